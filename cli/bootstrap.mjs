@@ -1,0 +1,98 @@
+// What `npm start` and `npm test` do first on a clone: install where the lockfile changed, build where a source did.
+// Plain JavaScript on Node alone: it runs before anything is installed or compiled.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const example = "examples/node-server";
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(
+    `tool needs Node 20.19 or newer, this is ${process.version}: install a newer Node (24 is recommended).`,
+  );
+  process.exit(1);
+}
+
+prepare();
+if (process.argv[2] === "start") start(process.argv.slice(3));
+
+function prepare() {
+  step("node_modules/.tool-stamp", hash(["package-lock.json", "package.json"]) + process.version, "npm ci", [
+    "ci",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ]);
+  step("dist/.tool-stamp", hash(sources()), "npm run build", ["run", "--silent", "build"]);
+}
+
+/** Runs npm unless the stamp says that it ran on exactly this input. The stamp goes first, so that a failure runs again. */
+function step(stampPath, stamp, name, args) {
+  const file = join(root, stampPath);
+  if (existsSync(file) && readFileSync(file, "utf8") === stamp) return;
+  rmSync(file, { force: true });
+  const begin = Date.now();
+  console.log(`${name} ...`);
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  const { status, error } = spawnSync(npm, args, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
+  if (status !== 0) {
+    console.error(`${name} failed${error ? `: ${error.message}` : ""}. What it printed is above.`);
+    process.exit(status ?? 1);
+  }
+  console.log(`${name}: ${((Date.now() - begin) / 1000).toFixed(1)} s`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, stamp);
+}
+
+/** Every file that the build reads. */
+function sources() {
+  const folders = ["grammar", "schema", "language-server", "vscode-extension", "cli", "runtime", "logservice", "test"];
+  const found = ["package.json", "tsconfig.json"];
+  const walk = (folder) => {
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory() && entry.name !== "node_modules") walk(path);
+      else if (/\.(ts|mjs|ohm|json)$/.test(entry.name) && !entry.name.includes(".generated.")) found.push(path);
+    }
+  };
+  for (const folder of folders) if (existsSync(join(root, folder))) walk(folder);
+  return found.sort();
+}
+
+function hash(paths) {
+  const sum = createHash("sha256");
+  for (const path of paths) sum.update(`${path}\0`).update(readFileSync(join(root, path)));
+  return sum.digest("hex");
+}
+
+/** The example app behind the proxy, and three things to try once it answers. */
+function start(args) {
+  const cli = "node dist/bin/cli.cjs";
+  const child = spawn(process.execPath, ["dist/bin/cli.cjs", "-C", example, "start", ...args], {
+    cwd: root,
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+  });
+  child.on("message", (message) => {
+    if (message?.type !== "listening") return;
+    const url = message.url.replace(/\/$/, "");
+    console.log(`
+  The app of ${example} answers at ${url}
+
+  Try, in another terminal of this folder:
+    curl -i ${url}/api/orders/42?fail=1
+    ${cli} -C ${example} logs 'status >= 400'
+    ${cli} -C ${example} logs -f
+`);
+  });
+  // Ctrl-C reaches the child by the terminal's process group; this process only waits for it to finish.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => {
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
+}

@@ -1,0 +1,53 @@
+// Bundles the command into dist/bin: cli.cjs (answers --version alone), main.cjs (the map of the CLI) and one file per
+// command, loaded by path when the command runs, so that no command pays for another's libraries.
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
+
+/** `import("./commands/x.ts")` stays an import of the bundle beside: ./commands/x.cjs. */
+const commandsByPath = {
+  name: "commands-by-path",
+  setup(pluginBuild) {
+    pluginBuild.onResolve({ filter: /^\.\/(commands\/[\w-]+|main)\.ts$/ }, (args) =>
+      args.kind === "dynamic-import" ? { path: args.path.replace(/\.ts$/, ".cjs"), external: true } : undefined,
+    );
+  },
+};
+
+/** http-proxy 1.18 calls util._extend, which prints DEP0060 at every start on Node 22 and later. */
+const withoutDeprecatedExtend = {
+  name: "without-deprecated-extend",
+  setup(pluginBuild) {
+    pluginBuild.onLoad({ filter: /[\\/]http-proxy[\\/]lib[\\/]http-proxy[\\/](index|common)\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace("require('util')._extend", "Object.assign"),
+      loader: "js",
+    }));
+  },
+};
+
+await build({
+  entryPoints: {
+    cli: join(root, "cli/cli.ts"),
+    main: join(root, "cli/main.ts"),
+    ...Object.fromEntries(
+      commands.map((name) => [`commands/${basename(name, ".ts")}`, join(root, "cli/commands", name)]),
+    ),
+  },
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  // ESM output dies on the require calls inside http-proxy.
+  format: "cjs",
+  outExtension: { ".js": ".cjs" },
+  outdir: join(root, "dist/bin"),
+  mainFields: ["module", "main"],
+  define: { TOOL_VERSION: JSON.stringify(version) },
+  minifySyntax: true,
+  plugins: [commandsByPath, withoutDeprecatedExtend],
+  logLevel: "warning",
+});

@@ -1,0 +1,5 @@
+import { version } from "./version.ts";
+
+export async function run(): Promise<void> {
+  process.stdout.write(`tool ${version}\n`);
+}

@@ -1,0 +1,235 @@
+/** A half-open range of UTF-16 offsets into the text it was parsed from. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A replacement of `span` by `text`; an empty span inserts. */
+export interface TextEdit {
+  readonly span: Span;
+  readonly text: string;
+}
+
+/** A change that removes the problem it is attached to. The edits do not overlap. */
+export interface Fix {
+  readonly title: string;
+  readonly edits: readonly TextEdit[];
+}
+
+export type Severity = "error" | "warning";
+
+/**
+ * Expected wrong input, as a value. `code` is stable (`area/kebab`) and may be matched by programs;
+ * `message` says what is wrong and quotes the user's text; `hint` says what to do.
+ */
+export interface Problem {
+  readonly code: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly hint?: string;
+  readonly span: Span;
+  readonly fix?: Fix;
+}
+
+/** What every parser of ours answers: the value, or all the problems that stand in its way (at least one). */
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** What is wrong and what to do, as one sentence for places without room for a second line. */
+export function describe(problem: Problem): string {
+  return problem.hint === undefined ? problem.message : `${problem.message}: ${problem.hint}`;
+}
+
+/** A place in a text: 1-based line and 1-based column, the column in UTF-16 units as editors count. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Answers positions for many offsets of one text without rescanning it. A line ends at LF, CRLF or CR. */
+export class LineIndex {
+  readonly #starts: number[] = [0];
+  readonly #source: string;
+
+  constructor(source: string) {
+    this.#source = source;
+    for (let i = 0; i < source.length; i++) {
+      const code = source.charCodeAt(i);
+      if (code === 10 || (code === 13 && source.charCodeAt(i + 1) !== 10)) this.#starts.push(i + 1);
+    }
+  }
+
+  /** The position of `offset`; an offset past the end is the end. */
+  position(offset: number): Position {
+    const at = Math.max(0, Math.min(offset, this.#source.length));
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#starts[middle]! <= at) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: at - this.#starts[low]! + 1 };
+  }
+
+  /** The text of a 1-based line without its line ending, and the offset where it starts. */
+  line(number: number): { text: string; start: number } {
+    const start = this.#starts[number - 1] ?? this.#source.length;
+    const next = this.#starts[number] ?? this.#source.length;
+    return { text: this.#source.slice(start, next).replace(/\r?\n$|\r$/, ""), start };
+  }
+}
+
+/** Applies edits to a text. They may come in any order and must not overlap. */
+export function applyEdits(source: string, edits: readonly TextEdit[]): string {
+  const sorted = [...edits].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
+  let result = "";
+  let at = 0;
+  for (const edit of sorted) {
+    if (edit.span.start < at) throw new Error(`edits overlap at offset ${edit.span.start}`);
+    result += source.slice(at, edit.span.start) + edit.text;
+    at = edit.span.end;
+  }
+  return result + source.slice(at);
+}
+
+export interface RenderOptions {
+  /** The text that the problem's span points into. */
+  readonly source: string;
+  /** Named before the position; without it (a query typed on the command line) no position is shown. */
+  readonly file?: string;
+  /** ANSI colours. */
+  readonly color?: boolean;
+  /** Terminal columns; a longer source line is cropped around the span. */
+  readonly columns?: number;
+  /** Reused where many problems of one text are rendered. */
+  readonly lines?: LineIndex;
+}
+
+/**
+ * The problem as people read it:
+ *
+ *     tool.json:4:5: error: unknown key "memroy" [config/unknown-key]
+ *       4 |     "memroy": 512
+ *         |     ^^^^^^^^
+ *         = did you mean "memory"?
+ *
+ * No newline at the end.
+ */
+export function renderProblem(problem: Problem, options: RenderOptions): string {
+  const lines = options.lines ?? new LineIndex(options.source);
+  const paint = options.color ? colored : plain;
+  const { line, column } = lines.position(problem.span.start);
+  const { text, start } = lines.line(line);
+  const tone = problem.severity === "error" ? "red" : "yellow";
+
+  const where = options.file === undefined ? "" : `${printable(options.file)}:${line}:${column}: `;
+  const head =
+    paint("bold", where) +
+    paint(tone, problem.severity) +
+    paint("bold", `: ${printable(problem.message)}`) +
+    paint("dim", ` [${problem.code}]`);
+
+  const number = options.file === undefined ? "" : String(line);
+  const gutter = `  ${" ".repeat(number.length)}${number ? " " : ""}`;
+  // An empty span, or one at the end of a line, still gets one caret.
+  const from = Math.min(problem.span.start - start, text.length);
+  const to = Math.min(Math.max(problem.span.end - start, from), text.length);
+  const shown = crop(text, from, to, (options.columns ?? 100) - gutter.length - 2);
+  const carets = "^".repeat(Math.max(1, shown.width));
+  const rows = [
+    head,
+    `${paint("dim", number ? `  ${number} |` : "  |")} ${shown.text}`.trimEnd(),
+    `${paint("dim", `${gutter}|`)} ${" ".repeat(shown.indent)}${paint(tone, carets)}`,
+  ];
+  if (problem.hint !== undefined) rows.push(`${paint("dim", `${gutter}=`)} ${printable(problem.hint)}`);
+  return rows.join("\n");
+}
+
+/** Quotes the user's text for a message: control characters made visible, cut at 60 characters. */
+export function quote(text: string): string {
+  const short = [...text].length > 60 ? `${[...text].slice(0, 57).join("")}...` : text;
+  return `"${printable(short)}"`;
+}
+
+// Terminal escapes in a file's text or a message must not reach the terminal.
+function printable(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
+    const code = c.charCodeAt(0);
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd";
+  });
+}
+
+/** Cuts a line to `columns` around [from, to) and measures where the carets go, in terminal cells. */
+function crop(text: string, from: number, to: number, columns: number) {
+  const cells: { text: string; width: number; at: number }[] = [];
+  let at = 0;
+  for (const char of text) {
+    const shown = char === "\t" ? "  " : printable(char);
+    cells.push({ text: shown, width: char === "\t" ? 2 : cellWidth(char), at });
+    at += char.length;
+  }
+  const width = (list: typeof cells) => list.reduce((sum, cell) => sum + cell.width, 0);
+  const before = cells.filter((cell) => cell.at < from);
+  const inside = cells.filter((cell) => cell.at >= from && cell.at < to);
+  const after = cells.filter((cell) => cell.at >= to && cell.at >= from);
+
+  const limit = Math.max(columns, 20);
+  let marked = width(inside);
+  let lead = "";
+  let tail = "";
+  if (width(before) + marked + width(after) > limit) {
+    if (marked > limit - 2) {
+      while (width(inside) > limit - 3) inside.pop();
+      after.length = 0;
+      before.length = Math.min(before.length, 0);
+      marked = width(inside);
+      lead = from > 0 ? "\u2026" : "";
+      tail = "\u2026";
+    } else {
+      // A third of the free room before the mark, the rest behind it: what follows explains more than what precedes.
+      const room = limit - marked - 2;
+      const keepBefore = Math.max(Math.floor(room / 3), room - width(after));
+      while (width(before) > keepBefore) {
+        before.shift();
+        lead = "\u2026";
+      }
+      while (width(before) + marked + width(after) > limit - 2) {
+        after.pop();
+        tail = "\u2026";
+      }
+    }
+  }
+  const join = (list: typeof cells) => list.map((cell) => cell.text).join("");
+  return {
+    text: lead + join(before) + join(inside) + join(after) + tail,
+    indent: lead.length + width(before),
+    width: marked,
+  };
+}
+
+/** Columns that a character takes on a terminal: 0 for combining marks, 2 for East Asian wide characters and emoji. */
+function cellWidth(char: string): number {
+  const code = char.codePointAt(0)!;
+  if (code < 0x300) return 1;
+  if (/^[\p{Mn}\p{Me}\p{Cf}]$/u.test(char)) return 0;
+  if (
+    (code >= 0x1100 && code <= 0x115f) ||
+    (code >= 0x2e80 && code <= 0xa4cf) ||
+    (code >= 0xac00 && code <= 0xd7a3) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0xfe30 && code <= 0xfe6f) ||
+    (code >= 0xff00 && code <= 0xff60) ||
+    (code >= 0xffe0 && code <= 0xffe6) ||
+    (code >= 0x1f300 && code <= 0x1faff) ||
+    (code >= 0x20000 && code <= 0x3fffd)
+  ) {
+    return 2;
+  }
+  return 1;
+}
+
+const SGR = { bold: "1", dim: "2", red: "1;31", yellow: "1;33" } as const;
+const colored = (style: keyof typeof SGR, text: string) => (text ? `\u001b[${SGR[style]}m${text}\u001b[0m` : "");
+const plain = (_style: keyof typeof SGR, text: string) => text;

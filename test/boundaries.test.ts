@@ -1,0 +1,90 @@
+// The import directions of the architecture, read from the sources: what may import what, and what is absent where.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+
+const ALLOWED: Record<string, readonly string[]> = {
+  grammar: [],
+  schema: ["grammar"],
+  "language-server": ["grammar", "schema"],
+  runtime: ["grammar", "schema"],
+  logservice: ["grammar", "schema"],
+  cli: ["grammar", "schema", "language-server", "runtime", "logservice"],
+  "vscode-extension": ["language-server"],
+};
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+}
+
+function importsOf(folder: string): Import[] {
+  const found: Import[] = [];
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || !/\.(ts|mjs)$/.test(entry.name)) continue;
+    const path = join(entry.parentPath, entry.name);
+    if (path.includes("node_modules")) continue;
+    const source = readFileSync(path, "utf8");
+    const pattern =
+      /^\s*(?:import|export)\b[^'";]*?\bfrom\s+["']([^"']+)["']|^\s*import\s+["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)|\brequire\(\s*["']([^"']+)["']\s*\)/gm;
+    for (const match of source.matchAll(pattern)) {
+      const specifier = match[1] ?? match[2] ?? match[3] ?? match[4];
+      if (specifier !== undefined) found.push({ file: relative(root, path), specifier });
+    }
+  }
+  return found;
+}
+
+for (const [folder, allowed] of Object.entries(ALLOWED)) {
+  t.test(`${folder} imports of ours only: ${allowed.join(", ") || "nothing"}`, (t) => {
+    for (const { file, specifier } of importsOf(folder)) {
+      if (!specifier.startsWith(".")) continue;
+      const target = relative(root, resolve(root, dirname(file), specifier)).split("/")[0]!;
+      if (target === folder) continue;
+      t.ok(allowed.includes(target), `${file} imports ${specifier}`);
+    }
+    t.end();
+  });
+}
+
+t.test("grammar and schema run without node", (t) => {
+  for (const { file, specifier } of [...importsOf("grammar"), ...importsOf("schema")]) {
+    // The generator writes the files that the schema is made into.
+    if (file === "schema/generate.ts" || file.startsWith("grammar/build/")) continue;
+    t.notMatch(specifier, /^node:/, `${file} imports ${specifier}`);
+  }
+  t.end();
+});
+
+t.test("the AWS SDK is imported below cli/aws only", (t) => {
+  for (const folder of Object.keys(ALLOWED)) {
+    for (const { file, specifier } of importsOf(folder)) {
+      if (specifier.startsWith("@aws-sdk/")) t.match(file, /^cli\/aws\//, `${file} imports ${specifier}`);
+    }
+  }
+  t.end();
+});
+
+t.test("the LSP transport is imported by language-server/{node,browser}.ts only", (t) => {
+  for (const { file, specifier } of importsOf("language-server")) {
+    if (
+      /^vscode-languageserver(\/|$)/.test(specifier) &&
+      !/vscode-languageserver-(types|textdocument)/.test(specifier)
+    ) {
+      t.match(file, /^language-server\/(node|browser)\.ts$/, `${file} imports ${specifier}`);
+    }
+  }
+  t.end();
+});
+
+t.test("the reader of imports sees every form", (t) => {
+  const here = importsOf("test").filter(({ file }) => file === "test/boundaries.test.ts");
+  t.same(
+    here.map(({ specifier }) => specifier),
+    ["node:fs", "node:path", "node:url", "tap"],
+  );
+  t.end();
+});
