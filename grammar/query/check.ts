@@ -157,10 +157,9 @@ function checkNeighbours({ terms }: And, context: Context): void {
     }
     if (before.kind !== "truthy" || !beside(term, after)) continue;
     const field = printField(before.field);
-    if (LIKE.test(name) && after!.kind === "message") {
-      const text = source.slice(after!.span.start, after!.span.end).replaceAll("%", "*");
-      const hint = `* is the wildcard: write ${field} = ${text}`;
-      context.problems.push(problems.unknownOperator(term.span, name, hint));
+    if (after!.kind === "message" && LIKE.test(name)) {
+      const text = source.slice(after!.span.start + 1, after!.span.end - 1);
+      context.problems.push(problems.unknownOperator(term.span, name, likeHint(field, name.toLowerCase(), text)));
     } else if (/^is$/i.test(name)) {
       const hint = `write ${field} = null, exists ${field}, or not exists ${field}`;
       context.problems.push(problems.unknownOperator(term.span, name, hint));
@@ -168,7 +167,14 @@ function checkNeighbours({ terms }: And, context: Context): void {
   }
 }
 
-const LIKE = /^(i?like|matches|startswith|endswith|starts_with|ends_with)$/i;
+const LIKE = /^(i?like|matches|starts_?with|ends_?with)$/i;
+
+function likeHint(field: string, operator: string, text: string): string {
+  if (operator === "like") return `* is the wildcard: write ${field} = "${text.replaceAll("%", "*")}"`;
+  if (operator.startsWith("starts")) return `write ${field} = "${text}*"`;
+  if (operator.startsWith("ends")) return `write ${field} = "*${text}"`;
+  return operator === "ilike" ? `to ignore case, write ${field} ~ /text/i` : `write ${field} ~ /text/`;
+}
 
 const bareName = (expr: Expr) =>
   expr.kind === "truthy" && expr.field.path.length === 1 ? printField(expr.field) : undefined;

@@ -9,7 +9,7 @@ import { type Token, type TokenKind, tokenize } from "./tokens.ts";
  */
 export function diagnose(source: string, offset: number): Problem[] {
   const tokens = tokenize(source);
-  const anywhere = tokens.flatMap(wrongAnywhere);
+  const anywhere = wrongAnywhere(source, tokens);
   if (anywhere.length > 0) return anywhere;
 
   const found = tokens.findIndex((token) => token.end > offset);
@@ -17,13 +17,16 @@ export function diagnose(source: string, offset: number): Problem[] {
   return [glued(place) ?? operators(place) ?? byKind(place)];
 }
 
-/** Tokens that are wrong wherever they stand: all are reported, with whatever text they stand in. */
-function wrongAnywhere(token: Token): Problem[] {
-  if (token.kind === "unclosed-string") return [problems.unclosedString(token)];
-  if (token.kind === "unclosed-regex") return [problems.unclosedRegex(token)];
-  if (token.kind === "wrong-quotes") return [problems.wrongQuotes(token)];
-  if (token.kind === "wrong-blank") return [problems.wrongBlank(token)];
-  return [];
+/** What is wrong wherever it stands, all of it; up to a quote that is never closed, behind which nothing is certain. */
+function wrongAnywhere(source: string, tokens: readonly Token[]): Problem[] {
+  const found: Problem[] = [];
+  for (const token of tokens) {
+    if (token.kind === "unclosed-string") return [...found, problems.unclosedString(token, token.end < source.length)];
+    if (token.kind === "unclosed-regex") return [...found, problems.unclosedRegex(token)];
+    if (token.kind === "wrong-quotes") found.push(problems.wrongQuotes(token));
+    if (token.kind === "wrong-blank") found.push(problems.wrongBlank(token));
+  }
+  return found;
 }
 
 /** The tokens around the failure. `next` is undefined at the end of the query. */
@@ -276,6 +279,7 @@ function atOpen(place: Place, next: Token): Problem {
 function atText(place: Place, next: Token): Problem {
   const { prev, source } = place;
   if (prev?.kind === "in") return problems.missingList(next, place.field());
+  if (!place.inList && RESERVED_FIRST.test(next.text)) return problems.reservedName(next);
   if (prev?.kind === "match") return problems.missingRegex(next);
   if (prev?.kind === "exists") return problems.missingName(prev, next);
   if (place.inList && prev !== undefined && (prev.kind === "word" || prev.kind === "string")) {
@@ -288,8 +292,7 @@ function atText(place: Place, next: Token): Problem {
     // A name that goes on with characters that no name has: a..b, a.0, err*, a/b
     const at = { start: prev.start, end: next.end };
     const name = source.slice(at.start, at.end);
-    const index = /^\.([0-9]+)$/.exec(next.text)?.[1];
-    if (index !== undefined) return problems.badName(at, name, `write ${prev.text}[${index}]`);
+    if (/^\.[0-9]/.test(next.text)) return problems.badName(at, name, `write ${name.replace(/\.([0-9]+)/g, "[$1]")}`);
     if (next.text.startsWith(".")) {
       const tidy = name.replace(/\.{2,}/g, ".").replace(/\.$/, "");
       return problems.badName(at, name, `write ${tidy}; odd keys are written ${prev.text}["odd key"]`);
@@ -327,6 +330,8 @@ const RESERVED: ReadonlySet<TokenKind> = new Set(["and", "or", "not", "in", "con
 const SYMBOLIC: ReadonlySet<TokenKind> = new Set(["compare", "match", "and", "or", "not", "other"]);
 const VALUES: ReadonlySet<TokenKind> = new Set(["word", "string"]);
 
+// Only a name that begins with a whole keyword can be one that the grammar refuses.
+const RESERVED_FIRST = /^(?:and|or|not|in|contains|exists|AND|OR|NOT|IN|CONTAINS|EXISTS)[.[]/;
 const NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)$/;
 
 /** What people type who come from elsewhere, and the operator to write instead. */
@@ -338,6 +343,7 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ["<>", "!="],
   ["=!", "!="],
   ["=~", "~"],
+  ["~=", "~"],
   ["!~", "not"],
   ["&", "and"],
   ["|", "or"],

@@ -21,11 +21,14 @@ export const tooDeep = (at: Token, max: number) =>
 
 // Quoting and characters
 
-export const unclosedString = (at: Token) =>
-  problem("unclosed-string", at, `no closing quote behind ${quote(at.text.slice(1))}`, 'write a " at its end', {
+/** `more`: lines follow, in which the closing quote may stand. */
+export const unclosedString = (at: Token, more: boolean) => {
+  const hint = `write a " at its end${more ? ", on the same line: a line break in a text is \\n" : ""}`;
+  return problem("unclosed-string", at, `no closing quote behind ${quote(at.text.slice(1))}`, hint, {
     title: 'Add the closing "',
     edits: [{ span: { start: at.end, end: at.end }, text: closing(at.text) }],
   });
+};
 
 export const unclosedRegex = (at: Token) =>
   problem(
@@ -147,12 +150,18 @@ export const missingName = (at: Token, found: Token | undefined, field = "user.e
 export const badName = (at: Span, name: string, hint: string) =>
   problem("bad-name", at, `${quote(name)} is no field name`, hint);
 
-/** A keyword where a field's name should be. */
-export const reservedName = (at: Token) =>
-  problem("reserved-word", at, `${quote(at.text)} is a reserved word, no field`, `write fields["${at.text}"]`, {
-    title: `Write fields["${at.text}"]`,
-    edits: [{ span: span(at), text: `fields["${at.text}"]` }],
-  });
+/** A keyword where a field's name should be, alone or as the first part of one: `in`, `in.flight`. */
+export const reservedName = (at: Token) => {
+  const word = /^\w+/.exec(at.text)![0];
+  const write = `fields["${word}"]${at.text.slice(word.length)}`;
+  return problem(
+    "reserved-word",
+    at,
+    `${quote(word)} is a reserved word, no field`,
+    `write ${write}`,
+    replace(at, write),
+  );
+};
 
 /** A keyword where a value should be. */
 export const reservedValue = (at: Token) =>
