@@ -1,43 +1,50 @@
 import { begin, step, type Trie, type TrieNode } from "./trie.ts";
 
-/** Nothing matches any more; always state 0. */
+/** Nothing matches any more. */
 const DEAD = 0;
-/** A cell of the table that no path has needed yet. */
+/** A transition that no path has needed yet. */
 const UNKNOWN = -1;
-/** The state before the first character; #forget makes it right after the dead one. */
-const START = 1;
 
 // Integers that the states may take, 8 MiB. 1,000 ordinary rules need less than a fifth of it. Patterns with many stars
 // could make exponentially many states, so beyond it all are forgotten, and made again for the paths that come.
 const MAX_CELLS = 1 << 21;
 
-// A shorter run is read as fast from the table.
+// A shorter run is read as fast character by character.
 const MIN_RUN = 3;
 
 /**
- * A deterministic automaton over a trie, made state by state for the paths that come: a path costs one table look-up
- * for each character, however many rules there are. Where only one continuation is left, the characters that lead to
- * the next decision are compared as one piece (`runs`): that keeps the working set of a big table in the cache.
+ * A deterministic automaton over a trie, made state by state for the paths that come: a path costs about one look-up
+ * for each character, however many rules there are. Where a path has only one way to go on, the characters up to the
+ * next decision are one state, a run.
+ *
+ * States are records in one array, so that a look-up touches few cache lines also where the table is big. A state is
+ * known by its place, times two, plus one for a run:
+ *
+ *     table: info, next state for each column
+ *     run:   info, state after the run, state where the path goes another way, length, characters
  */
 export class Automaton {
   readonly #trie: Trie;
   readonly #maxCells: number;
-  // Characters that no pattern names behave alike, and so do all that stand for the same column of the table.
+  // Characters that no pattern names behave alike, and share column 0.
   readonly #ascii = new Uint16Array(128);
   readonly #others = new Map<number, number>();
-  /** The character of each column; column 0 is every character that no pattern names. */
   readonly #columns: (string | undefined)[] = [undefined];
 
-  #table = new Int32Array(0);
-  #states: State[] = [];
+  #records = new Int32Array(1024);
+  /** Where the next record goes. */
+  #end = 0;
+  #infos: StateInfo[] = [];
   #known = new Map<string, number>();
-  #cells = 0;
+  #start = DEAD;
+  /** What the sets of places and rules take beside the records, in integers. */
+  #infoCells = 0;
   #epoch = 0;
 
   constructor(trie: Trie, maxCells = MAX_CELLS) {
     this.#trie = trie;
     this.#maxCells = maxCells;
-    for (const character of new Set(["/", ...trie.nodes.flatMap(({ characters }) => [...characters.split("")])])) {
+    for (const character of new Set(["/", ...trie.nodes.flatMap(({ characters }) => characters.split(""))])) {
       const code = character.charCodeAt(0);
       if (code < 128) this.#ascii[code] = this.#columns.length;
       else this.#others.set(code, this.#columns.length);
@@ -51,68 +58,69 @@ export class Automaton {
    * sign or a character outside ASCII) gives undefined, so that ordinary paths are read once only.
    */
   rules(text: string, raw: boolean): readonly number[] | undefined {
-    const width = this.#columns.length;
     const ascii = this.#ascii;
-    let table = this.#table;
-    let states = this.#states;
-    let state = START;
+    let records = this.#records;
+    let state = this.#start;
     for (let i = 0; i < text.length; ) {
-      const { run } = states[state]!;
+      const record = state >> 1;
       let next: number;
-      if (run !== "") {
+      if (state & 1) {
+        const characters = record + RUN_CHARACTERS;
+        const length = records[record + RUN_LENGTH]!;
         let same = 0;
-        while (same < run.length && text.charCodeAt(i + same) === run.charCodeAt(same)) same++;
-        if (same === run.length) i += same;
+        while (same < length && text.charCodeAt(i + same) === records[characters + same]) same++;
+        if (same === length) i += length;
         else if (raw && needsNormalizing(text.charCodeAt(i + same))) return undefined;
-        next = same === run.length ? states[state]!.ahead : states[state]!.aside;
-        if (next === UNKNOWN) next = this.#leaveRun(state, same === run.length);
+        next = records[record + (same === length ? RUN_AHEAD : RUN_ASIDE)]!;
+        if (next === UNKNOWN) next = this.#leaveRun(record, same === length);
       } else {
         const code = text.charCodeAt(i++);
         if (raw && needsNormalizing(code)) return undefined;
         const column = code < 128 ? ascii[code]! : (this.#others.get(code) ?? 0);
-        next = table[state * width + column]!;
-        if (next === UNKNOWN) next = this.#advance(state, column);
+        next = records[record + TABLE + column]!;
+        if (next === UNKNOWN) next = this.#advance(record, column);
       }
       if (next === DEAD) return NONE;
       state = next;
-      table = this.#table;
-      states = this.#states;
+      records = this.#records;
     }
-    return states[state]!.rules;
+    return this.#infos[records[state >> 1]!]!.rules;
   }
 
   /** How many integers the states take, for the test of the bound. */
   get cells(): number {
-    return this.#cells;
+    return this.#end + this.#infoCells;
   }
 
   #forget(): void {
-    this.#table = new Int32Array(this.#columns.length * 16).fill(UNKNOWN);
-    this.#states = [];
+    this.#records = new Int32Array(1024);
+    this.#infos = [];
     this.#known = new Map();
-    this.#cells = 0;
+    // Place 0 is the dead state's.
+    this.#end = 1;
+    this.#infoCells = 0;
     this.#epoch++;
-    this.#add([], "");
     const nodes = begin(this.#trie);
-    this.#add(nodes, keyOf(nodes));
+    this.#start = this.#add(nodes, keyOf(nodes));
   }
 
-  #advance(state: number, column: number): number {
+  #advance(record: number, column: number): number {
     const epoch = this.#epoch;
-    const next = this.#intern(step(this.#states[state]!.nodes, this.#columns[column]));
-    if (epoch === this.#epoch) this.#table[state * this.#columns.length + column] = next;
+    const { nodes } = this.#infos[this.#records[record]!]!;
+    const next = this.#intern(step(nodes, this.#columns[column]));
+    if (epoch === this.#epoch) this.#records[record + TABLE + column] = next;
     return next;
   }
 
-  #leaveRun(state: number, ahead: boolean): number {
+  #leaveRun(record: number, ahead: boolean): number {
     const epoch = this.#epoch;
-    const from = this.#states[state]!;
-    let nodes = from.nodes;
+    const from = this.#infos[this.#records[record]!]!;
+    let { nodes } = from;
     if (ahead) for (const character of from.run) nodes = step(nodes, character);
-    // The run's characters leave the wildcards where they are, so beside it only they are left, and nothing is consumed.
+    // A run's characters leave the wildcards where they are, so beside it only those are left, and nothing is consumed.
     else nodes = nodes.filter(({ kind }) => kind === "wildcard");
     const next = this.#intern(nodes);
-    if (epoch === this.#epoch) from[ahead ? "ahead" : "aside"] = next;
+    if (epoch === this.#epoch) this.#records[record + (ahead ? RUN_AHEAD : RUN_ASIDE)] = next;
     return next;
   }
 
@@ -121,7 +129,7 @@ export class Automaton {
     const key = keyOf(nodes);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    if (this.#cells > this.#maxCells) {
+    if (this.cells > this.#maxCells) {
       this.#forget();
       // What is asked for may be the start itself.
       return this.#known.get(key) ?? this.#add(nodes, key);
@@ -130,31 +138,43 @@ export class Automaton {
   }
 
   #add(nodes: readonly TrieNode[], key: string): number {
-    const id = this.#states.length;
-    const width = this.#columns.length;
-    if ((id + 1) * width > this.#table.length) {
-      const grown = new Int32Array(this.#table.length * 2).fill(UNKNOWN, this.#table.length);
-      grown.set(this.#table);
-      this.#table = grown;
+    const run = runFrom(nodes);
+    const record = this.#end;
+    this.#end += run === "" ? TABLE + this.#columns.length : RUN_CHARACTERS + run.length;
+    if (this.#end > this.#records.length) {
+      const grown = new Int32Array(Math.max(this.#records.length * 2, this.#end));
+      grown.set(this.#records);
+      this.#records = grown;
     }
+    this.#records.fill(UNKNOWN, record, this.#end);
+    this.#records[record] = this.#infos.length;
+    if (run !== "") {
+      this.#records[record + RUN_LENGTH] = run.length;
+      for (let i = 0; i < run.length; i++) this.#records[record + RUN_CHARACTERS + i] = run.charCodeAt(i);
+    }
+
     const rules = [...new Set(nodes.flatMap((node) => node.rules))].sort((a, b) => a - b);
-    this.#states.push({ nodes, rules, run: runFrom(nodes), ahead: UNKNOWN, aside: UNKNOWN });
-    this.#known.set(key, id);
-    this.#cells += width + nodes.length + rules.length + key.length;
-    return id;
+    this.#infos.push({ nodes, rules, run });
+    this.#infoCells += nodes.length + rules.length + key.length;
+    const state = record * 2 + (run === "" ? 0 : 1);
+    this.#known.set(key, state);
+    return state;
   }
 }
 
-interface State {
+// Places in a record.
+const TABLE = 1;
+const RUN_AHEAD = 1;
+const RUN_ASIDE = 2;
+const RUN_LENGTH = 3;
+const RUN_CHARACTERS = 4;
+
+interface StateInfo {
   /** Where in the trie a path can be. */
   readonly nodes: readonly TrieNode[];
   /** The rules that match a text that ends here, ascending. */
   readonly rules: readonly number[];
-  /** The only text that leads anywhere new, or empty: see the table. */
   readonly run: string;
-  /** The states after the run, and instead of it. */
-  ahead: number;
-  aside: number;
 }
 
 const NONE: readonly number[] = [];

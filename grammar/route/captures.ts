@@ -14,7 +14,7 @@ export function compileCaptures(shape: readonly ShapePart[], optionalSlash: bool
   const last = shape.findLastIndex((_, i) => isCapture(shape, i));
   if (last < 0) return () => [];
   return shape.slice(0, last + 1).every((_, i) => isForced(shape, i))
-    ? (text) => readForced(shape, last, text)
+    ? readForced(shape.slice(0, last + 1))
     : (text) => readShortest(shape, optionalSlash, text);
 }
 
@@ -31,22 +31,30 @@ function isForced(shape: readonly ShapePart[], i: number): boolean {
   return part.kind === "param" && next.kind === "literal" && next.text[0] === "/";
 }
 
-function readForced(shape: readonly ShapePart[], last: number, text: string): CaptureSpans {
-  const spans: CaptureSpans = [];
-  let at = 0;
-  for (let i = 0; i <= last; i++) {
-    const part = shape[i]!;
-    if (part.kind === "literal") {
-      at += part.text.length;
-      continue;
+/** Only lengths count: what a matched text holds is known. */
+function readForced(shape: readonly ShapePart[]): (text: string) => CaptureSpans {
+  const steps = shape.map((part) =>
+    part.kind === "literal" ? part.text.length : part.kind === "param" ? PARAM : SPLAT,
+  );
+  return (text) => {
+    const spans: CaptureSpans = [];
+    let at = 0;
+    for (const step of steps) {
+      if (step >= 0) {
+        at += step;
+        continue;
+      }
+      const slash = step === PARAM ? text.indexOf("/", at) : -1;
+      const end = slash < 0 ? text.length : slash;
+      spans.push(at, end);
+      at = end;
     }
-    const slash = part.kind === "param" ? text.indexOf("/", at) : -1;
-    const end = slash < 0 ? text.length : slash;
-    spans.push(at, end);
-    at = end;
-  }
-  return spans;
+    return spans;
+  };
 }
+
+const PARAM = -1;
+const SPLAT = -2;
 
 /** Finds from the right which rests match which parts, and then walks from the left, leaving each part early. */
 function readShortest(shape: readonly ShapePart[], optionalSlash: boolean, text: string): CaptureSpans {
