@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import httpProxy from "http-proxy";
 import { parseDuration } from "../grammar/units/duration.ts";
 import type { EntryLog } from "./entries.ts";
-import type { Handler, ProxyRequest, ProxyResponse } from "./exchange.ts";
+import { discard, type Handler, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 import { endToEnd, headersForApp } from "./forwarded.ts";
 import { listeningHost } from "./port.ts";
 import { endedFromOutside, type Supervisor, Unavailable, type Upstream } from "./process.ts";
@@ -86,8 +86,15 @@ async function answer(
     }
     deadline.stop();
     if (!(outcome instanceof Broken)) {
-      upstream.answered();
-      return outcome;
+      const isOrphans = wasKilled(upstream) && !resent && IDEMPOTENT.has(request.method) && body.isReplayable;
+      if (!isOrphans) {
+        upstream.answered();
+        return outcome;
+      }
+      // Somebody killed the app's shell, and a process that it left behind answered before it was killed as well.
+      discard(outcome.body);
+      resent = true;
+      continue;
     }
     request.signal.throwIfAborted();
 
@@ -121,6 +128,11 @@ async function endOf(upstream: Upstream): Promise<"alive" | "outside" | "itself"
     ((await listeningHost(upstream.port)) === undefined ? await within(DYING_GRACE_MS, upstream.exited) : undefined);
   if (exit === undefined) return "alive";
   return endedFromOutside(exit) ? "outside" : "itself";
+}
+
+function wasKilled(upstream: Upstream): boolean {
+  const exit = upstream.exit();
+  return exit !== undefined && endedFromOutside(exit);
 }
 
 function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {

@@ -16,6 +16,8 @@ export interface ProcessGroup {
   readonly stderr: Readable | null;
   /** The shell ended. Processes that it started may still live. */
   readonly exited: Promise<Exit>;
+  /** How the shell ended, once it did. */
+  readonly exit: Exit | undefined;
   /** The shell ended and nobody holds its output any more: the group is gone. */
   readonly closed: Promise<void>;
   /** Asks the whole group to end. */
@@ -47,9 +49,14 @@ export function startGroup(command: string, options: { cwd: string; env: NodeJS.
   // Nothing is written to the watchdog's pipe; it breaks when the group is killed.
   (child.stdio[3] as Duplex | null)?.on("error", () => {});
 
+  let exit: Exit | undefined;
   const exited = new Promise<Exit>((resolve) => {
-    child.once("exit", (code, signal) => resolve({ code, signal }));
-    child.once("error", (error) => resolve({ code: null, signal: null, error }));
+    const end = (how: Exit) => {
+      exit ??= how;
+      resolve(exit);
+    };
+    child.once("exit", (code, signal) => end({ code, signal }));
+    child.once("error", (error) => end({ code: null, signal: null, error }));
   });
   const closed = new Promise<void>((resolve) => {
     child.once("error", () => resolve());
@@ -60,6 +67,9 @@ export function startGroup(command: string, options: { cwd: string; env: NodeJS.
     stdout: child.stdout,
     stderr: child.stderr,
     exited,
+    get exit() {
+      return exit;
+    },
     closed,
     terminate: () => signalGroup(child.pid, "SIGTERM"),
     kill: () => signalGroup(child.pid, "SIGKILL"),

@@ -56,6 +56,8 @@ export interface Upstream {
   /** Connections of this run only, so that a restarted app never meets a connection of its predecessor. */
   readonly agent: Agent;
   readonly exited: Promise<Exit>;
+  /** How it ended, once it did. */
+  exit(): Exit | undefined;
   /** To be called when the app answered a request. */
   answered(): void;
 }
@@ -199,23 +201,25 @@ export class Supervisor {
         stable = true;
       };
       stableTimer = setTimeout(isStable, STABLE_MS);
-      this.#upstream = { host, port, agent, exited: group.exited, answered: isStable };
+      this.#upstream = { host, port, agent, exited: group.exited, exit: () => group.exit, answered: isStable };
       for (const waiter of [...this.#waiters]) waiter.resolve(this.#upstream);
       await group.exited;
       this.#upstream = undefined;
       closeIdle(agent);
     }
 
+    clearTimeout(stableTimer);
+    // An orderly stop gives what the shell started its own time to end.
+    if (this.#stop.signal.aborted) return { stable, reason: "stopped" };
     // Not listening in time, or the shell ended: what it started must not live on, least of all answer requests.
-    const endedByItself = await Promise.race([group.exited.then(() => true), sleep(0).then(() => false)]);
+    const didExit = group.exit !== undefined;
     group.kill();
     const exit = await group.exited;
-    clearTimeout(stableTimer);
     await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
-    if (this.#group === group) this.#group = undefined;
+    this.#group = undefined;
     if (this.#stop.signal.aborted) return { stable, reason: "stopped" };
 
-    if (!endedByItself) {
+    if (!didExit) {
       entries.write("error", "app did not listen on PORT in time", {
         command,
         port,

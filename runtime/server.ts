@@ -170,8 +170,7 @@ function idOf(header: string | string[] | undefined): string {
 /** `/path?query`, `*`, or the absolute form `http://host/path?query` that proxies are asked with. */
 function splitTarget(target: string): { path: string; query: string; authority?: string } {
   const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target);
-  // Raw bytes beyond ASCII are no URL, but are sent; encoded, they mean the same to everybody.
-  const rest = (absolute === null ? target : absolute[2]!).replace(/[\u0080-\u00ff]/g, percentEncoded);
+  const rest = absolute === null ? target : absolute[2]!;
   // A fragment has no business here; some clients send it all the same.
   const [withoutFragment = ""] = rest.split("#", 1);
   const cut = withoutFragment.indexOf("?");
@@ -181,10 +180,6 @@ function splitTarget(target: string): { path: string; query: string; authority?:
     query: cut === -1 ? "" : withoutFragment.slice(cut),
     ...(absolute !== null && { authority: absolute[1]! }),
   };
-}
-
-function percentEncoded(byte: string): string {
-  return `%${byte.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 function withHost(rawHeaders: readonly string[], host: string): string[] {

@@ -6,8 +6,6 @@ import t, { type Test } from "tap";
 import type { Entry } from "../grammar/entry.ts";
 import { ask, askRaw, type File, type RawResponse, start } from "./support/runtime.ts";
 
-
-
 interface Row {
   /** `GET /path`, or the whole request line by line. */
   readonly request: string | readonly string[];
@@ -56,7 +54,8 @@ for (const { name, rows, ...project } of suites) {
         const seen = response.status + " " + response.body.toString("utf8", 0, 300);
         t.equal(response.status, row.status, seen);
         t.equal(response.cut, false, "the body is complete");
-        for (const [header, expected] of Object.entries(row.has ?? {})) t.equal(valuesOf(response, header), expected, header);
+        for (const [header, expected] of Object.entries(row.has ?? {}))
+          t.equal(valuesOf(response, header), expected, header);
         if (row.answer !== undefined) t.equal(response.body.toString(), row.answer);
         if (row.bytes !== undefined) t.equal(response.body.length, row.bytes);
         for (const part of [row.contains ?? []].flat()) t.ok(response.body.includes(part), `${part} in ${seen}`);
@@ -65,7 +64,10 @@ for (const { name, rows, ...project } of suites) {
         if (row.logs !== undefined) {
           await server.entry((entry) => isResponse(entry) && server.entries.indexOf(entry) >= before);
           const own = server.entries.slice(before).filter((entry) => !["request", "response"].includes(entry.message));
-          t.same(own.map(({ level, message }) => `${level} ${message}`), row.logs);
+          t.same(
+            own.map(({ level, message }) => `${level} ${message}`),
+            row.logs,
+          );
         }
       });
     }
@@ -74,7 +76,8 @@ for (const { name, rows, ...project } of suites) {
 
 function send(port: number, row: Row): Promise<RawResponse> {
   const { request, headers, body } = row;
-  if (typeof request !== "string") return askRaw(port, Buffer.from(request.join("\r\n").replace("\\0", "\0"), "latin1"));
+  if (typeof request !== "string")
+    return askRaw(port, Buffer.from(request.join("\r\n").replace("\\0", "\0"), "latin1"));
   const [method = "", path = ""] = request.split(" ");
   return ask(port, { method, path, ...(headers && { headers }), ...(body !== undefined && { body }) });
 }

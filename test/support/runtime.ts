@@ -129,11 +129,16 @@ export function ask(port: number, { method = "GET", path, headers = {}, body }: 
   if (!names.includes("host")) lines.push("Host: example.test");
   if (!names.includes("connection")) lines.push("Connection: close");
   for (const [name, value] of Object.entries(headers)) for (const one of [value].flat()) lines.push(`${name}: ${one}`);
-  if (body !== undefined && !names.includes("transfer-encoding")) lines.push(`Content-Length: ${Buffer.byteLength(body)}`);
-  return askRaw(port, Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), Buffer.from(body ?? "")]));
+  if (body !== undefined && !names.includes("transfer-encoding"))
+    lines.push(`Content-Length: ${Buffer.byteLength(body)}`);
+  return askRaw(
+    port,
+    Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), Buffer.from(body ?? "")]),
+    method === "HEAD",
+  );
 }
 
-export function askRaw(port: number, bytes: string | Buffer): Promise<RawResponse> {
+export function askRaw(port: number, bytes: string | Buffer, isHead = false): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port });
     const parts: Buffer[] = [];
@@ -145,7 +150,7 @@ export function askRaw(port: number, bytes: string | Buffer): Promise<RawRespons
     });
     socket.on("close", () => {
       const answer = Buffer.concat(parts);
-      if (answer.length > 0) resolve(parseResponse(answer));
+      if (answer.length > 0) resolve(isHead ? { ...parseResponse(answer), cut: false } : parseResponse(answer));
       else reject(new Error("the connection was closed without an answer"));
     });
   });
@@ -164,7 +169,9 @@ export function parseResponse(answer: Buffer): RawResponse {
   const rest = answer.subarray(end + 4);
   const value = (name: string) => headers.find(([own]) => own.toLowerCase() === name)?.[1];
   const chunked = value("transfer-encoding") === "chunked";
-  const { body, cut } = chunked ? dechunk(rest) : { body: rest, cut: rest.length < Number(value("content-length") ?? 0) };
+  const { body, cut } = chunked
+    ? dechunk(rest)
+    : { body: rest, cut: rest.length < Number(value("content-length") ?? 0) };
   return { status: Number(status), reason, headers, body, cut };
 }
 
@@ -209,9 +216,14 @@ export async function until(test: () => boolean | Promise<boolean>, what: string
 
 function resolveConfig(config: any): ResolvedConfig {
   return {
-    error_pages: { dir: "." , ...config.error_pages },
+    error_pages: { dir: ".", ...config.error_pages },
     logs: { stdout: "info", stderr: "error", disable: false, ...config.logs },
     ...config,
-    proxy: { timeout: 15, listen_timeout: 15, ...config.proxy, backoff: { min: 100, max: 500, factor: 2, attempts: 3, jitter: false, ...config.proxy?.backoff } },
+    proxy: {
+      timeout: 15,
+      listen_timeout: 15,
+      ...config.proxy,
+      backoff: { min: 100, max: 500, factor: 2, attempts: 3, jitter: false, ...config.proxy?.backoff },
+    },
   };
 }

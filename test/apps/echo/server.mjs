@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 
 createServer((req, res) => {
-  const { searchParams: ask } = new URL(req.url === "*" ? "/" : `http://x${req.url}`);
+  const { searchParams: ask } = new URL(req.url === "*" ? "http://x/" : `http://x${req.url}`);
   const hash = createHash("sha256");
   let bytes = 0;
   req.on("data", (chunk) => {
