@@ -277,7 +277,7 @@ t.test("the compiled matcher agrees with the naive one", (t) => {
       }
     },
   );
-  fc.assert(property, { ...settings, numRuns: 1500 });
+  holds(t, property, { ...settings, numRuns: 1500 });
   t.ok(found > 10_000, `${found} matches`);
   t.end();
 });
@@ -299,7 +299,7 @@ t.test("a table that forgets its states finds the same", (t) => {
       }
     },
   );
-  fc.assert(property, { ...settings, numRuns: 500 });
+  holds(t, property, { ...settings, numRuns: 500 });
   t.end();
 });
 
@@ -310,7 +310,7 @@ t.test("compareRoutes is a total order", (t) => {
     if (sign(a, b) <= 0 && sign(b, c) <= 0 && sign(a, c) > 0) throw new Error("not transitive");
     if ((sign(a, b) === 0) !== (printRoute(a) === printRoute(b))) throw new Error("equal without being the same");
   });
-  fc.assert(property, settings);
+  holds(t, property, settings);
   t.end();
 });
 
@@ -340,7 +340,7 @@ t.test("printing and parsing a route gives it back, and never throws on any text
       if (print(again.value) !== printed) throw new Error(`${printed} is not canonical`);
     }
   });
-  fc.assert(property, settings);
+  holds(t, property, settings);
   t.ok(valid > 1500, `${valid} valid`);
   t.end();
 });
@@ -366,7 +366,7 @@ t.test("whatever a client sends, a location stays on its host and in its line", 
     const host = location.origin === "" ? "own.example" : "x.example";
     if (url.host !== host || url.username !== "" || url.protocol !== "https:") throw new Error(target);
   });
-  fc.assert(property, settings);
+  holds(t, property, settings);
   t.end();
 });
 
@@ -478,7 +478,18 @@ function isOneCharacter(encoded: string): boolean {
   }
 }
 
-// ----
+/** Runs a property; a counterexample is the failed test's name. */
+function holds(
+  assert: Pick<typeof t, "notOk">,
+  property: fc.IProperty<unknown>,
+  settings: fc.Parameters<unknown>,
+): void {
+  const details = fc.check(property, settings);
+  assert.notOk(
+    details.failed,
+    details.failed ? String(fc.defaultReportMessage(details)) : `holds in ${details.numRuns} runs`,
+  );
+}
 
 function route(source: string): Route {
   const parsed = parseRoute(source);
