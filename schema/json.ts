@@ -145,16 +145,36 @@ export function spanInside(source: string, node: StringNode, range: Span): Span 
     const limit = (offset: number) => Math.min(node.content.start + offset, node.content.end);
     return { start: limit(range.start), end: limit(range.end) };
   }
-  // offsets[i] is where the i-th UTF-16 unit of the value begins in the text.
-  const offsets: number[] = [];
-  for (let at = node.content.start; at < node.content.end; ) {
-    offsets.push(at);
-    if (source[at] !== "\\") at += 1;
-    else at += source[at + 1] === "u" ? 6 : 2;
-  }
-  offsets.push(node.content.end);
-  const at = (offset: number) => offsets[Math.min(offset, offsets.length - 1)]!;
+  const { offsets } = decode(raw);
+  const at = (offset: number) => node.content.start + offsets[Math.min(offset, offsets.length - 1)]!;
   return { start: at(range.start), end: at(range.end) };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+/**
+ * What the text between the quotes stands for, and where each UTF-16 unit of that begins in the text (and, last, where
+ * the text ends). An escape that JSON does not know stands for the character behind the backslash.
+ */
+function decode(raw: string): { value: string; offsets: number[] } {
+  let value = "";
+  const offsets: number[] = [];
+  for (let at = 0; at < raw.length; ) {
+    offsets.push(at);
+    const next = raw[at + 1];
+    if (raw[at] !== "\\" || next === undefined) {
+      value += raw[at];
+      at += 1;
+    } else if (next === "u" && /^[0-9A-Fa-f]{4}$/.test(raw.slice(at + 2, at + 6))) {
+      value += String.fromCharCode(Number.parseInt(raw.slice(at + 2, at + 6), 16));
+      at += 6;
+    } else {
+      value += ESCAPES[next] ?? next;
+      at += 2;
+    }
+  }
+  offsets.push(raw.length);
+  return { value, offsets };
 }
 
 /**
@@ -320,6 +340,7 @@ class Parser {
     const other = bracket === "{" ? Kind.closeBracket : Kind.closeBrace;
     if (this.#kind === own) {
       if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
+      this.#swallowed = false;
       this.#next();
       return true;
     }
@@ -353,6 +374,7 @@ class Parser {
         else comma = span;
         this.#next();
       }
+      this.#swallowed = false;
       return comma;
     }
     const closing = this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket || this.#kind === Kind.end;
@@ -459,14 +481,18 @@ class Parser {
     const raw = this.#source.slice(span.start, span.end);
     // jsonc-parser's ScanError: 2 is an unclosed string, which ends with its line.
     const unclosed = this.#scanner.getTokenError() === 2;
-    let value = this.#scanner.getTokenValue();
-    const content = { start: span.start + 1, end: unclosed ? span.end : span.end - 1 };
     if (unclosed) {
-      const text = raw.slice(1).replace(/,\s*$/, "");
+      const text = raw.slice(1).replace(/[,\s]+$/, "");
+      const content = { start: span.start + 1, end: span.start + 1 + text.length };
       this.#report("config/unclosed-string", `the string ${quote(text)} is never closed`, span, `add "`);
       this.#swallowed = true;
-      value = text;
-    } else if (this.#scanner.getTokenError() !== 0) {
+      this.#next();
+      return { type: "string", span, value: decode(text).value, content };
+    }
+    const content = { start: span.start + 1, end: span.end - 1 };
+    let value = this.#scanner.getTokenValue();
+    if (this.#scanner.getTokenError() !== 0) {
+      value = decode(raw.slice(1, -1)).value;
       for (const bad of raw.matchAll(/\\u[0-9A-Fa-f]{4}|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{0,3}|\\.|[\u0000-\u001f]/gs)) {
         if (/^\\(?:u[0-9A-Fa-f]{4}|["\\/bfnrt])$/.test(bad[0])) continue;
         this.#badCharacter(bad[0], span.start + bad.index);

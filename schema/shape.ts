@@ -251,10 +251,18 @@ function wrongType(report: Report, place: Place, parent: Schema): boolean {
 }
 
 /** What a value of the wrong type was certainly meant to be. */
-function coerce(source: string, node: Node, parent: Schema): { node: Node; shown: string; fix: Fix } | undefined {
+function coerce(
+  source: string,
+  node: Node,
+  parent: Schema,
+): { node: Node; shown: string; fix: Fix | undefined } | undefined {
   const types = [parent.type].flat();
   const text = source.slice(node.span.start, node.span.end);
-  const fix = (by: string): Fix => ({ title: `Change to ${by}`, edits: [{ span: node.span, text: by }] });
+  // Without its quotes a text would melt into whatever stands right beside it.
+  const glued = /[\w.+'-]/.test((source[node.span.start - 1] ?? "") + (source[node.span.end] ?? ""));
+  const fix = (by: string): Fix | undefined => {
+    return glued ? undefined : { title: `Change to ${by}`, edits: [{ span: node.span, text: by }] };
+  };
   const { span } = node;
   if (node.type === "string") {
     const number = types.includes("integer")
