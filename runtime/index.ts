@@ -71,6 +71,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     port: server.port,
     kill: () => supervisor?.kill(),
     close: async () => {
+      supervisor?.refuseToWait();
       await server.close();
       await supervisor?.stop();
       entries.flush();

@@ -197,10 +197,12 @@ export function isRunning(pid: number): boolean {
   return !isZombie(pid);
 }
 
+/** Its first thread can be a zombie while others still end: only then does its parent hear of it. */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3) === "Z";
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" && Number(fields[17]) <= 1;
   } catch {
     return false;
   }
