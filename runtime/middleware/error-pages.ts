@@ -54,7 +54,7 @@ export function errorPages(options: ErrorPageOptions, entries: EntryLog, next: H
     const vary = { ...response, headers: varyBy(response.headers, "Accept") };
     if (!namesHtml(request.headers.accept)) return vary;
     const template = await customTemplate(response.status);
-    if (template !== undefined) return page(template, vary, request, options);
+    if (template !== undefined) return page(template, vary, request, options.variables);
     if (isHtml(response)) {
       const body = await withoutEmpty(response.body);
       // The answer to a HEAD shows no body; its headers are those of the page that a GET would get.
@@ -63,7 +63,7 @@ export function errorPages(options: ErrorPageOptions, entries: EntryLog, next: H
       }
     }
     builtIn ??= compiled(ERROR_PAGE);
-    return page(builtIn, vary, request, options);
+    return page(builtIn, vary, request, { ...options.variables, message: response.message });
   };
 
   async function customTemplate(status: number): Promise<Template | undefined> {
@@ -127,14 +127,14 @@ function page(
   template: Template,
   response: ProxyResponse,
   request: ProxyRequest,
-  options: ErrorPageOptions,
+  variables: Readonly<Record<string, unknown>>,
 ): ProxyResponse {
   discard(response.body);
   const { status, statusText } = response;
   const body = renderTemplate(template, {
     StatusCode: status,
     StatusText: STATUS_CODES[status] ?? (statusText || `Error ${status}`),
-    Variables: options.variables,
+    Variables: variables,
   });
   return {
     status,
