@@ -396,7 +396,8 @@ break;
         : [];
     const test =
       tests.length > 0 && tests.length < 9 ? tests.join(" || ") : `!src.startsWith(${JSON.stringify(text)}, pos)`;
-    return `if (${test}) ${fail}\npos += ${text.length};`;
+    // The text may go on behind the part that is read.
+    return `if (pos + ${text.length} > len || ${test}) ${fail}\npos += ${text.length};`;
   }
 
   /** Moves over one character of the set. */
