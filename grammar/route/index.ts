@@ -1,0 +1,18 @@
+// Route patterns and locations: text in, values out. What else stands in this folder is nobody's business outside it.
+export type {
+  Literal,
+  Location,
+  LocationPart,
+  LocationText,
+  Param,
+  Placeholder,
+  Route,
+  RoutePart,
+  Wildcard,
+} from "./ast.ts";
+export { parseLocation } from "./location.ts";
+export { compareRoutes, locationCaptures, routeCaptures, sameShape } from "./order.ts";
+export { parseRoute } from "./pattern.ts";
+export { printLocation, printRoute } from "./print.ts";
+export { substitute } from "./substitute.ts";
+export { compileRoutes, type RouteMatch, type RouteTable } from "./table.ts";

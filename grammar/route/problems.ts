@@ -1,0 +1,253 @@
+import { type Fix, type Problem, quote, type Span } from "../problem.ts";
+import { percentEncode } from "./path.ts";
+
+// Everything that can be wrong with a route pattern or a location, each with what to do about it.
+
+/** A pattern is matched for every request, and no URL of that length is met in practice: browsers stop near 2,000. */
+export const MAX_LENGTH = 2048;
+
+type Subject = "route pattern" | "location";
+
+export const empty = (subject: Subject) =>
+  make(
+    "empty",
+    `a ${subject} is empty`,
+    { start: 0, end: 0 },
+    subject === "location" ? `write "/", or a URL` : `write "/*" for every path`,
+  );
+
+export const tooLong = (subject: Subject, length: number) =>
+  make(
+    "too-long",
+    `a ${subject} has ${length} characters`,
+    { start: MAX_LENGTH, end: length },
+    `at most ${MAX_LENGTH}`,
+  );
+
+// ---- patterns
+
+export const missingSlash = (source: string) =>
+  make(
+    "missing-slash",
+    `${quote(source)} does not start with a slash`,
+    { start: 0, end: source.length },
+    `write ${quote(`/${source}`)}`,
+    insert("Insert the slash", 0, "/"),
+  );
+
+export const urlAsPattern = (origin: string, path: string) =>
+  make(
+    "url-as-pattern",
+    `${quote(origin)} is not part of a path, and a pattern matches paths only`,
+    { start: 0, end: origin.length },
+    `write ${quote(path || "/")}`,
+    replace("Keep the path only", { start: 0, end: origin.length }, path.startsWith("/") ? "" : "/"),
+  );
+
+export const nameless = (text: string, span: Span) =>
+  make("nameless-param", `${quote(text)} has no name after it`, span, "write :name, or \\: for the character");
+
+export const duplicateParam = (name: string, span: Span) =>
+  make("duplicate-param", `":${name}" stands twice in one pattern`, span, `give it another name, such as :${name}2`);
+
+export const reservedName = (span: Span, last: boolean) =>
+  make(
+    "reserved-name",
+    `":splat" is what a trailing * captures, not a segment`,
+    span,
+    last ? `write *, or give it another name` : "give it another name",
+    last ? replace("Write *", span, "*") : undefined,
+  );
+
+export const doubleStar = (text: string, span: Span) =>
+  make(
+    "double-star",
+    `${quote(text)} means no more than "*"`,
+    span,
+    "write *: it takes slashes too",
+    replace("Write *", span, "*"),
+  );
+
+export const adjacentCaptures = (text: string, span: Span, trailingStar: boolean) =>
+  make(
+    "adjacent-captures",
+    `in ${quote(text)} nothing says where the first ends`,
+    span,
+    trailingStar ? "write * alone (a location calls it :splat)" : "put a / or other text between them",
+  );
+
+export const repeatedParam = (text: string, span: Span) =>
+  make(
+    "repeated-param",
+    `${quote(text)} is a quantifier, which patterns do not have`,
+    span,
+    `write * for several segments, or %2B for the character "+"`,
+  );
+
+export const optionalParam = (text: string, span: Span) =>
+  make(
+    "optional-param",
+    `${quote(text)} is an optional segment, which patterns do not have`,
+    span,
+    "write two rules, with and without it",
+  );
+
+export const queryInPattern = (character: string, span: Span) =>
+  character === "?"
+    ? make(
+        "query",
+        `"?" starts a query, and a pattern matches the path only`,
+        span,
+        `remove it, or write %3F for the character`,
+      )
+    : make(
+        "fragment",
+        `"#" starts a fragment, which no server sees`,
+        span,
+        `remove it, or write %23 for the character`,
+      );
+
+export const regularExpression = (text: string, span: Span) =>
+  make(
+    "regular-expression",
+    `${quote(text)} is a regular expression, and patterns have none`,
+    span,
+    "write :name for one segment, * for any characters",
+  );
+
+// ---- patterns and locations
+
+export const foreignParam = (subject: Subject, text: string, span: Span) => {
+  // The identifier that other tools mean: {id}, {id:int}, <int:id>, [...slug], ${id}.
+  const rest = /\*|\.\.\.|:path|path:/.test(text);
+  const names = text.match(/[A-Za-z_][A-Za-z0-9_]*/g) ?? [];
+  const name = text.startsWith("<") ? names.at(-1) : names[0];
+  const ours = rest ? (subject === "location" ? ":splat" : "*") : `:${name ?? "name"}`;
+  const bracket = text.startsWith("$") ? "%24" : percentEncode(text[0]!);
+  return make(
+    "foreign-param",
+    `${quote(text)} is how other tools write ${rest ? "the rest of a path" : "a parameter"}`,
+    span,
+    `write ${ours}, or ${bracket} for the character itself`,
+    name !== undefined || rest ? replace(`Write ${ours}`, span, ours) : undefined,
+  );
+};
+
+export const badEscape = (subject: Subject, text: string, span: Span) =>
+  make(
+    "escape",
+    text === "\\" ? `"\\" has nothing after it` : `${quote(text)} is no escape`,
+    span,
+    `${subject === "location" ? "write / between segments; " : ""}the escapes are \\* \\: \\\\`,
+  );
+
+export const badPercent = (text: string, span: Span) =>
+  make(
+    "percent",
+    `${quote(text)} is no percent-encoded byte`,
+    span,
+    "write %25 for the percent sign",
+    replace("Write %25", { start: span.start, end: span.start + 1 }, "%25"),
+  );
+
+export const unencoded = (character: string, span: Span) => {
+  const code = character.codePointAt(0)!;
+  const encoded = percentEncode(character);
+  const lone = code >= 0xd800 && code <= 0xdfff;
+  const what =
+    code === 0x20
+      ? "a space"
+      : lone
+        ? "half a character"
+        : /\s/.test(character)
+          ? "white space"
+          : "a control character";
+  return make(
+    "unencoded",
+    `${what} cannot stand in a path${code === 0x20 ? "" : ` (U+${code.toString(16).toUpperCase().padStart(4, "0")})`}`,
+    span,
+    lone ? "remove it" : `write ${encoded}, or remove it`,
+    lone ? undefined : replace(`Write ${encoded}`, span, encoded),
+  );
+};
+
+// ---- locations
+
+export const relativeLocation = (source: string) =>
+  make(
+    "relative-location",
+    `${quote(source)} starts neither with a slash nor with https://`,
+    { start: 0, end: source.length },
+    `write ${quote(`/${source}`)} or a whole URL`,
+    /^[\w:]/.test(source) ? insert("Insert the slash", 0, "/") : undefined,
+  );
+
+export const locationScheme = (scheme: string, span: Span) =>
+  /^https?$/i.test(scheme)
+    ? make("scheme", `"${scheme}:" is not followed by //`, span, `write ${scheme}://host/path`)
+    : make("scheme", `a redirect to "${scheme}:" is refused`, span, "http and https are allowed");
+
+export const protocolRelative = (source: string) =>
+  make(
+    "protocol-relative",
+    `${quote(source)} names a host without saying http or https`,
+    { start: 0, end: source.match(/^\/+/)![0].length },
+    `write ${quote(`https:${source}`)}, or one slash for a path`,
+  );
+
+export const userinfo = (text: string, span: Span) =>
+  make(
+    "userinfo",
+    `${quote(text)} before the host is a user name`,
+    span,
+    "remove it: a location is public, and browsers hide it from the reader",
+  );
+
+export const placeholderInHost = (text: string, span: Span) =>
+  make(
+    "placeholder-in-host",
+    `${quote(text)} would let the client choose the host`,
+    span,
+    "write the host itself; placeholders stand after it",
+  );
+
+export const host = (text: string, span: Span) =>
+  text === ""
+    ? make("host", "the URL has no host", span, "write https://example.com/path")
+    : make(
+        "host",
+        `${quote(text)} is no host`,
+        span,
+        /[^\x00-\x7f]/.test(text)
+          ? "write its ASCII form, xn--..."
+          : "write a name such as example.com, with a port where needed",
+      );
+
+export const starInLocation = (span: Span) =>
+  make(
+    "star-in-location",
+    `"*" captures in patterns and means nothing in a location`,
+    span,
+    "write :splat, or \\* for the character",
+    replace("Write :splat", span, ":splat"),
+  );
+
+export const numberedGroup = (text: string, span: Span) =>
+  make(
+    "numbered-group",
+    `${quote(text)} is how other tools write a captured group`,
+    span,
+    "write :name or :splat, or %24 for the character itself",
+  );
+
+function make(code: string, message: string, span: Span, hint: string, fix?: Fix): Problem {
+  return { code: `route/${code}`, severity: "error", message, hint, span, ...(fix && { fix }) };
+}
+
+function replace(title: string, span: Span, text: string): Fix {
+  return { title, edits: [{ span, text }] };
+}
+
+function insert(title: string, at: number, text: string): Fix {
+  return replace(title, { start: at, end: at }, text);
+}
