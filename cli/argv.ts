@@ -15,6 +15,8 @@ export interface Flag {
 /** The part of a command's description that reading its words needs. */
 export interface Shape {
   readonly name: string;
+  /** `run <hook>` */
+  readonly usage: string;
   readonly flags: readonly Flag[];
   readonly minWords: number;
   readonly maxWords: number;
@@ -110,10 +112,9 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
         i++;
         return next;
       }
+      const usage = `--${flag.long}=<${flag.value}>`;
       const hint =
-        glued === undefined && next !== undefined && next !== "--" && next.startsWith("-")
-          ? `${next} reads as a flag; a value that begins with "-" is written --${flag.long}=${next}`
-          : `write --${flag.long} <${flag.value!.replace("...", "")}>`;
+        next?.startsWith("-") && next !== "--" ? `${next} reads as a flag; write ${usage}` : `write ${usage}`;
       fail(`${written} needs a value`, hint);
       return undefined;
     };
@@ -181,7 +182,8 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
 
 function wordCount(command: Shape, words: readonly string[]): Misuse {
   if (words.length < command.minWords) {
-    return { message: `tool ${command.name} needs a word`, hint: `see tool help ${command.name}` };
+    const missing = /<([\w-]+)>/.exec(command.usage)?.[1] ?? "word";
+    return { message: `tool ${command.name} needs a ${missing}`, hint: `write tool ${command.usage}` };
   }
   const surplus = JSON.stringify(words[command.maxWords]);
   if (command.name === "logs") {

@@ -3,7 +3,6 @@ import type { Flag, Shape } from "./argv.ts";
 
 /** A command as help shows it and as the reader of the words needs it. */
 export interface Command extends Shape {
-  readonly usage: string;
   readonly summary: string;
   readonly examples: readonly string[];
 }
