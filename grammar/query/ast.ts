@@ -1,0 +1,203 @@
+import type { Span } from "../problem.ts";
+
+/** A parsed query. `expr` is undefined for the empty query, which selects everything. Spans point into `source`. */
+export interface Query {
+  readonly source: string;
+  readonly expr: Expr | undefined;
+}
+
+/**
+ * The meaning of a query as a tree. Every consumer (predicate, canonical text, and whatever reads queries later)
+ * switches over `kind`. Parentheses leave no node: a span covers the node's own text without those around it.
+ */
+export type Expr =
+  | Or
+  | And
+  | Not
+  | Comparison
+  | Membership
+  | Containment
+  | Match
+  | Existence
+  | Truthiness
+  | LevelTerm
+  | StageTerm
+  | MessageTerm;
+
+/** True if any term is. At least two terms, none of them an `Or`: nested ones are flattened. */
+export interface Or {
+  readonly kind: "or";
+  readonly terms: readonly Expr[];
+  /** The `or` and `||` tokens, in order. */
+  readonly operators: readonly Span[];
+  readonly span: Span;
+}
+
+/** True if all terms are. At least two terms, none of them an `And`: nested ones are flattened. */
+export interface And {
+  readonly kind: "and";
+  readonly terms: readonly Expr[];
+  /** The `and` and `&&` tokens, in order; fewer than there are gaps where terms merely stand side by side. */
+  readonly operators: readonly Span[];
+  readonly span: Span;
+}
+
+/** `not a`, `!a`; and `a not in (..)`, which is `not a in (..)` and where `operator` stands inside the term. */
+export interface Not {
+  readonly kind: "not";
+  readonly term: Expr;
+  readonly operator: Span;
+  readonly span: Span;
+}
+
+export type ComparisonOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+/** `field op value`. `==` is stored as `=`. False where the field is missing, for `!=` too. */
+export interface Comparison {
+  readonly kind: "comparison";
+  readonly field: Field;
+  readonly op: ComparisonOperator;
+  readonly operator: Span;
+  readonly value: Value;
+  readonly span: Span;
+}
+
+/** `field in (a, b)`: equal to any of the values, of which there is at least one. */
+export interface Membership {
+  readonly kind: "in";
+  readonly field: Field;
+  readonly operator: Span;
+  readonly values: readonly Value[];
+  readonly span: Span;
+}
+
+/** `field contains "text"`: a substring. `text` has one chunk: a star stands for itself here. */
+export interface Containment {
+  readonly kind: "contains";
+  readonly field: Field;
+  readonly operator: Span;
+  readonly text: StringValue | WordValue;
+  readonly span: Span;
+}
+
+/** `field ~ /re/i` */
+export interface Match {
+  readonly kind: "match";
+  readonly field: Field;
+  readonly operator: Span;
+  readonly regex: Regex;
+  readonly span: Span;
+}
+
+/** `exists field`: present, whatever its value. */
+export interface Existence {
+  readonly kind: "exists";
+  readonly operator: Span;
+  readonly field: Field;
+  readonly span: Span;
+}
+
+/** A bare field: present and not false, null, 0 or "". */
+export interface Truthiness {
+  readonly kind: "truthy";
+  readonly field: Field;
+  readonly span: Span;
+}
+
+/** `error`: the level is this one, by any of its names. `word` is as written, in lower or all-upper case. */
+export interface LevelTerm {
+  readonly kind: "level";
+  readonly word: string;
+  readonly span: Span;
+}
+
+/** `production`: `stage = production`. `word` is as written, in lower or all-upper case. */
+export interface StageTerm {
+  readonly kind: "stage";
+  readonly word: string;
+  readonly span: Span;
+}
+
+/** A bare quoted string: `message = "..."`. */
+export interface MessageTerm {
+  readonly kind: "message";
+  readonly text: StringValue;
+  readonly span: Span;
+}
+
+/** A name as written, at least one segment, the first of them a key. `target` says what it addresses. */
+export interface Field {
+  readonly path: readonly Segment[];
+  readonly span: Span;
+}
+
+/** `user`, `.user` and `["user"]` are keys, `[0]` is an index. The span covers the dot or the brackets. */
+export type Segment =
+  | { readonly kind: "key"; readonly key: string; readonly span: Span }
+  | { readonly kind: "index"; readonly index: number; readonly span: Span };
+
+export type Value = StringValue | WordValue | NumberValue | BooleanValue | NullValue;
+
+/** A quoted string, escapes decoded. `chunks` is the literal text between the wildcards: one chunk has no wildcard. */
+export interface StringValue {
+  readonly kind: "string";
+  readonly chunks: readonly string[];
+  readonly span: Span;
+}
+
+/** Unquoted text (`GET`, `/account/*`): means what the quoted string of the same characters means. */
+export interface WordValue {
+  readonly kind: "word";
+  readonly chunks: readonly string[];
+  readonly span: Span;
+}
+
+/** `text` is the number as written, unit included; `value` is finite, in bytes or milliseconds where there is a unit. */
+export interface NumberValue {
+  readonly kind: "number";
+  readonly text: string;
+  readonly value: number;
+  readonly unit?: NumberUnit;
+  readonly span: Span;
+}
+
+export type NumberUnit = "b" | "kb" | "mb" | "gb" | "tb" | "ms" | "s" | "m" | "h" | "d";
+
+export interface BooleanValue {
+  readonly kind: "boolean";
+  readonly value: boolean;
+  readonly span: Span;
+}
+
+export interface NullValue {
+  readonly kind: "null";
+  readonly span: Span;
+}
+
+/** `/source/i`: RE2 syntax, as written between the slashes. `flags` too is as written; `i` is the only one. */
+export interface Regex {
+  readonly source: string;
+  readonly flags: string;
+  readonly span: Span;
+}
+
+/** What a field addresses in an entry. */
+export type Target =
+  /** A property of the entry itself. An `id` that the entry lacks is looked up in its fields. */
+  | { readonly at: "entry"; readonly name: "level" | "message" | "timestamp" | "id" }
+  /** Own properties below `fields`, from the outside in. */
+  | { readonly at: "fields"; readonly path: readonly (string | number)[] };
+
+/** `level`, `message`, `timestamp` and `id` come first; `fields.level` is the way past them. */
+export function target(field: Field): Target {
+  const path = field.path.map((segment) => (segment.kind === "key" ? segment.key : segment.index));
+  const first = path[0];
+  if (path.length === 1) {
+    if (first === "level" || first === "message" || first === "timestamp" || first === "id") {
+      return { at: "entry", name: first };
+    }
+  } else if (first === "fields") {
+    return { at: "fields", path: path.slice(1) };
+  }
+  return { at: "fields", path };
+}

@@ -1,0 +1,310 @@
+import { type Problem, quote, type Span } from "../problem.ts";
+import { meantByteUnit } from "../units/bytes.ts";
+import { meantDurationUnit, parseDuration } from "../units/duration.ts";
+import {
+  type And,
+  type Comparison,
+  type Expr,
+  type Field,
+  type NumberValue,
+  type Query,
+  target,
+  type Value,
+} from "./ast.ts";
+import { LEVELS, levelOf } from "./levels.ts";
+import { isTimeUnit, NUMBER_UNITS, readEscape } from "./literals.ts";
+import { printField } from "./print.ts";
+import * as problems from "./problems.ts";
+import { compileRegex } from "./regex.ts";
+import { parseTimestamp } from "./timestamp.ts";
+
+/** Everything wrong with a query that the grammar accepts, in the order of the text. */
+export function check(query: Query): Problem[] {
+  if (query.expr === undefined) return [];
+  const context: Context = { source: query.source, problems: [], numbers: new Map() };
+  checkExpr(query.expr, context);
+  return context.problems.sort((a, b) => a.span.start - b.span.start);
+}
+
+interface Context {
+  readonly source: string;
+  readonly problems: Problem[];
+  /** The number literals so far, by the offset where they end. */
+  readonly numbers: Map<number, NumberValue>;
+}
+
+function checkExpr(expr: Expr, context: Context): void {
+  switch (expr.kind) {
+    case "or":
+      for (const term of expr.terms) checkExpr(term, context);
+      break;
+    case "and":
+      for (const term of expr.terms) checkExpr(term, context);
+      checkNeighbours(expr, context);
+      break;
+    case "not":
+      checkExpr(expr.term, context);
+      break;
+    case "comparison":
+      checkField(expr.field, context);
+      checkValue(expr.value, context);
+      if (expr.op !== "=" && expr.op !== "!=") checkOrdering(expr, context);
+      else checkAttachedTilde(expr, context);
+      break;
+    case "in":
+      checkField(expr.field, context);
+      for (const value of expr.values) checkValue(value, context);
+      if (expr.values.length === 0) {
+        const at = { start: expr.operator.start, end: expr.span.end };
+        context.problems.push(problems.emptyList(at, printField(expr.field)));
+      }
+      break;
+    case "contains":
+      checkField(expr.field, context);
+      checkValue(expr.text, context);
+      break;
+    case "match":
+      checkField(expr.field, context);
+      checkRegex(expr.regex.source, expr.regex.flags, expr.regex.span, context);
+      break;
+    case "exists":
+      checkField(expr.field, context);
+      break;
+    case "truthy":
+      checkField(expr.field, context);
+      checkBareName(expr.field, context);
+      break;
+    case "message":
+      checkValue(expr.text, context);
+      break;
+    case "level":
+    case "stage":
+      break;
+  }
+}
+
+function checkField(field: Field, context: Context): void {
+  for (const segment of field.path) {
+    const text = context.source.slice(segment.span.start, segment.span.end);
+    if (segment.kind === "key") checkEscapes(segment.span, context);
+    else if (segment.index > MAX_INDEX) context.problems.push(problems.indexTooLarge(segment.span, text));
+  }
+}
+
+// The last index that a JavaScript array can have.
+const MAX_INDEX = 2 ** 32 - 2;
+
+function checkValue(value: Value, context: Context): void {
+  if (value.kind === "string") checkEscapes(value.span, context);
+  if (value.kind === "number") context.numbers.set(value.span.end, value);
+}
+
+function checkEscapes({ start, end }: Span, context: Context): void {
+  const raw = context.source.slice(start, end);
+  for (let at = raw.indexOf("\\"); at >= 0; at = raw.indexOf("\\", at)) {
+    const { length, known } = readEscape(raw, at);
+    if (!known) {
+      const span = { start: start + at, end: start + at + length };
+      context.problems.push(problems.badEscape(span, raw.slice(at, at + length)));
+    }
+    at += length;
+  }
+}
+
+function checkRegex(source: string, flags: string, { start, end }: Span, context: Context): void {
+  if (flags !== "" && flags !== "i") {
+    context.problems.push(problems.unknownFlag({ start: end - flags.length, end }, flags));
+  }
+  const compiled = compileRegex(source, false);
+  if (compiled.ok) return;
+  const { reason, part } = compiled;
+  // Marked where it is plain which piece is meant; otherwise the whole is.
+  const at = part === undefined ? -1 : source.indexOf(part);
+  const unique = at >= 0 && source.indexOf(part!, at + 1) < 0;
+  const span = unique ? { start: start + 1 + at, end: start + 1 + at + part!.length } : { start, end };
+  context.problems.push(problems.badRegex(span, reason, part));
+}
+
+/** `path =~/x/` would compare with the text "~/x/". */
+function checkAttachedTilde({ operator, value }: Comparison, context: Context): void {
+  if (value.kind !== "word" || value.span.start !== operator.end || !value.chunks[0]!.startsWith("~")) return;
+  const at = { start: operator.start, end: operator.end + 1 };
+  const text = context.source.slice(at.start, at.end);
+  const write = text === "!=~" ? undefined : "~";
+  const hint = write === undefined ? "write not field ~ /text/" : "write ~, or put the value in double quotes";
+  context.problems.push(problems.unknownOperator(at, text, hint, write));
+}
+
+/** Terms side by side that were meant as one: `size > 5 kb`, `path like "/x"`, `user is null`. */
+function checkNeighbours({ terms }: And, context: Context): void {
+  const { source } = context;
+  const beside = (left: Expr | undefined, right: Expr | undefined) =>
+    left !== undefined && right !== undefined && /^[ \t\r\n]+$/.test(source.slice(left.span.end, right.span.start));
+
+  for (const [index, term] of terms.entries()) {
+    const name = bareName(term);
+    const before = terms[index - 1];
+    const after = terms[index + 1];
+    if (name === undefined || before === undefined || !beside(before, term)) continue;
+
+    const gap = /[ \t\r\n]+$/.exec(source.slice(0, term.span.start))!;
+    const number = context.numbers.get(gap.index);
+    const unit = name.toLowerCase();
+    if (number !== undefined && Object.hasOwn(NUMBER_UNITS, unit)) {
+      const digits = number.text.slice(0, number.text.length - (number.unit?.length ?? 0));
+      context.problems.push(problems.unitAfterBlank(term.span, { ...number.span, text: digits }, unit));
+      continue;
+    }
+    if (before.kind !== "truthy" || !beside(term, after)) continue;
+    const field = printField(before.field);
+    if (after!.kind === "message" && LIKE.test(name)) {
+      const text = source.slice(after!.span.start + 1, after!.span.end - 1);
+      context.problems.push(problems.unknownOperator(term.span, name, likeHint(field, name.toLowerCase(), text)));
+    } else if (/^is$/i.test(name)) {
+      const hint = `write ${field} = null, exists ${field}, or not exists ${field}`;
+      context.problems.push(problems.unknownOperator(term.span, name, hint));
+    }
+  }
+}
+
+const LIKE = /^(i?like|matches|starts_?with|ends_?with)$/i;
+
+function likeHint(field: string, operator: string, text: string): string {
+  if (operator === "like") return `* is the wildcard: write ${field} = "${text.replaceAll("%", "*")}"`;
+  if (operator.startsWith("starts")) return `write ${field} = "${text}*"`;
+  if (operator.startsWith("ends")) return `write ${field} = "*${text}"`;
+  return operator === "ilike" ? `to ignore case, write ${field} ~ /text/i` : `write ${field} ~ /text/`;
+}
+
+const bareName = (expr: Expr) =>
+  expr.kind === "truthy" && expr.field.path.length === 1 ? printField(expr.field) : undefined;
+
+/** `Or` is a legal name, but was never meant as one. */
+function checkBareName(field: Field, context: Context): void {
+  const name = printField(field);
+  if (/^(and|or|not|in|contains|exists)$/i.test(name)) context.problems.push(problems.keywordCase(field.span, name));
+}
+
+function checkOrdering({ field, op, value }: Comparison, context: Context): void {
+  const place = target(field);
+  const found =
+    place.at === "entry" && place.name === "level"
+      ? levelProblem(value, context)
+      : place.at === "entry" && place.name === "timestamp"
+        ? timestampProblem(value, context)
+        : numberProblem(op, value, context);
+  if (found !== undefined) context.problems.push(found);
+}
+
+const textOf = (value: Value, { source }: Context) => source.slice(value.span.start, value.span.end);
+
+const plain = (value: Value) =>
+  (value.kind === "string" || value.kind === "word") && value.chunks.length === 1 ? value.chunks[0] : undefined;
+
+function levelProblem(value: Value, context: Context): Problem | undefined {
+  const name = plain(value);
+  if (name !== undefined && levelOf(name) !== undefined) return undefined;
+  const message = `${shown(value, context)} is no level`;
+  const lower = name?.toLowerCase();
+  if (lower !== undefined && levelOf(lower) !== undefined) {
+    return problems.notANumber(value.span, message, `write ${lower}`, lower);
+  }
+  return problems.notANumber(value.span, message, `levels are ${LEVELS.join(", ")}`);
+}
+
+function timestampProblem(value: Value, context: Context): Problem | undefined {
+  const text = textOf(value, context);
+  const message = `${shown(value, context)} is no time`;
+  if (value.kind === "number") {
+    const timed = value.unit !== undefined && isTimeUnit(value.unit);
+    if (timed && value.value >= 0 && !text.startsWith("-")) return undefined;
+    if (timed)
+      return problems.notANumber(value.span, message, `write ${text.slice(1)}, which is that long ago`, text.slice(1));
+    return problems.notANumber(value.span, message, TIMES);
+  }
+  const name = plain(value);
+  if (name !== undefined) {
+    if (parseTimestamp(name) !== undefined) {
+      return value.kind === "string"
+        ? undefined
+        : problems.notANumber(value.span, `the time ${quote(text)} is not in quotes`, `write "${text}"`, `"${text}"`);
+    }
+    for (const tail of ["T00:00:00Z", ":00Z", "Z"]) {
+      if (parseTimestamp(name + tail) !== undefined) {
+        return problems.notANumber(value.span, message, `write "${name}${tail}"`, `"${name}${tail}"`);
+      }
+    }
+    const unit = value.kind === "word" ? unitProblem(value.span, name) : undefined;
+    if (unit !== undefined) return unit;
+  }
+  return problems.notANumber(value.span, message, TIMES);
+}
+
+const TIMES = 'write a duration ago, such as 1h, or a quoted time, such as "2024-05-01T00:00:00Z"';
+
+function numberProblem(op: string, value: Value, context: Context): Problem | undefined {
+  if (value.kind === "number") return undefined;
+  const text = textOf(value, context);
+  const name = plain(value);
+  const message = `${shown(value, context)} is no number`;
+  if (name !== undefined) {
+    const unit = value.kind === "word" ? unitProblem(value.span, name) : undefined;
+    if (unit !== undefined) return unit;
+    const digits = name.replace(/^\+|_|\.$/g, "");
+    if (NUMBER.test(digits)) {
+      return Number.isFinite(Number(digits))
+        ? problems.notANumber(value.span, message, `write ${digits}`, digits)
+        : problems.notANumber(value.span, `the number ${quote(text)} is too large`, "the largest is about 1.8e308");
+    }
+    if (parseTimestamp(name) !== undefined) {
+      return problems.notANumber(
+        value.span,
+        message,
+        `only timestamp is compared with a time: timestamp ${op} "${name}"`,
+      );
+    }
+    if (levelOf(name) !== undefined) {
+      return problems.notANumber(value.span, message, `only level is ordered by words: level ${op} ${name}`);
+    }
+  }
+  return problems.notANumber(
+    value.span,
+    message,
+    `${op} compares numbers, such as 200, 1.5mb or 250ms; texts take = or ~`,
+  );
+}
+
+/** A number with letters behind it that are no unit, or with several units. */
+function unitProblem(span: Span, text: string): Problem | undefined {
+  const match = NUMBER_WITH_UNIT.exec(text);
+  if (match === null) {
+    const duration = parseDuration(text);
+    if (!duration.ok) return undefined;
+    return problems.severalUnits(span, text, inOneUnit(duration.value));
+  }
+  const [, number = "", unit = ""] = match;
+  const at = { start: span.start + number.length, end: span.end };
+  const meant = meantByteUnit(unit) ?? meantDurationUnit(unit);
+  if (unit === "M") return problems.unknownUnit(at, unit, `write ${number}mb for bytes, ${number}m for minutes`);
+  if (meant !== undefined && meant !== "M") {
+    return problems.unknownUnit(at, unit, `write ${number}${meant}`, { at, text: meant });
+  }
+  return problems.unknownUnit(at, unit, UNITS);
+}
+
+const UNITS = "units are b, kb, mb, gb, tb for bytes and ms, s, m, h, d for durations";
+const NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const NUMBER_WITH_UNIT = /^([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)(\p{L}+)$/u;
+
+function inOneUnit(ms: number): string {
+  for (const unit of ["d", "h", "m", "s"] as const) {
+    if (ms % NUMBER_UNITS[unit] === 0) return `${ms / NUMBER_UNITS[unit]}${unit}`;
+  }
+  return `${ms}ms`;
+}
+
+/** The value as the user wrote it, in one pair of quotes. */
+function shown(value: Value, context: Context): string {
+  const text = textOf(value, context);
+  return value.kind === "string" ? `the text ${quote(text.slice(1, -1))}` : quote(text);
+}

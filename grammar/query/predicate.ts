@@ -1,0 +1,224 @@
+import type { Entry } from "../entry.ts";
+import { type Comparison, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
+import { LEVEL_SPELLINGS, LEVELS, levelOf, severity } from "./levels.ts";
+import { isTimeUnit } from "./literals.ts";
+import { compileRegex } from "./regex.ts";
+import { parseTimestamp } from "./timestamp.ts";
+
+export interface PredicateOptions {
+  /** The clock that `timestamp > 1h` counts back from, in milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/**
+ * The query as a function of an entry. Patterns and expressions are compiled here, once. Entries are data: only own
+ * properties are looked up, and no entry makes the function throw or take more than linear time.
+ */
+export function compilePredicate(query: Query, options: PredicateOptions): (entry: Entry) => boolean {
+  return query.expr === undefined ? () => true : compile(query.expr, options);
+}
+
+type Predicate = (entry: Entry) => boolean;
+/** A test of one value that is present and no array. */
+type Test = (value: unknown) => boolean;
+
+function compile(expr: Expr, options: PredicateOptions): Predicate {
+  switch (expr.kind) {
+    case "or": {
+      const terms = expr.terms.map((term) => compile(term, options));
+      return (entry) => terms.some((term) => term(entry));
+    }
+    case "and": {
+      const terms = expr.terms.map((term) => compile(term, options));
+      return (entry) => terms.every((term) => term(entry));
+    }
+    case "not": {
+      const term = compile(expr.term, options);
+      return (entry) => !term(entry);
+    }
+    case "comparison":
+      return any(expr.field, comparison(expr, options));
+    case "in": {
+      const tests = expr.values.map((value) => equals(expr.field, value));
+      return any(expr.field, (value) => tests.some((test) => test(value)));
+    }
+    case "contains": {
+      const part = expr.text.chunks.join("*");
+      return any(
+        expr.field,
+        onText(expr.field, (text) => text.includes(part)),
+      );
+    }
+    case "match": {
+      const regex = compileRegex(expr.regex.source, expr.regex.flags.includes("i"));
+      // parseQuery has refused an expression that does not compile.
+      if (!regex.ok) throw new Error(`unchecked regular expression /${expr.regex.source}/: ${regex.reason}`);
+      return any(expr.field, onText(expr.field, regex.test));
+    }
+    case "exists": {
+      const read = reader(expr.field);
+      return (entry) => read(entry) !== undefined;
+    }
+    case "truthy": {
+      const read = reader(expr.field);
+      return (entry) => {
+        const value = read(entry);
+        return value !== undefined && value !== false && value !== null && value !== 0 && value !== "";
+      };
+    }
+    case "level": {
+      const level = levelOf(expr.word.toLowerCase());
+      return (entry) => levelOf(entry.level) === level;
+    }
+    case "stage": {
+      const stage = expr.word.toLowerCase();
+      const read = propertyReader(["stage"]);
+      return (entry) => anyElement(read(entry), (value) => value === stage);
+    }
+    case "message": {
+      const matches = wildcards(expr.text.chunks);
+      return (entry) => typeof entry.message === "string" && matches(entry.message);
+    }
+  }
+}
+
+function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOptions): Test {
+  if (op === "=") return equals(field, value);
+  if (op === "!=") {
+    const same = equals(field, value);
+    return (found) => !same(found);
+  }
+  const place = target(field);
+  const name = place.at === "entry" ? place.name : undefined;
+  const rankOf = name === "level" ? levelRank : name === "timestamp" ? timestampRank : numberRank;
+  const bound =
+    name === "timestamp" ? timeBound(value, nowMs) : rankOf(value.kind === "number" ? value.value : plain(value));
+  // parseQuery has refused everything that has no rank.
+  if (bound === undefined) throw new Error(`unchecked ordering of ${name ?? "a field"}`);
+  // A comparison with undefined is false, as it shall be for whatever has no rank.
+  switch (op) {
+    case "<":
+      return (found) => rankOf(found)! < bound;
+    case "<=":
+      return (found) => rankOf(found)! <= bound;
+    case ">":
+      return (found) => rankOf(found)! > bound;
+    case ">=":
+      return (found) => rankOf(found)! >= bound;
+  }
+}
+
+const numberRank = (value: unknown) => (typeof value === "number" ? value : undefined);
+
+function levelRank(value: unknown): number | undefined {
+  const level = typeof value === "string" ? levelOf(value) : undefined;
+  return level === undefined ? undefined : severity(level);
+}
+
+const timestampRank = (value: unknown) => (typeof value === "string" ? parseTimestamp(value) : undefined);
+
+function timeBound(value: Value, nowMs: number): number | undefined {
+  if (value.kind === "number")
+    return value.unit !== undefined && isTimeUnit(value.unit) ? nowMs - value.value : undefined;
+  return timestampRank(plain(value));
+}
+
+const plain = (value: Value) =>
+  (value.kind === "string" || value.kind === "word") && value.chunks.length === 1 ? value.chunks[0] : undefined;
+
+function equals(field: Field, value: Value): Test {
+  switch (value.kind) {
+    case "string":
+    case "word":
+      return onText(field, wildcards(value.chunks));
+    case "number": {
+      const { value: number, text, unit } = value;
+      // Without a unit the digits may also be a text: version = 5 finds "5".
+      return unit === undefined ? (found) => found === number || found === text : (found) => found === number;
+    }
+    case "boolean":
+      return (found) => found === value.value;
+    case "null":
+      return (found) => found === null;
+  }
+}
+
+/** A test of strings only. All spellings of a level pass where one does, so that aliases are equal in every comparison. */
+function onText(field: Field, test: (text: string) => boolean): Test {
+  const place = target(field);
+  if (place.at === "entry" && place.name === "level") {
+    const passing = new Set(LEVELS.filter((level) => LEVEL_SPELLINGS[level].some(test)));
+    return (value) => {
+      if (typeof value !== "string") return false;
+      const level = levelOf(value);
+      return level === undefined ? test(value) : passing.has(level);
+    };
+  }
+  return (value) => typeof value === "string" && test(value);
+}
+
+/**
+ * Matches literal chunks with anything between them. Each chunk is searched once, behind the one before: taking the
+ * leftmost place never loses a match, so nothing is ever tried twice.
+ */
+function wildcards(chunks: readonly string[]): (text: string) => boolean {
+  const first = chunks[0] ?? "";
+  if (chunks.length === 1) return (text) => text === first;
+  const last = chunks.at(-1)!;
+  const middle = chunks.slice(1, -1).filter((chunk) => chunk !== "");
+  const shortest = chunks.reduce((length, chunk) => length + chunk.length, 0);
+  return (text) => {
+    if (text.length < shortest || !text.startsWith(first) || !text.endsWith(last)) return false;
+    let at = first.length;
+    for (const chunk of middle) {
+      const found = text.indexOf(chunk, at);
+      if (found < 0) return false;
+      at = found + chunk.length;
+    }
+    return at <= text.length - last.length;
+  };
+}
+
+function any(field: Field, test: Test): Predicate {
+  const read = reader(field);
+  return (entry) => anyElement(read(entry), test);
+}
+
+/** Whether the value, or any element of an array, passes. Missing (undefined) never does. */
+function anyElement(value: unknown, test: Test): boolean {
+  if (!Array.isArray(value)) return value !== undefined && test(value);
+  // Arrays in arrays are searched too, without recursion: how deep they nest is up to whoever wrote the entry.
+  const arrays: unknown[][] = [value];
+  for (let array = arrays.pop(); array !== undefined; array = arrays.pop()) {
+    for (const element of array) {
+      if (Array.isArray(element)) arrays.push(element);
+      else if (element !== undefined && test(element)) return true;
+    }
+  }
+  return false;
+}
+
+/** Reads the value that a field addresses; undefined where it is missing. */
+function reader(field: Field): (entry: Entry) => unknown {
+  const place = target(field);
+  if (place.at === "fields") return propertyReader(place.path);
+  const { name } = place;
+  if (name !== "id") return (entry) => entry[name];
+  // Requests carry the id among their fields; the log service gives entries one of their own.
+  const inFields = propertyReader(["id"]);
+  return (entry) => entry.id ?? inFields(entry);
+}
+
+function propertyReader(path: readonly (string | number)[]): (entry: Entry) => unknown {
+  return (entry) => {
+    let value: unknown = entry.fields;
+    for (const key of path) {
+      if (typeof value !== "object" || value === null) return undefined;
+      // A key never reads an array (whose length is an own property), an index never an object.
+      if (Array.isArray(value) !== (typeof key === "number")) return undefined;
+      if (!Object.hasOwn(value, key)) return undefined;
+      value = (value as Record<string | number, unknown>)[key];
+    }
+    return value;
+  };
+}

@@ -1,0 +1,336 @@
+import { type Fix, type Problem, quote, type Span } from "../problem.ts";
+
+// Every problem that a query can have, in the order of the text below: the whole, quoting and characters, structure,
+// names, operators, values. Each function carries its span; codes are stable.
+
+export const tooLong = (length: number, max: number) =>
+  problem(
+    "too-long",
+    { start: max, end: length },
+    `the query is ${length} characters long`,
+    `at most ${max} are read: shorten it, or split it in two`,
+  );
+
+export const tooDeep = (at: Token, max: number) =>
+  problem(
+    "too-deep",
+    at,
+    `${quote(at.text)} nests deeper than ${max} levels`,
+    "parentheses and not may nest only so deep: write the terms side by side",
+  );
+
+// Quoting and characters
+
+/** `more`: lines follow, in which the closing quote may stand. */
+export const unclosedString = (at: Token, more: boolean) => {
+  const hint = `write a " at its end${more ? ", on the same line: a line break in a text is \\n" : ""}`;
+  return problem("unclosed-string", at, `no closing quote behind ${quote(at.text.slice(1))}`, hint, {
+    title: 'Add the closing "',
+    edits: [{ span: { start: at.end, end: at.end }, text: closing(at.text) }],
+  });
+};
+
+export const unclosedRegex = (at: Token) =>
+  problem(
+    "unclosed-regex",
+    at,
+    `the regular expression ${quote(at.text)} is never closed`,
+    at.text.includes("[") ? "write a / at its end; a class needs its ] before that" : "write a / at its end",
+  );
+
+export const wrongQuotes = (at: Token) => {
+  const inner = at.text.length > 1 ? at.text.slice(1, -1) : undefined;
+  if (inner === undefined) {
+    return problem("wrong-quotes", at, `${quoteName(at.text)} encloses no text here`, 'quote text with "');
+  }
+  const text = `"${inner.replaceAll('"', '\\"')}"`;
+  const message = `${quoteName(at.text)} encloses no text: ${at.text.includes('"') ? at.text : quote(at.text)}`;
+  return problem("wrong-quotes", at, message, `write ${text}`, replace(at, text));
+};
+
+export const wrongBlank = (at: Token) => {
+  const code = at.text.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+  const name = at.text.startsWith("\u00a0") ? "a no-break space" : "an unusual blank";
+  return problem("wrong-blank", at, `${name} (U+${code}) separates no terms`, "write an ordinary blank", {
+    title: "Write an ordinary blank",
+    edits: [{ span: span(at), text: " " }],
+  });
+};
+
+export const unknownCharacter = (at: Token) =>
+  problem(
+    "unknown-character",
+    at,
+    `${quote(at.text)} has no meaning in a query`,
+    "put text that holds it in double quotes",
+  );
+
+export const badEscape = (at: Span, text: string) =>
+  problem(
+    "bad-escape",
+    at,
+    text.startsWith("\\u") ? `${quote(text)} lacks its four hexadecimal digits` : `unknown escape ${quote(text)}`,
+    text.startsWith("\\u") ? "write \\u00e9" : `the escapes are \\" \\\\ \\* \\n \\t and \\u00e9; a backslash is \\\\`,
+    { title: "Write a backslash as \\\\", edits: [{ span: { start: at.start, end: at.start }, text: "\\" }] },
+  );
+
+// Structure
+
+/** `end` is where a `)` would close it; undefined where something else is missing before that. */
+export const unclosedParen = (at: Token, end: number | undefined) =>
+  problem(
+    "unclosed-paren",
+    at,
+    'this "(" is never closed',
+    "write a ) where it ends",
+    end === undefined ? undefined : { title: "Add the closing )", edits: [{ span: { start: end, end }, text: ")" }] },
+  );
+
+export const surplusParen = (at: Token) =>
+  problem("surplus-paren", at, 'this ")" closes nothing', "remove it, or write the ( it belongs to", {
+    title: "Remove the )",
+    edits: [{ span: span(at), text: "" }],
+  });
+
+export const emptyParens = (at: Span) =>
+  problem("empty-parens", at, "there is nothing between these parentheses", "write a term, or remove them");
+
+/** `and`, `or` or `not` with nothing to combine. */
+export const missingOperand = (at: Token, side: "before" | "behind") =>
+  problem("missing-operand", at, `nothing stands ${side} ${quote(at.text)}`, `write a term there, or remove it`);
+
+export const missingBlank = (offset: number, before: Token, after: Token) =>
+  problem(
+    "missing-blank",
+    { start: before.start, end: after.end },
+    `no blank between ${shown(before)} and ${shown(after)}`,
+    'separate terms by blanks; text with a quote in it is written with \\"',
+    { title: "Insert a blank", edits: [{ span: { start: offset, end: offset }, text: " " }] },
+  );
+
+export const misplacedNot = (at: Span, field: string, operator: string) =>
+  problem(
+    "misplaced-not",
+    at,
+    `only "in" takes a "not" before it, found ${quote(`not ${operator}`)}`,
+    operator === "=" ? `write ${field} != ...` : `write not ${field} ${operator} ...`,
+  );
+
+export const unexpectedComma = (at: Token) =>
+  problem("unexpected", at, 'a "," separates the values of a list only', "write field in (a, b), or and between terms");
+
+export const unexpected = (at: Token) =>
+  problem(
+    "unexpected",
+    at,
+    `${quote(at.text)} makes no sense here`,
+    "a query is a list of terms, such as status >= 500",
+  );
+
+// Names
+
+export const missingField = (at: Token) =>
+  problem(
+    "missing-field",
+    at,
+    `no field stands before ${quote(at.text)}`,
+    `write what it applies to, such as ${at.kind === "contains" || at.kind === "match" ? "path" : "status"} ${at.text} ...`,
+  );
+
+export const missingName = (at: Token, found: Token | undefined, field = "user.email") =>
+  found === undefined
+    ? problem("missing-field", at, 'nothing follows "exists"', `write the name of a field, such as exists ${field}`)
+    : problem(
+        "missing-field",
+        found,
+        `"exists" takes the name of a field, found ${shown(found)}`,
+        "write it without quotes or parentheses, such as exists user.email",
+      );
+
+export const badName = (at: Span, name: string, hint: string) =>
+  problem("bad-name", at, `${quote(name)} is no field name`, hint);
+
+/** A keyword where a field's name should be, alone or as the first part of one: `in`, `in.flight`. */
+export const reservedName = (at: Token) => {
+  const word = /^\w+/.exec(at.text)![0];
+  const write = `fields["${word}"]${at.text.slice(word.length)}`;
+  return problem(
+    "reserved-word",
+    at,
+    `${quote(word)} is a reserved word, no field`,
+    `write ${write}`,
+    replace(at, write),
+  );
+};
+
+/** A keyword where a value should be. */
+export const reservedValue = (at: Token) =>
+  problem(
+    "reserved-word",
+    at,
+    `${quote(at.text)} is a reserved word`,
+    `write "${at.text}" in quotes to mean the text`,
+    {
+      title: "Put it in quotes",
+      edits: [{ span: span(at), text: `"${at.text}"` }],
+    },
+  );
+
+export const keywordCase = (at: Span, text: string) => {
+  const word = text.toLowerCase();
+  const hint = `keywords are all lower or all upper case: write ${word} (or fields["${text}"] for a field of that name)`;
+  return problem("keyword-case", at, `${quote(text)} is no keyword`, hint, replace(at, word));
+};
+
+export const indexTooLarge = (at: Span, text: string) =>
+  problem("bad-name", at, `${quote(text)} is beyond every array`, `write a key as ["${text.slice(1, -1)}"]`);
+
+// Operators
+
+/** `write` is the right operator where there is one for the same thing. */
+export const unknownOperator = (at: Span, text: string, hint: string, write?: string) =>
+  problem(
+    "unknown-operator",
+    at,
+    `${quote(text)} is no operator`,
+    hint,
+    write === undefined ? undefined : replace(at, write),
+  );
+
+export const secondOperator = (at: Token, value: string) =>
+  problem(
+    "second-operator",
+    at,
+    `a second ${quote(at.text)} in one comparison`,
+    `write and between two comparisons, or put ${value}${at.text}... in double quotes`,
+  );
+
+export const fieldInQuotes = (at: Token, operator: Token) =>
+  problem(
+    "missing-field",
+    at,
+    `${quote(operator.text)} follows the quoted text ${at.text}`,
+    `a field's name is written without quotes, or as fields[${at.text}]`,
+    replace(at, `fields[${at.text}]`),
+  );
+
+// Values
+
+export const missingValue = (operator: Token, field: string) => {
+  const example = { contains: '"text"', in: "(a, b)", match: "/text/i" }[operator.kind as string] ?? "200";
+  const hint = `write what to compare with, such as ${field} ${operator.text} ${example}`;
+  return problem("missing-value", operator, `nothing follows ${quote(operator.text)}`, hint);
+};
+
+export const missingListValue = (at: Token) =>
+  problem("missing-value", at, `a value is missing before ${quote(at.text)}`, "write one value between two commas");
+
+export const missingComma = (at: Token) =>
+  problem("missing-comma", at, `no comma stands before ${quote(at.text)}`, "separate the values of a list by commas", {
+    title: "Insert a comma",
+    edits: [{ span: { start: at.start, end: at.start }, text: ", " }],
+  });
+
+export const missingList = (at: Token, field: string) =>
+  problem(
+    "missing-list",
+    at,
+    `"in" takes a list in parentheses, found ${shown(at)}`,
+    `write ${field} in (${at.kind === "word" || at.kind === "string" ? at.text : "a, b"})`,
+  );
+
+export const emptyList = (at: Span, field: string) =>
+  problem("empty-list", at, "the list is empty", `write at least one value, such as ${field} in (a, b)`);
+
+export const listAfterOperator = (at: Token, operator: string, field: string) =>
+  problem(
+    "unexpected",
+    at,
+    `${quote(operator)} takes one value, no list`,
+    operator === "contains" ? `write ${field} contains "a" or ${field} contains "b"` : `write ${field} in (a, b)`,
+  );
+
+export const missingRegex = (at: Token) => {
+  const plain = at.text.replace(/^"|"$/g, "");
+  const write = `/${plain.replaceAll("/", "\\/")}/`;
+  const fix = at.kind === "string" || at.kind === "word" ? replace(at, write) : undefined;
+  return problem("missing-regex", at, `"~" takes a regular expression, found ${shown(at)}`, `write ${write}`, fix);
+};
+
+export const badRegex = (at: Span, reason: string, part: string | undefined) => {
+  const message = `the regular expression does not compile: ${reason}${part === undefined ? "" : ` ${quote(part)}`}`;
+  return problem("bad-regex", at, message, regexHint(reason, part));
+};
+
+export const unknownFlag = (at: Span, flags: string) =>
+  problem("unknown-flag", at, `unknown flag ${quote(flags)}`, 'the only flag is "i", to ignore case');
+
+/** Text where a term begins that is no field: `500`, `/account`. */
+export const valueAlone = (at: Span, text: string, before: string | undefined) => {
+  const pattern = text.includes("*") ? text : `*${text}*`;
+  const field = before ?? (/^-?\.?\d/.test(text) ? "status" : "path");
+  const hint = `write ${field} = ${text} to compare a field, "${pattern}" to search the messages`;
+  return problem("value-alone", at, `${quote(text)} stands alone`, hint);
+};
+
+export const unknownUnit = (at: Span, unit: string, hint: string, write?: { at: Span; text: string }) =>
+  problem(
+    "unknown-unit",
+    at,
+    `unknown unit ${quote(unit)}`,
+    hint,
+    write === undefined ? undefined : replace(write.at, write.text),
+  );
+
+export const unitAfterBlank = (at: Span, number: Span & { readonly text: string }, unit: string) =>
+  problem(
+    "unit-after-blank",
+    at,
+    `the unit ${quote(unit)} stands apart from its number`,
+    `write ${number.text}${unit}`,
+    replace({ start: number.start, end: at.end }, `${number.text}${unit}`),
+  );
+
+/** `1h30m`: units that are known, but a number has one. */
+export const severalUnits = (at: Span, text: string, one: string) =>
+  problem("unknown-unit", at, `${quote(text)} has several units`, `write ${one}`, replace(at, one));
+
+export const digitGroups = (at: Span, text: string, plain: string) =>
+  problem("not-a-number", at, `${quote(text)} is no number`, `write ${plain}`, replace(at, plain));
+
+/** What an ordering cannot compare with. */
+export const notANumber = (at: Span, message: string, hint: string, write?: string) =>
+  problem("not-a-number", at, message, hint, write === undefined ? undefined : replace(at, write));
+
+type Token = import("./tokens.ts").Token;
+
+function problem(name: string, at: Span, message: string, hint: string, fix?: Fix): Problem {
+  // A hint may quote what the user wrote; it stays a line that a person reads.
+  const short = hint.length > MAX_HINT ? `${hint.slice(0, MAX_HINT - 3)}...` : hint;
+  return { code: `query/${name}`, severity: "error", message, hint: short, span: span(at), ...(fix && { fix }) };
+}
+
+const MAX_HINT = 160;
+
+const span = ({ start, end }: Span): Span => ({ start, end });
+
+const replace = (at: Span, text: string): Fix => ({ title: `Write ${text.trim()}`, edits: [{ span: span(at), text }] });
+
+/** A token in one pair of quotes, which a quoted text has of its own. */
+const shown = (at: Token) => quote(at.kind === "string" ? at.text.slice(1, -1) : at.text);
+
+// A backslash before the end would escape the quote that closes.
+const closing = (text: string) => (/(?:^|[^\\])(?:\\\\)*\\$/.test(text) ? '\\"' : '"');
+
+const quoteName = (text: string) => {
+  if (text.startsWith("'")) return "a single quote";
+  return text.startsWith("`") ? "a backtick" : "a typographic quote";
+};
+
+function regexHint(reason: string, part: string | undefined): string {
+  if (part !== undefined && /^\(\?<?[=!]/.test(part)) return "RE2 has no look-around: combine two terms with and not";
+  if (part !== undefined && /^\\[1-9]/.test(part)) return "RE2 has no references back to a group";
+  if (reason.includes("repeat count")) return "a count is at most 1000, nested ones multiplied";
+  if (reason.includes("escape")) return "a backslash goes before a character to be taken literally, or d w s b";
+  return "the syntax is RE2's; put a backslash before a character to be taken literally";
+}

@@ -1,0 +1,34 @@
+/**
+ * Milliseconds since 1970 of an RFC 3339 date-time (section 5.6; a blank may stand for the `T`), with its fraction of a
+ * millisecond. Undefined for any other text.
+ */
+export function parseTimestamp(text: string): number | undefined {
+  const match = RFC3339.exec(text);
+  if (match === null) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const [, , , , , , , fraction = "", sign, offsetHour = "0", offsetMinute = "0"] = match;
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  // A leap second is legal and counts as the first of the next minute, as it does in Unix time.
+  if (hour > 23 || minute > 59 || second > 60 || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+
+  const midnight = new Date(0);
+  // Date.UTC would take the years 0 to 99 for 1900 to 1999.
+  midnight.setUTCFullYear(year, month - 1, day);
+  const offsetMinutes = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === "-" ? -1 : 1);
+  const seconds = (hour * 60 + minute - offsetMinutes) * 60 + second;
+  return midnight.getTime() + seconds * 1000 + Number(`0.${fraction || "0"}`) * 1000;
+}
+
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
