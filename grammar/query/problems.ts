@@ -1,4 +1,5 @@
 import { type Fix, type Problem, quote, type Span } from "../problem.ts";
+import type { Token } from "./tokens.ts";
 
 // Every problem that a query can have, in the order of the text below: the whole, quoting and characters, structure,
 // names, operators, values. Each function carries its span; codes are stable.
@@ -301,8 +302,6 @@ export const digitGroups = (at: Span, text: string, plain: string) =>
 /** What an ordering cannot compare with. */
 export const notANumber = (at: Span, message: string, hint: string, write?: string) =>
   problem("not-a-number", at, message, hint, write === undefined ? undefined : replace(at, write));
-
-type Token = import("./tokens.ts").Token;
 
 function problem(name: string, at: Span, message: string, hint: string, fix?: Fix): Problem {
   // A hint may quote what the user wrote; it stays a line that a person reads.

@@ -1,0 +1,38 @@
+// The Accept family of request headers (RFC 9110, section 12.5), as far as the proxy decides by them.
+
+interface Choice {
+  readonly value: string;
+  readonly q: number;
+}
+
+/** Does Accept name HTML? A wildcard alone does not: API clients send it and keep their JSON bodies. */
+export function namesHtml(accept: string | undefined): boolean {
+  return choices(accept).some(({ value, q }) => q > 0 && (value === "text/html" || value === "application/xhtml+xml"));
+}
+
+/** Does Accept name JSON, at least as gladly as plain text? */
+export function prefersJson(accept: string | undefined): boolean {
+  const all = choices(accept);
+  const best = (test: (value: string) => boolean) =>
+    Math.max(0, ...all.filter(({ value }) => test(value)).map(({ q }) => q));
+  const json = best((value) => value === "application/json" || value.endsWith("+json"));
+  return json > 0 && json >= best((value) => value === "text/plain");
+}
+
+/** The codings that the client takes, those of `offered` in its order, those of the client's highest weight first. */
+export function acceptedEncodings(header: string | undefined, offered: readonly string[]): string[] {
+  const all = choices(header);
+  const weight = (coding: string) =>
+    all.find(({ value }) => value === coding)?.q ?? all.find(({ value }) => value === "*")?.q ?? 0;
+  return offered.filter((coding) => weight(coding) > 0).sort((a, b) => weight(b) - weight(a));
+}
+
+function choices(header: string | undefined): Choice[] {
+  if (header === undefined) return [];
+  return header.split(",").map((part) => {
+    const [value = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith("q="));
+    const q = weight === undefined ? 1 : Number.parseFloat(weight.slice(2));
+    return { value, q: Number.isNaN(q) ? 0 : Math.min(1, Math.max(0, q)) };
+  });
+}

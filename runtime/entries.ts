@@ -1,0 +1,78 @@
+import type { Entry } from "../grammar/entry.ts";
+
+export interface EntryLogOptions {
+  /** Takes the entries of one tick, in order. */
+  readonly log: (entries: readonly Entry[]) => void;
+  readonly stage: string;
+  readonly version: string;
+  readonly commit?: string;
+  readonly nowMs?: () => number;
+}
+
+/**
+ * Where all entries of a running server come together: the app's output, the requests, what happened to the app.
+ * Each carries stage, version and commit. They are handed on once per tick, so that a busy server writes once for many.
+ */
+export class EntryLog {
+  readonly nowMs: () => number;
+  readonly #common: Readonly<Record<string, unknown>>;
+  readonly #log: (entries: readonly Entry[]) => void;
+  #batch: Entry[] = [];
+
+  constructor(options: EntryLogOptions) {
+    this.nowMs = options.nowMs ?? Date.now;
+    this.#log = options.log;
+    const { stage, version, commit } = options;
+    this.#common = { stage, version, ...(commit !== undefined && { commit }) };
+  }
+
+  /** `message` is free of dynamic content; values stand in `fields`. */
+  write(level: string, message: string, fields: Readonly<Record<string, unknown>>): void {
+    this.add({ timestamp: new Date(this.nowMs()).toISOString(), level, message, fields });
+  }
+
+  /** An entry of the app's own; a field that the app wrote stays as it wrote it. */
+  add(entry: Entry): void {
+    if (this.#batch.length === 0) setImmediate(() => this.flush());
+    this.#batch.push({ ...entry, fields: { ...this.#common, ...entry.fields } });
+  }
+
+  flush(): void {
+    if (this.#batch.length === 0) return;
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#log(batch);
+  }
+}
+
+/** What a request entry and a response entry have in common. */
+export interface RequestFields {
+  readonly id: string;
+  readonly ip: string;
+  readonly method: string;
+  /** As the client sent it. */
+  readonly path: string;
+  /** Without the question mark; empty where there is none. */
+  readonly query: string;
+}
+
+export function writeRequest(log: EntryLog, request: RequestFields): void {
+  log.write("info", "request", { ...request });
+}
+
+export interface ResponseFields {
+  readonly status: number;
+  /** Milliseconds, to the microsecond. */
+  readonly duration: number;
+  /** Bytes of the body that were sent. */
+  readonly size: number;
+}
+
+export function writeResponse(log: EntryLog, request: RequestFields, response: ResponseFields): void {
+  log.write(levelOfStatus(response.status), "response", { ...request, ...response });
+}
+
+function levelOfStatus(status: number): string {
+  if (status >= 500) return "error";
+  return status >= 400 ? "warn" : "info";
+}

@@ -1,0 +1,80 @@
+// What goes through the pipeline: a request, and the response that a handler answers it with. Values, not sockets, so
+// that a middleware is a function from one to the other and the platform's events can take the same way.
+import type { IncomingHttpHeaders } from "node:http";
+import type { Duplex, Readable } from "node:stream";
+
+export interface ProxyRequest {
+  readonly id: string;
+  readonly method: string;
+  /** As the client sent it, without the query. */
+  readonly clientPath: string;
+  /** The client's path, or what a rewrite made of it. */
+  readonly path: string;
+  /** With its question mark; empty where there is none. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as sent: repeated headers stand here one by one. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Readable;
+  /** Of the socket's other end. */
+  readonly ip: string;
+  /** The port that the client asked. */
+  readonly port: number;
+  readonly secure: boolean;
+  /** Aborted where the client goes away before it has the whole answer. */
+  readonly signal: AbortSignal;
+  /** The client waits for leave to send its body (`Expect: 100-continue`). */
+  readonly continue?: () => void;
+  /** A websocket handshake; a handler that switches protocols takes the socket and answers with `Switched`. */
+  readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
+  /** Resolves when the response is sent, or cannot be any more. */
+  readonly sent: Promise<{ readonly bytes: number; readonly status: number }>;
+}
+
+export type Header = readonly [name: string, value: string];
+
+export interface ProxyResponse {
+  readonly status: number;
+  /** The reason phrase, where it is not the usual one. */
+  readonly statusText?: string | undefined;
+  readonly headers: readonly Header[];
+  /** Text is sent in UTF-8. A stream is owned by whoever holds the response: read it or `discard` it. */
+  readonly body: string | Buffer | Readable | undefined;
+  /** The socket speaks another protocol now; there is nothing to send. */
+  readonly switched?: boolean;
+}
+
+export type Handler = (request: ProxyRequest) => Promise<ProxyResponse>;
+
+/** The first value of a response header, whatever the case of its name. */
+export function headerOf(response: ProxyResponse, name: string): string | undefined {
+  return response.headers.find(([own]) => own.toLowerCase() === name)?.[1];
+}
+
+/** `headers` without those of the given lower-case names. */
+export function withoutHeaders(headers: readonly Header[], names: ReadonlySet<string>): Header[] {
+  return headers.filter(([name]) => !names.has(name.toLowerCase()));
+}
+
+/** `headers` with `field` among the values of Vary. */
+export function varyBy(headers: readonly Header[], field: string): Header[] {
+  const own = headers.filter(([name]) => name.toLowerCase() === "vary").map(([, value]) => value);
+  const fields = own.flatMap((value) => value.split(",").map((part) => part.trim()));
+  if (fields.some((part) => part === "*" || part.toLowerCase() === field.toLowerCase())) return [...headers];
+  return [...withoutHeaders(headers, new Set(["vary"])), ["Vary", [...fields, field].filter(Boolean).join(", ")]];
+}
+
+/** More of a body that nobody wants is cheaper to cut off than to read; a connection is lost for it. */
+const MAX_DISCARDED_BYTES = 256 * 1024;
+
+/** Reads a body to its end and forgets it, so that its connection can serve again. */
+export function discard(body: ProxyResponse["body"]): void {
+  if (typeof body !== "object" || Buffer.isBuffer(body)) return;
+  let bytes = 0;
+  body.on("error", () => {});
+  body.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_DISCARDED_BYTES) body.destroy();
+  });
+  body.resume();
+}

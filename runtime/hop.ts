@@ -1,0 +1,323 @@
+import { EventEmitter } from "node:events";
+import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { Readable } from "node:stream";
+import httpProxy from "http-proxy";
+import { parseDuration } from "../grammar/units/duration.ts";
+import type { EntryLog } from "./entries.ts";
+import { discard, type Handler, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
+import { endToEnd, headersForApp } from "./forwarded.ts";
+import { listeningHost } from "./port.ts";
+import { endedFromOutside, type Supervisor, Unavailable, type Upstream } from "./process.ts";
+import { proxyError } from "./proxy-error.ts";
+import { RequestBody } from "./request-body.ts";
+
+export interface HopOptions {
+  readonly supervisor: Supervisor;
+  readonly entries: EntryLog;
+  readonly stage: string;
+  /** Until the app's answer begins. A streamed answer may take any time. */
+  readonly timeoutMs: number;
+}
+
+/** RFC 9110, section 9.2.2: doing it twice is doing it once. */
+const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
+
+/** A connection broke: so long a dying app may take until the supervisor sees its end. It mostly takes 1 to 20 ms. */
+const EXIT_GRACE_MS = 100;
+
+/** Nobody listens any more, so the app is ending: wrappers such as npm take some time after their child. */
+const DYING_GRACE_MS = 3_000;
+
+/** An app that keeps refusing connections, though it accepts those that ask whether it listens. */
+const MAX_ATTEMPTS = 10;
+
+/** The last handler: hands the request to the app and answers with what the app answers. */
+export function hop(options: HopOptions): Handler {
+  const proxy = httpProxy.createProxyServer({ selfHandleResponse: true });
+  proxy.on("proxyReq", (proxyReq, req) => (req as unknown as Attempt).onRequest(proxyReq));
+  proxy.on("proxyReqWs", (proxyReq, req) => (req as unknown as Attempt).onRequest(proxyReq));
+  proxy.on("proxyRes", (proxyRes, req) => (req as unknown as Attempt).onResponse(proxyRes));
+  // The client's socket is gone: nobody waits for an answer.
+  proxy.on("econnreset", (error, req) => (req as unknown as Attempt).onError(error));
+  // Each call brings a callback of its own; http-proxy throws where nobody listens to the event either.
+  proxy.on("error", () => {});
+
+  return async (request) => {
+    const deadline = new Deadline(timeoutOf(request, options.timeoutMs));
+    const body = new RequestBody(request.body, () => deadline.extend());
+    try {
+      return await answer(request, body, deadline, proxy, options);
+    } finally {
+      deadline.stop();
+    }
+  };
+}
+
+async function answer(
+  request: ProxyRequest,
+  body: RequestBody,
+  deadline: Deadline,
+  proxy: httpProxy,
+  options: HopOptions,
+): Promise<ProxyResponse> {
+  const { supervisor, entries } = options;
+  let resent = false;
+  for (let attempts = 1; ; attempts++) {
+    let upstream: Upstream;
+    try {
+      upstream = await supervisor.upstream(request.signal);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      entries.write("error", "request not answered, the app is unavailable", {
+        ...about(request),
+        reason: error.message,
+      });
+      return proxyError(request, 503, "the app is not available");
+    }
+
+    deadline.start();
+    const attempt = new Attempt(request, upstream, options.stage);
+    const outcome = await Promise.race([attempt.send(proxy, body), deadline.passed]);
+    if (outcome === "timeout") {
+      attempt.abort();
+      entries.write("error", "request timed out", { ...about(request), timeout: deadline.timeoutMs });
+      return proxyError(request, 504, "the app took too long to answer");
+    }
+    deadline.stop();
+    if (!(outcome instanceof Broken)) {
+      const isOrphans = wasKilled(upstream) && !resent && IDEMPOTENT.has(request.method) && body.isReplayable;
+      if (!isOrphans) {
+        upstream.answered();
+        return outcome;
+      }
+      // Somebody killed the app's shell, and a process that it left behind answered before it was killed as well.
+      discard(outcome.body);
+      resent = true;
+      continue;
+    }
+    request.signal.throwIfAborted();
+
+    const end = await endOf(upstream);
+    const mayResend = outcome.wasSent
+      ? !resent && IDEMPOTENT.has(request.method) && !outcome.hasAnswered && (end === "alive" || end === "outside")
+      : attempts < MAX_ATTEMPTS && (end !== "alive" || (await listeningHost(upstream.port)) !== undefined);
+    if (mayResend && body.isReplayable && request.upgrade === undefined) {
+      // A request that never left is not counted: it waits for the next run of the app like any other.
+      resent ||= outcome.wasSent;
+      continue;
+    }
+    entries.write("error", outcome.wasSent ? "app broke the connection" : "app refused the connection", {
+      ...about(request),
+      reason: outcome.error.message,
+      app: { alive: "is running", outside: "was killed", itself: "exited" }[end],
+    });
+    return outcome.wasSent
+      ? proxyError(request, 502, "the app broke the connection")
+      : proxyError(request, 503, "the app does not accept connections");
+  }
+}
+
+/**
+ * What became of the app whose connection broke. Whether a request that brought it down runs again depends on the
+ * answer, so this waits for the supervisor, which sees the exit a little later than the connection's other end does.
+ */
+async function endOf(upstream: Upstream): Promise<"alive" | "outside" | "itself"> {
+  const exit =
+    (await within(EXIT_GRACE_MS, upstream.exited)) ??
+    ((await listeningHost(upstream.port)) === undefined ? await within(DYING_GRACE_MS, upstream.exited) : undefined);
+  if (exit === undefined) return "alive";
+  return endedFromOutside(exit) ? "outside" : "itself";
+}
+
+function wasKilled(upstream: Upstream): boolean {
+  const exit = upstream.exit();
+  return exit !== undefined && endedFromOutside(exit);
+}
+
+function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** The connection to the app failed. */
+class Broken {
+  readonly error: Error;
+  /** The connection stood, so that the app may have seen the request. */
+  readonly wasSent: boolean;
+  /** At least one byte of an answer came. */
+  readonly hasAnswered: boolean;
+
+  constructor(error: Error, wasSent: boolean, hasAnswered: boolean) {
+    this.error = error;
+    this.wasSent = wasSent;
+    this.hasAnswered = hasAnswered;
+  }
+}
+
+/** One sending of a request, in the shape of the IncomingMessage that http-proxy reads. */
+class Attempt extends EventEmitter {
+  readonly method: string;
+  readonly url: string;
+  readonly httpVersion = "1.1";
+  readonly headers: Record<string, string | string[]>;
+  /** http-proxy looks whether the client is gone; `signal` says that here. */
+  readonly socket = { destroyed: false };
+  readonly connection = this.socket;
+
+  readonly #request: ProxyRequest;
+  readonly #upstream: Upstream;
+  readonly #settled: Promise<ProxyResponse | Broken>;
+  #settle!: (outcome: ProxyResponse | Broken) => void;
+  #proxyReq: ClientRequest | undefined;
+  #bytesReadBefore = 0;
+  #connected = false;
+
+  constructor(request: ProxyRequest, upstream: Upstream, stage: string) {
+    super();
+    this.#request = request;
+    this.#upstream = upstream;
+    this.headers = headersForApp(request, stage);
+    // http-proxy sets Content-Length: 0 on DELETE and OPTIONS without one, also where a chunked body follows: it is
+    // told another method, and the real one stands in the options.
+    this.method = request.upgrade === undefined ? "POST" : "GET";
+    this.url = request.path + request.query;
+    this.#settled = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  send(proxy: httpProxy, body: RequestBody): Promise<ProxyResponse | Broken> {
+    const { upgrade, signal, method } = this.#request;
+    const { host, port, agent } = this.#upstream;
+    const onAbort = () => this.abort();
+    signal.addEventListener("abort", onAbort);
+    this.#request.sent.then(() => signal.removeEventListener("abort", onAbort));
+
+    // Without toProxy, the path would go through url.parse, which changes some and throws on others.
+    const common = { target: { protocol: "http:", host, port: String(port) }, toProxy: true };
+    const onError = (error: Error) => this.onError(error);
+    if (upgrade !== undefined) {
+      proxy.ws(this as never, upgrade.socket as Socket, upgrade.head, common, onError);
+      this.#keepHandshakeAnswer();
+    } else {
+      this.#request.continue?.();
+      const buffer = hasBody(this.#request) ? body.open() : Readable.from([]);
+      buffer.on("error", () => this.abort());
+      proxy.web(this as never, NO_RESPONSE, { ...common, agent, buffer, method }, onError);
+    }
+    return this.#settled;
+  }
+
+  abort(): void {
+    this.#proxyReq?.destroy();
+  }
+
+  /** Called before the head is sent. http-proxy would collapse `//` in the path; the app gets what the client sent. */
+  onRequest(proxyReq: ClientRequest): void {
+    this.#proxyReq = proxyReq;
+    proxyReq.path = this.url;
+    if (this.#request.signal.aborted) proxyReq.destroy();
+    const onSocket = (socket: Socket) => {
+      this.#bytesReadBefore = socket.bytesRead;
+      if (!socket.connecting) this.#connected = true;
+      else
+        socket.once("connect", () => {
+          this.#connected = true;
+        });
+    };
+    if (proxyReq.socket) onSocket(proxyReq.socket);
+    else proxyReq.once("socket", onSocket);
+  }
+
+  onResponse(proxyRes: IncomingMessage): void {
+    this.#settle({
+      status: proxyRes.statusCode!,
+      statusText: proxyRes.statusMessage,
+      headers: endToEnd(proxyRes.rawHeaders),
+      body: proxyRes,
+    });
+  }
+
+  onError(error: Error): void {
+    const bytesRead = this.#proxyReq?.socket?.bytesRead ?? 0;
+    this.#settle(new Broken(error, this.#connected, bytesRead > this.#bytesReadBefore));
+  }
+
+  /**
+   * A handshake that the app refuses is an ordinary answer, for the handlers further out to see; http-proxy would write
+   * it to the socket itself, and close the socket where the connection fails. The switch itself stays its own.
+   */
+  #keepHandshakeAnswer(): void {
+    const { socket } = this.#request.upgrade!;
+    const proxyReq = this.#proxyReq!;
+    proxyReq.removeAllListeners("error").removeAllListeners("response");
+    proxyReq.on("error", (error) => this.onError(error));
+    proxyReq.on("response", (response) => this.onResponse(response));
+    proxyReq.on("upgrade", (response, upstreamSocket) => {
+      this.#request.sent.catch(() => {});
+      socket.once("close", () => upstreamSocket.destroy());
+      upstreamSocket.once("close", () => socket.end());
+      this.#settle({
+        status: response.statusCode!,
+        headers: [],
+        body: undefined,
+        switched: true,
+      });
+    });
+  }
+}
+
+/** http-proxy writes no response here; it asks whether one was written. */
+const NO_RESPONSE = { headersSent: false, finished: false } as unknown as ServerResponse;
+
+function hasBody(request: ProxyRequest): boolean {
+  const { "content-length": length, "transfer-encoding": coding } = request.headers;
+  return coding !== undefined || (length !== undefined && length !== "0");
+}
+
+/** `X-Tool-Timeout` (seconds, or a duration such as 500ms) may shorten the configured time, never prolong it. */
+function timeoutOf(request: ProxyRequest, configuredMs: number): number {
+  const header = request.headers["x-tool-timeout"];
+  if (typeof header !== "string") return configuredMs;
+  const text = header.trim();
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(configuredMs, Number(text) * 1000);
+  const parsed = parseDuration(text);
+  return parsed.ok ? Math.min(configuredMs, parsed.value) : configuredMs;
+}
+
+/** Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. */
+class Deadline {
+  readonly timeoutMs: number;
+  readonly passed: Promise<"timeout">;
+  #pass!: (value: "timeout") => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(timeoutMs: number) {
+    this.timeoutMs = timeoutMs;
+    this.passed = new Promise((resolve) => {
+      this.#pass = resolve;
+    });
+  }
+
+  start(): void {
+    this.stop();
+    this.#timer = setTimeout(() => this.#pass("timeout"), this.timeoutMs);
+  }
+
+  /** Does nothing before the start and after the stop. */
+  extend(): void {
+    if (this.#timer !== undefined) this.start();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+function about(request: ProxyRequest): Record<string, unknown> {
+  return { id: request.id, method: request.method, path: request.clientPath };
+}

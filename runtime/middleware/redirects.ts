@@ -1,0 +1,59 @@
+import { STATUS_CODES } from "node:http";
+import { compileRoutes, type Location, type Route, substitute } from "../../grammar/route/index.ts";
+import type { Handler, ProxyRequest, ProxyResponse } from "../exchange.ts";
+
+export interface RedirectRule {
+  readonly route: Route;
+  readonly location: Location;
+  /** 200: the path is rewritten before the app sees it; any other: the client is sent to the location. */
+  readonly status: number;
+  /** A rewrite goes before a file that answers the path. */
+  readonly force: boolean;
+}
+
+/**
+ * Sends the client elsewhere, or changes the path that the handlers further in see; once, a rewritten path is never
+ * matched again. `answersFile`: a file of the static directory answers the request, so that it is not rewritten.
+ */
+export function redirects(
+  rules: readonly RedirectRule[],
+  answersFile: (request: ProxyRequest) => Promise<boolean>,
+  next: Handler,
+): Handler {
+  if (rules.length === 0) return next;
+  const table = compileRoutes(
+    rules.map((rule) => ({ route: rule.route, value: rule })),
+    { trailingSlash: "optional" },
+  );
+  return async (request) => {
+    const match = table.first(request.path);
+    if (match === undefined) return next(request);
+    const { location, status, force } = match.value;
+    // The request's query goes along unless the location has its own.
+    const target = substitute(location, match.captures, request.query.slice(1));
+    if (status !== 200) return redirectTo(target, status, request);
+    if (!force && (await answersFile(request))) return next(request);
+    return next({ ...request, ...pathAndQuery(target) });
+  };
+}
+
+/** A fragment is the browser's own and never reaches a server. */
+function pathAndQuery(target: string): { path: string; query: string } {
+  const [withoutFragment = ""] = target.split("#", 1);
+  const cut = withoutFragment.indexOf("?");
+  if (cut === -1) return { path: withoutFragment, query: "" };
+  return { path: withoutFragment.slice(0, cut), query: withoutFragment.slice(cut) };
+}
+
+function redirectTo(target: string, status: number, request: ProxyRequest): ProxyResponse {
+  const body = `${STATUS_CODES[status] ?? "Redirect"}: ${target}\n`;
+  return {
+    status,
+    headers: [
+      ["Location", target],
+      ["Content-Type", "text/plain; charset=utf-8"],
+      ["Content-Length", String(Buffer.byteLength(body))],
+    ],
+    body: request.method === "HEAD" ? undefined : body,
+  };
+}

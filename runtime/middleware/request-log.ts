@@ -1,0 +1,17 @@
+import { type EntryLog, type RequestFields, writeRequest, writeResponse } from "../entries.ts";
+import type { Handler } from "../exchange.ts";
+
+/** Writes an entry when a request comes and another when its answer is sent: status, bytes, milliseconds. */
+export function requestLog(entries: EntryLog, next: Handler): Handler {
+  return async (request) => {
+    const startMs = performance.now();
+    const { id, ip, method, clientPath: path, query } = request;
+    const fields: RequestFields = { id, ip, method, path, query: query.slice(1) };
+    writeRequest(entries, fields);
+    request.sent.then(({ status, bytes }) => {
+      const duration = Math.round((performance.now() - startMs) * 1000) / 1000;
+      writeResponse(entries, fields, { status, duration, size: bytes });
+    });
+    return next(request);
+  };
+}

@@ -1,0 +1,135 @@
+import type { Entry } from "../grammar/entry.ts";
+
+/**
+ * Longer lines are split into entries of this size: a program that never writes a newline must not fill the memory,
+ * and log stores refuse much longer entries.
+ */
+const MAX_LINE_BYTES = 1024 * 1024;
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Cuts a stream of bytes into lines of text, across writes. A line ends at LF or CRLF; invalid UTF-8 is replaced. */
+export class LineSplitter {
+  readonly #onLine: (line: string) => void;
+  readonly #maxBytes: number;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+
+  constructor(onLine: (line: string) => void, maxBytes = MAX_LINE_BYTES) {
+    this.#onLine = onLine;
+    this.#maxBytes = maxBytes;
+  }
+
+  write(chunk: Buffer): void {
+    let start = 0;
+    while (start < chunk.length) {
+      const newline = chunk.indexOf(LF, start);
+      const end = newline === -1 ? chunk.length : newline;
+      const room = this.#maxBytes - this.#heldBytes;
+      if (end - start > room) {
+        this.#hold(chunk.subarray(start, start + room));
+        this.#splitLongLine();
+        start += room;
+        continue;
+      }
+      this.#hold(chunk.subarray(start, end));
+      if (newline === -1) return;
+      this.#emit();
+      start = newline + 1;
+    }
+  }
+
+  /** Gives out what was written behind the last newline. */
+  end(): void {
+    if (this.#heldBytes > 0) this.#emit();
+  }
+
+  #hold(part: Buffer): void {
+    if (part.length === 0) return;
+    this.#held.push(part);
+    this.#heldBytes += part.length;
+  }
+
+  #take(): Buffer {
+    const line = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return line;
+  }
+
+  #emit(): void {
+    const line = this.#take();
+    this.#onLine(line.toString("utf8", 0, line.at(-1) === CR ? line.length - 1 : line.length));
+  }
+
+  /** Cuts in front of a character that is not complete yet, so that it survives the cut. */
+  #splitLongLine(): void {
+    const line = this.#take();
+    let cut = line.length;
+    let lead = line.length - 1;
+    while (lead > line.length - 4 && (line[lead]! & 0xc0) === 0x80) lead--;
+    if (characterBytes(line[lead]!) > line.length - lead && lead > 0) cut = lead;
+    this.#onLine(line.toString("utf8", 0, cut));
+    this.#hold(line.subarray(cut));
+  }
+}
+
+/** Bytes of the UTF-8 character that a lead byte begins. */
+function characterBytes(lead: number): number {
+  if (lead >= 0xf0) return 4;
+  if (lead >= 0xe0) return 3;
+  return lead >= 0xc0 ? 2 : 1;
+}
+
+export interface OutputOptions {
+  /** The level of a line that is plain text. */
+  readonly level: string;
+  readonly nowMs: () => number;
+}
+
+/**
+ * The entry that a line of an app's output stands for. A JSON object with a string `level` and `message` is
+ * structured: its `fields` are kept, so are other members beside them, and a `timestamp` in RFC 3339. Anything else is
+ * text at the configured level. A blank line is no entry.
+ */
+export function entryOfLine(line: string, options: OutputOptions): Entry | undefined {
+  if (line.trim() === "") return undefined;
+  return (
+    structured(line, options) ?? { timestamp: iso(options.nowMs()), level: options.level, message: line, fields: {} }
+  );
+}
+
+function structured(line: string, options: OutputOptions): Entry | undefined {
+  // Most lines are text: do not pay for an exception on each of them.
+  if (!/^\s*\{/.test(line)) return undefined;
+  let value: Record<string, unknown>;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  const { level, message, timestamp, fields, ...others } = value;
+  if (typeof level !== "string" || typeof message !== "string") return undefined;
+  const own = isObject(fields) ? fields : fields === undefined ? {} : { fields };
+  return {
+    timestamp: isTimestamp(timestamp) ? timestamp : iso(options.nowMs()),
+    level,
+    message,
+    fields: { ...(timestamp !== undefined && !isTimestamp(timestamp) ? { timestamp } : {}), ...others, ...own },
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isTimestamp(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) &&
+    !Number.isNaN(Date.parse(value))
+  );
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();

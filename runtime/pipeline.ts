@@ -1,0 +1,40 @@
+import type { EntryLog } from "./entries.ts";
+import type { Handler, ProxyRequest } from "./exchange.ts";
+import { type ErrorPageOptions, errorPages } from "./middleware/error-pages.ts";
+import { type HeaderRule, headerRules } from "./middleware/header-rules.ts";
+import { type RedirectRule, redirects } from "./middleware/redirects.ts";
+import { requestLog } from "./middleware/request-log.ts";
+import { answersFile, notFound, staticFiles } from "./middleware/static.ts";
+import type { StaticOptions } from "./static-files.ts";
+
+export interface PipelineOptions {
+  readonly entries: EntryLog;
+  /** Requests and responses make no entries where this is false. */
+  readonly logsRequests: boolean;
+  readonly headers: readonly HeaderRule[];
+  readonly redirects: readonly RedirectRule[];
+  /** Undefined: errors are answered as the app or the proxy says them. */
+  readonly errorPages: ErrorPageOptions | undefined;
+  /** Undefined: no files are served. */
+  readonly static: StaticOptions | undefined;
+  /** The hop to the app; undefined for a static site. */
+  readonly app: Handler | undefined;
+}
+
+/**
+ * The way of a request, to be read from the bottom (the app, nearest) to the top (the client, outermost), and of its
+ * response back. CORS will stand between the header rules and the redirects, compression and injection between the
+ * error pages and the static files.
+ */
+export function pipeline(options: PipelineOptions): Handler {
+  const { entries, static: files } = options;
+  const hasFile = async (request: ProxyRequest) => files !== undefined && (await answersFile(request, files));
+
+  let handler: Handler = options.app ?? notFound;
+  if (files !== undefined) handler = staticFiles(files, entries, handler);
+  if (options.errorPages !== undefined) handler = errorPages(options.errorPages, entries, handler);
+  handler = redirects(options.redirects, hasFile, handler);
+  handler = headerRules(options.headers, handler);
+  if (options.logsRequests) handler = requestLog(entries, handler);
+  return handler;
+}

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Duplex, Readable } from "node:stream";
+
+/** How a command ended. `error` where it could not be started at all. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly error?: Error;
+}
+
+/** A shell command with everything that it starts, as one process group. */
+export interface ProcessGroup {
+  /** Of the shell, and the number of the group; undefined where it could not be started. */
+  readonly pid: number | undefined;
+  readonly stdout: Readable | null;
+  readonly stderr: Readable | null;
+  /** The shell ended. Processes that it started may still live. */
+  readonly exited: Promise<Exit>;
+  /** How the shell ended, once it did. */
+  readonly exit: Exit | undefined;
+  /** The shell ended and nobody holds its output any more: the group is gone. */
+  readonly closed: Promise<void>;
+  /** Asks the whole group to end. */
+  terminate(): void;
+  /** Ends the whole group. Safe at any time, also when the group is gone. */
+  kill(): void;
+}
+
+/**
+ * Runs beside the command, in its group, and ends the group where the process that started it is gone: descriptor 3 is
+ * a pipe whose other end only that process holds, so that even after its kill -9 the read below returns. TERM goes to
+ * the whole group at an orderly stop: the watchdog must outlive it, for a stop can be interrupted by a kill -9 as well.
+ * `exec` makes the command's shell the leader of the group, in place of this one.
+ */
+const START = [
+  `( { trap "" TERM; read -r _; kill -TERM 0; sleep 1; kill -KILL 0; } <&3 >/dev/null 2>&1 & )`,
+  `exec 3<&-`,
+  `exec sh -c "$1"`,
+].join("\n");
+
+export function startGroup(command: string, options: { cwd: string; env: NodeJS.ProcessEnv }): ProcessGroup {
+  const child = spawn("sh", ["-c", START, "sh", command], {
+    cwd: options.cwd,
+    env: options.env,
+    // A session and group of its own: a Ctrl-C on the terminal reaches the supervisor alone, which ends it in order.
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  });
+  // Nothing is written to the watchdog's pipe; it breaks when the group is killed.
+  (child.stdio[3] as Duplex | null)?.on("error", () => {});
+
+  let exit: Exit | undefined;
+  const exited = new Promise<Exit>((resolve) => {
+    const end = (how: Exit) => {
+      exit ??= how;
+      resolve(exit);
+    };
+    child.once("exit", (code, signal) => end({ code, signal }));
+    child.once("error", (error) => end({ code: null, signal: null, error }));
+  });
+  const closed = new Promise<void>((resolve) => {
+    child.once("error", () => resolve());
+    whenOutputEnds(child, resolve);
+  });
+  return {
+    pid: child.pid,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited,
+    get exit() {
+      return exit;
+    },
+    closed,
+    terminate: () => signalGroup(child.pid, "SIGTERM"),
+    kill: () => signalGroup(child.pid, "SIGKILL"),
+  };
+}
+
+/** ChildProcess's own "close" event waits for the watchdog's pipe too, which stays open until the group is killed. */
+function whenOutputEnds(child: ChildProcess, done: () => void): void {
+  let waiting = 3;
+  const one = () => {
+    waiting -= 1;
+    if (waiting === 0) done();
+  };
+  child.once("exit", one);
+  child.stdout?.once("close", one);
+  child.stderr?.once("close", one);
+}
+
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // ESRCH: nobody is left. EPERM: macOS says so for a group of zombies.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
+  }
+}

@@ -1,0 +1,355 @@
+import { Agent } from "node:http";
+import { delimiter, join } from "node:path";
+import type { Readable } from "node:stream";
+import type { EntryLog } from "./entries.ts";
+import { entryOfLine, LineSplitter } from "./output.ts";
+import { anyPort, listeningHost } from "./port.ts";
+import { type Exit, type ProcessGroup, startGroup } from "./process-group.ts";
+
+/** Between two looks whether the app listens: a tenth of what a fast app needs to start. */
+const POLL_MS = 10;
+
+/** An app that lived this long, or answered a request, has started; its end is a crash and no failed start. */
+const STABLE_MS = 1_000;
+
+/** From SIGTERM to SIGKILL. */
+const STOP_MS = 5_000;
+
+/** After the group was killed: for its last output to arrive. Only a process in uninterruptible sleep needs longer. */
+const LAST_OUTPUT_MS = 500;
+
+/** Of an app that did not start, the last lines are reported. */
+const REPORTED_LINES = 20;
+
+/** Idle connections to the app are closed early: below the keep-alive time of common servers (gunicorn has 2 s). */
+const IDLE_CONNECTION_MS = 1_500;
+
+export interface Backoff {
+  /** Milliseconds before the first restart. */
+  readonly min: number;
+  /** Milliseconds, at most. */
+  readonly max: number;
+  readonly factor: number;
+  /** Failed starts in a row before the supervisor waits for a request to try again. */
+  readonly attempts: number;
+  readonly jitter: boolean;
+}
+
+export interface SupervisorOptions {
+  readonly command: string;
+  readonly directory: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stage: string;
+  readonly listenTimeoutMs: number;
+  readonly backoff: Backoff;
+  /** Levels of plain text; undefined: the app's output makes no entries. */
+  readonly output: { readonly stdout: string; readonly stderr: string } | undefined;
+  readonly entries: EntryLog;
+  readonly random?: () => number;
+  readonly choosePort?: () => Promise<number>;
+}
+
+/** One running app: where it listens, and when it ended. */
+export interface Upstream {
+  readonly host: string;
+  readonly port: number;
+  /** Connections of this run only, so that a restarted app never meets a connection of its predecessor. */
+  readonly agent: Agent;
+  readonly exited: Promise<Exit>;
+  /** How it ended, once it did. */
+  exit(): Exit | undefined;
+  /** To be called when the app answered a request. */
+  answered(): void;
+}
+
+/** The app is not there, and waiting does not help: answered with 503. */
+export class Unavailable extends Error {}
+
+interface Waiter {
+  readonly resolve: (upstream: Upstream) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Keeps the app alive: starts it, sees it end, ends what it left behind, and starts it again after the configured
+ * backoff. Requests wait in `upstream`. All that happens is written as entries.
+ */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #stop = new AbortController();
+  readonly #waiters = new Set<Waiter>();
+  #group: ProcessGroup | undefined;
+  #upstream: Upstream | undefined;
+  #running: Promise<void> | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  /** Returns at once; `upstream` resolves when the app listens. */
+  start(): void {
+    this.#running ??= this.#superviseUntilStopped();
+  }
+
+  /** The app's shell. */
+  get pid(): number | undefined {
+    return this.#group?.pid;
+  }
+
+  /**
+   * The running app, waiting while it starts or restarts, up to listen_timeout.
+   * Throws Unavailable, or the signal's reason where the client went away.
+   */
+  upstream(signal: AbortSignal): Promise<Upstream> {
+    if (this.#upstream !== undefined) return Promise.resolve(this.#upstream);
+    if (this.#stop.signal.aborted) return Promise.reject(new Unavailable("the server is stopping"));
+    return new Promise((resolve, reject) => {
+      const { listenTimeoutMs } = this.#options;
+      const settle = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+        this.#waiters.delete(waiter);
+      };
+      const waiter: Waiter = {
+        resolve: (upstream) => {
+          settle();
+          resolve(upstream);
+        },
+        reject: (error) => {
+          settle();
+          reject(error);
+        },
+      };
+      const onAbort = () => waiter.reject(signal.reason);
+      const timer = setTimeout(() => {
+        waiter.reject(new Unavailable(`the app did not listen within ${listenTimeoutMs} ms`));
+      }, listenTimeoutMs);
+      signal.addEventListener("abort", onAbort);
+      this.#waiters.add(waiter);
+      this.#wake?.();
+    });
+  }
+
+  /** Asks the app to end, ends it after five seconds, and leaves nothing of it behind. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#refuse("the server is stopping");
+    const group = this.#group;
+    if (group !== undefined) {
+      group.terminate();
+      await Promise.race([group.closed, sleep(STOP_MS)]);
+      group.kill();
+      await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
+    }
+    await this.#running;
+  }
+
+  /** Ends the app now, without asking. */
+  kill(): void {
+    this.#stop.abort();
+    this.#group?.kill();
+  }
+
+  async #superviseUntilStopped(): Promise<void> {
+    const { backoff, entries, random = Math.random } = this.#options;
+    let failures = 0;
+    let attempt = 0;
+    while (!this.#stop.signal.aborted) {
+      attempt += 1;
+      const run = await this.#runOnce(attempt);
+      if (this.#stop.signal.aborted) return;
+
+      failures = run.stable ? 0 : failures + 1;
+      if (failures >= backoff.attempts) {
+        entries.write("error", "app unavailable, the next request starts it again", {
+          attempts: failures,
+          reason: run.reason,
+        });
+        this.#refuse(run.reason);
+        await this.#nextRequest();
+      } else {
+        const delayMs = backoffDelayMs(backoff, Math.max(0, failures - 1), random);
+        entries.write("warn", "app restarts", { delay: delayMs });
+        await sleep(delayMs, this.#stop.signal);
+      }
+    }
+  }
+
+  /** One life of the app, from its start until nothing of it is left. */
+  async #runOnce(attempt: number): Promise<{ stable: boolean; reason: string }> {
+    const { command, directory, entries, listenTimeoutMs } = this.#options;
+    const port = await this.#freePort();
+    if (this.#stop.signal.aborted) return { stable: false, reason: "stopped" };
+    const startedMs = performance.now();
+    const group = startGroup(command, { cwd: directory, env: appEnvironment(this.#options, port) });
+    this.#group = group;
+    const lastLines = this.#readOutput(group);
+    const lived = () => Math.round(performance.now() - startedMs);
+
+    const host = await untilListening(port, group.exited, listenTimeoutMs);
+    let stable = false;
+    let stableTimer: NodeJS.Timeout | undefined;
+    if (host !== undefined) {
+      const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
+      entries.write("info", attempt === 1 ? "app listening" : "app listening again", {
+        pid: group.pid,
+        port,
+        duration: lived(),
+      });
+      const isStable = () => {
+        stable = true;
+      };
+      stableTimer = setTimeout(isStable, STABLE_MS);
+      this.#upstream = { host, port, agent, exited: group.exited, exit: () => group.exit, answered: isStable };
+      for (const waiter of [...this.#waiters]) waiter.resolve(this.#upstream);
+      await group.exited;
+      this.#upstream = undefined;
+      closeIdle(agent);
+    }
+
+    clearTimeout(stableTimer);
+    // An orderly stop gives what the shell started its own time to end.
+    if (this.#stop.signal.aborted) return { stable, reason: "stopped" };
+    // Not listening in time, or the shell ended: what it started must not live on, least of all answer requests.
+    const didExit = group.exit !== undefined;
+    group.kill();
+    const exit = await group.exited;
+    await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
+    this.#group = undefined;
+    if (this.#stop.signal.aborted) return { stable, reason: "stopped" };
+
+    if (!didExit) {
+      entries.write("error", "app did not listen on PORT in time", {
+        command,
+        port,
+        timeout: listenTimeoutMs,
+        output: lastLines,
+      });
+      return { stable: false, reason: `the app did not listen on PORT within ${listenTimeoutMs} ms` };
+    }
+    const message = host === undefined ? "app exited before it listened" : "app exited";
+    entries.write("error", message, {
+      command,
+      ...exitFields(exit),
+      uptime: lived(),
+      ...(host === undefined && { output: lastLines }),
+    });
+    return { stable, reason: `the ${message} (${exitText(exit)})` };
+  }
+
+  /** Turns the output into entries; the array that it answers holds the last lines at any time. */
+  #readOutput(group: ProcessGroup): string[] {
+    const { entries, output } = this.#options;
+    const lastLines: string[] = [];
+    const read = (stream: Readable | null, level: string | undefined) => {
+      const lines = new LineSplitter((line) => {
+        if (level !== undefined) {
+          const entry = entryOfLine(line, { level, nowMs: entries.nowMs });
+          if (entry !== undefined) entries.add(entry);
+        }
+        lastLines.push(line.length > 1000 ? `${line.slice(0, 1000)}...` : line);
+        if (lastLines.length > REPORTED_LINES) lastLines.shift();
+      });
+      stream?.on("data", (chunk: Buffer) => lines.write(chunk));
+      stream?.once("close", () => lines.end());
+      stream?.on("error", () => {});
+    };
+    read(group.stdout, output?.stdout);
+    read(group.stderr, output?.stderr);
+    return lastLines;
+  }
+
+  #refuse(reason: string): void {
+    for (const waiter of [...this.#waiters]) waiter.reject(new Unavailable(reason));
+  }
+
+  #nextRequest(): Promise<void> {
+    return new Promise((resolve) => {
+      const { signal } = this.#stop;
+      const wake = () => {
+        this.#wake = undefined;
+        signal.removeEventListener("abort", wake);
+        resolve();
+      };
+      this.#wake = wake;
+      signal.addEventListener("abort", wake);
+      if (signal.aborted) wake();
+    });
+  }
+
+  /** Asked again right before each start: a port that was free at the last start may be taken by now. */
+  async #freePort(): Promise<number> {
+    const { choosePort = anyPort } = this.#options;
+    for (;;) {
+      const port = await choosePort();
+      if ((await listeningHost(port)) === undefined) return port;
+    }
+  }
+}
+
+/** Did somebody else end the app (the answer to a request did not)? A shell reports a signal as 128 + its number. */
+export function endedFromOutside(exit: Exit): boolean {
+  return exit.signal === "SIGKILL" || exit.signal === "SIGTERM" || exit.code === 128 + 9 || exit.code === 128 + 15;
+}
+
+/** The pause before the restart number `n` (from 0) in a row. */
+export function backoffDelayMs(backoff: Backoff, n: number, random: () => number): number {
+  const { min, max, factor, jitter } = backoff;
+  const full = Math.min(max, min * factor ** n);
+  return Math.round(jitter ? min + random() * Math.max(0, full - min) : full);
+}
+
+function appEnvironment(options: SupervisorOptions, port: number): NodeJS.ProcessEnv {
+  const { env, directory, stage } = options;
+  return {
+    NODE_ENV: stage,
+    ...env,
+    PORT: String(port),
+    TOOL_STAGE: stage,
+    PATH: [join(directory, "node_modules/.bin"), env.PATH ?? ""].filter((part) => part !== "").join(delimiter),
+  };
+}
+
+/** The address on which the app accepts connections; undefined where it ended before, or the time was over. */
+async function untilListening(port: number, exited: Promise<Exit>, timeoutMs: number): Promise<string | undefined> {
+  let ended = false;
+  exited.then(() => {
+    ended = true;
+  });
+  const deadlineMs = performance.now() + timeoutMs;
+  while (!ended && performance.now() < deadlineMs) {
+    const host = await listeningHost(port);
+    if (host !== undefined && !ended) return host;
+    await Promise.race([sleep(POLL_MS), exited]);
+  }
+  return undefined;
+}
+
+/** Connections in use are left to end by themselves: an answer may still be on its way. */
+function closeIdle(agent: Agent): void {
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+}
+
+function exitFields(exit: Exit): Record<string, unknown> {
+  if (exit.error !== undefined) return { error: exit.error.message };
+  return exit.signal === null ? { code: exit.code } : { signal: exit.signal };
+}
+
+function exitText(exit: Exit): string {
+  if (exit.error !== undefined) return exit.error.message;
+  return exit.signal === null ? `exit code ${exit.code}` : exit.signal;
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    }
+    signal?.addEventListener("abort", done);
+    if (signal?.aborted) done();
+  });
+}

@@ -1,0 +1,66 @@
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Readable } from "node:stream";
+import { discard, headerOf, type ProxyResponse } from "./exchange.ts";
+
+/** Sends a response and answers with the bytes of the body that were sent, also where the client left in between. */
+export async function respond(
+  response: ProxyResponse,
+  res: ServerResponse,
+  method: string,
+): Promise<{ bytes: number; status: number }> {
+  const { status, body } = response;
+  const reason = response.statusText || STATUS_CODES[status] || "";
+  res.writeHead(
+    status,
+    reason,
+    response.headers.flatMap(([name, value]) => [name, inLatin1(value)]),
+  );
+  const isBodiless = method === "HEAD" || status === 204 || status === 304;
+  if (isBodiless || body === undefined || typeof body === "string" || Buffer.isBuffer(body)) {
+    if (isBodiless) discard(body);
+    const bytes = isBodiless || body === undefined ? Buffer.alloc(0) : Buffer.from(body as string | Buffer);
+    await new Promise<void>((resolve) => {
+      res.once("close", resolve);
+      res.end(bytes);
+    });
+    return { bytes: bytes.length, status };
+  }
+  return { bytes: await stream(body, res, Number(headerOf(response, "content-length") ?? Number.NaN)), status };
+}
+
+/** Header values are bytes; text beyond them can only come from the configuration and goes out in UTF-8. */
+function inLatin1(value: string): string {
+  return /[^\u0000-\u00ff]/.test(value) ? Buffer.from(value).toString("latin1") : value;
+}
+
+/** `expectedBytes` is NaN where the response does not announce its length. */
+function stream(body: Readable, res: ServerResponse, expectedBytes: number): Promise<number> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    let ended = false;
+    body.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (!res.write(chunk)) body.pause();
+    });
+    res.on("drain", () => body.resume());
+    body.once("end", () => {
+      ended = true;
+      // Less than announced (a file that was cut meanwhile): the client must see that it has not got all.
+      if (bytes < expectedBytes) res.destroy();
+      else res.end();
+    });
+    // An answer that broke off in the middle breaks off for the client too, rather than looking complete.
+    body.once("error", () => res.destroy());
+    body.once("close", () => {
+      if (!ended) res.destroy();
+    });
+    res.once("close", () => {
+      body.destroy();
+      resolve(bytes);
+    });
+    // The first byte of an event stream may be long in coming; its head must not wait for it.
+    setImmediate(() => {
+      if (bytes === 0 && !ended && !res.destroyed) res.flushHeaders();
+    });
+  });
+}

@@ -1,0 +1,133 @@
+import { quote } from "../../grammar/problem.ts";
+import { didYouMean } from "../did-you-mean.ts";
+import { memberOf, type Node, type ObjectNode } from "../json.ts";
+import type { Meanings } from "../languages.ts";
+import type { Report } from "../report.ts";
+
+/** The app's own metrics (specification, "alerts"). */
+const METRICS = ["http.count", "http.latency", "http.4xx", "http.5xx"];
+
+const MINUTE_MS = 60_000;
+
+/** What each type of action needs, and what it may have beside. */
+const FIELDS: Readonly<Record<string, { needed: string; optional: readonly string[]; example: string }>> = {
+  email: { needed: "emails", optional: [], example: '["ops@example.com"]' },
+  sms: { needed: "numbers", optional: [], example: '["+12125550123"]' },
+  chat: { needed: "url", optional: ["channel", "gifs"], example: '"https://chat.example.com/hooks/ops"' },
+};
+
+export function checkActions(report: Report, actions: Node | undefined) {
+  const names = new Set<string>();
+  for (const action of objects(actions)) {
+    const name = memberOf(action, "name")?.value;
+    if (name?.type === "string") {
+      if (names.has(name.value)) {
+        report.error("config/duplicate-action", name.span, `a second action is called ${quote(name.value)}`, {
+          hint: "alerts refer to actions by name: give it another",
+        });
+      }
+      names.add(name.value);
+    }
+    checkFields(report, action);
+    checkTargets(report, action);
+  }
+}
+
+function checkFields(report: Report, action: ObjectNode) {
+  const type = memberOf(action, "type")?.value;
+  if (type?.type !== "string" || !Object.hasOwn(FIELDS, type.value)) return;
+  const { needed, optional, example } = FIELDS[type.value]!;
+  if (memberOf(action, needed) === undefined) {
+    report.error("config/missing-key", type.span, `an action of type ${quote(type.value)} needs "${needed}"`, {
+      hint: `add "${needed}": ${example}`,
+    });
+  }
+  for (const { key } of action.members) {
+    if (key.value === needed || optional.includes(key.value)) continue;
+    const owner = Object.entries(FIELDS).find(
+      ([, fields]) => fields.needed === key.value || fields.optional.includes(key.value),
+    );
+    if (owner === undefined) continue;
+    report.error(
+      "config/wrong-action-field",
+      key.span,
+      `${quote(key.value)} is for actions of type "${owner[0]}", this one's is ${quote(type.value)}`,
+      {
+        hint: "remove it, or write an action of its own",
+      },
+    );
+  }
+}
+
+function checkTargets(report: Report, action: ObjectNode) {
+  for (const email of items(memberOf(action, "emails")?.value)) {
+    if (email.type === "string" && !isEmail(email.value)) {
+      report.error("config/email", email.span, `${quote(email.value)} is no email address`, {
+        hint: "write one such as ops@example.com",
+      });
+    }
+  }
+  for (const number of items(memberOf(action, "numbers")?.value)) {
+    if (number.type !== "string" || /^\+[1-9]\d{6,14}$/.test(number.value)) continue;
+    const plain = number.value.replace(/[\s().-]/g, "");
+    const certain = /^\+[1-9]\d{6,14}$/.test(plain);
+    report.error("config/phone-number", number.span, `${quote(number.value)} is no phone number in E.164 form`, {
+      hint: certain ? `write ${plain}` : "write +, country code and number, such as +12125550123",
+      fix: certain ? report.replace(number, plain) : undefined,
+    });
+  }
+  const url = memberOf(action, "url")?.value;
+  if (url?.type !== "string" || /^https:\/\/[^\s/?#@]+\.?[^\s]*$/i.test(url.value)) return;
+  const insecure = /^http:\/\/[^\s/]/i.test(url.value);
+  report.error(
+    "config/webhook",
+    url.span,
+    insecure ? `${quote(url.value)} is not encrypted` : `${quote(url.value)} is no https URL`,
+    {
+      hint: insecure ? "write https://" : "write the webhook's address, such as https://chat.example.com/hooks/ops",
+    },
+  );
+}
+
+export function checkAlerts(report: Report, alerts: Node | undefined, meanings: Meanings) {
+  for (const alert of objects(alerts)) {
+    const metric = memberOf(alert, "metric")?.value;
+    if (
+      metric?.type === "string" &&
+      metric.value !== "" &&
+      memberOf(alert, "namespace") === undefined &&
+      !METRICS.includes(metric.value)
+    ) {
+      const near = didYouMean(metric.value, METRICS);
+      report.error("config/unknown-metric", metric.span, `${quote(metric.value)} is no metric of the app`, {
+        hint:
+          near === undefined
+            ? `write one of ${METRICS.join(", ")}, or add "namespace"`
+            : `did you mean ${quote(near)}?`,
+        fix: near === undefined ? undefined : report.replace(metric, near),
+      });
+    }
+    checkMinutes(report, memberOf(alert, "period")?.value, meanings, "period");
+  }
+}
+
+/** A duration that the platform counts in whole minutes. */
+export function checkMinutes(report: Report, node: Node | undefined, meanings: Meanings, name: string) {
+  const ms = node?.type === "string" ? meanings.durationsMs.get(node) : undefined;
+  if (ms === undefined || (ms > 0 && ms % MINUTE_MS === 0)) return;
+  report.error(
+    "config/whole-minutes",
+    node!.span,
+    `"${name}" is ${quote((node as { value: string }).value)}, not whole minutes`,
+    {
+      hint: "write a multiple of 1m, such as 1m or 5m",
+    },
+  );
+}
+
+/** An address that mail can be sent to: this side of RFC 5321's odder forms. */
+export const isEmail = (text: string) =>
+  /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text) && text.length <= 254;
+
+const items = (node: Node | undefined): Node[] => (node?.type === "array" ? node.items : []);
+const objects = (node: Node | undefined): ObjectNode[] => items(node).filter((item) => item.type === "object");

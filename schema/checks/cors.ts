@@ -1,0 +1,67 @@
+import { quote } from "../../grammar/problem.ts";
+import { memberOf, type Node, type StringNode } from "../json.ts";
+import type { Report } from "../report.ts";
+
+const METHODS = "HEAD, GET, POST, PUT, PATCH, DELETE";
+
+export function checkCors(report: Report, cors: Node | undefined) {
+  const origins = strings(memberOf(cors, "allowed_origins")?.value);
+  for (const origin of origins) checkOrigin(report, origin);
+  for (const method of strings(memberOf(cors, "allowed_methods")?.value)) checkMethod(report, method);
+
+  const credentials = memberOf(cors, "allow_credentials")?.value;
+  if (credentials?.type !== "boolean" || !credentials.value) return;
+  const written = memberOf(cors, "allowed_origins") !== undefined;
+  if (written && !origins.some(({ value }) => value === "*")) return;
+  report.warning(
+    "config/credentials-for-any-origin",
+    credentials.span,
+    `credentials are not sent for the origin "*"${written ? "" : ", the default"}`,
+    { hint: "browsers refuse that pair: list the origins that need credentials in allowed_origins" },
+  );
+}
+
+/** `*`, or scheme, host and port with at most one `*` (RFC 6454 section 6.2); the wildcard may stand for the scheme too. */
+function checkOrigin(report: Report, node: StringNode) {
+  const { value } = node;
+  if (value === "*" || value === "null") return;
+  const error = (message: string, hint: string, fixed?: string) =>
+    report.error("config/origin", node.span, message, {
+      hint,
+      fix: fixed === undefined ? undefined : report.replace(node, fixed),
+    });
+  if (value.split("*").length > 2) {
+    error(`the origin ${quote(value)} holds more than one "*"`, "one * stands for any characters");
+    return;
+  }
+  const parts = /^([a-z*][a-z0-9+.*-]*:\/\/)?([^/?#\s@:]+|\[[0-9a-f:]+\])(:[0-9*]{1,5})?([/?#].*)?$/i.exec(value);
+  if (parts === null) {
+    error(`${quote(value)} is no origin`, "write scheme and host, such as https://example.com");
+    return;
+  }
+  const [, scheme, host, port = "", path] = parts;
+  if (path !== undefined) {
+    const plain = `${scheme ?? ""}${host}${port}`;
+    const certain = path === "/" && (scheme !== undefined || host!.includes("*"));
+    error(
+      `the origin ${quote(value)} has a path`,
+      `an origin ends after host and port: write ${plain}`,
+      certain ? plain : undefined,
+    );
+  } else if (scheme === undefined && !host!.startsWith("*")) {
+    error(`the origin ${quote(value)} has no scheme`, `write https://${value}`);
+  }
+}
+
+/** RFC 9110 section 9.1: a method is a token; `*` is one, and no method. */
+function checkMethod(report: Report, node: StringNode) {
+  if (node.value === "*") {
+    report.error("config/method", node.span, `"*" is no method`, { hint: `list the methods: ${METHODS}` });
+  } else if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(node.value)) {
+    report.error("config/method", node.span, `${quote(node.value)} is no method`, { hint: `methods are ${METHODS}` });
+  }
+}
+
+function strings(node: Node | undefined): StringNode[] {
+  return node?.type === "array" ? node.items.filter((item) => item.type === "string") : [];
+}

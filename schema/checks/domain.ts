@@ -1,0 +1,42 @@
+import { quote } from "../../grammar/problem.ts";
+
+export interface DomainOptions {
+  /** `*` may stand for the first label. */
+  readonly wildcard?: boolean;
+  /** Labels such as `_dmarc`. */
+  readonly underscores?: boolean;
+  /** One label is enough. */
+  readonly topLevel?: boolean;
+}
+
+/** What is wrong about a domain name (RFC 1035 section 2.3.1, RFC 1123 section 2.1), or undefined. One final dot is allowed. */
+export function domainProblem(
+  name: string,
+  options: DomainOptions = {},
+): { message: string; hint: string } | undefined {
+  const example = "write a name such as example.com";
+  if (name === "") return { message: "the domain name is empty", hint: example };
+  const url = /^[a-z]+:\/\/([^/]*)/i.exec(name);
+  if (url !== null)
+    return { message: `${quote(name)} is a URL, no domain name`, hint: url[1] ? `write ${url[1]}` : example };
+  const plain = name.replace(/\.$/, "");
+  if (plain.length > 253) return { message: `${quote(name)} is longer than 253 characters`, hint: example };
+  const labels = plain.split(".");
+  for (const [i, label] of labels.entries()) {
+    if (label === "*" && i === 0 && options.wildcard) continue;
+    if (label === "") return { message: `${quote(name)} has an empty part`, hint: "one dot stands between two parts" };
+    if (label.length > 63) return { message: `${quote(label)} is longer than 63 characters`, hint: example };
+    const bad = (options.underscores ? /[^a-z0-9_-]/iu : /[^a-z0-9-]/iu).exec(label);
+    if (bad !== null) {
+      const foreign = bad[0].codePointAt(0)! > 0x7f;
+      return {
+        message: `${quote(bad[0])} cannot stand in the domain name ${quote(name)}`,
+        hint: foreign ? "write the name in its ASCII form, xn--..." : example,
+      };
+    }
+    if (/^-|-$/.test(label)) return { message: `a part of ${quote(name)} begins or ends with "-"`, hint: example };
+  }
+  if (labels.length < 2 && !options.topLevel)
+    return { message: `${quote(name)} has no top-level domain`, hint: example };
+  return undefined;
+}

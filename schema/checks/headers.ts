@@ -1,0 +1,59 @@
+import { quote } from "../../grammar/problem.ts";
+import { type Node, type StringNode, spanInside } from "../json.ts";
+import type { Report } from "../report.ts";
+
+/** Headers of the connection and of the framing (RFC 9110 sections 7.6.1 and 8.6): the proxy's own, never a rule's. */
+const PROXY_OWN = new Set([
+  "connection",
+  "content-length",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+export function checkHeaders(report: Report, headers: Node | undefined) {
+  if (headers?.type !== "object") return;
+  for (const { value: rule } of headers.members) {
+    if (rule?.type !== "object") continue;
+    const seen = new Map<string, string>();
+    for (const { key, value } of rule.members) {
+      const name = key.value.toLowerCase();
+      if (PROXY_OWN.has(name)) {
+        report.error("config/forbidden-header", key.span, `the header ${quote(key.value)} cannot be set`, {
+          hint: "the proxy sets it for each connection: remove it",
+        });
+      }
+      const before = seen.get(name);
+      // The very same text is a duplicate key and has been reported as such.
+      if (before !== undefined && before !== key.value) {
+        report.error("config/duplicate-header", key.span, `${quote(key.value)} and ${quote(before)} are one header`, {
+          hint: "header names do not differ by case: remove one of the two",
+        });
+      }
+      seen.set(name, key.value);
+      if (value?.type === "string") checkValue(report, value);
+    }
+  }
+}
+
+/** RFC 9110 section 5.5, and what Node can send: no control characters, nothing beyond Latin-1. */
+function checkValue(report: Report, node: StringNode) {
+  const bad = /[^\t\x20-\x7e\x80-\xff]/u.exec(node.value);
+  if (bad === null) return;
+  const code = bad[0].codePointAt(0)!;
+  const shown =
+    bad[0] === "\n" || bad[0] === "\r"
+      ? "a line break"
+      : code < 0x20 || code === 0x7f
+        ? "a control character"
+        : quote(bad[0]);
+  report.error(
+    "config/header-value",
+    spanInside(report.source, node, { start: bad.index, end: bad.index + bad[0].length }),
+    `${shown} cannot stand in a header value`,
+    { hint: code > 0xff ? "percent-encode it" : "remove it" },
+  );
+}

@@ -1,0 +1,130 @@
+import { quote } from "../../grammar/problem.ts";
+import { memberOf, type Node, type ObjectNode } from "../json.ts";
+import type { Report } from "../report.ts";
+import { resolve, type Schema } from "../shape.ts";
+import { isEmail } from "./alerts.ts";
+
+/** Cloud names may have 64 characters, and the app's name becomes a part of them. */
+const MAX_NAME_LENGTH = 40;
+
+export function checkName(report: Report, name: Node | undefined) {
+  if (name?.type !== "string") return;
+  const { value, span } = name;
+  const wanted = "write lower-case letters, digits and -, beginning with a letter";
+  if (value === "") report.error("config/name", span, "the name is empty", { hint: wanted });
+  else if (!/^[a-z][a-z0-9-]*$/.test(value)) {
+    const near = value
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^[^a-z]+|-+$/g, "")
+      .slice(0, MAX_NAME_LENGTH);
+    report.error("config/name", span, `${quote(value)} is no name of an app`, {
+      hint: near === "" ? wanted : `${wanted}, such as ${quote(near)}`,
+    });
+  } else if (value.length > MAX_NAME_LENGTH) {
+    report.error("config/name", span, `the name has ${value.length} characters, the most is ${MAX_NAME_LENGTH}`, {
+      hint: "it becomes a part of cloud names, which are limited to 64",
+    });
+  }
+}
+
+/** A backoff that begins above its end; a side that is not written is the default. */
+export function checkBackoff(report: Report, proxy: Node | undefined) {
+  const backoff = memberOf(proxy, "backoff")?.value;
+  if (backoff === undefined) return;
+  const { properties } = resolve({ $ref: "#/definitions/backoff" });
+  const side = (name: "min" | "max") => {
+    const member = memberOf(backoff, name);
+    if (member === undefined) return { value: properties![name]!.default as number, span: undefined };
+    return member.value?.type === "number" ? { value: member.value.value, span: member.value.span } : undefined;
+  };
+  const min = side("min");
+  const max = side("max");
+  if (min === undefined || max === undefined || min.value <= max.value) return;
+  const defaulted = min.span === undefined ? ` (the default "min")` : "";
+  const other = max.span === undefined ? ` (the default "max")` : "";
+  report.error(
+    "config/backoff",
+    (min.span ?? max.span)!,
+    `the backoff begins at ${min.value} ms${defaulted} and ends at ${max.value} ms${other}`,
+    {
+      hint:
+        min.span === undefined
+          ? `write "min" too, at most ${max.value}`
+          : max.span === undefined
+            ? `write "max" too, at least ${min.value}`
+            : "exchange the two",
+    },
+  );
+}
+
+export function checkStaticPrefix(report: Report, settings: Node | undefined) {
+  const prefix = memberOf(settings, "prefix")?.value;
+  if (prefix?.type !== "string" || prefix.value === "") return;
+  const bad = /[\s?#*:\\\u0000-\u001f]/.exec(prefix.value);
+  if (bad !== null) {
+    report.error(
+      "config/static-prefix",
+      prefix.span,
+      `${quote(bad[0])} cannot stand in the prefix ${quote(prefix.value)}`,
+      {
+        hint: "write the beginning of a URL path, such as /static/",
+      },
+    );
+  } else if (!prefix.value.startsWith("/")) {
+    report.error("config/static-prefix", prefix.span, `the prefix ${quote(prefix.value)} does not begin with "/"`, {
+      hint: `write /${prefix.value}`,
+      fix: report.replace(prefix, `/${prefix.value}`),
+    });
+  }
+}
+
+/** Saved queries are called as `@name` on a command line. */
+export function checkQueryNames(report: Report, logs: Node | undefined) {
+  const queries = memberOf(logs, "queries")?.value;
+  if (queries?.type !== "object") return;
+  for (const { key } of queries.members) {
+    if (/^[A-Za-z][A-Za-z0-9_-]*$/.test(key.value)) continue;
+    report.error("config/query-name", key.span, `${quote(key.value)} is no name of a query`, {
+      hint: "write letters, digits, - and _, beginning with a letter: it is used as @name",
+    });
+  }
+}
+
+/** The variables that the built-in page reads; templates of the project may read them as they like. */
+export function checkErrorPageVariables(report: Report, errorPages: Node | undefined) {
+  if (memberOf(errorPages, "dir") !== undefined) return;
+  const variables = memberOf(errorPages, "variables")?.value;
+  for (const name of ["color", "support_email"]) {
+    const value = memberOf(variables, name)?.value;
+    if (value !== undefined && value.type !== "string" && value.type !== "broken") {
+      const example = (resolve({ $ref: "#/definitions/error_pages" }).properties!.variables as Schema).properties![
+        name
+      ]!.examples![0];
+      const start = value.span.start;
+      const span = value.type === "object" || value.type === "array" ? { start, end: start + 1 } : value.span;
+      report.error("config/type", span, `"${name}" must be a string`, { hint: `for example "${example}"` });
+    }
+    if (name === "support_email" && value?.type === "string" && value.value !== "" && !isEmail(value.value)) {
+      report.error("config/email", value.span, `${quote(value.value)} is no email address`, {
+        hint: "write one such as support@example.com",
+      });
+    }
+  }
+}
+
+/** A server app that serves its own project directory, sources and all. */
+export function warnStaticRoot(report: Report, root: ObjectNode, isServer: boolean) {
+  const member = memberOf(root, "static");
+  if (!isServer || member?.value?.type !== "object") return;
+  const dir = memberOf(member.value, "dir")?.value;
+  if (dir !== undefined && (dir.type !== "string" || !/^(\.\/*)+$/.test(dir.value))) return;
+  report.warning(
+    "config/static-root",
+    dir?.span ?? member.key.span,
+    "the files of the whole project directory are served",
+    {
+      hint: `name a directory for them, such as "dir": "public"; sources and build output stay with the app`,
+    },
+  );
+}

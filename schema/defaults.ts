@@ -1,0 +1,193 @@
+import type {
+  Action,
+  Alert,
+  Backoff,
+  Config,
+  Cors,
+  DnsRecord,
+  ErrorPages,
+  FunctionSettings,
+  Hooks,
+  Inject,
+  Logs,
+  Redirect,
+  Stage,
+  Static,
+} from "./config.generated.ts";
+import { parseGlob } from "./glob.ts";
+import { DEFAULT_REGION, isGlob, REGIONS } from "./regions.ts";
+import { DEFAULT_STAGES, hookCommands } from "./stages.ts";
+
+/** Whether `static` was written: in a server app files are served only then. Does not show in JSON; spreads along. */
+const staticWritten = Symbol("static was written");
+
+/** Every hook as the array of its commands; hooks that are not written are absent. */
+export type ResolvedHooks = { [name in keyof Hooks]?: string[] };
+
+/** A configuration in which every default is filled in, in the schema's order: what `tool config` prints. */
+export interface ResolvedConfig {
+  name: string;
+  description: string;
+  type: "server" | "static";
+  /** From the file, else CLOUD_PROFILE; absent where neither names one. */
+  profile?: string;
+  /** Exactly one region id: patterns are resolved. */
+  regions: string[];
+  /** `timeout`, in seconds, is derived from the proxy's. */
+  function: Required<Omit<FunctionSettings, "vpc">> & Pick<FunctionSettings, "vpc"> & { timeout: number };
+  hooks: ResolvedHooks;
+  /** Whether a server app serves these files is `servesStatic`'s to say. */
+  static: Required<Static>;
+  environment: Record<string, string>;
+  headers: Record<string, Record<string, string>>;
+  error_pages: Required<ErrorPages>;
+  inject: Required<Inject>;
+  redirects: Record<string, Required<Redirect>>;
+  /** Absent where the file has none; `enable` says whether it is on. */
+  cors?: Required<Omit<Cors, "max_age">> & Pick<Cors, "max_age">;
+  /** `command` is absent for a static site. */
+  proxy: { command?: string; timeout: number; listen_timeout: number; backoff: Required<Backoff> };
+  dns: Record<string, Required<DnsRecord>[]>;
+  /** The default stages, then the file's own. Overrides stay overrides: `forStage` applies them. */
+  stages: Record<string, Omit<Stage, "hooks"> & { hooks?: ResolvedHooks }>;
+  logs: Required<Logs>;
+  actions: Action[];
+  alerts: (Alert &
+    Required<Pick<Alert, "operator" | "period" | "evaluation_periods" | "missing" | "disable" | "description">>)[];
+  [staticWritten]?: boolean;
+}
+
+export interface DefaultsOptions {
+  /** CLOUD_REGION and CLOUD_PROFILE are read. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The region of the credentials profile. */
+  readonly profileRegion?: string | undefined;
+  /** The inferred server command. */
+  readonly command?: string | undefined;
+}
+
+/** Fills in every default of the specification's tables. Pure: the configuration given is not changed. */
+export function withDefaults(config: Config, options: DefaultsOptions): ResolvedConfig {
+  const type = config.type ?? "server";
+  const profile = config.profile ?? (options.env.CLOUD_PROFILE || undefined);
+  const command = config.proxy?.command ?? options.command ?? "./server";
+  const proxy = {
+    ...(type === "server" && { command }),
+    timeout: config.proxy?.timeout ?? 15,
+    listen_timeout: config.proxy?.listen_timeout ?? 15,
+    backoff: { min: 100, max: 500, factor: 2, attempts: 3, jitter: false, ...config.proxy?.backoff },
+  };
+  const { vpc, ...settings } = config.function ?? {};
+  return {
+    name: config.name,
+    description: config.description ?? "",
+    type,
+    ...(profile !== undefined && { profile }),
+    regions: [region(config, options)],
+    function: {
+      role: settings.role ?? `${config.name}-function`,
+      memory: settings.memory ?? 512,
+      timeout: proxy.timeout + proxy.listen_timeout,
+      policy: settings.policy ?? [],
+      ...(vpc !== undefined && { vpc }),
+      accelerate: settings.accelerate ?? false,
+      layers: settings.layers ?? [],
+      warm: settings.warm ?? false,
+      warm_count: settings.warm_count ?? 15,
+      warm_rate: settings.warm_rate ?? "15m",
+    },
+    hooks: resolveHooks(config.hooks),
+    static: { dir: config.static?.dir ?? ".", prefix: config.static?.prefix ?? "" },
+    environment: { ...config.environment },
+    headers: { ...config.headers },
+    error_pages: {
+      disable: config.error_pages?.disable ?? false,
+      dir: config.error_pages?.dir ?? ".",
+      variables: { ...config.error_pages?.variables },
+    },
+    inject: { head: config.inject?.head ?? [], body: config.inject?.body ?? [] },
+    redirects: mapValues(config.redirects, ({ location, status, force }) => ({
+      location,
+      status: status ?? 200,
+      force: force ?? false,
+    })),
+    ...(config.cors !== undefined && { cors: resolveCors(config.cors) }),
+    proxy,
+    dns: mapValues(config.dns, (records) =>
+      records.map(({ name, type, ttl, value }) => ({ name, type, ttl: ttl ?? 300, value })),
+    ),
+    stages: resolveStages(config),
+    logs: {
+      stdout: config.logs?.stdout ?? "info",
+      stderr: config.logs?.stderr ?? "error",
+      disable: config.logs?.disable ?? false,
+      queries: { ...config.logs?.queries },
+    },
+    actions: (config.actions ?? []).map((action) =>
+      action.type === "chat" ? { ...action, gifs: action.gifs ?? false } : action,
+    ),
+    alerts: (config.alerts ?? []).map(resolveAlert),
+    [staticWritten]: config.static !== undefined,
+  };
+}
+
+/** Whether the files of `static.dir` are served: always by a static site, by a server app where `static` was written. */
+export function servesStatic(config: ResolvedConfig): boolean {
+  return config.type === "static" || config[staticWritten] === true;
+}
+
+function region(config: Config, { env, profileRegion }: DefaultsOptions): string {
+  const pattern = config.regions?.[0];
+  if (pattern === undefined) return env.CLOUD_REGION || profileRegion || DEFAULT_REGION;
+  if (!isGlob(pattern)) return pattern;
+  const glob = parseGlob(pattern);
+  return (glob.ok ? REGIONS.find(glob.value) : undefined) ?? pattern;
+}
+
+function resolveHooks(hooks: Hooks | undefined): ResolvedHooks {
+  const names = ["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"] as const;
+  const written = names.filter((name) => hooks?.[name] !== undefined);
+  return Object.fromEntries(written.map((name) => [name, hookCommands(hooks, name)]));
+}
+
+function resolveCors(cors: Cors): NonNullable<ResolvedConfig["cors"]> {
+  return {
+    enable: cors.enable ?? true,
+    allowed_origins: cors.allowed_origins ?? ["*"],
+    allowed_methods: cors.allowed_methods ?? ["HEAD", "GET", "POST"],
+    allowed_headers: cors.allowed_headers ?? ["Origin", "Accept", "Content-Type", "X-Requested-With"],
+    exposed_headers: cors.exposed_headers ?? [],
+    ...(cors.max_age !== undefined && { max_age: cors.max_age }),
+    allow_credentials: cors.allow_credentials ?? true,
+    debug: cors.debug ?? false,
+  };
+}
+
+function resolveStages(config: Config): ResolvedConfig["stages"] {
+  const standard = DEFAULT_STAGES.map((stage): [string, Stage] => [stage, {}]);
+  return mapValues({ ...Object.fromEntries(standard), ...config.stages }, ({ hooks, ...stage }) => ({
+    ...stage,
+    ...(hooks !== undefined && { hooks: resolveHooks(hooks) }),
+  }));
+}
+
+function resolveAlert(alert: Alert): ResolvedConfig["alerts"][number] {
+  const { metric, namespace, statistic, operator, threshold, period, evaluation_periods, missing, action } = alert;
+  return {
+    metric,
+    ...(namespace !== undefined && { namespace }),
+    statistic,
+    operator: operator ?? ">",
+    threshold,
+    period: period ?? "1m",
+    evaluation_periods: evaluation_periods ?? 1,
+    missing: missing ?? "notBreaching",
+    action,
+    disable: alert.disable ?? false,
+    description: alert.description ?? "",
+  };
+}
+
+function mapValues<A, B>(record: Readonly<Record<string, A>> | undefined, map: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record ?? {}).map(([key, value]) => [key, map(value)]));
+}

@@ -1,0 +1,86 @@
+// Makes tool.schema.json into types, a validator and embedded text. Run by `npm run generate`; the one file of this
+// folder that touches the disk.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import standaloneCode from "ajv/dist/standalone/index.js";
+import { build } from "esbuild";
+import { compile, type JSONSchema } from "json-schema-to-typescript";
+
+type Schema = Record<string, unknown>;
+
+const BANNER = "// Generated from tool.schema.json by generate.ts.";
+
+const folder = process.argv[2];
+if (folder === undefined) throw new Error("usage: generate.ts <schema folder>");
+const schema: Schema = JSON.parse(readFileSync(join(folder, "tool.schema.json"), "utf8"));
+
+write("config.generated.ts", await types());
+write("validate.generated.js", await validator());
+write("tool-schema.generated.ts", `${BANNER}\n\nexport const toolSchema: object = ${JSON.stringify(schema)};\n`);
+
+function types(): Promise<string> {
+  return compile(withoutSiblingsOfRef(schema) as JSONSchema, "Config", {
+    bannerComment: BANNER,
+    format: false,
+    // Tuples such as [string, ...string[]] for minItems make a config awkward to build and say nothing at run time.
+    ignoreMinAndMaxItems: true,
+  });
+}
+
+/** A description beside a $ref would make a second copy of the type that it refers to. */
+function withoutSiblingsOfRef(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSiblingsOfRef);
+  if (typeof value !== "object" || value === null) return value;
+  if ("$ref" in value) return { $ref: value.$ref };
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutSiblingsOfRef(part)]));
+}
+
+async function validator(): Promise<string> {
+  const ajv = new Ajv({
+    allErrors: true,
+    allowUnionTypes: true,
+    messages: false,
+    code: { source: true, esm: true, optimize: 2 },
+  });
+  ajv.addKeyword("x-language");
+  const validate = ajv.compile(withoutAnnotations(schema));
+  const code = (standaloneCode as unknown as (ajv: Ajv, validate: unknown) => string)(ajv, validate);
+  // The standalone text still requires ajv's small run-time pieces: esbuild folds them in, so that no ajv is loaded.
+  const { outputFiles } = await build({
+    stdin: { contents: code, resolveDir: folder!, loader: "js" },
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    minify: true,
+    write: false,
+    legalComments: "none",
+  });
+  return `${BANNER}\n// @ts-nocheck\n${outputFiles[0]!.text}`;
+}
+
+/** The schema as the validator needs it: words for people would be most of its bytes. */
+function withoutAnnotations(part: Schema): Schema {
+  const result: Schema = {};
+  for (const [keyword, value] of Object.entries(part)) {
+    if (["title", "description", "markdownDescription", "examples", "default", "x-unit"].includes(keyword)) continue;
+    if (keyword === "properties" || keyword === "definitions") {
+      result[keyword] = Object.fromEntries(
+        Object.entries(value as Record<string, Schema>).map(([name, inner]) => [name, withoutAnnotations(inner)]),
+      );
+    } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      result[keyword] = withoutAnnotations(value as Schema);
+    } else {
+      result[keyword] = value;
+    }
+  }
+  return result;
+}
+
+/** Leaves the file alone where nothing changed, so that incremental builds see no new time stamp. */
+function write(name: string, text: string) {
+  const file = join(folder!, name);
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return;
+  writeFileSync(file, text);
+}

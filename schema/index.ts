@@ -1,0 +1,31 @@
+// tool.json: text in, a checked configuration or problems out. Where to start reading is check.ts.
+export { type CheckOptions, checkConfig } from "./check.ts";
+export type {
+  Action,
+  Alert,
+  Config,
+  Cors,
+  DnsRecord,
+  ErrorPages,
+  FunctionSettings,
+  Hooks,
+  Inject,
+  Injection,
+  Logs,
+  Proxy,
+  Redirect,
+  Stage,
+  Static,
+} from "./config.generated.ts";
+export {
+  type DefaultsOptions,
+  type ResolvedConfig,
+  type ResolvedHooks,
+  servesStatic,
+  withDefaults,
+} from "./defaults.ts";
+export type { Directory } from "./directory.ts";
+export { type Inference, type InferOptions, inferRuntime, type Runtime } from "./infer.ts";
+export { migrate } from "./migrate.ts";
+export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";
+export { toolSchema } from "./tool-schema.generated.ts";

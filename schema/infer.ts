@@ -1,0 +1,160 @@
+import type { Config } from "./config.generated.ts";
+import type { Directory } from "./directory.ts";
+
+export type Runtime = "go" | "crystal" | "node" | "java" | "python" | "static";
+
+/** What the marker files of a project say about it. */
+export interface Inference {
+  /** Undefined where no marker file says it. */
+  readonly runtime: Runtime | undefined;
+  /** The file that said so. */
+  readonly marker: string | undefined;
+  readonly type: "server" | "static";
+  /** Starts the server; `proxy.command` where that is written. Undefined for a static site. */
+  readonly command: string | undefined;
+  /** Undefined where there is nothing to build, or `hooks.build` is written. */
+  readonly build?: string;
+  /** Undefined where the build leaves nothing, or `hooks.clean` is written. */
+  readonly clean?: string;
+  /** Variables that the server needs, such as the path of its libraries. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** What stands in the way of building, and what to do. */
+  readonly note?: string;
+}
+
+export interface InferOptions {
+  /** Whether for `tool start`, on this machine, rather than for the function platform. */
+  readonly development: boolean;
+  /** Whether a command is installed; without it the usual ones are taken to be. */
+  readonly hasCommand?: (name: string) => boolean;
+}
+
+interface Look {
+  readonly directory: Directory;
+  readonly development: boolean;
+  has(command: string): boolean;
+}
+
+type Found = Omit<Inference, "type" | "marker">;
+
+/**
+ * First match wins. A Go or Crystal program often carries a package.json for its front end, so that these come before
+ * it, other than in the specification's listing.
+ */
+const MARKERS: readonly { readonly files: readonly string[]; infer(look: Look, marker: string): Found }[] = [
+  { files: ["main.go"], infer: go },
+  { files: ["main.cr"], infer: crystal },
+  { files: ["package.json"], infer: node },
+  { files: ["app.js"], infer: () => ({ runtime: "node", command: "node app.js" }) },
+  { files: ["build.gradle", "build.gradle.kts"], infer: gradle },
+  { files: ["pom.xml"], infer: maven },
+  { files: ["requirements.txt", "app.py"], infer: python },
+  { files: ["index.html"], infer: () => ({ runtime: "static", command: undefined }) },
+];
+
+/** Infers runtime, server command and build from marker files; what tool.json says goes before all of it. */
+export function inferRuntime(directory: Directory, config: Config, options: InferOptions): Inference {
+  if (config.type === "static") return { runtime: "static", marker: undefined, type: "static", command: undefined };
+  const written = config.proxy?.command;
+  const look: Look = { directory, development: options.development, has: options.hasCommand ?? (() => true) };
+  for (const { files, infer } of MARKERS) {
+    const marker = files.find((file) => directory.kind(file) === "file");
+    if (marker === undefined) continue;
+    // A file that says "server", or how to start one, has no static site.
+    if (marker === "index.html" && (config.type === "server" || written !== undefined)) continue;
+    const { command, build, clean, note, ...found } = infer(look, marker);
+    const ownBuild = config.hooks?.build !== undefined;
+    return {
+      ...found,
+      marker,
+      type: found.runtime === "static" ? "static" : "server",
+      command: written ?? command,
+      ...(build !== undefined && !ownBuild && { build }),
+      ...(clean !== undefined && config.hooks?.clean === undefined && { clean }),
+      ...(note !== undefined && !ownBuild && { note }),
+    };
+  }
+  return { runtime: undefined, marker: undefined, type: "server", command: written ?? "./server" };
+}
+
+function go({ development }: Look): Found {
+  return {
+    runtime: "go",
+    command: development ? "go run ." : "./server",
+    build: "GOOS=linux GOARCH=amd64 CGO_ENABLED=0 go build -o server .",
+    clean: "rm -f server",
+  };
+}
+
+/** Statically linked on Alpine's musl, as the platform has none of the build machine's libraries. */
+function crystal({ has }: Look): Found {
+  const found = { runtime: "crystal", command: "./server", clean: "rm -f server" } as const;
+  const container = ["docker", "podman"].find((name) => has(name));
+  if (container === undefined) {
+    return {
+      ...found,
+      note: "building Crystal needs a container runtime (docker or podman), and none is installed: install one, or write hooks.build",
+    };
+  }
+  const compile = "crystal build --release --static -o server main.cr";
+  return {
+    ...found,
+    build: `${container} run --rm --platform linux/amd64 -v "$PWD":/app -w /app crystallang/crystal:latest-alpine ${compile}`,
+  };
+}
+
+function node({ directory }: Look, marker: string): Found {
+  const scripts = packageScripts(directory.read(marker));
+  return {
+    runtime: "node",
+    command: scripts.has("start") ? "npm start" : "node app.js",
+    ...(scripts.has("build") && { build: "npm run build" }),
+  };
+}
+
+function packageScripts(text: string | undefined): ReadonlySet<string> {
+  try {
+    const { scripts } = JSON.parse((text ?? "").replace(/^\ufeff/, ""));
+    const written = Object.entries(scripts ?? {}).filter(([, script]) => typeof script === "string" && script !== "");
+    return new Set(written.map(([name]) => name));
+  } catch {
+    // npm says what is wrong with its file better than a second opinion could.
+    return new Set();
+  }
+}
+
+function gradle({ directory }: Look): Found {
+  const command = directory.kind("gradlew") === "file" ? "./gradlew" : "gradle";
+  return java(`${command} clean build`, "build/libs");
+}
+
+function maven({ directory }: Look): Found {
+  const command = directory.kind("mvnw") === "file" ? "./mvnw" : "mvn";
+  return java(`${command} -q clean package`, "target");
+}
+
+/** Builds leave jars beside the one that runs: the classes alone, sources, documentation, the one before shading. */
+function java(build: string, jars: string): Found {
+  const others = String.raw`(-plain|-sources|-javadoc)\.jar$|/original-`;
+  return {
+    runtime: "java",
+    command: "java -jar server.jar",
+    build: `${build} && cp "$(ls ${jars}/*.jar | grep -vE '${others}' | head -n 1)" server.jar`,
+    clean: "rm -f server.jar",
+  };
+}
+
+function python({ directory, development, has }: Look): Found {
+  const interpreter = !has("python") && has("python3") ? "python3" : "python";
+  const found = {
+    runtime: "python",
+    command: `${interpreter} app.py`,
+    environment: { PYTHONPATH: ".pypath" },
+  } as const;
+  if (directory.kind("requirements.txt") !== "file") return found;
+  const install = `${interpreter} -m pip install -r requirements.txt -t .pypath/`;
+  // Libraries for the platform, not for the developer's machine; some are published as source alone.
+  const forPlatform = `${install} --platform manylinux2014_x86_64 --python-version 3.14 --only-binary=:all:`;
+  const fallback = `{ echo "warning: not every library has a build for the platform, installing this machine's" >&2; ${install}; }`;
+  return { ...found, build: development ? install : `${forPlatform} || ${fallback}`, clean: "rm -r .pypath" };
+}

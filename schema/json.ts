@@ -1,0 +1,616 @@
+import { createScanner, type JSONScanner, type SyntaxKind } from "jsonc-parser";
+import { type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
+
+/** Where a value stands. Repairs replace nodes, never spans: those go on pointing at what the user wrote. */
+export type Node = ObjectNode | ArrayNode | StringNode | NumberNode | BooleanNode | NullNode | BrokenNode;
+
+export interface ObjectNode {
+  readonly type: "object";
+  readonly span: Span;
+  readonly members: Member[];
+}
+export interface Member {
+  key: StringNode;
+  /** Undefined where the text has none. */
+  value: Node | undefined;
+}
+export interface ArrayNode {
+  readonly type: "array";
+  readonly span: Span;
+  readonly items: Node[];
+}
+export interface StringNode {
+  readonly type: "string";
+  readonly span: Span;
+  readonly value: string;
+  /** The text between the quotes, as written. */
+  readonly content: Span;
+}
+export interface NumberNode {
+  readonly type: "number";
+  readonly span: Span;
+  readonly value: number;
+}
+export interface BooleanNode {
+  readonly type: "boolean";
+  readonly span: Span;
+  readonly value: boolean;
+}
+export interface NullNode {
+  readonly type: "null";
+  readonly span: Span;
+}
+/** Something that is no JSON value and has been reported as such. */
+export interface BrokenNode {
+  readonly type: "broken";
+  readonly span: Span;
+}
+
+export interface Parsed {
+  readonly root: Node | undefined;
+  readonly problems: Problem[];
+}
+
+// tool.json is at most some six levels deep; this keeps hostile text from exhausting the stack.
+const MAX_DEPTH = 64;
+
+/** jsonc-parser's SyntaxKind is a const enum of declarations only, which this build cannot inline. */
+const Kind = {
+  openBrace: 1,
+  closeBrace: 2,
+  openBracket: 3,
+  closeBracket: 4,
+  comma: 5,
+  colon: 6,
+  null: 7,
+  true: 8,
+  false: 9,
+  string: 10,
+  number: 11,
+  lineComment: 12,
+  blockComment: 13,
+  lineBreak: 14,
+  trivia: 15,
+  unknown: 16,
+  end: 17,
+} as const satisfies Record<string, SyntaxKind>;
+
+/**
+ * Reads JSON text as far as it can be read: every slip is a problem (codes `config/...`), and what stands around it is
+ * still understood. Never throws.
+ */
+export function parseJson(source: string): Parsed {
+  return new Parser(source).parse();
+}
+
+/** The plain value of a node; what is broken or missing is left out. A key written twice counts as written last. */
+export function plainValue(node: Node): unknown {
+  switch (node.type) {
+    case "object": {
+      const result: Record<string, unknown> = {};
+      for (const { key, value } of node.members) {
+        if (value === undefined || value.type === "broken") continue;
+        // Plain assignment of "__proto__" would set the prototype.
+        if (key.value === "__proto__") {
+          Object.defineProperty(result, key.value, {
+            value: plainValue(value),
+            enumerable: true,
+            configurable: true,
+            writable: true,
+          });
+        } else {
+          result[key.value] = plainValue(value);
+        }
+      }
+      return result;
+    }
+    case "array":
+      return node.items.map(plainValue);
+    case "null":
+      return null;
+    case "broken":
+      return undefined;
+    default:
+      return node.value;
+  }
+}
+
+/** The member of that name, the last where it stands twice. */
+export function memberOf(node: Node | undefined, name: string): Member | undefined {
+  if (node?.type !== "object") return undefined;
+  for (let i = node.members.length - 1; i >= 0; i--) {
+    if (node.members[i]!.key.value === name) return node.members[i];
+  }
+  return undefined;
+}
+
+/** Where a range of a string's value stands in the text, through `\n`, `\uXXXX` and surrogate pairs. */
+export function spanInside(source: string, node: StringNode, range: Span): Span {
+  const raw = source.slice(node.content.start, node.content.end);
+  if (!raw.includes("\\")) {
+    const limit = (offset: number) => Math.min(node.content.start + offset, node.content.end);
+    return { start: limit(range.start), end: limit(range.end) };
+  }
+  // offsets[i] is where the i-th UTF-16 unit of the value begins in the text.
+  const offsets: number[] = [];
+  for (let at = node.content.start; at < node.content.end; ) {
+    offsets.push(at);
+    if (source[at] !== "\\") at += 1;
+    else at += source[at + 1] === "u" ? 6 : 2;
+  }
+  offsets.push(node.content.end);
+  const at = (offset: number) => offsets[Math.min(offset, offsets.length - 1)]!;
+  return { start: at(range.start), end: at(range.end) };
+}
+
+/**
+ * The edits that take members out of an object and leave the rest as it is formatted: a member goes together with the
+ * comma and blanks up to its neighbour.
+ */
+export function removeMembers(object: ObjectNode, gone: ReadonlySet<Member>): { span: Span; text: string }[] {
+  const { members } = object;
+  const end = (member: Member) => (member.value ?? member.key).span.end;
+  if (members.every((member) => gone.has(member))) {
+    return [{ span: { start: object.span.start + 1, end: object.span.end - 1 }, text: "" }];
+  }
+  const edits: { span: Span; text: string }[] = [];
+  const lastKept = members.findLastIndex((member) => !gone.has(member));
+  for (const [i, member] of members.entries()) {
+    if (!gone.has(member)) continue;
+    if (i < lastKept) {
+      edits.push({ span: { start: member.key.span.start, end: members[i + 1]!.key.span.start }, text: "" });
+    } else {
+      edits.push({ span: { start: end(members[i - 1]!), end: end(member) }, text: "" });
+    }
+  }
+  return edits;
+}
+
+class Parser {
+  readonly #source: string;
+  readonly #scanner: JSONScanner;
+  readonly #problems: Problem[] = [];
+  #kind: SyntaxKind = Kind.end;
+  #start = 0;
+  /** Where the last token before the current one ended: the place of a missing comma. */
+  #lastEnd = 0;
+  #depth = 0;
+  /** Set after an unclosed string: what follows on its line was swallowed, a missing comma included. */
+  #swallowed = false;
+  /** The brackets that are open around the current token, to tell a stray closing one from a missing one. */
+  readonly #open: ("{" | "[")[] = [];
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#scanner = createScanner(source, false);
+    // A byte order mark is allowed to be ignored (RFC 8259 section 8.1), and Windows editors still write it.
+    if (source.startsWith("\ufeff")) this.#scanner.setPosition(1);
+  }
+
+  parse(): Parsed {
+    this.#next();
+    if (this.#kind === Kind.end) {
+      this.#report("config/empty", "the file is empty", { start: 0, end: 0 }, `write at least { "name": "app" }`);
+      return { root: undefined, problems: this.#problems };
+    }
+    const root = this.#value();
+    if (root !== undefined && this.#tokenSpan().end > this.#tokenSpan().start) {
+      const rest = this.#source.slice(this.#start).trimEnd();
+      this.#report(
+        "config/trailing-text",
+        `unexpected ${quote(rest.split(/\r?\n|\r/, 1)[0]!)} after the end of the configuration`,
+        { start: this.#start, end: this.#start + rest.length },
+        "remove it: the file holds one object",
+      );
+    } else if (root === undefined) {
+      const span = this.#tokenSpan();
+      this.#report("config/value-expected", `a value is expected here, not ${this.#found()}`, span, "begin with {");
+    }
+    return { root, problems: this.#problems };
+  }
+
+  /** The value at the current token; undefined where none begins there (nothing is consumed then). */
+  #value(): Node | undefined {
+    switch (this.#kind) {
+      case Kind.openBrace:
+        return this.#nested("{", () => this.#object());
+      case Kind.openBracket:
+        return this.#nested("[", () => this.#array());
+      case Kind.string:
+        return this.#string();
+      case Kind.null:
+      case Kind.true:
+      case Kind.false:
+      case Kind.number:
+      case Kind.unknown:
+        return this.#literal();
+      default:
+        return undefined;
+    }
+  }
+
+  #nested(bracket: "{" | "[", parse: () => Node): Node {
+    if (this.#depth >= MAX_DEPTH) return this.#tooDeep();
+    this.#depth++;
+    this.#open.push(bracket);
+    const node = parse();
+    this.#open.pop();
+    this.#depth--;
+    return node;
+  }
+
+  /** Skips a whole bracketed value without descending into it. */
+  #tooDeep(): BrokenNode {
+    const start = this.#start;
+    this.#report("config/too-deep", `nested more than ${MAX_DEPTH} levels deep`, this.#tokenSpan());
+    let depth = 0;
+    do {
+      if (this.#kind === Kind.openBrace || this.#kind === Kind.openBracket) depth++;
+      if (this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket) depth--;
+      this.#next();
+    } while (depth > 0 && this.#kind !== Kind.end);
+    return { type: "broken", span: { start, end: this.#lastEnd } };
+  }
+
+  #object(): ObjectNode {
+    const open = this.#tokenSpan();
+    const members: Member[] = [];
+    const seen = new Map<string, Member>();
+    let comma: Span | undefined;
+    this.#next();
+    for (;;) {
+      if (this.#closes("{", open, comma)) break;
+      const member = this.#member();
+      if (member !== undefined) {
+        this.#duplicate(seen, member);
+        members.push(member);
+      }
+      comma = this.#separator(comma, member !== undefined);
+    }
+    return { type: "object", span: { start: open.start, end: this.#lastEnd }, members };
+  }
+
+  #array(): ArrayNode {
+    const open = this.#tokenSpan();
+    const items: Node[] = [];
+    let comma: Span | undefined;
+    this.#next();
+    for (;;) {
+      if (this.#closes("[", open, comma)) break;
+      const item = this.#value();
+      if (item !== undefined) items.push(item);
+      else if (this.#kind === Kind.colon) {
+        this.#report(
+          "config/unexpected",
+          `unexpected ":" in an array`,
+          this.#tokenSpan(),
+          "name and value stand in { }",
+        );
+        this.#next();
+        comma = undefined;
+        this.#swallowed = true;
+        continue;
+      }
+      comma = this.#separator(comma, item !== undefined);
+    }
+    return { type: "array", span: { start: open.start, end: this.#lastEnd }, items };
+  }
+
+  /** Whether the object or array ends at the current token; consumes its bracket and reports what is wrong about it. */
+  #closes(bracket: "{" | "[", open: Span, comma: Span | undefined): boolean {
+    const own = bracket === "{" ? Kind.closeBrace : Kind.closeBracket;
+    const other = bracket === "{" ? Kind.closeBracket : Kind.closeBrace;
+    if (this.#kind === own) {
+      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
+      this.#next();
+      return true;
+    }
+    if (this.#kind !== Kind.end && this.#kind !== other) return false;
+    // The other bracket belongs to an enclosing value if one of its kind is open; else it is a slip for this one's own.
+    if (this.#kind === other && !this.#open.slice(0, -1).includes(bracket === "{" ? "[" : "{")) {
+      const right = bracket === "{" ? "}" : "]";
+      this.#report(
+        "config/wrong-bracket",
+        `${this.#found()} closes what "${bracket}" opened`,
+        this.#tokenSpan(),
+        `write ${right}`,
+        { title: `Replace by ${right}`, edits: [{ span: this.#tokenSpan(), text: right }] },
+      );
+      this.#next();
+      return true;
+    }
+    this.#report("config/unclosed", `"${bracket}" is never closed`, open, `add ${bracket === "{" ? "}" : "]"}`);
+    return true;
+  }
+
+  /** Consumes commas after a member or item, or says that one is missing. Gives the comma that is still unanswered. */
+  #separator(before: Span | undefined, read: boolean): Span | undefined {
+    let comma = read ? undefined : before;
+    if (this.#kind === Kind.comma) {
+      while (this.#kind === Kind.comma) {
+        const span = this.#tokenSpan();
+        if (comma !== undefined || !read) this.#surplusComma(span, "one comma too many");
+        else comma = span;
+        this.#next();
+      }
+      return comma;
+    }
+    const closing = this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket || this.#kind === Kind.end;
+    if (read && !closing && !this.#swallowed) {
+      const span = { start: this.#lastEnd, end: this.#lastEnd };
+      this.#report("config/missing-comma", "a comma is missing here", span, undefined, {
+        title: "Insert a comma",
+        edits: [{ span, text: "," }],
+      });
+    }
+    this.#swallowed = false;
+    return comma;
+  }
+
+  #surplusComma(span: Span, message: string) {
+    this.#report("config/comma", message, span, "remove it", {
+      title: "Remove the comma",
+      edits: [{ span, text: "" }],
+    });
+  }
+
+  #member(): Member | undefined {
+    const key = this.#key();
+    if (key === undefined) return undefined;
+    if (this.#kind === Kind.colon) {
+      const colon = this.#tokenSpan();
+      this.#next();
+      const value = this.#value();
+      if (value === undefined) this.#report("config/value-expected", `${quote(key.value)} has no value`, colon);
+      return { key, value };
+    }
+    if (this.#swallowed) return { key, value: undefined };
+    const span = { start: key.span.end, end: key.span.end };
+    // A value on the same line: the colon alone is missing. Else the next token is the next member's.
+    const sameLine = !/[\r\n]/.test(this.#source.slice(key.span.end, this.#start));
+    const value = sameLine ? this.#value() : undefined;
+    if (value !== undefined) {
+      this.#report("config/missing-colon", `a colon is missing after ${quote(key.value)}`, span, undefined, {
+        title: "Insert a colon",
+        edits: [{ span, text: ":" }],
+      });
+    } else {
+      this.#report("config/value-expected", `${quote(key.value)} has no value`, key.span);
+    }
+    return { key, value };
+  }
+
+  #key(): StringNode | undefined {
+    if (this.#kind === Kind.string) return this.#string();
+    if (this.#kind === Kind.comma) return undefined;
+    if (this.#kind === Kind.unknown && this.#source[this.#start] === "'") {
+      const node = this.#literal();
+      return node.type === "string" ? node : undefined;
+    }
+    const start = this.#start;
+    const begun = this.#kind;
+    if (begun === Kind.colon) {
+      this.#report("config/key-expected", `a key is missing before ":"`, this.#tokenSpan());
+      this.#next();
+      this.#value();
+      this.#swallowed = true;
+      return undefined;
+    }
+    if (begun === Kind.openBrace || begun === Kind.openBracket) {
+      this.#report("config/key-expected", `a key in double quotes is expected here, not ${this.#found()}`, {
+        start,
+        end: start + 1,
+      });
+      this.#value();
+      return undefined;
+    }
+    const text = this.#run();
+    const span = { start, end: start + text.length };
+    this.#report(
+      "config/unquoted-key",
+      `the key ${quote(text)} stands without quotes`,
+      span,
+      "write it in double quotes",
+      {
+        title: "Put it in double quotes",
+        edits: [{ span, text: JSON.stringify(text) }],
+      },
+    );
+    return { type: "string", span, value: text, content: span };
+  }
+
+  #string(): StringNode {
+    const span = this.#tokenSpan();
+    const raw = this.#source.slice(span.start, span.end);
+    // jsonc-parser's ScanError: 2 is an unclosed string, which ends with its line.
+    const unclosed = this.#scanner.getTokenError() === 2;
+    let value = this.#scanner.getTokenValue();
+    const content = { start: span.start + 1, end: unclosed ? span.end : span.end - 1 };
+    if (unclosed) {
+      const text = raw.slice(1).replace(/,\s*$/, "");
+      this.#report("config/unclosed-string", `the string ${quote(text)} is never closed`, span, `add "`);
+      this.#swallowed = true;
+      value = text;
+    } else if (this.#scanner.getTokenError() !== 0) {
+      for (const bad of raw.matchAll(/\\u[0-9A-Fa-f]{4}|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{0,3}|\\.|[\u0000-\u001f]/gs)) {
+        if (/^\\(?:u[0-9A-Fa-f]{4}|["\\/bfnrt])$/.test(bad[0])) continue;
+        this.#badCharacter(bad[0], span.start + bad.index);
+      }
+    }
+    this.#next();
+    return { type: "string", span, value, content };
+  }
+
+  #badCharacter(text: string, start: number) {
+    const span = { start, end: start + text.length };
+    if (!text.startsWith("\\")) {
+      const escaped = JSON.stringify(text).slice(1, -1);
+      this.#report("config/control-character", `a control character stands in a string`, span, `write ${escaped}`, {
+        title: `Write ${escaped}`,
+        edits: [{ span, text: escaped }],
+      });
+      return;
+    }
+    const hint = text.startsWith("\\u")
+      ? "four hexadecimal digits follow \\u"
+      : 'the escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX; a backslash itself is \\\\';
+    this.#report("config/escape", `unknown escape ${quote(text)}`, span, hint);
+  }
+
+  /** A keyword, a number, or what was meant as one of them or as a string. */
+  #literal(): Node {
+    const start = this.#start;
+    const kind = this.#kind;
+    const tokenEnd = start + this.#scanner.getTokenLength();
+    if (kind === Kind.unknown && this.#source[start] === "'") return this.#singleQuoted();
+    const text = this.#run();
+    const span = { start, end: start + text.length };
+    if (span.end === tokenEnd) {
+      if (kind === Kind.null) return { type: "null", span };
+      if (kind === Kind.true || kind === Kind.false) return { type: "boolean", span, value: kind === Kind.true };
+      if (kind === Kind.number && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) {
+        return { type: "number", span, value: Number(text) };
+      }
+    }
+    return this.#badLiteral(text, span);
+  }
+
+  #badLiteral(text: string, span: Span): Node {
+    const replace = (by: string): Fix => ({ title: `Write ${by}`, edits: [{ span, text: by }] });
+    const spelled: Record<string, string> = {
+      True: "true",
+      False: "false",
+      None: "null",
+      TRUE: "true",
+      FALSE: "false",
+    };
+    const keyword = Object.hasOwn(spelled, text) ? spelled[text] : undefined;
+    if (keyword !== undefined) {
+      this.#report("config/literal", `${quote(text)} is no JSON value`, span, `write ${keyword}`, replace(keyword));
+      return keyword === "null" ? { type: "null", span } : { type: "boolean", span, value: keyword === "true" };
+    }
+    if (/^[+-]?[\d.]/.test(text) || /^[+-]?(NaN|Infinity)$/.test(text)) {
+      const plain = text
+        .replace(/^\+/, "")
+        .replace(/^(-?)0+(?=\d)/, "$1")
+        .replace(/^(-?)\./, "$10.")
+        .replace(/\.$/, "");
+      const certain = /^-?\d+(\.\d+)?$/.test(plain);
+      const hint = certain
+        ? `write ${plain}`
+        : "write digits, with a fraction if need be; anything else in double quotes";
+      this.#report("config/number", `${quote(text)} is no number`, span, hint, certain ? replace(plain) : undefined);
+      return certain ? { type: "number", span, value: Number(plain) } : { type: "broken", span };
+    }
+    if (/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(text) && text !== "undefined") {
+      const quoted = JSON.stringify(text);
+      this.#report(
+        "config/literal",
+        `the text ${quote(text)} stands without quotes`,
+        span,
+        `write ${quoted}`,
+        replace(quoted),
+      );
+      return { type: "string", span, value: text, content: span };
+    }
+    this.#report("config/literal", `${quote(text)} is no JSON value`, span, "strings stand in double quotes");
+    return { type: "broken", span };
+  }
+
+  #singleQuoted(): Node {
+    const start = this.#start;
+    const pattern = /'((?:[^'\\\r\n]|\\.)*)('?)/y;
+    pattern.lastIndex = start;
+    const match = pattern.exec(this.#source)!;
+    const span = { start, end: start + match[0].length };
+    this.#scanner.setPosition(span.end);
+    this.#lastEnd = span.end;
+    this.#next(span.end);
+    // With escapes inside, what was meant is a guess.
+    const plain = match[2] === "'" && !match[1]!.includes("\\");
+    const text = JSON.stringify(match[1]);
+    this.#report(
+      "config/single-quotes",
+      `${quote(match[0]).slice(1, -1)} stands in single quotes`,
+      span,
+      "JSON strings stand in double quotes",
+      plain ? { title: "Use double quotes", edits: [{ span, text }] } : undefined,
+    );
+    if (!plain) return { type: "broken", span };
+    return { type: "string", span, value: match[1]!, content: { start: span.start + 1, end: span.end - 1 } };
+  }
+
+  /** The text of this token and of those glued to it, such as the two that `0x1f` scans as. */
+  #run(): string {
+    const start = this.#start;
+    let end = start;
+    const glues = () =>
+      this.#kind === Kind.number ||
+      this.#kind === Kind.unknown ||
+      this.#kind === Kind.true ||
+      this.#kind === Kind.false ||
+      this.#kind === Kind.null;
+    while (this.#start === end && glues()) {
+      end = this.#start + Math.max(1, this.#scanner.getTokenLength());
+      this.#next();
+    }
+    return this.#source.slice(start, end);
+  }
+
+  #duplicate(seen: Map<string, Member>, member: Member) {
+    const name = member.key.value;
+    if (seen.has(name)) {
+      this.#report(
+        "config/duplicate-key",
+        `the key ${quote(name)} stands twice in this object`,
+        member.key.span,
+        "only the last one counts: remove one of them",
+      );
+    }
+    seen.set(name, member);
+  }
+
+  /** Goes to the next token that means something; comments are reported on the way. */
+  #next(after?: number) {
+    if (after === undefined)
+      this.#lastEnd = Math.max(
+        this.#lastEnd,
+        this.#start + (this.#kind === Kind.end ? 0 : this.#scanner.getTokenLength()),
+      );
+    for (;;) {
+      this.#kind = this.#scanner.scan();
+      this.#start = this.#scanner.getTokenOffset();
+      if (this.#kind === Kind.lineComment || this.#kind === Kind.blockComment) this.#comment();
+      else if (this.#kind !== Kind.trivia && this.#kind !== Kind.lineBreak) return;
+    }
+  }
+
+  #comment() {
+    const span = this.#tokenSpan();
+    let lineStart = span.start;
+    while (lineStart > 0 && /[ \t]/.test(this.#source[lineStart - 1]!)) lineStart--;
+    const alone = lineStart === 0 || /[\r\n]/.test(this.#source[lineStart - 1]!);
+    const rest = /^[ \t]*(\r\n|\r|\n)/.exec(this.#source.slice(span.end, span.end + 200));
+    const whole =
+      alone && rest !== null
+        ? { start: lineStart, end: span.end + rest[0].length }
+        : { start: rest !== null ? lineStart : span.start, end: span.end };
+    this.#report("config/comment", "JSON has no comments", span, "remove it", {
+      title: "Remove the comment",
+      edits: [{ span: whole, text: "" }],
+    });
+  }
+
+  #tokenSpan(): Span {
+    return { start: this.#start, end: this.#start + this.#scanner.getTokenLength() };
+  }
+
+  #found(): string {
+    const { start, end } = this.#tokenSpan();
+    return this.#kind === Kind.end ? "the end of the file" : quote(this.#source.slice(start, end));
+  }
+
+  #report(code: string, message: string, span: Span, hint?: string, fix?: Fix) {
+    this.#problems.push({ code, severity: "error", message, ...(hint && { hint }), span, ...(fix && { fix }) });
+  }
+}

@@ -1,0 +1,216 @@
+import { type Problem, quote } from "../grammar/problem.ts";
+import { parseQuery } from "../grammar/query/index.ts";
+import { type Location, parseLocation, parseRoute, type Route } from "../grammar/route/index.ts";
+import { parseDuration } from "../grammar/units/duration.ts";
+import { isColor } from "./colors.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { type Glob, parseGlob } from "./glob.ts";
+import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
+import type { Report } from "./report.ts";
+import { resolve, type Schema } from "./shape.ts";
+import { toolSchema } from "./tool-schema.generated.ts";
+
+/** What the strings of a configuration say in their languages, by the node that holds them; where a string is wrong, nothing. */
+export class Meanings {
+  readonly routes = new Map<StringNode, Route>();
+  readonly locations = new Map<StringNode, Location>();
+  readonly durationsMs = new Map<StringNode, number>();
+  readonly globs = new Map<StringNode, Glob>();
+}
+
+/**
+ * Checks every string that tool.schema.json marks with `x-language`, keys included (there the mark stands in
+ * `propertyNames`).
+ */
+export function checkLanguages(report: Report, root: ObjectNode): Meanings {
+  const meanings = new Meanings();
+  eachLanguage(root, toolSchema as Schema, (language, node) => {
+    if (language.startsWith("ref:")) checkReference(report, root, language.slice("ref:".length), node);
+    else {
+      const check = LANGUAGES[language];
+      if (check === undefined) throw new Error(`the schema names the language ${language}, which has no check`);
+      report.inside(node, check(node, meanings));
+    }
+  });
+  return meanings;
+}
+
+/** Calls back for every string in an `x-language`, in the order of the text. */
+function eachLanguage(node: Node, part: Schema, visit: (language: string, node: StringNode) => void) {
+  const { properties, propertyNames, additionalProperties, items, "x-language": language } = resolve(part);
+  if (node.type === "string" && language !== undefined) visit(language, node);
+  if (node.type === "array" && items !== undefined) {
+    for (const item of node.items) eachLanguage(item, items, visit);
+  }
+  if (node.type !== "object") return;
+  for (const { key, value } of node.members) {
+    if (propertyNames?.["x-language"] !== undefined) visit(propertyNames["x-language"], key);
+    const known = properties !== undefined && Object.hasOwn(properties, key.value) ? properties[key.value] : undefined;
+    const inner = known ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
+    if (inner !== undefined && value !== undefined) eachLanguage(value, inner, visit);
+  }
+}
+
+/** A language: the problems of a string, with spans counted from the string's value. */
+type Check = (node: StringNode, meanings: Meanings) => readonly Problem[];
+
+const LANGUAGES: Readonly<Record<string, Check>> = {
+  route: (node, { routes }) => keep(node, parseRoute(node.value), routes),
+  location: (node, { locations }) => keep(node, parseLocation(node.value), locations),
+  duration: (node, { durationsMs }) => keep(node, parseDuration(node.value), durationsMs),
+  glob: (node, { globs }) => keep(node, parseGlob(node.value), globs),
+  query: ({ value }) => {
+    const parsed = parseQuery(value);
+    return parsed.ok ? [] : parsed.problems;
+  },
+  path: ({ value }) => checkPath(value),
+  command: ({ value }) => checkCommand(value),
+  "header-name": ({ value }) => checkHeaderName(value),
+  color: ({ value }) => checkColor(value),
+};
+
+function keep<T>(
+  node: StringNode,
+  parsed: { ok: true; value: T } | { ok: false; problems: readonly Problem[] },
+  meanings: Map<StringNode, T>,
+): readonly Problem[] {
+  if (!parsed.ok) return parsed.problems;
+  meanings.set(node, parsed.value);
+  return [];
+}
+
+const problem = (code: string, value: string, message: string, hint: string, fixed?: string): Problem => ({
+  code,
+  severity: "error",
+  message,
+  hint,
+  span: { start: 0, end: value.length },
+  ...(fixed !== undefined && {
+    fix: { title: `Change to ${fixed}`, edits: [{ span: { start: 0, end: value.length }, text: fixed }] },
+  }),
+});
+
+/** A path of the project: relative, inside it, with `/`. */
+function checkPath(value: string): Problem[] {
+  if (value.includes("\0"))
+    return [problem("config/path", value, `${quote(value)} is no path`, "remove the NUL character")];
+  if (value.includes("\\")) {
+    const fixed = value.replaceAll("\\", "/");
+    const certain = !/^[A-Za-z]:|^\//.test(fixed) && !leaves(fixed);
+    return [
+      problem(
+        "config/path",
+        value,
+        `${quote(value)} holds a backslash`,
+        "separate directories by /",
+        certain ? fixed : undefined,
+      ),
+    ];
+  }
+  if (/^[/~]|^[A-Za-z]:/.test(value)) {
+    return [
+      problem(
+        "config/path",
+        value,
+        `${quote(value)} is no path inside the project`,
+        "write it relative to the project directory",
+      ),
+    ];
+  }
+  if (leaves(value)) {
+    return [
+      problem(
+        "config/path",
+        value,
+        `${quote(value)} leads out of the project directory`,
+        "files outside of it are not deployed",
+      ),
+    ];
+  }
+  return [];
+}
+
+function leaves(path: string): boolean {
+  let depth = 0;
+  for (const part of path.split("/")) {
+    if (part === "..") depth--;
+    else if (part !== "" && part !== ".") depth++;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+function checkCommand(value: string): Problem[] {
+  if (value !== "" && value.trim() === "")
+    return [problem("config/empty-value", value, "the command is blank", "write a shell command")];
+  const nul = value.indexOf("\0");
+  if (nul < 0) return [];
+  return [
+    {
+      ...problem("config/command", value, "a command cannot hold a NUL character", "remove it"),
+      span: { start: nul, end: nul + 1 },
+    },
+  ];
+}
+
+/** RFC 9110 section 5.1: a field name is a token. */
+function checkHeaderName(value: string): Problem[] {
+  if (value === "")
+    return [problem("config/header-name", value, "the header name is empty", "write a name such as Cache-Control")];
+  const bad = /[^!#$%&'*+.^_`|~0-9A-Za-z-]/u.exec(value);
+  if (bad === null) return [];
+  const trimmed = value.trim().replace(/:$/, "");
+  const certain = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(trimmed) ? trimmed : undefined;
+  return [
+    {
+      ...problem(
+        "config/header-name",
+        value,
+        `${quote(bad[0])} cannot stand in a header name`,
+        "a name is letters, digits and -",
+        certain,
+      ),
+      span: { start: bad.index, end: bad.index + bad[0].length },
+    },
+  ];
+}
+
+function checkColor(value: string): Problem[] {
+  if (isColor(value)) return [];
+  return [
+    problem(
+      "config/color",
+      value,
+      `${quote(value)} is no CSS colour`,
+      "write a name or a form such as #228be6, rgb(34 139 230)",
+    ),
+  ];
+}
+
+/** `/actions/*\/name`: the string is one of those that stand at these places. */
+function checkReference(report: Report, root: ObjectNode, pointer: string, node: StringNode) {
+  const names = targets(root, pointer.split("/").slice(1)).map(({ value }) => value);
+  if (names.includes(node.value)) return;
+  const [section] = pointer.split("/").slice(1);
+  const near = didYouMean(node.value, names);
+  const hint =
+    near !== undefined
+      ? `did you mean ${quote(near)}?`
+      : names.length > 0
+        ? `${section} has ${names.map((name) => quote(name)).join(", ")}`
+        : `add it to "${section}"`;
+  report.error("config/unknown-reference", node.span, `no entry of ${section} is called ${quote(node.value)}`, {
+    hint,
+    fix: near === undefined ? undefined : report.replace(node, near),
+  });
+}
+
+/** The strings at a pointer in which `*` stands for every item. */
+export function targets(node: Node | undefined, path: readonly string[]): StringNode[] {
+  if (node === undefined) return [];
+  const [name, ...rest] = path;
+  if (name === undefined) return node.type === "string" ? [node] : [];
+  if (name === "*" && node.type === "array") return node.items.flatMap((item) => targets(item, rest));
+  if (name === "*" && node.type === "object") return node.members.flatMap(({ value }) => targets(value, rest));
+  return targets(memberOf(node, name)?.value, rest);
+}

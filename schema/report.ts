@@ -1,0 +1,88 @@
+import type { Fix, Problem, Severity, Span, TextEdit } from "../grammar/problem.ts";
+import { type Node, type StringNode, spanInside } from "./json.ts";
+
+/** What is beside the message of a problem. */
+export interface More {
+  readonly hint?: string | undefined;
+  readonly fix?: Fix | undefined;
+}
+
+/** Collects the problems of one text. */
+export class Report {
+  readonly source: string;
+  readonly #problems: Problem[] = [];
+  /** Values of the wrong type that are read as what they were meant to be, and the problem that said so. */
+  readonly #coerced: { readonly span: Span; readonly problem: Problem }[] = [];
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  error(code: string, span: Span, message: string, more: More = {}): Problem {
+    return this.#add("error", code, span, message, more);
+  }
+
+  warning(code: string, span: Span, message: string, more: More = {}): Problem {
+    return this.#add("warning", code, span, message, more);
+  }
+
+  add(problem: Problem) {
+    this.#problems.push(problem);
+  }
+
+  /** Takes over problems of a language inside a string: their spans and fixes count from the string's value. */
+  inside(node: StringNode, problems: readonly Problem[]) {
+    for (const problem of problems) {
+      this.add({
+        ...problem,
+        span: spanInside(this.source, node, problem.span),
+        ...(problem.fix && {
+          fix: { ...problem.fix, edits: problem.fix.edits.map((edit) => this.editInside(node, edit)) },
+        }),
+      });
+    }
+  }
+
+  editInside(node: StringNode, edit: TextEdit): TextEdit {
+    return { span: spanInside(this.source, node, edit.span), text: JSON.stringify(edit.text).slice(1, -1) };
+  }
+
+  /** A fix that writes another string in place of a whole string or key. */
+  replace(node: Node, by: string): Fix {
+    return { title: `Change to ${by}`, edits: [{ span: node.span, text: JSON.stringify(by) }] };
+  }
+
+  /** Says that the value at `problem.span` goes on being checked as what it was meant to be. */
+  coerced(problem: Problem) {
+    this.#coerced.push({ span: problem.span, problem });
+  }
+
+  /** All problems by where they stand, each slip once. */
+  sorted(): Problem[] {
+    const withdrawn = new Set<Problem>();
+    const hidden = new Set<Problem>();
+    for (const { span, problem } of this.#coerced) {
+      for (const other of this.#problems) {
+        if (other === problem || other.span.start !== span.start || other.span.end !== span.end) continue;
+        // "9999" for a number is reported as a string; that 9999 would be too much as well is a second complaint
+        // about one value. But then writing 9999 is no fix.
+        hidden.add(other);
+        withdrawn.add(problem);
+      }
+    }
+    const shown = this.#problems
+      .filter((problem) => !hidden.has(problem))
+      .map((problem) => {
+        if (!withdrawn.has(problem)) return problem;
+        const { fix: _fix, hint: _hint, ...rest } = problem;
+        return rest;
+      });
+    return shown.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
+  }
+
+  #add(severity: Severity, code: string, span: Span, message: string, { hint, fix }: More): Problem {
+    const problem = { code, severity, message, ...(hint && { hint }), span, ...(fix && { fix }) };
+    this.#problems.push(problem);
+    return problem;
+  }
+}

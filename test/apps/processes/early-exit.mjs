@@ -1,0 +1,3 @@
+console.log("reading the settings");
+console.error("DATABASE_URL is not set");
+process.exit(4);

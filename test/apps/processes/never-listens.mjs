@@ -1,0 +1,2 @@
+console.log("thinking");
+setInterval(() => {}, 1000);

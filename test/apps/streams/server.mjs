@@ -1,0 +1,80 @@
+// Answers that take their time or never end, and the other protocols: /sse, /websocket, /half, /half-head, /stall,
+// /bytes?n=, /hang, /aborted (how many requests of /hang and /sse lost their client).
+import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+
+let aborted = 0;
+
+const server = createServer((req, res) => {
+  const { pathname, searchParams } = new URL(req.url, "http://x");
+  const countAborted = () => res.once("close", () => res.writableFinished || aborted++);
+  switch (pathname) {
+    case "/sse":
+      countAborted();
+      res.writeHead(200, { "Content-Type": "text/event-stream" });
+      return void res.write("data: first\n\n");
+    case "/quiet-sse":
+      return void res.writeHead(200, { "Content-Type": "text/event-stream" }).flushHeaders();
+    case "/half":
+      res.writeHead(200, { "Content-Length": "100" });
+      res.write("only this");
+      return void setTimeout(() => res.destroy(), 20);
+    case "/half-chunked":
+      res.write("only this");
+      return void setTimeout(() => res.destroy(), 20);
+    case "/half-head":
+      res.socket.write("HTTP/1.1 200 OK\r\nContent-");
+      return void setTimeout(() => res.socket.destroy(), 20);
+    case "/reset":
+      resets++;
+      return void res.socket.destroy();
+    case "/resets":
+      return void res.end(String(resets));
+    case "/nonsense":
+      return void res.socket.end("this is not HTTP\r\n\r\n");
+    case "/bytes": {
+      let left = Number(searchParams.get("n"));
+      const part = Buffer.alloc(64 * 1024, "x");
+      const more = () => {
+        while (left > 0) {
+          const size = Math.min(left, part.length);
+          left -= size;
+          if (!res.write(part.subarray(0, size))) return void res.once("drain", more);
+        }
+        res.end();
+      };
+      return more();
+    }
+    case "/hang":
+      return countAborted();
+    case "/aborted":
+      return void res.end(String(aborted));
+    default:
+      return void res.writeHead(404).end();
+  }
+});
+
+let resets = 0;
+
+// The smallest echo of RFC 6455: one masked frame of up to 125 bytes at a time.
+server.on("upgrade", (req, socket) => {
+  socket.on("error", () => {});
+  if (req.url.startsWith("/refused")) {
+    return socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
+  }
+  if (req.url.startsWith("/broken")) return socket.destroy();
+  const key = req.headers["sec-websocket-key"];
+  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n` +
+      `X-Url: ${req.url}\r\nX-Seen-Context: ${req.headers["x-context"] !== undefined}\r\n\r\n`,
+  );
+  socket.on("data", (frame) => {
+    const length = frame[1] & 0x7f;
+    const mask = frame.subarray(2, 6);
+    const payload = frame.subarray(6, 6 + length).map((byte, i) => byte ^ mask[i % 4]);
+    socket.write(Buffer.concat([Buffer.from([frame[0], length]), payload]));
+  });
+});
+
+server.listen(process.env.PORT);

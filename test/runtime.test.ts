@@ -1,0 +1,464 @@
+// The app's process and the hop to it, with apps that misbehave: real processes, real connections.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer, get, Agent as HttpAgent, request as httpRequest } from "node:http";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { EntryLog } from "../runtime/entries.ts";
+import { backoffDelayMs, endedFromOutside, Supervisor } from "../runtime/process.ts";
+import { apps, ask, askRaw, isRunning, makeProject, parseResponse, start, until } from "./support/runtime.ts";
+
+const node = process.execPath;
+const crashes = join(apps, "crashes/server.mjs");
+const streams = "streams/server.mjs";
+const quick = { proxy: { backoff: { min: 10, max: 50 } } };
+
+t.test("a request right after kill -9 is answered by the restarted app", async (t) => {
+  // The shell stays, with the app as its child: either of them is killed in turn.
+  const server = await start(t, { command: `${node} ${crashes}; exit $?`, config: quick });
+  const agent = new HttpAgent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
+  const pidOfApp = () =>
+    new Promise<number>((resolve, reject) => {
+      get({ port: server.port, agent }, async (res) => {
+        const body = (await res.toArray()).join("");
+        if (res.statusCode === 200) resolve(Number(body));
+        else reject(new Error(`${res.statusCode} ${body}`));
+      }).on("error", reject);
+    });
+  let pid = await pidOfApp();
+  for (let round = 1; round <= 20; round++) {
+    const shell = server.entries.findLast((entry) => entry.message.startsWith("app listening"))!.fields.pid as number;
+    const killed = round % 2 === 0 ? shell : pid;
+    t.not(shell, pid, "the shell and the app are two processes");
+    killNow(killed);
+    const next = await pidOfApp();
+    t.not(next, pid, `round ${round}: another process answers`);
+    t.notOk(isRunning(pid), "nothing of the old one lives");
+    pid = next;
+  }
+  const exits = server.entries.filter((entry) => entry.message === "app exited");
+  t.equal(exits.length, 20);
+  t.match(exits[0]!.fields, { code: 137, uptime: Number });
+  t.match(exits[1]!.fields, { signal: "SIGKILL" });
+  t.equal(server.entries.filter((entry) => entry.message === "app listening again").length, 20);
+  t.equal(server.entries.filter((entry) => entry.fields.status === 200).length, 21);
+});
+
+t.test("a request that brings the app down never runs twice", async (t) => {
+  const directory = makeProject();
+  const COUNT = join(directory, "count");
+  const server = await start(t, { app: "crashes/server.mjs", env: { COUNT }, config: quick });
+  const runs = (what: string) =>
+    readFileSync(COUNT, "utf8")
+      .split("\n")
+      .filter((line) => line === what).length;
+  const rows = [
+    { path: "/throw", method: "GET", runs: 1, app: "exited" },
+    { path: "/exit", method: "GET", runs: 1, app: "exited" },
+    { path: "/exit-cleanly", method: "PUT", runs: 1, app: "exited" },
+    { path: "/abort", method: "GET", runs: 1, app: "exited" },
+    { path: "/reset-then-exit", method: "GET", runs: 1, app: "exited" },
+    { path: "/kill", method: "POST", runs: 1, app: "was killed" },
+    // A SIGKILL looks the same whoever sends it: an idempotent request is tried once more, and only once.
+    { path: "/kill", method: "DELETE", runs: 2, app: "was killed" },
+  ];
+  for (const row of rows) {
+    const before = server.entries.length;
+    const response = await ask(server.port, row);
+    t.equal(response.status, 502, `${row.method} ${row.path}`);
+    t.equal(runs(`${row.method} ${row.path}`), row.runs, "runs");
+    const entry = server.entries.slice(before).find(({ message }) => message === "app broke the connection");
+    t.match(entry, { level: "error", fields: { method: row.method, path: row.path, app: row.app } });
+    t.equal((await ask(server.port, { path: "/" })).status, 200, "the next request is served");
+  }
+  t.equal((await ask(server.port, { path: "/answer-then-exit" })).body.toString(), "answered");
+  await until(() => server.entries.filter(({ fields }) => fields.code === 3).length === 1, "the exit is seen");
+  t.equal((await ask(server.port, { path: "/" })).status, 200);
+});
+
+t.test("an early exit is reported at once, with what the app wrote", async (t) => {
+  const startMs = performance.now();
+  const server = await start(t, { app: "processes/early-exit.mjs", config: quick });
+  t.equal((await ask(server.port, { path: "/" })).status, 503);
+  t.ok(performance.now() - startMs < 5_000, "long before listen_timeout");
+  const failures = () => server.entries.filter(({ message }) => message === "app exited before it listened");
+  t.equal(failures().length, 3, "attempts");
+  t.match(failures()[0], {
+    level: "error",
+    fields: { code: 4, stage: "development", version: "development" },
+  });
+  t.same([...(failures()[0]!.fields.output as string[])].sort(), ["DATABASE_URL is not set", "reading the settings"]);
+  const gaveUp = server.entries.find(({ message }) => message === "app unavailable, the next request starts it again");
+  t.match(gaveUp?.fields, { attempts: 3, reason: "the app exited before it listened (exit code 4)" });
+
+  t.equal((await ask(server.port, { path: "/" })).status, 503);
+  t.equal(failures().length, 4, "one more try with the next request");
+  const delays = server.entries.filter(({ message }) => message === "app restarts").map(({ fields }) => fields.delay);
+  t.same(delays, [10, 20]);
+});
+
+t.test("an app that comes back is served again after the supervisor gave up", async (t) => {
+  const server = await start(t, {
+    command: `test -e ready && exec ${node} ${crashes}; exit 1`,
+    config: quick,
+  });
+  t.equal((await ask(server.port, { path: "/" })).status, 503);
+  writeFileSync(join(server.directory, "ready"), "");
+  t.equal((await ask(server.port, { path: "/" })).status, 200);
+});
+
+t.test("a command that does not exist", async (t) => {
+  const server = await start(t, { command: "./no-such-server", config: quick });
+  t.equal((await ask(server.port, { path: "/" })).status, 503);
+  const entry = await server.entry(({ message }) => message === "app exited before it listened");
+  t.match(entry.fields, { code: 127, command: "./no-such-server" });
+  t.match((entry.fields.output as string[]).join("\n"), /not found/);
+});
+
+t.test("an app that never listens", async (t) => {
+  const server = await start(t, {
+    app: "processes/never-listens.mjs",
+    config: { proxy: { listen_timeout: 1, backoff: { attempts: 1 } } },
+  });
+  const response = await ask(server.port, { path: "/", headers: { Accept: "application/json" } });
+  t.equal(response.status, 503);
+  t.match(JSON.parse(response.body.toString()), { status: 503, error: "Service Unavailable", id: String });
+  const entry = await server.entry(({ message }) => message === "app did not listen on PORT in time");
+  t.match(entry.fields, { timeout: 1000, output: ["thinking"] });
+});
+
+t.test("requests wait for an app that is slow to listen, and their clients may leave", async (t) => {
+  const server = await start(t, { app: "processes/slow-to-listen.mjs", config: { proxy: { timeout: 1 } } });
+  const impatient = connect(server.port, "127.0.0.1");
+  impatient.write("GET /impatient HTTP/1.1\r\nHost: x\r\n\r\n");
+  const responses = Promise.all(["/1", "/2"].map((path) => ask(server.port, { path })));
+  await server.entry(({ fields }) => fields.path === "/impatient");
+  impatient.destroy();
+  for (const response of await responses) t.equal(`${response.status} ${response.body}`, "200 at last");
+  const left = await server.entry(({ message, fields }) => message === "response" && fields.path === "/impatient");
+  t.match(left, { level: "warn", fields: { status: 499, size: 0 } });
+});
+
+t.test("the whole group is ended", async (t) => {
+  const server = await start(t, { app: "processes/grandchildren.mjs", config: quick });
+  const pids = async () => (await ask(server.port, { path: "/" })).body.toString().split(" ").map(Number);
+  const [child, grandchild] = await pids();
+  killNow(child!);
+  const after = await pids();
+  t.not(after[1], grandchild, "the grandchild that held the port answers no more");
+  t.notOk(isRunning(grandchild!));
+  await server.close();
+  for (const pid of after) t.notOk(isRunning(pid), "nor does anything outlive the server");
+});
+
+t.test("an app that ignores SIGTERM is killed", async (t) => {
+  const server = await start(t, { app: "processes/stubborn.mjs" });
+  const pid = Number((await ask(server.port, { path: "/" })).body);
+  const startMs = performance.now();
+  await server.close();
+  t.ok(performance.now() - startMs >= 4_900, "after five seconds");
+  t.notOk(isRunning(pid));
+  t.ok(
+    server.entries.some(({ message }) => message === "no"),
+    "it was asked",
+  );
+});
+
+t.test("closing drains: the app's own farewell is heard", async (t) => {
+  // A shell in front dies of SIGTERM at once; the app behind it still has its time.
+  const server = await start(t, { command: `${node} ${join(apps, "processes/drains.mjs")}; exit $?` });
+  t.equal((await ask(server.port, { path: "/" })).status, 200);
+  await server.close();
+  t.ok(server.entries.some(({ message }) => message === "drained"));
+  t.notOk(
+    server.entries.some(({ message }) => message === "app exited"),
+    "a stop is no crash",
+  );
+});
+
+t.test("closing drains: requests end, no new ones are taken, streams are cut", async (t) => {
+  const server = await start(t, { app: "crashes/server.mjs" });
+  await ask(server.port, { path: "/" });
+  const slow = ask(server.port, { path: "/slow", headers: { Connection: "keep-alive" } });
+  await server.entry(({ fields }) => fields.path === "/slow");
+  const startMs = performance.now();
+  const closed = server.close();
+  await t.rejects(ask(server.port, { path: "/" }), { code: "ECONNREFUSED" });
+  t.equal((await slow).status, 200);
+  await closed;
+  t.ok(performance.now() - startMs < 3_000, "the kept-alive connection is not waited for");
+
+  const streaming = await start(t, { app: streams });
+  const events = connect(streaming.port, "127.0.0.1");
+  events.write("GET /sse HTTP/1.1\r\nHost: x\r\n\r\n");
+  await once(events, "data");
+  const streamStartMs = performance.now();
+  await streaming.close();
+  t.ok(performance.now() - streamStartMs < 3_000, "an event stream is not waited for");
+});
+
+t.test("nothing lives on when the tool itself is killed with -9", async (t) => {
+  const serve = join(dirname(fileURLToPath(import.meta.url)), "support/serve.js");
+  for (const app of ["processes/stubborn.mjs", "processes/grandchildren.mjs"]) {
+    const tool = spawn(node, [serve, `${node} ${join(apps, app)}; exit $?`], { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    tool.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    await until(() => /^\d+$/m.test(output), "the tool serves");
+    const response = await ask(Number(/^\d+$/m.exec(output)![0]), { path: "/" });
+    const pids = response.body.toString().split(" ").map(Number);
+    t.ok(pids.every(isRunning), `${app}: ${pids}`);
+    tool.kill("SIGKILL");
+    await until(() => !pids.some(isRunning), "the app is gone", 4_000);
+  }
+  t.end();
+});
+
+t.test("what the app finds in its environment", async (t) => {
+  const print = `${node} -e 'const {PORT, TOOL_STAGE, NODE_ENV, PATH, X} = process.env; require("http").createServer((q, r) => r.end(JSON.stringify({PORT, TOOL_STAGE, NODE_ENV, PATH, X, cwd: process.cwd()}))).listen(PORT)'`;
+  const server = await start(t, { command: print, env: { X: "1", PORT: "1", TOOL_STAGE: "other" } });
+  const seen = JSON.parse((await ask(server.port, { path: "/" })).body.toString());
+  t.match(seen, { TOOL_STAGE: "development", NODE_ENV: "development", X: "1", cwd: server.directory });
+  t.equal(seen.PATH, `${join(server.directory, "node_modules/.bin")}:${process.env.PATH}`);
+  t.ok(Number(seen.PORT) > 1);
+  const own = await start(t, { command: print, env: { NODE_ENV: "test" } });
+  t.equal(JSON.parse((await ask(own.port, { path: "/" })).body.toString()).NODE_ENV, "test");
+});
+
+t.test("a port that something else took", async (t) => {
+  const other = createHttpServer((_req, res) => res.end("a stranger")).listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.teardown(() => other.close());
+  const { port } = other.address() as AddressInfo;
+
+  const ports = [port, 0];
+  const supervisor = new Supervisor({
+    command: `exec ${node} ${crashes}`,
+    directory: apps,
+    env: { PATH: process.env.PATH },
+    stage: "development",
+    listenTimeoutMs: 5_000,
+    backoff: { min: 1, max: 1, factor: 1, attempts: 3, jitter: false },
+    output: undefined,
+    entries: new EntryLog({ log: () => {}, stage: "", version: "" }),
+    choosePort: async () => ports.shift() || freePort(),
+  });
+  supervisor.start();
+  t.teardown(() => supervisor.stop());
+  const upstream = await supervisor.upstream(new AbortController().signal);
+  t.not(upstream.port, port);
+
+  const { serve } = await import("../runtime/index.ts");
+  const { configOf } = await import("./support/runtime.ts");
+  const options = { config: configOf({}), directory: apps, stage: "s", version: "v", env: {}, log: () => {} };
+  await t.rejects(serve({ ...options, host: "127.0.0.1", port }), { code: "EADDRINUSE" }, "the proxy's own port");
+});
+
+t.test("backoff", (t) => {
+  const backoff = { min: 100, max: 500, factor: 2, attempts: 3, jitter: false };
+  const delays = (more: object, random = () => 0.5) =>
+    [0, 1, 2, 3, 400].map((n) => backoffDelayMs({ ...backoff, ...more }, n, random));
+  t.same(delays({}), [100, 200, 400, 500, 500]);
+  t.same(delays({ factor: 1 }), [100, 100, 100, 100, 100]);
+  t.same(delays({ jitter: true }), [100, 150, 250, 300, 300]);
+  t.same(
+    delays({ jitter: true }, () => 0),
+    [100, 100, 100, 100, 100],
+  );
+  const exit = (code: number | null, signal: NodeJS.Signals | null = null) => endedFromOutside({ code, signal });
+  t.same([exit(null, "SIGKILL"), exit(null, "SIGTERM"), exit(137), exit(143)], [true, true, true, true]);
+  t.same([exit(0), exit(1), exit(null, "SIGSEGV"), exit(134)], [false, false, false, false]);
+  t.end();
+});
+
+t.test("an event stream's first byte comes at once, also where it is only the head", async (t) => {
+  const server = await start(t, { app: streams, config: { proxy: { timeout: 1 } } });
+  const stream = connect(server.port, "127.0.0.1");
+  t.teardown(() => stream.destroy());
+  stream.write("GET /sse HTTP/1.1\r\nHost: x\r\n\r\n");
+  let seen = "";
+  stream.on("data", (chunk) => {
+    seen += chunk;
+  });
+  await until(() => seen.includes("data: first"), "the first event");
+  const quiet = connect(server.port, "127.0.0.1");
+  t.teardown(() => quiet.destroy());
+  quiet.write("GET /quiet-sse HTTP/1.1\r\nHost: x\r\n\r\n");
+  const [head] = await once(quiet, "data");
+  t.match(String(head), /^HTTP\/1\.1 200 OK\r\n/);
+  await new Promise((done) => setTimeout(done, 1_200));
+  t.notOk(stream.destroyed || stream.readableEnded, "proxy.timeout does not end a stream that has begun");
+});
+
+t.test("a client that leaves takes its request to the app along", async (t) => {
+  const server = await start(t, { app: streams });
+  t.equal((await ask(server.port, { path: "/aborted" })).body.toString(), "0");
+  for (let i = 0; i < 5; i++) {
+    for (const path of ["/hang", "/sse"]) {
+      const before = server.entries.length;
+      const client = connect(server.port, "127.0.0.1");
+      client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await server.entry((entry) => entry.fields.path === path && server.entries.indexOf(entry) >= before);
+      if (path === "/sse") await once(client, "data");
+      else await new Promise((done) => setTimeout(done, 30));
+      client.destroy();
+    }
+  }
+  const aborted = async () => Number((await ask(server.port, { path: "/aborted" })).body);
+  await until(async () => (await aborted()) === 10, "all ten upstream requests are closed");
+  t.equal(await aborted(), 10);
+});
+
+t.test("answers that break off", async (t) => {
+  const server = await start(t, { app: streams });
+  for (const path of ["/half", "/half-chunked"]) {
+    const response = await ask(server.port, { path });
+    t.equal(response.body.toString(), "only this", path);
+    t.equal(response.cut, true, "looks cut to the client too");
+  }
+  for (const path of ["/half-head", "/nonsense"]) t.equal((await ask(server.port, { path })).status, 502, path);
+  const resets = async () => Number((await ask(server.port, { path: "/resets" })).body);
+  t.equal((await ask(server.port, { path: "/reset" })).status, 502);
+  t.equal(await resets(), 2, "an idempotent request to a living app is sent once more");
+  t.equal((await ask(server.port, { path: "/reset", method: "POST" })).status, 502);
+  t.equal(await resets(), 3, "another is not");
+  t.equal((await ask(server.port, { path: "/reset", method: "PUT", body: "x".repeat(1000) })).status, 502);
+  t.equal(await resets(), 5, "a small body is sent again");
+});
+
+t.test("large bodies arrive intact", async (t) => {
+  const upload = Buffer.alloc(5 * 1024 * 1024, "0123456789abcdef");
+  const echo = await start(t, { app: "echo/server.mjs" });
+  const { body } = JSON.parse((await ask(echo.port, { method: "PUT", path: "/", body: upload })).body.toString());
+  t.same(body, { bytes: upload.length, sha256: createHash("sha256").update(upload).digest("hex") });
+
+  const server = await start(t, { app: streams });
+  const response = await ask(server.port, { path: `/bytes?n=${upload.length}` });
+  t.equal(response.body.length, upload.length);
+  const entry = await server.entry(({ message }) => message === "response");
+  t.equal(entry.fields.size, upload.length);
+});
+
+t.test("an upload that nobody reads does not hold its connection", async (t) => {
+  const server = await start(t, { config: { type: "static" }, files: { "index.html": "home" } });
+  const agent = new HttpAgent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const send = (method: string, body?: Buffer) =>
+    new Promise<number>((resolve, reject) => {
+      const req = httpRequest({ port: server.port, method, agent }, (res) => {
+        res.resume().once("end", () => resolve(res.statusCode!));
+      });
+      req.on("error", reject).end(body);
+    });
+  t.equal(await send("POST", Buffer.alloc(1_000_000)), 405);
+  t.equal(await send("GET"), 200);
+});
+
+t.test("websockets", async (t) => {
+  const server = await start(t, {
+    app: streams,
+    config: {
+      headers: { "/*": { "X-Rule": "yes" } },
+      redirects: { "/live/*": { location: "/:splat" }, "/moved": { location: "/sse", status: 308 } },
+    },
+  });
+  const handshake = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write(handshake("/live/echo?room=1"));
+  const answer = parseResponse((await once(socket, "data"))[0]);
+  t.equal(answer.status, 101);
+  const header = (name: string) => answer.headers.find(([own]) => own.toLowerCase() === name)?.[1];
+  t.equal(header("sec-websocket-accept"), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "the key of RFC 6455, section 1.3");
+  t.equal(header("x-url"), "/echo?room=1", "a rewrite applies");
+  t.equal(header("x-seen-context"), "true");
+  // "Hello", masked, of RFC 6455, section 5.7.
+  socket.write(Buffer.from([0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58]));
+  const [frame] = await once(socket, "data");
+  t.equal(frame.toString("latin1"), "\x81\x05Hello");
+  const entry = await server.entry(({ message, fields }) => message === "response" && fields.status === 101);
+  t.match(entry, { level: "info", fields: { path: "/live/echo", query: "room=1", size: 0 } });
+
+  const refused = await askRaw(server.port, handshake("/refused"));
+  t.equal(`${refused.status} ${refused.body}`, "403 no", "a refusal is an ordinary answer");
+  t.ok(
+    refused.headers.some(([name, value]) => name === "X-Rule" && value === "yes"),
+    "with the header rules",
+  );
+  t.equal((await askRaw(server.port, handshake("/broken"))).status, 502);
+  t.equal((await askRaw(server.port, handshake("/moved"))).status, 308);
+
+  const closed = once(socket, "close");
+  await server.close();
+  await closed;
+  t.pass("an open websocket does not keep the server from closing");
+});
+
+t.test("a request and its response, as entries", async (t) => {
+  const server = await start(t, { app: "echo/server.mjs", commit: "81d3b2b" });
+  const rows = [
+    { path: "/a%20b?x=1&y", status: 200, level: "info" },
+    { path: "/?status=302", status: 302, level: "info" },
+    { path: "/?status=404", status: 404, level: "warn" },
+    { path: "/?status=500", status: 500, level: "error" },
+  ];
+  for (const { path, status, level } of rows) {
+    const before = server.entries.length;
+    const response = await ask(server.port, {
+      path,
+      headers: { "X-Request-Id": "req-1", "X-Forwarded-For": "6.6.6.6" },
+    });
+    await server.entry((entry) => entry.message === "response" && server.entries.indexOf(entry) >= before);
+    const [first, second, ...others] = server.entries.slice(before).filter(({ message }) => !/^app /.test(message));
+    const [pathname, query = ""] = path.split("?");
+    const common = {
+      stage: "development",
+      version: "development",
+      commit: "81d3b2b",
+      id: "req-1",
+      ip: "127.0.0.1",
+      method: "GET",
+      path: pathname,
+      query,
+    };
+    t.same(others, []);
+    t.same({ ...first, timestamp: "" }, { timestamp: "", level: "info", message: "request", fields: common });
+    const { duration, ...fields } = second!.fields;
+    t.same(
+      { ...second, timestamp: "", fields },
+      { timestamp: "", level, message: "response", fields: { ...common, status, size: response.body.length } },
+    );
+    t.ok(typeof duration === "number" && duration > 0 && duration < 5_000, `duration ${duration}`);
+    t.match(second!.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  }
+  const quiet = await start(t, { app: "processes/writes.mjs", config: { logs: { disable: true } } });
+  await ask(quiet.port, { path: "/torn" });
+  t.same(
+    quiet.entries.filter(({ message }) => !/^app /.test(message)),
+    [],
+    "logs.disable",
+  );
+});
+
+/** Returns when the process is dead, but before this process, the supervisor in it included, could hear of it. */
+function killNow(pid: number): void {
+  process.kill(pid, "SIGKILL");
+  const deadline = performance.now() + 5_000;
+  while (isRunning(pid)) if (performance.now() > deadline) throw new Error(`${pid} does not die`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

@@ -1,0 +1,229 @@
+// Real servers over loopback for the runtime's tests: a project folder, an app of test/apps, and raw HTTP.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Entry } from "../../grammar/entry.ts";
+import { type RunningServer, serve } from "../../runtime/index.ts";
+import type { ResolvedConfig } from "../../schema/index.ts";
+
+export const apps = resolve(dirname(fileURLToPath(import.meta.url)), "../../../test/apps");
+
+/** A file's text, `{ "bytes": n }` of zeros, or `{ "link": target }`. */
+export type File = string | { readonly bytes: number } | { readonly link: string };
+
+export interface Project {
+  readonly config?: object;
+  /** A program below test/apps; undefined for a static site. */
+  readonly app?: string | undefined;
+  /** In place of `app`: the shell command itself. */
+  readonly command?: string;
+  readonly files?: Readonly<Record<string, File>>;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly commit?: string;
+}
+
+export interface Running extends RunningServer {
+  readonly directory: string;
+  readonly entries: Entry[];
+  /** Waits until the entries hold one that this accepts. */
+  entry(accepts: (entry: Entry) => boolean): Promise<Entry>;
+}
+
+interface Test {
+  teardown(handler: () => Promise<void>): void;
+}
+
+/** The time of all files of a project, so that Last-Modified is known. */
+export const MODIFIED = new Date("2024-05-06T07:08:09Z");
+
+export function makeProject(files: Readonly<Record<string, File>> = {}): string {
+  const directory = mkdtempSync(join(tmpdir(), "tool-runtime-"));
+  for (const [name, file] of Object.entries(files)) {
+    const path = join(directory, name);
+    mkdirSync(dirname(path), { recursive: true });
+    if (typeof file === "object" && "link" in file) {
+      symlinkSync(file.link, path);
+      continue;
+    }
+    writeFileSync(path, typeof file === "string" ? file : Buffer.alloc(file.bytes));
+    utimesSync(path, MODIFIED, MODIFIED);
+  }
+  return directory;
+}
+
+export async function start(t: Test, project: Project): Promise<Running> {
+  const directory = makeProject(project.files);
+  const entries: Entry[] = [];
+  const wakers = new Set<() => void>();
+  const command = project.command ?? (project.app && `exec ${process.execPath} ${join(apps, project.app)}`);
+  const server = await serve({
+    config: configOf(project),
+    directory,
+    stage: "development",
+    version: "development",
+    command,
+    env: { PATH: process.env.PATH, ...project.env },
+    host: "127.0.0.1",
+    port: 0,
+    log: (batch) => {
+      entries.push(...batch);
+      for (const wake of wakers) wake();
+    },
+    ...(project.commit !== undefined && { commit: project.commit }),
+  });
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= server.close();
+    return closed;
+  };
+  t.teardown(async () => {
+    await close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const entry = (accepts: (entry: Entry) => boolean) =>
+    new Promise<Entry>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        wakers.delete(look);
+        reject(new Error(`no such entry among\n${entries.map((found) => JSON.stringify(found)).join("\n")}`));
+      }, 8_000);
+      const look = () => {
+        const found = entries.find(accepts);
+        if (found === undefined) return;
+        clearTimeout(timer);
+        wakers.delete(look);
+        resolve(found);
+      };
+      wakers.add(look);
+      look();
+    });
+  return { ...server, close, directory, entries, entry };
+}
+
+export function configOf(project: Project): ResolvedConfig {
+  const config = { name: "test", type: project.app || project.command ? "server" : "static", ...project.config };
+  return resolveConfig(config);
+}
+
+export interface RawResponse {
+  readonly status: number;
+  readonly reason: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+  /** The connection ended before the announced end of the body. */
+  readonly cut: boolean;
+}
+
+export interface Ask {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Buffer;
+}
+
+/** One request on a connection of its own, exactly as written. */
+export function ask(port: number, { method = "GET", path, headers = {}, body }: Ask): Promise<RawResponse> {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const lines = [`${method} ${path} HTTP/1.1`];
+  if (!names.includes("host")) lines.push("Host: example.test");
+  if (!names.includes("connection")) lines.push("Connection: close");
+  for (const [name, value] of Object.entries(headers)) for (const one of [value].flat()) lines.push(`${name}: ${one}`);
+  if (body !== undefined && !names.includes("transfer-encoding"))
+    lines.push(`Content-Length: ${Buffer.byteLength(body)}`);
+  return askRaw(
+    port,
+    Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), Buffer.from(body ?? "")]),
+    method === "HEAD",
+  );
+}
+
+export function askRaw(port: number, bytes: string | Buffer, isHead = false): Promise<RawResponse> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    const parts: Buffer[] = [];
+    socket.setTimeout(20_000, () => socket.destroy(new Error("no answer within 20 s")));
+    socket.on("connect", () => socket.write(bytes));
+    socket.on("data", (part) => parts.push(part));
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ECONNRESET" || parts.length === 0) reject(error);
+    });
+    socket.on("close", () => {
+      const answer = Buffer.concat(parts);
+      if (answer.length > 0) resolve(isHead ? { ...parseResponse(answer), cut: false } : parseResponse(answer));
+      else reject(new Error("the connection was closed without an answer"));
+    });
+  });
+}
+
+export function parseResponse(answer: Buffer): RawResponse {
+  const end = answer.indexOf("\r\n\r\n");
+  const [first = "", ...lines] = answer.toString("latin1", 0, end).split("\r\n");
+  const [, status, reason = ""] = /^HTTP\/1\.1 (\d{3}) ?(.*)$/.exec(first)!;
+  // An interim answer: the real one follows.
+  if (status === "100") return parseResponse(answer.subarray(end + 4));
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(":");
+    return [line.slice(0, colon), line.slice(colon + 1).trim()] as const;
+  });
+  const rest = answer.subarray(end + 4);
+  const value = (name: string) => headers.find(([own]) => own.toLowerCase() === name)?.[1];
+  const chunked = value("transfer-encoding") === "chunked";
+  const { body, cut } = chunked
+    ? dechunk(rest)
+    : { body: rest, cut: rest.length < Number(value("content-length") ?? 0) };
+  return { status: Number(status), reason, headers, body, cut };
+}
+
+function dechunk(bytes: Buffer): { body: Buffer; cut: boolean } {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const lineEnd = bytes.indexOf("\r\n", at);
+    if (lineEnd === -1) return { body: Buffer.concat(parts), cut: true };
+    const size = Number.parseInt(bytes.toString("latin1", at, lineEnd), 16);
+    if (size === 0) return { body: Buffer.concat(parts), cut: false };
+    parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = lineEnd + 2 + size + 2;
+  }
+}
+
+/** Does a process with this id run? A zombie that nobody has waited for does not count. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  return !isZombie(pid);
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3) === "Z";
+  } catch {
+    return false;
+  }
+}
+
+export async function until(test: () => boolean | Promise<boolean>, what: string, timeoutMs = 8_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await test())) {
+    if (performance.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
+    await new Promise((done) => setTimeout(done, 5));
+  }
+}
+
+function resolveConfig(config: any): ResolvedConfig {
+  return {
+    error_pages: { dir: ".", ...config.error_pages },
+    logs: { stdout: "info", stderr: "error", disable: false, ...config.logs },
+    ...config,
+    proxy: {
+      timeout: 15,
+      listen_timeout: 15,
+      ...config.proxy,
+      backoff: { min: 100, max: 500, factor: 2, attempts: 3, jitter: false, ...config.proxy?.backoff },
+    },
+  };
+}
