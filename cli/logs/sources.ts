@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { glob } from "tinyglobby";
 import type { Context } from "../context.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { followFiles, type LineBatch, readFiles, readRotated } from "./read-files.ts";
@@ -81,6 +80,7 @@ async function expand(directory: string, pattern: string): Promise<string[]> {
   const path = resolve(directory, pattern);
   // A file may be called [a].ndjson.
   if (!/[*?[{]/.test(pattern) || statSync(path, { throwIfNoEntry: false }) !== undefined) return [path];
+  const { glob } = await import("tinyglobby");
   const found = await glob(pattern, { cwd: directory, absolute: true, dot: true, expandDirectories: false });
   return found.sort();
 }
