@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { createInterface } from "node:readline";
 
 /** All effects of the command line enter here. The real ones are `processIo`. */
 export interface Io {
@@ -11,6 +12,10 @@ export interface Io {
   nowMs(): number;
   /** Takes the signals over until the answer is called; without a listener a signal ends the process as usual. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
+  /** Asks on the terminal; undefined where the answer is Ctrl-C or the end of the input. */
+  ask(question: string): Promise<string | undefined>;
+  /** Ends the process at once, whatever is under way. */
+  exitNow(code: number): never;
   /** Tells a parent process that opened an IPC channel. */
   notifyParent(message: unknown): void;
 }
@@ -49,6 +54,8 @@ export function processIo(): Io {
         for (const signal of signals) process.off(signal, listener);
       };
     },
+    ask: askOnTerminal,
+    exitNow: (code) => process.exit(code),
     notifyParent: (message) => process.send?.(message),
   };
 }
@@ -86,4 +93,20 @@ export function wantsColor(isTerminal: boolean, env: Io["env"]): boolean {
     return env.FORCE_COLOR !== "0" && env.FORCE_COLOR !== "false";
   }
   return isTerminal && env.TERM !== "dumb";
+}
+
+function askOnTerminal(question: string): Promise<string | undefined> {
+  // On stderr: stdout may be a file.
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
+  return new Promise((resolve) => {
+    lines.question(question, (answer) => {
+      resolve(answer);
+      lines.close();
+    });
+    lines.once("close", () => resolve(undefined));
+    lines.once("SIGINT", () => {
+      process.stderr.write("\n");
+      lines.close();
+    });
+  });
 }

@@ -52,7 +52,7 @@ export async function logs(context: Context, words: string | undefined, flags: L
   let isInterrupted = false;
   const release = io.onSignal(() => {
     // The second one finds the process stuck in something: it ends as if nobody listened.
-    if (isInterrupted) process.exit(EXIT.interrupted);
+    if (isInterrupted) io.exitNow(EXIT.interrupted);
     isInterrupted = true;
     stop.abort();
   });

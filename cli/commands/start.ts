@@ -51,7 +51,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   const release = io.onSignal((signal) => {
     if (stoppedBy !== undefined) {
       server?.kill();
-      process.exit(EXIT.interrupted);
+      io.exitNow(EXIT.interrupted);
     }
     stoppedBy = signal;
     stop.abort();

@@ -1,4 +1,4 @@
-import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { describe, LineIndex, type Problem } from "../../grammar/problem.ts";
 import { checkConfig, migrate } from "../../schema/index.ts";
@@ -117,8 +117,9 @@ function toJson({ name, text, problems }: Report) {
   };
 }
 
-/** Written beside and renamed: a reader sees the old file or the new one. The mode stays. */
-async function replaceFile(path: string, text: string): Promise<void> {
+/** Written beside and renamed: a reader sees the old file or the new one. The mode stays, and so does a link to it. */
+async function replaceFile(name: string, text: string): Promise<void> {
+  const path = await realpath(name);
   const beside = `${path}.${process.pid}.tmp`;
   const { mode } = await stat(path);
   try {

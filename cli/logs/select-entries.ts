@@ -18,7 +18,7 @@ export interface Selection {
 
 /** Small writes cost a system call each; larger ones gain nothing and make a pipe's reader wait. */
 const BATCH_BYTES = 64 * 1024;
-const LF = Buffer.from("\n");
+const LF = 0x0a;
 
 /**
  * Reads a source to its end (or the signal) and writes the entries selected: text for people, or JSON lines, in which
@@ -36,13 +36,11 @@ export async function selectEntries(source: Source, selection: Selection): Promi
       const { entry, isEntry } = readEntryLine(line.toString());
       if (isBound && !isWithin(entry.timestamp, sinceMs, untilMs)) continue;
       if (matches !== undefined && !matches(entry)) continue;
-      if (format === "text") batch.add(Buffer.from(text(entry)));
-      else if (isEntry) {
-        batch.add(line);
-        batch.add(LF);
-      } else {
+      if (format === "text") batch.addText(text(entry));
+      else if (isEntry) batch.addLine(line);
+      else {
         const { level, message, fields } = entry;
-        batch.add(Buffer.from(`${JSON.stringify({ level, message, fields })}\n`));
+        batch.addText(`${JSON.stringify({ level, message, fields })}\n`);
       }
       if (batch.isFull) await batch.write();
       if (signal.aborted) break;
@@ -59,7 +57,6 @@ function isWithin(timestamp: string, sinceMs: number | undefined, untilMs: numbe
   return timeMs >= (sinceMs ?? Number.NEGATIVE_INFINITY) && timeMs < (untilMs ?? Number.POSITIVE_INFINITY);
 }
 
-/** Collects bytes by copying them: a few matches must not keep the chunks alive that they came in. */
 class WriteBatch {
   readonly #output: Output;
   #parts: Buffer[] = [];
@@ -73,8 +70,20 @@ class WriteBatch {
     return this.#bytes >= BATCH_BYTES;
   }
 
-  add(bytes: Buffer): void {
-    this.#parts.push(Buffer.from(bytes));
+  addText(text: string): void {
+    this.#add(Buffer.from(text));
+  }
+
+  /** Copies the line: a few matches must not keep the chunks alive that they came in. */
+  addLine(line: Buffer): void {
+    const copy = Buffer.allocUnsafe(line.length + 1);
+    line.copy(copy);
+    copy[line.length] = LF;
+    this.#add(copy);
+  }
+
+  #add(bytes: Buffer): void {
+    this.#parts.push(bytes);
     this.#bytes += bytes.length;
   }
 

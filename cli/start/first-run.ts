@@ -1,6 +1,5 @@
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { createInterface } from "node:readline";
 import { checkConfig } from "../../schema/index.ts";
 import { CONFIG_FILE } from "../config-file.ts";
 import type { Context } from "../context.ts";
@@ -10,35 +9,18 @@ export async function writeFirstConfig(context: Context): Promise<boolean> {
   const { io, directory } = context;
   await context.say(`There is no ${CONFIG_FILE} in ${directory}. The app's name is all that it needs.`);
   const suggestion = suggestName(basename(directory));
-  const lines = createInterface({ input: io.stdin, output: process.stderr, terminal: true });
-  try {
-    for (;;) {
-      const answer = await ask(lines, `Name (${suggestion}): `);
-      if (answer === undefined) return false;
-      const text = `${JSON.stringify({ name: answer.trim() || suggestion }, null, 2)}\n`;
-      const problem = checkConfig(text).problems.find(({ severity }) => severity === "error");
-      if (problem === undefined) {
-        await writeFile(join(directory, CONFIG_FILE), text, { flag: "wx" });
-        await context.say(`${CONFIG_FILE} written.\n`);
-        return true;
-      }
-      await context.say(`${problem.message}${problem.hint === undefined ? "" : `\n  ${problem.hint}`}`);
+  for (;;) {
+    const answer = await io.ask(`Name (${suggestion}): `);
+    if (answer === undefined) return false;
+    const text = `${JSON.stringify({ name: answer.trim() || suggestion }, null, 2)}\n`;
+    const problem = checkConfig(text).problems.find(({ severity }) => severity === "error");
+    if (problem === undefined) {
+      await writeFile(join(directory, CONFIG_FILE), text, { flag: "wx" });
+      await context.say(`${CONFIG_FILE} written.\n`);
+      return true;
     }
-  } finally {
-    lines.close();
+    await context.say(`${problem.message}${problem.hint === undefined ? "" : `\n  ${problem.hint}`}`);
   }
-}
-
-/** Undefined at the end of the input, and on Ctrl-C. */
-function ask(lines: ReturnType<typeof createInterface>, question: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    lines.question(question, resolve);
-    lines.once("close", () => resolve(undefined));
-    lines.once("SIGINT", () => {
-      process.stderr.write("\n");
-      lines.close();
-    });
-  });
 }
 
 /** The folder's name in the letters that a name may have. */
