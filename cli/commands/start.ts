@@ -54,6 +54,8 @@ export async function start(context: Context, flags: StartFlags): Promise<number
       io.exitNow(EXIT.interrupted);
     }
     stoppedBy = signal;
+    // The terminal has echoed ^C.
+    if (signal === "SIGINT" && io.stderr.isTerminal) void context.say("");
     stop.abort();
   });
   // With --format json stdout is the entries; when their reader goes away there is nobody to serve.
@@ -73,7 +75,9 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     const listening = await listen(context, project, address, { log, isDefault: flags.address === "", note });
     if (typeof listening === "number") return listening;
     server = listening;
-    const { host, port, url } = server;
+    const { host, port } = server;
+    // The address that means all addresses is none that a browser should be sent to.
+    const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
     await note(`${project.config.name} is at ${url}`);
     if (address.isExposed) await note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
