@@ -150,7 +150,7 @@ export function renderProblem(problem: Problem, options: RenderOptions): string 
 /** Quotes the user's text for a message: control characters made visible, cut at 60 characters. */
 export function quote(text: string): string {
   const short = [...text].length > 60 ? `${[...text].slice(0, 57).join("")}...` : text;
-  return `"${printable(short)}"`;
+  return `"${printable(short).replace(/[\t\n]/g, (c) => (c === "\t" ? "\u2409" : "\u240a"))}"`;
 }
 
 /** Control characters made visible, reading order left alone: what others wrote must not steer the terminal. Keeps tab and LF. */

@@ -1,6 +1,6 @@
 /**
  * The page for clients that name HTML, where the project has no template of its own. A template itself, so that it
- * shows what a custom one can do. Nothing is loaded from elsewhere: a page that reports a failure must not fail.
+ * shows what a custom one can do; `message`, the proxy's own words, is given to this one alone. Nothing is loaded from elsewhere: a page that reports a failure must not fail.
  * The app's own Content-Security-Policy may refuse the style; the page then reads well without it.
  */
 export const ERROR_PAGE = `<!doctype html>
@@ -21,6 +21,7 @@ h1 { margin: 0; font-size: clamp(1.75rem, 6vw, 2.5rem); line-height: 1.2; letter
 p { margin: 1rem 0 0; color: var(--quiet); }
 a { color: inherit; text-underline-offset: .2em; }
 a:focus-visible { outline: 2px solid var(--accent, #3b6fd4); outline-offset: .2em; }
+.message::first-letter { text-transform: uppercase; }
 .code { margin: 0 0 .5rem; font-variant-numeric: tabular-nums; }
 </style>
 </head>
@@ -29,6 +30,7 @@ a:focus-visible { outline: 2px solid var(--accent, #3b6fd4); outline-offset: .2e
 <p class="code">Error {{.StatusCode}}</p>
 <h1>{{.StatusText}}</h1>
 {{if eq .StatusCode 404}}<p>There is nothing at this address. It may have moved, or the link may be wrong.</p>
+{{else if .Variables.message}}<p class="message">{{.Variables.message}}.</p>
 {{else if ge .StatusCode 500}}<p>Something went wrong on our side. Please try again in a moment.</p>
 {{else}}<p>The request could not be answered.</p>
 {{end}}{{with .Variables.support_email}}<p>If it keeps happening, write to <a href="mailto:{{.}}">{{.}}</a>.</p>

@@ -40,6 +40,8 @@ export interface ProxyResponse {
   readonly headers: readonly Header[];
   /** Text is sent in UTF-8. A stream is owned by whoever holds the response: read it or `discard` it. */
   readonly body: string | Buffer | Readable | undefined;
+  /** Why the proxy itself answers with an error, in words for people: the built-in error page shows them. */
+  readonly message?: string;
   /** The socket speaks another protocol now; there is nothing to send. */
   readonly switched?: boolean;
 }

@@ -233,12 +233,17 @@ class Attempt extends EventEmitter {
   }
 
   onResponse(proxyRes: IncomingMessage): void {
-    this.#settle({
-      status: proxyRes.statusCode!,
-      statusText: proxyRes.statusMessage,
-      headers: endToEnd(proxyRes.rawHeaders),
-      body: proxyRes,
-    });
+    const status = proxyRes.statusCode!;
+    const headers = endToEnd(proxyRes.rawHeaders);
+    // node:http reads some answers that it refuses to write.
+    if (status < 200 || headers.some(([, value]) => UNSENDABLE.test(value))) {
+      proxyRes.destroy();
+      this.#settle(new Broken(new Error(`the answer is no HTTP (status ${status})`), true, true));
+      return;
+    }
+    const reason = proxyRes.statusMessage;
+    const statusText = reason !== undefined && !UNSENDABLE.test(reason) ? reason : undefined;
+    this.#settle({ status, statusText, headers, body: proxyRes });
   }
 
   onError(error: Error): void {
@@ -269,6 +274,9 @@ class Attempt extends EventEmitter {
     });
   }
 }
+
+/** RFC 9110, section 5.5: visible characters, blanks, tabs, and bytes beyond ASCII. */
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** http-proxy writes no response here; it asks whether one was written. */
 const NO_RESPONSE = { headersSent: false, finished: false } as unknown as ServerResponse;

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Entry } from "../grammar/entry.ts";
 import { describe, type Parsed } from "../grammar/problem.ts";
 import { parseLocation, parseRoute } from "../grammar/route/index.ts";
-import type { ResolvedConfig } from "../schema/index.ts";
+import { type ResolvedConfig, servesStatic } from "../schema/index.ts";
 import { EntryLog } from "./entries.ts";
 import { hop } from "./hop.ts";
 import { type PipelineOptions, pipeline } from "./pipeline.ts";
@@ -71,6 +71,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     port: server.port,
     kill: () => supervisor?.kill(),
     close: async () => {
+      supervisor?.refuseToWait();
       await server.close();
       await supervisor?.stop();
       entries.flush();
@@ -94,23 +95,20 @@ function supervise(options: ServeOptions, command: string, entries: EntryLog): S
 
 function pipelineOptions(config: ResolvedConfig, directory: string): Omit<PipelineOptions, "entries" | "app"> {
   const { type, error_pages: pages } = config;
-  const servesFiles = type === "static" || config.static !== undefined;
   return {
     logsRequests: !config.logs.disable,
-    headers: Object.entries(config.headers ?? {}).map(([pattern, headers]) => ({
+    headers: Object.entries(config.headers).map(([pattern, headers]) => ({
       route: checked(pattern, parseRoute(pattern)),
       headers,
     })),
-    redirects: Object.entries(config.redirects ?? {}).map(([pattern, { location, status, force }]) => ({
+    redirects: Object.entries(config.redirects).map(([pattern, { location, status, force }]) => ({
       route: checked(pattern, parseRoute(pattern)),
       location: checked(location, parseLocation(location)),
-      status: status ?? 200,
-      force: force ?? false,
+      status,
+      force,
     })),
-    errorPages: pages.disable ? undefined : { dir: resolve(directory, pages.dir), variables: pages.variables ?? {} },
-    static: servesFiles
-      ? { type, directory, dir: config.static?.dir ?? ".", prefix: config.static?.prefix ?? "" }
-      : undefined,
+    errorPages: pages.disable ? undefined : { dir: resolve(directory, pages.dir), variables: pages.variables },
+    static: servesStatic(config) ? { type, directory, ...config.static } : undefined,
   };
 }
 

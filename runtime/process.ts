@@ -65,6 +65,8 @@ export interface Upstream {
 /** The app is not there, and waiting does not help: answered with 503. */
 export class Unavailable extends Error {}
 
+const STOPPING = "the server is stopping";
+
 interface Waiter {
   readonly resolve: (upstream: Upstream) => void;
   readonly reject: (error: Error) => void;
@@ -82,6 +84,7 @@ export class Supervisor {
   #upstream: Upstream | undefined;
   #running: Promise<void> | undefined;
   #wake: (() => void) | undefined;
+  #refusesToWait = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -103,7 +106,7 @@ export class Supervisor {
    */
   upstream(signal: AbortSignal): Promise<Upstream> {
     if (this.#upstream !== undefined) return Promise.resolve(this.#upstream);
-    if (this.#stop.signal.aborted) return Promise.reject(new Unavailable("the server is stopping"));
+    if (this.#refusesToWait) return Promise.reject(new Unavailable(STOPPING));
     return new Promise((resolve, reject) => {
       const { listenTimeoutMs } = this.#options;
       const settle = () => {
@@ -131,10 +134,16 @@ export class Supervisor {
     });
   }
 
+  /** The server closes: requests still reach a running app, but none waits for one that does not run. */
+  refuseToWait(): void {
+    this.#refusesToWait = true;
+    this.#refuse(STOPPING);
+  }
+
   /** Asks the app to end, ends it after five seconds, and leaves nothing of it behind. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.#refuse("the server is stopping");
+    this.refuseToWait();
     const group = this.#group;
     if (group !== undefined) {
       group.terminate();
@@ -148,6 +157,7 @@ export class Supervisor {
   /** Ends the app now, without asking. */
   kill(): void {
     this.#stop.abort();
+    this.refuseToWait();
     this.#group?.kill();
   }
 

@@ -18,5 +18,5 @@ export function proxyError(
     ? ["application/json", `${JSON.stringify({ status, error, message, id: request.id })}\n`]
     : ["text/plain; charset=utf-8", `${status} ${error}: ${message} (request ${request.id})\n`];
   const length = String(Buffer.byteLength(body));
-  return { status, headers: [["Content-Type", type], ["Content-Length", length], ...headers], body };
+  return { status, headers: [["Content-Type", type], ["Content-Length", length], ...headers], body, message };
 }

@@ -41,7 +41,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     socket.once("close", () => connections.delete(socket));
   });
   server.on("request", (req, res) => handle(req, res));
-  server.on("checkContinue", (req, res) => handle(req, res, { continue: () => res.writeContinue() }));
+  server.on("checkContinue", (req, res) => handle(req, res, { continue: once(() => res.writeContinue()) }));
   server.on("checkExpectation", (_req, res) => res.writeHead(417, { "Content-Length": "0" }).end());
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => {});
@@ -138,6 +138,15 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     await closed;
     clearTimeout(cut);
   }
+}
+
+/** A request that is sent to the app again has its leave already. */
+function once(action: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) action();
+    done = true;
+  };
 }
 
 function requestOf(req: IncomingMessage, signal: AbortSignal, sent: ProxyRequest["sent"]): ProxyRequest {

@@ -41,8 +41,9 @@ export function checkConfig(
   options: CheckOptions = {},
 ): { config: Config | undefined; problems: Problem[] } {
   const report = new Report(text);
-  const { root, problems } = parseJson(text);
+  const { root, problems, repaired } = parseJson(text);
   for (const problem of problems) report.add(problem);
+  for (const problem of repaired) report.coerced(problem);
   if (root?.type === "object") {
     checkDialect(report, root);
     checkShape(report, root);

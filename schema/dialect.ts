@@ -38,7 +38,7 @@ export function checkDialect(report: Report, root: ObjectNode): void {
       code: use.code,
       severity: "error",
       message: use.message,
-      hint: use.hint,
+      hint: use.note === undefined ? use.hint : `${use.hint} (\`tool validate --fix\` does)`,
       span: use.span,
       ...(use.note !== undefined && { fix: { title: use.hint, edits } }),
     };
@@ -101,7 +101,10 @@ function functionUses(source: string, owner: ObjectNode, prefix: string): Use[] 
     const name = member.key.value;
     if (name !== "lambda" && name !== "function") continue;
     const dropped = droppedUses(member.value, `${prefix}${name}`);
-    if (name === "lambda") uses.push(lambdaUse(source, owner, member, prefix));
+    if (name === "lambda") {
+      const counts = memberOf(owner, "lambda") === member;
+      uses.push(counts ? lambdaUse(source, owner, member, prefix) : duplicateUse(owner, member, prefix));
+    }
     uses.push(...dropped);
   }
   return uses;
@@ -120,6 +123,20 @@ function droppedUses(settings: Node | undefined, path: string): Use[] {
     remove: { object: settings, member },
     settle: () => void settings.members.splice(settings.members.indexOf(member), 1),
   }));
+}
+
+/** A `lambda` that another one follows, which is the one that counts. */
+function duplicateUse(owner: ObjectNode, member: Member, prefix: string): Use {
+  return {
+    code: "config/deprecated-lambda",
+    span: member.key.span,
+    message: `"lambda" is called "function" now`,
+    hint: "remove it: a second one follows, which counts",
+    note: `removed the first "${prefix}lambda": the last one counts`,
+    replace: [],
+    remove: { object: owner, member },
+    settle: () => void owner.members.splice(owner.members.indexOf(member), 1),
+  };
 }
 
 function lambdaUse(source: string, owner: ObjectNode, member: Member, prefix: string): Use {

@@ -12,6 +12,7 @@ export function didYouMean(text: string, candidates: Iterable<string>): string |
   for (const candidate of candidates) {
     if (candidate === text) continue;
     const limit = Math.max(1, Math.floor(Math.min(plain.length, candidate.length) / 3));
+    if (Math.abs(plain.length - candidate.length) > limit + MAX_BLANKS) continue;
     const distance = editDistance(plain, normalize(candidate));
     if (distance > limit || distance > bestDistance) continue;
     tied = distance === bestDistance;
@@ -22,6 +23,9 @@ export function didYouMean(text: string, candidates: Iterable<string>): string |
   }
   return tied ? undefined : best;
 }
+
+// How many `-`, `_` and blanks a candidate may have beside its letters: a cheap test before the dear one.
+const MAX_BLANKS = 4;
 
 const normalize = (text: string) => text.toLowerCase().replace(/[-_ ]/g, "");
 

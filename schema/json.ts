@@ -49,6 +49,8 @@ export interface BrokenNode {
 export interface Parsed {
   readonly root: Node | undefined;
   readonly problems: Problem[];
+  /** Those of values that were read as what they were meant to be, such as `None` as null. */
+  readonly repaired: readonly Problem[];
 }
 
 // tool.json is at most some six levels deep; this keeps hostile text from exhausting the stack.
@@ -118,11 +120,23 @@ export function plainValue(node: Node): unknown {
 /** The member of that name, the last where it stands twice. */
 export function memberOf(node: Node | undefined, name: string): Member | undefined {
   if (node?.type !== "object") return undefined;
-  for (let i = node.members.length - 1; i >= 0; i--) {
-    if (node.members[i]!.key.value === name) return node.members[i];
+  const { members } = node;
+  if (members.length > MIN_INDEXED_MEMBERS) {
+    let index = indexes.get(node);
+    if (index === undefined) {
+      index = new Map(members.map((member) => [member.key.value, member]));
+      indexes.set(node, index);
+    }
+    // A member that was renamed since, or came later, is found by looking through all.
+    const member = index.get(name);
+    if (member?.key.value === name) return member;
   }
-  return undefined;
+  return members.findLast(({ key }) => key.value === name);
 }
+
+// Fewer members are looked through faster than an index of them is made.
+const MIN_INDEXED_MEMBERS = 32;
+const indexes = new WeakMap<ObjectNode, Map<string, Member>>();
 
 /** Where a range of a string's value stands in the text, through `\n`, `\uXXXX` and surrogate pairs. */
 export function spanInside(source: string, node: StringNode, range: Span): Span {
@@ -131,16 +145,36 @@ export function spanInside(source: string, node: StringNode, range: Span): Span 
     const limit = (offset: number) => Math.min(node.content.start + offset, node.content.end);
     return { start: limit(range.start), end: limit(range.end) };
   }
-  // offsets[i] is where the i-th UTF-16 unit of the value begins in the text.
-  const offsets: number[] = [];
-  for (let at = node.content.start; at < node.content.end; ) {
-    offsets.push(at);
-    if (source[at] !== "\\") at += 1;
-    else at += source[at + 1] === "u" ? 6 : 2;
-  }
-  offsets.push(node.content.end);
-  const at = (offset: number) => offsets[Math.min(offset, offsets.length - 1)]!;
+  const { offsets } = decode(raw);
+  const at = (offset: number) => node.content.start + offsets[Math.min(offset, offsets.length - 1)]!;
   return { start: at(range.start), end: at(range.end) };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+/**
+ * What the text between the quotes stands for, and where each UTF-16 unit of that begins in the text (and, last, where
+ * the text ends). An escape that JSON does not know stands for the character behind the backslash.
+ */
+function decode(raw: string): { value: string; offsets: number[] } {
+  let value = "";
+  const offsets: number[] = [];
+  for (let at = 0; at < raw.length; ) {
+    offsets.push(at);
+    const next = raw[at + 1];
+    if (raw[at] !== "\\" || next === undefined) {
+      value += raw[at];
+      at += 1;
+    } else if (next === "u" && /^[0-9A-Fa-f]{4}$/.test(raw.slice(at + 2, at + 6))) {
+      value += String.fromCharCode(Number.parseInt(raw.slice(at + 2, at + 6), 16));
+      at += 6;
+    } else {
+      value += ESCAPES[next] ?? next;
+      at += 2;
+    }
+  }
+  offsets.push(raw.length);
+  return { value, offsets };
 }
 
 /**
@@ -170,6 +204,7 @@ class Parser {
   readonly #source: string;
   readonly #scanner: JSONScanner;
   readonly #problems: Problem[] = [];
+  readonly #repaired: Problem[] = [];
   #kind: SyntaxKind = Kind.end;
   #start = 0;
   /** Where the last token before the current one ended: the place of a missing comma. */
@@ -177,6 +212,8 @@ class Parser {
   #depth = 0;
   /** Set after an unclosed string: what follows on its line was swallowed, a missing comma included. */
   #swallowed = false;
+  /** Set where the text ended inside of what was skipped as too deep: what is open around it has had its complaint. */
+  #truncated = false;
   /** The brackets that are open around the current token, to tell a stray closing one from a missing one. */
   readonly #open: ("{" | "[")[] = [];
 
@@ -191,7 +228,7 @@ class Parser {
     this.#next();
     if (this.#kind === Kind.end) {
       this.#report("config/empty", "the file is empty", { start: 0, end: 0 }, `write at least { "name": "app" }`);
-      return { root: undefined, problems: this.#problems };
+      return { root: undefined, problems: this.#problems, repaired: [] };
     }
     const root = this.#value();
     if (root !== undefined && this.#tokenSpan().end > this.#tokenSpan().start) {
@@ -206,7 +243,7 @@ class Parser {
       const span = this.#tokenSpan();
       this.#report("config/value-expected", `a value is expected here, not ${this.#found()}`, span, "begin with {");
     }
-    return { root, problems: this.#problems };
+    return { root, problems: this.#problems, repaired: this.#repaired };
   }
 
   /** The value at the current token; undefined where none begins there (nothing is consumed then). */
@@ -249,6 +286,7 @@ class Parser {
       if (this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket) depth--;
       this.#next();
     } while (depth > 0 && this.#kind !== Kind.end);
+    this.#truncated = depth > 0;
     return { type: "broken", span: { start, end: this.#lastEnd } };
   }
 
@@ -261,7 +299,7 @@ class Parser {
     for (;;) {
       if (this.#closes("{", open, comma)) break;
       const member = this.#member();
-      if (member !== undefined) {
+      if (typeof member === "object") {
         this.#duplicate(seen, member);
         members.push(member);
       }
@@ -302,6 +340,7 @@ class Parser {
     const other = bracket === "{" ? Kind.closeBracket : Kind.closeBrace;
     if (this.#kind === own) {
       if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
+      this.#swallowed = false;
       this.#next();
       return true;
     }
@@ -309,6 +348,7 @@ class Parser {
     // The other bracket belongs to an enclosing value if one of its kind is open; else it is a slip for this one's own.
     if (this.#kind === other && !this.#open.slice(0, -1).includes(bracket === "{" ? "[" : "{")) {
       const right = bracket === "{" ? "}" : "]";
+      if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
       this.#report(
         "config/wrong-bracket",
         `${this.#found()} closes what "${bracket}" opened`,
@@ -319,6 +359,7 @@ class Parser {
       this.#next();
       return true;
     }
+    if (this.#kind === Kind.end && this.#truncated) return true;
     this.#report("config/unclosed", `"${bracket}" is never closed`, open, `add ${bracket === "{" ? "}" : "]"}`);
     return true;
   }
@@ -333,6 +374,7 @@ class Parser {
         else comma = span;
         this.#next();
       }
+      this.#swallowed = false;
       return comma;
     }
     const closing = this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket || this.#kind === Kind.end;
@@ -354,9 +396,12 @@ class Parser {
     });
   }
 
-  #member(): Member | undefined {
+  /** A member; "skipped" for one without a readable key, undefined where a comma stands in its place. */
+  #member(): Member | "skipped" | undefined {
+    if (this.#kind === Kind.comma) return undefined;
     const key = this.#key();
-    if (key === undefined) return undefined;
+    if (key === undefined) return "skipped";
+    this.#equalsForColon();
     if (this.#kind === Kind.colon) {
       const colon = this.#tokenSpan();
       this.#next();
@@ -376,13 +421,25 @@ class Parser {
       });
     } else {
       this.#report("config/value-expected", `${quote(key.value)} has no value`, key.span);
+      this.#swallowed = true;
     }
     return { key, value };
   }
 
+  /** `=` and `=>` of other languages are read as the colon that they stand for. */
+  #equalsForColon() {
+    const span = this.#tokenSpan();
+    const text = this.#source.slice(span.start, span.end);
+    if (this.#kind !== Kind.unknown || !/^:?=>?$/.test(text)) return;
+    this.#report("config/missing-colon", `${quote(text)} stands for a colon`, span, "write :", {
+      title: "Change to :",
+      edits: [{ span, text: ":" }],
+    });
+    this.#kind = Kind.colon;
+  }
+
   #key(): StringNode | undefined {
     if (this.#kind === Kind.string) return this.#string();
-    if (this.#kind === Kind.comma) return undefined;
     if (this.#kind === Kind.unknown && this.#source[this.#start] === "'") {
       const node = this.#literal();
       return node.type === "string" ? node : undefined;
@@ -424,14 +481,18 @@ class Parser {
     const raw = this.#source.slice(span.start, span.end);
     // jsonc-parser's ScanError: 2 is an unclosed string, which ends with its line.
     const unclosed = this.#scanner.getTokenError() === 2;
-    let value = this.#scanner.getTokenValue();
-    const content = { start: span.start + 1, end: unclosed ? span.end : span.end - 1 };
     if (unclosed) {
-      const text = raw.slice(1).replace(/,\s*$/, "");
+      const text = raw.slice(1).replace(/[,\s]+$/, "");
+      const content = { start: span.start + 1, end: span.start + 1 + text.length };
       this.#report("config/unclosed-string", `the string ${quote(text)} is never closed`, span, `add "`);
       this.#swallowed = true;
-      value = text;
-    } else if (this.#scanner.getTokenError() !== 0) {
+      this.#next();
+      return { type: "string", span, value: decode(text).value, content };
+    }
+    const content = { start: span.start + 1, end: span.end - 1 };
+    let value = this.#scanner.getTokenValue();
+    if (this.#scanner.getTokenError() !== 0) {
+      value = decode(raw.slice(1, -1)).value;
       for (const bad of raw.matchAll(/\\u[0-9A-Fa-f]{4}|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{0,3}|\\.|[\u0000-\u001f]/gs)) {
         if (/^\\(?:u[0-9A-Fa-f]{4}|["\\/bfnrt])$/.test(bad[0])) continue;
         this.#badCharacter(bad[0], span.start + bad.index);
@@ -487,6 +548,7 @@ class Parser {
     const keyword = Object.hasOwn(spelled, text) ? spelled[text] : undefined;
     if (keyword !== undefined) {
       this.#report("config/literal", `${quote(text)} is no JSON value`, span, `write ${keyword}`, replace(keyword));
+      this.#repaired.push(this.#problems.at(-1)!);
       return keyword === "null" ? { type: "null", span } : { type: "boolean", span, value: keyword === "true" };
     }
     if (/^[+-]?[\d.]/.test(text) || /^[+-]?(NaN|Infinity)$/.test(text)) {
@@ -500,6 +562,7 @@ class Parser {
         ? `write ${plain}`
         : "write digits, with a fraction if need be; anything else in double quotes";
       this.#report("config/number", `${quote(text)} is no number`, span, hint, certain ? replace(plain) : undefined);
+      if (certain) this.#repaired.push(this.#problems.at(-1)!);
       return certain ? { type: "number", span, value: Number(plain) } : { type: "broken", span };
     }
     if (/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(text) && text !== "undefined") {
@@ -536,6 +599,8 @@ class Parser {
       "JSON strings stand in double quotes",
       plain ? { title: "Use double quotes", edits: [{ span, text }] } : undefined,
     );
+    // Without its end it has swallowed the rest of the line.
+    if (match[2] === "") this.#swallowed = true;
     if (!plain) return { type: "broken", span };
     return { type: "string", span, value: match[1]!, content: { start: span.start + 1, end: span.end - 1 } };
   }
@@ -602,7 +667,9 @@ class Parser {
   }
 
   #tokenSpan(): Span {
-    return { start: this.#start, end: this.#start + this.#scanner.getTokenLength() };
+    // The scanner counts one character too many at the end of an unclosed comment.
+    const end = Math.min(this.#start + this.#scanner.getTokenLength(), this.#source.length);
+    return { start: this.#start, end };
   }
 
   #found(): string {

@@ -12,7 +12,7 @@ export class Report {
   readonly source: string;
   readonly #problems: Problem[] = [];
   /** Values of the wrong type that are read as what they were meant to be, and the problem that said so. */
-  readonly #coerced: { readonly span: Span; readonly problem: Problem }[] = [];
+  readonly #coerced: Problem[] = [];
 
   constructor(source: string) {
     this.source = source;
@@ -54,28 +54,29 @@ export class Report {
 
   /** Says that the value at `problem.span` goes on being checked as what it was meant to be. */
   coerced(problem: Problem) {
-    this.#coerced.push({ span: problem.span, problem });
+    this.#coerced.push(problem);
   }
 
   /** All problems by where they stand, each slip once. */
   sorted(): Problem[] {
-    const withdrawn = new Set<Problem>();
     const hidden = new Set<Problem>();
-    for (const { span, problem } of this.#coerced) {
-      for (const other of this.#problems) {
-        if (other === problem || other.span.start !== span.start || other.span.end !== span.end) continue;
-        // "9999" for a number is reported as a string; that 9999 would be too much as well is a second complaint
-        // about one value. But then writing 9999 is no fix.
-        hidden.add(other);
-        withdrawn.add(problem);
-      }
+    const withdrawn = new Map<Problem, string | undefined>();
+    const coerced = new Map(this.#coerced.map((problem) => [place(problem), problem]));
+    for (const other of coerced.size === 0 ? [] : this.#problems) {
+      const problem = coerced.get(place(other));
+      if (problem === undefined || other === problem) continue;
+      // "9999" for a number is reported as a string; that 9999 would be too much as well is a second complaint about
+      // one value. But then writing 9999 is no fix.
+      hidden.add(other);
+      withdrawn.set(problem, other.hint);
     }
     const shown = this.#problems
       .filter((problem) => !hidden.has(problem))
-      .map((problem) => {
+      .map((problem): Problem => {
         if (!withdrawn.has(problem)) return problem;
         const { fix: _fix, hint: _hint, ...rest } = problem;
-        return rest;
+        const hint = withdrawn.get(problem);
+        return hint === undefined ? rest : { ...rest, hint };
       });
     return shown.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
   }
@@ -86,3 +87,5 @@ export class Report {
     return problem;
   }
 }
+
+const place = ({ span }: Problem) => `${span.start}:${span.end}`;

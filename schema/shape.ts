@@ -25,7 +25,6 @@ export interface Schema {
 
 interface SchemaError {
   readonly instancePath: string;
-  readonly schemaPath: string;
   readonly keyword: string;
   readonly params: { additionalProperty?: string; missingProperty?: string; limit?: number };
 }
@@ -45,16 +44,22 @@ export function checkShape(report: Report, root: ObjectNode): void {
   for (let run = 0; run < MAX_RUNS; run++) {
     if (validate(plainValue(root))) return;
     const errors = withoutFollowUps(validate.errors ?? []);
+    // Misspelled keys first: what is put right there is neither missing nor unknown in the next run.
+    const unknown = errors.filter(({ keyword }) => keyword === "additionalProperties");
+    if (tell(unknown)) continue;
+    if (!tell(errors)) return;
+  }
+
+  function tell(errors: readonly SchemaError[]): boolean {
     let repaired = false;
     for (const error of errors) {
-      const place = find(root, error.instancePath);
-      if (place === undefined) continue;
-      const key = `${error.instancePath} ${error.keyword} ${error.params.additionalProperty ?? error.params.missingProperty ?? ""}`;
-      if (told.has(key)) continue;
+      const { instancePath, keyword, params } = error;
+      const key = `${instancePath} ${keyword} ${params.additionalProperty ?? params.missingProperty ?? ""}`;
+      const place = told.has(key) ? undefined : find(root, instancePath);
       told.add(key);
-      repaired = translate(report, error, place) || repaired;
+      if (place !== undefined && translate(report, error, place)) repaired = true;
     }
-    if (!repaired) return;
+    return repaired;
   }
 }
 
@@ -72,6 +77,8 @@ interface Place {
   /** What stands for an object that lacks something: its key, or its opening brace. */
   readonly nameSpan: Span;
   readonly path: readonly string[];
+  /** What the schema says about it. */
+  readonly schema: Schema;
   replace(node: Node): void;
 }
 
@@ -81,6 +88,7 @@ function find(root: ObjectNode, pointer: string): Place | undefined {
     label: "the configuration",
     nameSpan: { start: root.span.start, end: root.span.start + 1 },
     path: [],
+    schema,
     replace() {},
   };
   for (const part of pointer.split("/").slice(1)) {
@@ -103,6 +111,7 @@ function step(place: Place, name: string): Place | undefined {
       label: `item ${Number(name) + 1} of ${place.label}`,
       nameSpan: { start: node.span.start, end: node.span.start + 1 },
       path,
+      schema: resolve(place.schema.items!),
       replace: (by) => {
         items[Number(name)] = by;
       },
@@ -115,6 +124,7 @@ function step(place: Place, name: string): Place | undefined {
     label: quote(member.key.value),
     nameSpan: member.key.span,
     path,
+    schema: memberSchema(place.schema, name),
     replace: (by) => {
       member.value = by;
     },
@@ -123,7 +133,7 @@ function step(place: Place, name: string): Place | undefined {
 
 /** Reports one schema error in our own words; true where the tree was put right and is worth another look. */
 function translate(report: Report, error: SchemaError, place: Place): boolean {
-  const parent = schemaAt(error.schemaPath.split("/").slice(1, -1));
+  const parent = place.schema;
   switch (error.keyword) {
     case "additionalProperties":
       return unknownKey(report, place, parent, error.params.additionalProperty!);
@@ -147,11 +157,11 @@ function translate(report: Report, error: SchemaError, place: Place): boolean {
   }
 }
 
-function schemaAt(path: readonly string[]): Schema {
-  let at: unknown = schema;
-  for (const part of path)
-    at = (at as Record<string, unknown>)[decodeURIComponent(part.replaceAll("~1", "/").replaceAll("~0", "~"))];
-  return at as Schema;
+/** What a schema says about a member of that name. ajv's own schema paths start anew at some references. */
+function memberSchema(parent: Schema, name: string): Schema {
+  const { properties, additionalProperties } = parent;
+  if (properties !== undefined && Object.hasOwn(properties, name)) return resolve(properties[name]!);
+  return typeof additionalProperties === "object" ? resolve(additionalProperties) : {};
 }
 
 function unknownKey(report: Report, place: Place, parent: Schema, name: string): boolean {
@@ -210,8 +220,9 @@ function ownersOf(name: string): string[] {
   return sections.map(([section]) => section);
 }
 
+/** The schema itself, or what it refers to. */
 export function resolve(part: Schema): Schema {
-  return part.$ref === undefined ? part : schemaAt(part.$ref.split("/").slice(1));
+  return part.$ref === undefined ? part : schema.definitions![part.$ref.slice("#/definitions/".length)]!;
 }
 
 function missingKey(report: Report, place: Place, parent: Schema, name: string) {
@@ -240,10 +251,18 @@ function wrongType(report: Report, place: Place, parent: Schema): boolean {
 }
 
 /** What a value of the wrong type was certainly meant to be. */
-function coerce(source: string, node: Node, parent: Schema): { node: Node; shown: string; fix: Fix } | undefined {
+function coerce(
+  source: string,
+  node: Node,
+  parent: Schema,
+): { node: Node; shown: string; fix: Fix | undefined } | undefined {
   const types = [parent.type].flat();
   const text = source.slice(node.span.start, node.span.end);
-  const fix = (by: string): Fix => ({ title: `Change to ${by}`, edits: [{ span: node.span, text: by }] });
+  // Without its quotes a text would melt into whatever stands right beside it.
+  const glued = /[\w.+'-]/.test((source[node.span.start - 1] ?? "") + (source[node.span.end] ?? ""));
+  const fix = (by: string): Fix | undefined => {
+    return glued ? undefined : { title: `Change to ${by}`, edits: [{ span: node.span, text: by }] };
+  };
   const { span } = node;
   if (node.type === "string") {
     const number = types.includes("integer")
@@ -292,6 +311,8 @@ const NOUNS: Record<string, string> = {
 };
 
 function wanted(parent: Schema): string {
+  // The only such setting is "zone", and true says nothing there.
+  if ([parent.type].flat().join() === "boolean,string") return "false or a string";
   return [parent.type]
     .flat()
     .map((type) => {

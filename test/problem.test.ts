@@ -121,6 +121,7 @@ t.test("edits apply in any order and refuse to overlap", (t) => {
 
 t.test("quote makes control characters visible and cuts", (t) => {
   t.equal(quote("a\u0007b"), '"a\u2407b"');
+  t.equal(quote("a\tb\nc"), '"a\u2409b\u240ac"', "a message stays on one line");
   t.equal(quote("x".repeat(80)), `"${"x".repeat(57)}..."`);
   t.end();
 });

@@ -157,6 +157,9 @@ t.test("the whole group is ended", async (t) => {
 });
 
 t.test("an app that ignores SIGTERM is killed", async (t) => {
+  // Meanwhile: an app may be silent for longer than its idle connections are kept.
+  const echo = await start(t, { app: "echo/server.mjs" });
+  const patient = ask(echo.port, { path: "/?delay=2500&body=at%20last" });
   const server = await start(t, { app: "processes/stubborn.mjs" });
   const pid = Number((await ask(server.port, { path: "/" })).body);
   const startMs = performance.now();
@@ -167,6 +170,7 @@ t.test("an app that ignores SIGTERM is killed", async (t) => {
     server.entries.some(({ message }) => message === "no"),
     "it was asked",
   );
+  t.equal((await patient).body.toString(), "at last");
 });
 
 t.test("closing drains: the app's own farewell is heard", async (t) => {
@@ -200,6 +204,16 @@ t.test("closing drains: requests end, no new ones are taken, streams are cut", a
   const streamStartMs = performance.now();
   await streaming.close();
   t.ok(performance.now() - streamStartMs < 3_000, "an event stream is not waited for");
+});
+
+t.test("closing does not wait for an app that does not come", async (t) => {
+  const server = await start(t, { app: "processes/never-listens.mjs" });
+  const waiting = ask(server.port, { path: "/" });
+  await server.entry(({ message }) => message === "request");
+  const startMs = performance.now();
+  await server.close();
+  t.equal((await waiting).status, 503);
+  t.ok(performance.now() - startMs < 3_000);
 });
 
 t.test("nothing lives on when the tool itself is killed with -9", async (t) => {
@@ -322,7 +336,10 @@ t.test("answers that break off", async (t) => {
     t.equal(response.body.toString(), "only this", path);
     t.equal(response.cut, true, "looks cut to the client too");
   }
-  for (const path of ["/half-head", "/nonsense"]) t.equal((await ask(server.port, { path })).status, 502, path);
+  for (const path of ["/half-head", "/nonsense", "/odd-status", "/odd-header"]) {
+    t.equal((await ask(server.port, { path })).status, 502, path);
+  }
+  t.equal((await ask(server.port, { path: "/odd-reason" })).body.toString(), "ok");
   const resets = async () => Number((await ask(server.port, { path: "/resets" })).body);
   t.equal((await ask(server.port, { path: "/reset" })).status, 502);
   t.equal(await resets(), 2, "an idempotent request to a living app is sent once more");

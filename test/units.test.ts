@@ -82,6 +82,17 @@ for (const [name, unit] of Object.entries(units)) {
   });
 }
 
+t.test("a text of any length is refused at once", (t) => {
+  for (const piece of ["1 ", "9", "1h", " ", "x", "1.5mb"]) {
+    for (const { parse } of Object.values(units)) {
+      const start = performance.now();
+      t.notOk(parse(piece.repeat(200_000)).ok);
+      t.ok(performance.now() - start < 500, JSON.stringify(piece));
+    }
+  }
+  t.end();
+});
+
 t.test("decimals are scaled exactly", (t) => {
   const rows: [string, number, number][] = [
     ["1.005", 1000, 1005],

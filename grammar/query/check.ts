@@ -147,8 +147,7 @@ function checkNeighbours({ terms }: And, context: Context): void {
     const after = terms[index + 1];
     if (name === undefined || before === undefined || !beside(before, term)) continue;
 
-    const gap = /[ \t\r\n]+$/.exec(source.slice(0, term.span.start))!;
-    const number = context.numbers.get(gap.index);
+    const number = context.numbers.get(before.span.end);
     const unit = name.toLowerCase();
     if (number !== undefined && Object.hasOwn(NUMBER_UNITS, unit)) {
       const digits = number.text.slice(0, number.text.length - (number.unit?.length ?? 0));

@@ -252,10 +252,11 @@ export const listAfterOperator = (at: Token, operator: string, field: string) =>
   );
 
 export const missingRegex = (at: Token) => {
-  const plain = at.text.replace(/^"|"$/g, "");
+  const message = `"~" takes a regular expression, found ${shown(at)}`;
+  if (at.kind !== "string" && at.kind !== "word") return problem("missing-regex", at, message, "write /text/");
+  const plain = at.kind === "string" ? at.text.slice(1, -1) : at.text;
   const write = `/${plain.replaceAll("/", "\\/")}/`;
-  const fix = at.kind === "string" || at.kind === "word" ? replace(at, write) : undefined;
-  return problem("missing-regex", at, `"~" takes a regular expression, found ${shown(at)}`, `write ${write}`, fix);
+  return problem("missing-regex", at, message, `write ${write}`, replace(at, write));
 };
 
 export const badRegex = (at: Span, reason: string, part: string | undefined) => {

@@ -75,7 +75,7 @@ function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<
     }
     if (kind === "badEscape") yield problem.badEscape("location", text, span);
     if (kind === "badPercent") yield problem.badPercent(percentText(source, span), span);
-    if (kind === "unencoded") yield problem.unencoded(text, span);
+    if (kind === "unencoded") yield problem.unencoded("location", text, span);
     if (kind === "wildcards") yield problem.starInLocation(span);
   }
 }

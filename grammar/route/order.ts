@@ -14,8 +14,10 @@ export function compareRoutes(a: Route, b: Route): number {
     const order = compareParts(left[i], right[i]);
     if (order !== 0) return order;
   }
-  // Patterns of one shape: any order will do, as long as it is always the same.
-  return compareTexts(printRoute(a), printRoute(b));
+  // Patterns of one shape: the literal slash of `/*` is before the star of `*`, and then any order will do that is
+  // always the same.
+  const stars = Number(a.parts[0]!.kind === "wildcard") - Number(b.parts[0]!.kind === "wildcard");
+  return stars || compareTexts(printRoute(a), printRoute(b));
 }
 
 /** Whether both match exactly the same paths: `/a/:x` and `/a/:y`, `*.css` and `/*.css`. */

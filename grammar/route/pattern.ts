@@ -37,7 +37,7 @@ function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<
     if (kind === "nameless") yield problem.nameless(text, span);
     if (kind === "badEscape") yield problem.badEscape("route pattern", text, span);
     if (kind === "badPercent") yield problem.badPercent(percentText(source, span), span);
-    if (kind === "unencoded") yield problem.unencoded(text, span);
+    if (kind === "unencoded") yield problem.unencoded("route pattern", text, span);
     if (kind === "outsidePath" && tokens[i - 1]?.kind !== "param") yield problem.queryInPattern(text, span);
     if (kind === "wildcards" && text.length > 1) yield problem.doubleStar(text, span);
     if (!isCapture(kind) || next === undefined) continue;
@@ -57,13 +57,14 @@ function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<
 }
 
 function* problemsOfNames(tokens: readonly Token[]): Generator<Problem> {
-  const seen = new Set<string>();
+  const counts = new Map<string, number>();
   for (const { kind, text, span } of tokens) {
     if (kind !== "param") continue;
     const name = text.slice(1);
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
     if (name === "splat") yield problem.reservedName(span, span.end === tokens.at(-1)!.span.end);
-    else if (seen.has(name)) yield problem.duplicateParam(name, span);
-    seen.add(name);
+    else if (count > 1) yield problem.duplicateParam(name, count, span);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Fix, type Problem, quote, type Span } from "../problem.ts";
+import { type Fix, type Problem, quote as quoteLines, type Span } from "../problem.ts";
 import { percentEncode } from "./path.ts";
 
 // Everything that can be wrong with a route pattern or a location, each with what to do about it.
@@ -47,8 +47,14 @@ export const urlAsPattern = (origin: string, path: string) =>
 export const nameless = (text: string, span: Span) =>
   make("nameless-param", `${quote(text)} has no name after it`, span, "write :name, or \\: for the character");
 
-export const duplicateParam = (name: string, span: Span) =>
-  make("duplicate-param", `":${name}" stands twice in one pattern`, span, `give it another name, such as :${name}2`);
+/** `count`: how many times the name stands there up to this place. */
+export const duplicateParam = (name: string, count: number, span: Span) =>
+  make(
+    "duplicate-param",
+    `":${name}" stands ${count === 2 ? "twice" : `${count} times`} in one pattern`,
+    span,
+    `give it another name, such as :${name}${count}`,
+  );
 
 export const reservedName = (span: Span, last: boolean) =>
   make(
@@ -150,7 +156,7 @@ export const badPercent = (text: string, span: Span) =>
     replace("Write %25", { start: span.start, end: span.start + 1 }, "%25"),
   );
 
-export const unencoded = (character: string, span: Span) => {
+export const unencoded = (subject: Subject, character: string, span: Span) => {
   const code = character.codePointAt(0)!;
   const encoded = percentEncode(character);
   const lone = code >= 0xd800 && code <= 0xdfff;
@@ -164,10 +170,11 @@ export const unencoded = (character: string, span: Span) => {
           : "a control character";
   return make(
     "unencoded",
-    `${what} cannot stand in a path${code === 0x20 ? "" : ` (U+${code.toString(16).toUpperCase().padStart(4, "0")})`}`,
+    `${what} cannot stand in a ${subject === "location" ? "URL" : "path"}${code === 0x20 ? "" : ` (U+${code.toString(16).toUpperCase().padStart(4, "0")})`}`,
     span,
-    lone ? "remove it" : `write ${encoded}, or remove it`,
-    lone ? undefined : replace(`Write ${encoded}`, span, encoded),
+    lone || span.start === 0 ? "remove it" : `write ${encoded}, or remove it`,
+    // Nothing can be before the slash at the start.
+    lone || span.start === 0 ? replace("Remove it", span, "") : replace(`Write ${encoded}`, span, encoded),
   );
 };
 
@@ -178,7 +185,7 @@ export const relativeLocation = (source: string) =>
     "relative-location",
     `${quote(source)} starts neither with a slash nor with https://`,
     { start: 0, end: source.length },
-    `write ${quote(`/${source}`)} or a whole URL`,
+    source.startsWith("\\") ? 'write "/" between segments' : `write ${quote(`/${source}`)} or a whole URL`,
     /^[\w:]/.test(source) ? insert("Insert the slash", 0, "/") : undefined,
   );
 
@@ -192,7 +199,7 @@ export const protocolRelative = (source: string) =>
     "protocol-relative",
     `${quote(source)} names a host without saying http or https`,
     { start: 0, end: source.match(/^\/+/)![0].length },
-    `write ${quote(`https:${source}`)}, or one slash for a path`,
+    `write ${quote(source.replace(/^\/+/, "https://"))}, or one slash for a path`,
   );
 
 export const userinfo = (text: string, span: Span) =>
@@ -250,4 +257,9 @@ function replace(title: string, span: Span, text: string): Fix {
 
 function insert(title: string, at: number, text: string): Fix {
   return replace(title, { start: at, end: at }, text);
+}
+
+/** A message is one line, whatever is quoted. */
+function quote(text: string): string {
+  return quoteLines(text.replace(/[\t\n\v\f\r]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0))));
 }

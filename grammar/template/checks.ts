@@ -36,7 +36,7 @@ const ARITY: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 // What other templates have, and what to write here.
-const UNSUPPORTED: Readonly<Record<string, string>> = {
+export const UNSUPPORTED: Readonly<Record<string, string>> = {
   range: "write each item: an error page has no lists",
   define: "a template is one file; remove it",
   template: "a template is one file; copy the text here",
@@ -95,9 +95,11 @@ function* checkComparison({ args }: Call, dotIsRoot: boolean): Generator<Problem
   if (string?.kind === "constant") yield problem.neverEqual(String(string.value), string.span);
 }
 
-/** The candidate that `name` is a slip of: other case, or at most a third of its letters wrong. */
+/** The candidate that `name` is a slip of: the end of it, in other case, or with at most a third of its letters wrong. */
 function closest(name: string, candidates: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
+  const whole = candidates.find((candidate) => wanted.length > 3 && candidate.toLowerCase().endsWith(wanted));
+  if (whole) return whole;
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.floor(Math.max(candidate.length, wanted.length) / 3))

@@ -1,4 +1,5 @@
 import type { Problem, Span } from "../problem.ts";
+import { UNSUPPORTED } from "./checks.ts";
 import type { BrokenPart, Token } from "./parts.ts";
 import * as problem from "./problems.ts";
 
@@ -58,9 +59,12 @@ function findUnsupported(tokens: readonly Token[]): Problem | undefined {
       "write {{else}}{{with ...}} ... {{end}}",
     );
   }
+  if (first?.kind === "word" && Object.hasOwn(UNSUPPORTED, first.text)) {
+    return problem.notSupported(first.text, first.span, UNSUPPORTED[first.text]!);
+  }
   for (const [i, { kind, text, span }] of tokens.entries()) {
     const next = tokens[i + 1];
-    if (kind === "symbol" && text === "$" && next?.kind === "word") {
+    if (text === "$" && next?.kind === "word") {
       return problem.notSupported(
         `$${next.text}`,
         { start: span.start, end: next.span.end },
@@ -100,8 +104,14 @@ function firstUnexpected(tokens: readonly Token[]): Problem {
     if (token.kind === "number" && before?.kind === "path" && before.span.end === token.span.start) {
       return problem.unexpected(token.text, token.span, "a name starts with a letter or _");
     }
-    if (token.text === "." && before?.span.end === token.span.start)
-      return problem.unexpected(".", token.span, "write a name after the dot");
+    if (token.text === "." && before?.span.end === token.span.start) {
+      const named = /^[0-9]/.test(tokens[i + 1]?.text ?? "");
+      return problem.unexpected(
+        ".",
+        token.span,
+        named ? "a name starts with a letter or _" : "write a name after the dot",
+      );
+    }
     if (token.text === "(" && tokens[i + 1]?.text === ")") {
       return problem.unexpected(
         "()",

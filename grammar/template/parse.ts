@@ -118,9 +118,10 @@ class Builder {
   #badComment(span: Span): void {
     const text = this.#source.slice(span.start, span.end);
     const open = { start: span.start, end: span.start + text.indexOf("/*") + 2 };
-    this.#problems.push(
-      text.includes("*/", open.end - span.start) ? problem.commentInAction(span) : problem.unclosedComment(open),
-    );
+    if (!text.includes("*/", open.end - span.start)) this.#problems.push(problem.unclosedComment(open));
+    else if (!text.endsWith("}}"))
+      this.#problems.push(problem.unclosedAction({ start: span.start, end: span.start + 2 }));
+    else this.#problems.push(problem.commentInAction(span));
   }
 
   #broken(part: BrokenPart): void {

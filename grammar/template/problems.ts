@@ -49,7 +49,7 @@ export const emptyAction = (span: Span) =>
 export const unclosedString = (text: string, span: Span) =>
   make(
     "unclosed-string",
-    `the string ${quote(text)} is not closed`,
+    `the string ${quote(text.slice(1))} is not closed`,
     span,
     `write ${text[0]} at its end, on the same line`,
   );

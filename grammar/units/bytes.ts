@@ -13,7 +13,7 @@ export function parseBytes(text: string): Parsed<number> {
   const fail = (...problems: Problem[]): Parsed<number> => ({ ok: false, problems });
   if (text.trim() === "") return fail(problem("empty", "the size is empty", EXAMPLES, all));
 
-  const match = /^(\s*)([+-]?)(\d+(?:\.\d+)?|\.\d+)(\s*)(\p{L}*)(\s*)$/u.exec(text);
+  const match = text.length > MAX_LENGTH ? null : /^(\s*)([+-]?)(\d+(?:\.\d+)?|\.\d+)(\s*)(\p{L}*)(\s*)$/u.exec(text);
   if (match === null) return fail(problem("malformed", `${quote(text)} is no size`, EXAMPLES, all));
   const [, before = "", sign = "", number = "", gap = "", unit = "", after = ""] = match;
 
@@ -96,6 +96,8 @@ export function meantByteUnit(unit: string): ByteUnit | undefined {
   return scale === undefined ? undefined : (`${scale}b` as ByteUnit);
 }
 
+// Several times what the longest size needs; a bound on the work for any text.
+const MAX_LENGTH = 128;
 const EXAMPLES = "write a number with a unit, such as 512kb or 1.5mb";
 
 const isByteUnit = (unit: string): unit is ByteUnit => Object.hasOwn(BYTE_UNITS, unit);

@@ -18,6 +18,11 @@ export function parseDuration(text: string): Parsed<number> {
     };
   }
 
+  if (text.length > MAX_LENGTH) {
+    const span = { start: 0, end: text.length };
+    return { ok: false, problems: [problem("malformed", `${quote(text)} is no duration`, EXAMPLES, span)] };
+  }
+
   let at = 0;
   while (at < text.length) {
     const blank = matchAt(/\s+/uy, text, at);
@@ -138,6 +143,8 @@ interface Part {
   readonly unitSpan: Span;
 }
 
+// Several times what the longest duration needs; a bound on the work for any text.
+const MAX_LENGTH = 128;
 const EXAMPLES = "write a number with a unit, such as 15m or 1d12h";
 const UNITS = "units are ms, s, m, h, d and M (30 days)";
 const ORDER = Object.keys(DURATION_UNITS) as DurationUnit[];

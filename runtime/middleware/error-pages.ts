@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { STATUS_CODES } from "node:http";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { describe } from "../../grammar/problem.ts";
+import { describe, LineIndex, type Problem } from "../../grammar/problem.ts";
 import { parseTemplate, renderTemplate, type Template } from "../../grammar/template/index.ts";
 import { namesHtml } from "../accept.ts";
 import type { EntryLog } from "../entries.ts";
@@ -54,7 +54,7 @@ export function errorPages(options: ErrorPageOptions, entries: EntryLog, next: H
     const vary = { ...response, headers: varyBy(response.headers, "Accept") };
     if (!namesHtml(request.headers.accept)) return vary;
     const template = await customTemplate(response.status);
-    if (template !== undefined) return page(template, vary, request, options);
+    if (template !== undefined) return page(template, vary, request, options.variables);
     if (isHtml(response)) {
       const body = await withoutEmpty(response.body);
       // The answer to a HEAD shows no body; its headers are those of the page that a GET would get.
@@ -63,7 +63,7 @@ export function errorPages(options: ErrorPageOptions, entries: EntryLog, next: H
       }
     }
     builtIn ??= compiled(ERROR_PAGE);
-    return page(builtIn, vary, request, options);
+    return page(builtIn, vary, request, { ...options.variables, message: response.message });
   };
 
   async function customTemplate(status: number): Promise<Template | undefined> {
@@ -72,10 +72,8 @@ export function errorPages(options: ErrorPageOptions, entries: EntryLog, next: H
       const loaded = await loadTemplate(path, templates.get(path));
       if (loaded === undefined) continue;
       if (loaded.problem !== undefined && templates.get(path) !== loaded) {
-        entries.write("error", "error page template is broken, the built-in page is shown", {
-          file: name,
-          problem: loaded.problem,
-        });
+        const { problem } = loaded;
+        entries.write("error", "error page template is broken, the built-in page is shown", { file: name, problem });
       }
       templates.set(path, loaded);
       return loaded.template;
@@ -98,9 +96,10 @@ async function loadTemplate(path: string, known: LoadedTemplate | undefined): Pr
     if (!stats.isFile()) return undefined;
     const mark = `${stats.ino}-${stats.size}-${stats.mtimeMs}`;
     if (known?.mark === mark) return known;
-    const parsed = parseTemplate(await readFile(path, "utf8"));
+    const source = await readFile(path, "utf8");
+    const parsed = parseTemplate(source);
     if (parsed.ok) return { mark, template: parsed.value, problem: undefined };
-    return { mark, template: undefined, problem: parsed.problems.map(describe).join("; ") };
+    return { mark, template: undefined, problem: inOneLine(parsed.problems, source) };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
@@ -108,9 +107,19 @@ async function loadTemplate(path: string, known: LoadedTemplate | undefined): Pr
   }
 }
 
+/** `3:7: unclosed ...` for each. */
+function inOneLine(problems: readonly Problem[], source: string): string {
+  const lines = new LineIndex(source);
+  const texts = problems.map((problem) => {
+    const { line, column } = lines.position(problem.span.start);
+    return `${line}:${column}: ${describe(problem)}`;
+  });
+  return texts.join("; ");
+}
+
 function compiled(source: string): Template {
   const parsed = parseTemplate(source);
-  if (!parsed.ok) throw new Error(parsed.problems.map(describe).join("; "));
+  if (!parsed.ok) throw new Error(inOneLine(parsed.problems, source));
   return parsed.value;
 }
 
@@ -118,14 +127,14 @@ function page(
   template: Template,
   response: ProxyResponse,
   request: ProxyRequest,
-  options: ErrorPageOptions,
+  variables: Readonly<Record<string, unknown>>,
 ): ProxyResponse {
   discard(response.body);
   const { status, statusText } = response;
   const body = renderTemplate(template, {
     StatusCode: status,
     StatusText: STATUS_CODES[status] ?? (statusText || `Error ${status}`),
-    Variables: options.variables,
+    Variables: variables,
   });
   return {
     status,

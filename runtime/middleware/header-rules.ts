@@ -6,9 +6,6 @@ export interface HeaderRule {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** They say how the body is framed, which a rule cannot know. */
-const FRAMING = new Set(["content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "trailer"]);
-
 /**
  * Adds the configured headers to every response. All matching patterns contribute; for one header name the most
  * specific pattern wins, and what a rule says replaces what the app sent.
@@ -25,7 +22,7 @@ export function headerRules(rules: readonly HeaderRule[], next: Handler): Handle
     for (const { value } of table.all(request.clientPath)) {
       for (const [name, text] of value) {
         const key = name.toLowerCase();
-        if (!added.has(key) && !FRAMING.has(key)) added.set(key, [name, text]);
+        if (!added.has(key)) added.set(key, [name, text]);
       }
     }
     if (added.size === 0) return response;

@@ -56,14 +56,17 @@ function checkName(report: Report, zone: string | undefined, record: ObjectNode,
     report.error("config/domain", name.span, wrong.message, { hint: wrong.hint });
     return;
   }
-  const full = canonical(name.value);
   const apex = zone === undefined ? undefined : canonical(zone);
+  let full = canonical(name.value);
   if (apex !== undefined && full !== apex && !full.endsWith(`.${apex}`)) {
+    // One label was meant below the zone, and goes on being checked as that.
+    const meant = full.includes(".") ? undefined : `${full}.${apex}`;
     report.error("config/outside-zone", name.span, `${quote(name.value)} is not in the zone ${quote(zone!)}`, {
-      hint: `write the full name: ${full.includes(".") ? `it ends with .${apex}` : `${full}.${apex}`}`,
-      fix: full.includes(".") ? undefined : report.replace(name, `${full}.${apex}`),
+      hint: `write the full name: ${meant ?? `it ends with .${apex}`}`,
+      fix: meant === undefined ? undefined : report.replace(name, meant),
     });
-    return;
+    if (meant === undefined) return;
+    full = meant;
   }
   if (type?.type !== "string" || !Object.hasOwn(FORMS, type.value)) return;
   const others = sets.get(full) ?? new Set();

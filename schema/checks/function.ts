@@ -8,7 +8,7 @@ export function checkFunction(report: Report, settings: Node | undefined, meanin
   checkMinutes(report, memberOf(settings, "warm_rate")?.value, meanings, "warm_rate");
   const policy = memberOf(settings, "policy")?.value;
   if (policy?.type !== "array") return;
-  for (const statement of policy.items) {
+  for (const [i, statement] of policy.items.entries()) {
     for (const name of ["Action", "Resource"]) {
       if (statement.type !== "object") continue;
       const not = memberOf(statement, `Not${name}`);
@@ -17,7 +17,7 @@ export function checkFunction(report: Report, settings: Node | undefined, meanin
         report.error(
           "config/missing-key",
           { start: statement.span.start, end: statement.span.start + 1 },
-          `"${name}" is missing in the statement`,
+          `"${name}" is missing in item ${i + 1} of "policy"`,
           {
             hint: name === "Action" ? `add "Action": ["s3:GetObject"]` : `add "Resource": "*"`,
           },

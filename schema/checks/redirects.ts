@@ -62,7 +62,7 @@ function checkPlaceholders(report: Report, pattern: string, route: Route, node: 
   const captures = routeCaptures(route);
   for (const { name, span } of locationCaptures(location)) {
     if (captures.includes(name)) continue;
-    const near = didYouMean(name, captures) ?? (name !== "splat" && captures.length === 1 ? undefined : undefined);
+    const near = didYouMean(name, captures);
     const listed = captures.map((capture) => `:${capture}`).join(", ");
     const hint =
       near !== undefined

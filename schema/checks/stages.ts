@@ -44,7 +44,8 @@ export function checkStages(report: Report, stages: Node | undefined, meanings: 
 }
 
 function checkBasePath(report: Report, node: { value: string; span: { start: number; end: number } }) {
-  if (/^\/?([A-Za-z0-9$_.+!*'()~-]+(\/(?=.))?)+\/?$/.test(node.value)) return;
+  // Segments of the characters that the gateway allows in a base path.
+  if (/^\/?([A-Za-z0-9$_.+!*'()~-]+(\/[A-Za-z0-9$_.+!*'()~-]+)*\/?)?$/.test(node.value)) return;
   report.error("config/stage-path", node.span, `${quote(node.value)} is no base path`, {
     hint: "write a path such as /v1",
   });

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry } from "../../grammar/entry.ts";
+import { renderProblem } from "../../grammar/problem.ts";
 import { type RunningServer, serve } from "../../runtime/index.ts";
-import type { ResolvedConfig } from "../../schema/index.ts";
+import { checkConfig, type ResolvedConfig, withDefaults } from "../../schema/index.ts";
 
 export const apps = resolve(dirname(fileURLToPath(import.meta.url)), "../../../test/apps");
 
@@ -101,9 +102,16 @@ export async function start(t: Test, project: Project): Promise<Running> {
   return { ...server, close, directory, entries, entry };
 }
 
+/** What a tool.json with this configuration comes to. */
 export function configOf(project: Project): ResolvedConfig {
-  const config = { name: "test", type: project.app || project.command ? "server" : "static", ...project.config };
-  return resolveConfig(config);
+  const type = project.app || project.command ? "server" : "static";
+  const text = JSON.stringify({ name: "test", type, ...project.config }, null, 2);
+  const { config, problems } = checkConfig(text);
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (config === undefined || errors.length > 0) {
+    throw new Error(problems.map((problem) => renderProblem(problem, { source: text, file: "tool.json" })).join("\n"));
+  }
+  return withDefaults(config, { env: {} });
 }
 
 export interface RawResponse {
@@ -197,10 +205,12 @@ export function isRunning(pid: number): boolean {
   return !isZombie(pid);
 }
 
+/** Its first thread can be a zombie while others still end: only then does its parent hear of it. */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3) === "Z";
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" && Number(fields[17]) <= 1;
   } catch {
     return false;
   }
@@ -212,18 +222,4 @@ export async function until(test: () => boolean | Promise<boolean>, what: string
     if (performance.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
     await new Promise((done) => setTimeout(done, 5));
   }
-}
-
-function resolveConfig(config: any): ResolvedConfig {
-  return {
-    error_pages: { dir: ".", ...config.error_pages },
-    logs: { stdout: "info", stderr: "error", disable: false, ...config.logs },
-    ...config,
-    proxy: {
-      timeout: 15,
-      listen_timeout: 15,
-      ...config.proxy,
-      backoff: { min: 100, max: 500, factor: 2, attempts: 3, jitter: false, ...config.proxy?.backoff },
-    },
-  };
 }

@@ -32,6 +32,12 @@ const server = createServer((req, res) => {
       return void res.end(String(resets));
     case "/nonsense":
       return void res.socket.end("this is not HTTP\r\n\r\n");
+    case "/odd-status":
+      return void res.socket.end("HTTP/1.1 042 What\r\nContent-Length: 0\r\n\r\n");
+    case "/odd-header":
+      return void res.socket.end("HTTP/1.1 200 OK\r\nX-Odd: a\u007fb\r\nContent-Length: 0\r\n\r\n");
+    case "/odd-reason":
+      return void res.socket.end("HTTP/1.1 200 O\u007fK\r\nContent-Length: 2\r\n\r\nok");
     case "/bytes": {
       let left = Number(searchParams.get("n"));
       const part = Buffer.alloc(64 * 1024, "x");

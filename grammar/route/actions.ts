@@ -1,0 +1,42 @@
+import type { Token } from "./tokens.ts";
+
+/**
+ * What each rule of route.ohm means, as grammar/query/actions.ts says. A rule that is a token gives it; the start rules
+ * give their tokens in order.
+ */
+export const actions = {
+  route: (_source: string, _start: number, _end: number, tokens: Token[]) => tokens,
+  location: (_source: string, _start: number, _end: number, origin: Token[] | undefined, tokens: Token[]) =>
+    origin === undefined ? tokens : [...origin, ...tokens],
+  origin: (_source: string, _start: number, _end: number, scheme: Token, _slashes: undefined, authority: Token) => [
+    { ...scheme, kind: "origin" },
+    authority,
+  ],
+  scheme: (_source: string, _start: number, _end: number, name: Token, _colon: undefined) => [
+    { ...name, kind: "scheme" },
+  ],
+  schemeName: token("schemeName"),
+  authority: token("authority"),
+  param: token("param"),
+  wildcards: token("wildcards"),
+  escape: token("escape"),
+  percentByte: token("percentByte"),
+  regexGroup: token("regexGroup"),
+  foreign: token("foreign"),
+  dollar: token("dollar"),
+  nameless: token("nameless"),
+  badEscape: token("badEscape"),
+  badPercent: token("badPercent"),
+  unencoded: token("unencoded"),
+  outsidePath: token("outsidePath"),
+  query: token("query"),
+  plain: token("plain"),
+};
+
+function token(kind: string) {
+  return (source: string, start: number, end: number): Token => ({
+    kind,
+    text: source.slice(start, end),
+    span: { start, end },
+  });
+}
