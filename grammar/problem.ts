@@ -153,8 +153,8 @@ export function quote(text: string): string {
   return `"${printable(short).replace(/[\t\n]/g, (c) => (c === "\t" ? "\u2409" : "\u240a"))}"`;
 }
 
-// Terminal escapes in a file's text or a message must not reach the terminal.
-function printable(text: string): string {
+/** Control characters made visible, reading order left alone: what others wrote must not steer the terminal. Keeps tab and LF. */
+export function printable(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
     const code = c.charCodeAt(0);
     return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd";

@@ -1,0 +1,205 @@
+// sade and mri guess: a word behind a boolean flag becomes its value, a global flag before a command hides the command,
+// `-v` prints the version, numbers lose their spelling. So the words are read here, strictly, against the same table,
+// and sade gets a spelling that leaves nothing to guess: name, `--flag=value` ..., `--`, words.
+import { didYouMean } from "../schema/did-you-mean.ts";
+
+export interface Flag {
+  readonly long: string;
+  readonly short?: string;
+  /** What help calls the value; without one the flag is a switch. */
+  readonly value?: string;
+  readonly repeatable: boolean;
+  readonly description: string;
+}
+
+/** The part of a command's description that reading its words needs. */
+export interface Shape {
+  readonly name: string;
+  /** `run <hook>` */
+  readonly usage: string;
+  readonly flags: readonly Flag[];
+  readonly minWords: number;
+  readonly maxWords: number;
+}
+
+export type Format = "text" | "json";
+
+/** The flags that every command has, wherever they stand. */
+export interface Globals {
+  readonly chdir: string;
+  readonly verbose: boolean;
+  readonly format: Format | undefined;
+}
+
+export type Invocation = { readonly globals: Globals } & (
+  | { readonly kind: "command"; readonly name: string; readonly argv: readonly string[] }
+  | { readonly kind: "help"; readonly topic: readonly string[] }
+  | { readonly kind: "version" }
+  /** The first word is no command of ours: a stage, a command of a later version, or a slip. */
+  | { readonly kind: "unknown"; readonly word: string }
+  | ({ readonly kind: "misuse" } & Misuse)
+);
+
+/** What was wrong with the words, and what to write instead. */
+export interface Misuse {
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export const GLOBAL_FLAGS: readonly Flag[] = [
+  { long: "help", short: "h", repeatable: false, description: "Show this" },
+  { long: "chdir", short: "C", value: "dir", repeatable: false, description: "Work in the folder dir" },
+  { long: "verbose", short: "v", repeatable: false, description: "Say more, with stack traces" },
+  { long: "format", value: "format", repeatable: false, description: "text (default) or json" },
+  { long: "version", repeatable: false, description: "Show the version" },
+];
+
+/** Reads the words after `tool`. Pure: no file is looked at. */
+export function readArgv(argv: readonly string[], commands: readonly Shape[]): Invocation {
+  const words: string[] = [];
+  const flags: { flag: Flag; value: string | undefined }[] = [];
+  let misuse: Misuse | undefined;
+  let command: Shape | undefined;
+  let first: string | undefined;
+
+  const known = () => [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
+  const fail = (message: string, hint?: string) => {
+    misuse ??= hint === undefined ? { message } : { message, hint };
+  };
+  const word = (text: string) => {
+    if (first === undefined) {
+      first = text;
+      command = commands.find(({ name }) => name === text);
+    } else words.push(text);
+  };
+  const unknown = (written: string, name: string) => {
+    // Behind an unknown command every flag is unknown; the command is what has to be said.
+    if (first !== undefined && command === undefined) return;
+    const owner = commands.find(({ flags }) => flags.some((flag) => name === flag.long || name === flag.short));
+    if (first === undefined && owner !== undefined) {
+      fail(`${written} stands before the command`, `write it behind: tool ${owner.name} ${written}`);
+      return;
+    }
+    const near =
+      name.length > 1
+        ? didYouMean(
+            name,
+            known().map(({ long }) => long),
+          )
+        : undefined;
+    const help = command === undefined ? "tool help" : `tool help ${command.name}`;
+    fail(
+      `unknown flag ${written}${command === undefined ? "" : ` for tool ${command.name}`}`,
+      near === undefined ? `${help} lists the flags` : `did you mean --${near}?`,
+    );
+  };
+
+  for (let i = 0; i < argv.length; i++) {
+    const text = argv[i]!;
+    if (text === "--") {
+      for (const rest of argv.slice(i + 1)) word(rest);
+      break;
+    }
+    if (text === "-" || !text.startsWith("-")) {
+      word(text);
+      continue;
+    }
+    /** The value of a flag that needs one: what is glued to it, else the next word. */
+    const value = (flag: Flag, written: string, glued: string | undefined) => {
+      if (glued !== undefined && glued !== "") return glued;
+      const next = argv[i + 1];
+      if (glued === undefined && next !== undefined && (next === "-" || !next.startsWith("-")) && next !== "") {
+        i++;
+        return next;
+      }
+      const usage = `--${flag.long}=<${flag.value}>`;
+      const hint =
+        next?.startsWith("-") && next !== "--" ? `${next} reads as a flag; write ${usage}` : `write ${usage}`;
+      fail(`${written} needs a value`, hint);
+      return undefined;
+    };
+
+    if (text.startsWith("--")) {
+      const equals = text.indexOf("=");
+      const name = text.slice(2, equals < 0 ? undefined : equals);
+      const flag = known().find(({ long }) => long === name);
+      if (flag === undefined) unknown(`--${name}`, name);
+      else if (flag.value === undefined && equals >= 0) fail(`--${name} takes no value`, `write --${name} alone`);
+      else if (flag.value === undefined) flags.push({ flag, value: undefined });
+      else flags.push({ flag, value: value(flag, `--${name}`, equals < 0 ? undefined : text.slice(equals + 1)) });
+      continue;
+    }
+    // A cluster: -fe, -vC dir, -S1d, -S=1d.
+    for (let at = 1; at < text.length; at++) {
+      const letter = text[at]!;
+      const flag = known().find(({ short }) => short === letter);
+      if (flag === undefined) {
+        unknown(`-${letter}`, letter);
+        break;
+      }
+      if (flag.value === undefined) {
+        if (text[at + 1] === "=") {
+          fail(`-${letter} takes no value`, `write -${letter} alone`);
+          break;
+        }
+        flags.push({ flag, value: undefined });
+        continue;
+      }
+      const glued = at + 1 < text.length ? text.slice(at + 1).replace(/^=/, "") : undefined;
+      flags.push({ flag, value: value(flag, `-${letter}`, glued) });
+      break;
+    }
+  }
+
+  const last = (long: string) => flags.findLast(({ flag }) => flag.long === long);
+  const format = last("format")?.value;
+  if (format !== undefined && format !== "text" && format !== "json") {
+    fail(`unknown format ${JSON.stringify(format)}`, "write --format text or --format json");
+  }
+  const globals: Globals = {
+    chdir: last("chdir")?.value ?? ".",
+    verbose: last("verbose") !== undefined,
+    format: format === "text" || format === "json" ? format : undefined,
+  };
+
+  if (misuse !== undefined) return { kind: "misuse", globals, ...misuse };
+  if (last("version") !== undefined) return { kind: "version", globals };
+  if (first === "help") return { kind: "help", globals, topic: words };
+  if (first === undefined) return { kind: "help", globals, topic: [] };
+  if (command === undefined) return { kind: "unknown", globals, word: first };
+  if (last("help") !== undefined) return { kind: "help", globals, topic: [command.name] };
+  if (words.length < command.minWords || words.length > command.maxWords) {
+    return { kind: "misuse", globals, ...wordCount(command, words) };
+  }
+
+  const own = flags.filter(({ flag }) => !GLOBAL_FLAGS.includes(flag));
+  const spelled = own
+    // Of a flag written twice the last one counts, unless it collects.
+    .filter(({ flag }, i) => flag.repeatable || !own.slice(i + 1).some((later) => later.flag === flag))
+    .map(({ flag, value }) => (value === undefined ? `--${flag.long}` : `--${flag.long}=${value}`));
+  return { kind: "command", globals, name: command.name, argv: [command.name, ...spelled, "--", ...words] };
+}
+
+function wordCount(command: Shape, words: readonly string[]): Misuse {
+  if (words.length < command.minWords) {
+    const missing = /<([\w-]+)>/.exec(command.usage)?.[1] ?? "word";
+    return { message: `tool ${command.name} needs a ${missing}`, hint: `write tool ${command.usage}` };
+  }
+  const surplus = JSON.stringify(words[command.maxWords]);
+  if (command.name === "logs") {
+    return {
+      message: `tool logs takes one query, ${surplus} is a second`,
+      // A query in several words would lose its own quotes to the shell, and mean something else without a sign.
+      hint: `quote the whole query: tool logs ${shellQuote(words.join(" "))}`,
+    };
+  }
+  return {
+    message: `surplus word ${surplus}`,
+    hint: command.maxWords === 0 ? `tool ${command.name} takes none` : `see tool help ${command.name}`,
+  };
+}
+
+/** One word for a POSIX shell. */
+export function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,224 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { Entry } from "../../grammar/entry.ts";
+import { openDevelopmentLog } from "../../runtime/development-log.ts";
+import { type RunningServer, serve } from "../../runtime/index.ts";
+import { forStage } from "../../schema/index.ts";
+import { CONFIG_FILE, readConfigFile } from "../config-file.ts";
+import { type Context, EXIT } from "../context.ts";
+import type { StopSignal } from "../io.ts";
+import { openInBrowser } from "../open-in-browser.ts";
+import { logText } from "../output/log-text.ts";
+import { appEnvironment } from "../project/app-environment.ts";
+import { type ResolvedProject, resolveProject } from "../project/resolve-config.ts";
+import { type Address, parseAddress } from "../start/address.ts";
+import { writeFirstConfig } from "../start/first-run.ts";
+import { portOwner } from "../start/port-owner.ts";
+import { watchFile } from "../start/watch-file.ts";
+
+export interface StartFlags {
+  readonly command: string;
+  readonly open: boolean;
+  readonly address: string;
+}
+
+const STAGE = "development";
+const DEFAULT_ADDRESS = ":3000";
+/** How far the default address moves on where ports are taken; whoever runs more apps names their ports. */
+const PORT_TRIES = 20;
+
+/**
+ * `tool start`: the app behind the proxy on this machine, until a signal. It runs the server and no hooks. A changed
+ * tool.json restarts it; a bad one is reported and changes nothing.
+ */
+export async function start(context: Context, flags: StartFlags): Promise<number> {
+  const { io } = context;
+  const address = parseAddress(flags.address || DEFAULT_ADDRESS);
+  if (address === undefined) {
+    const written = JSON.stringify(flags.address);
+    return context.misuse(`${written} is no address`, "write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000");
+  }
+  const path = join(context.directory, CONFIG_FILE);
+  if (io.stdin.isTTY && io.stderr.isTerminal && (await isAbsent(path)) && !(await writeFirstConfig(context))) {
+    return EXIT.interrupted;
+  }
+  const project = await readProject(context, flags);
+  if (project.code !== undefined) return project.code;
+
+  const stop = new AbortController();
+  let stoppedBy: StopSignal | undefined;
+  let server: RunningServer | undefined;
+  const release = io.onSignal((signal) => {
+    if (stoppedBy !== undefined) {
+      server?.kill();
+      io.exitNow(EXIT.interrupted);
+    }
+    stoppedBy = signal;
+    // The terminal has echoed ^C.
+    if (signal === "SIGINT" && io.stderr.isTerminal) void context.say("");
+    stop.abort();
+  });
+  // With --format json stdout is the entries; when their reader goes away there is nobody to serve.
+  io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
+
+  const note = (text: string) => (context.format === "json" ? context.say(text) : context.print(text));
+  const developmentLog = openDevelopmentLog(context.directory, {
+    onError: (error) => void context.say(`warning: ${error.message}`),
+  });
+  const show = entryPrinter(context);
+  const log = (entries: readonly Entry[]) => {
+    developmentLog.write(entries);
+    show(entries);
+  };
+
+  try {
+    const listening = await listen(context, project, address, { log, isDefault: flags.address === "", note });
+    if (typeof listening === "number") return listening;
+    server = listening;
+    const { host, port } = server;
+    // The address that means all addresses is none that a browser should be sent to.
+    const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
+    await note(`${project.config.name} is at ${url}`);
+    if (address.isExposed) await note(`It listens on ${host}: other machines can reach it.`);
+    io.notifyParent({ type: "listening", url });
+    if (flags.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
+      await note(`There is no display to open a browser on: visit ${url}`);
+    }
+
+    await watchFile(
+      path,
+      project.text,
+      async () => {
+        const changed = await readProject(context, flags);
+        if (changed.code !== undefined) {
+          await context.say(`${CONFIG_FILE} has errors: the app goes on as before.`);
+          return;
+        }
+        await server?.close();
+        server = undefined;
+        try {
+          server = await serve(serveOptions(context, changed, { host, port, log }));
+          await note(`${CONFIG_FILE} changed: restarted.`);
+        } catch (error) {
+          await context.crash(error);
+          await note(`The app does not run. A change of ${CONFIG_FILE} tries again.`);
+        }
+      },
+      stop.signal,
+    );
+  } finally {
+    await server?.close();
+    await developmentLog.close();
+    release();
+  }
+  return stoppedBy === undefined || stoppedBy === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
+}
+
+interface Project extends ResolvedProject {
+  readonly code: undefined;
+  readonly text: string;
+  /** Undefined for a static site. */
+  readonly command: string | undefined;
+}
+
+async function readProject(context: Context, flags: StartFlags): Promise<Project | { readonly code: number }> {
+  const file = await readConfigFile(context);
+  if (file.code !== undefined) return file;
+  const staged = forStage(file.config, STAGE);
+  const command = flags.command || staged.proxy?.command;
+  const written = command === undefined ? staged : { ...staged, proxy: { ...staged.proxy, command } };
+  const { config, inference } = resolveProject(context, written, { development: true });
+  if (config.type === "static" && flags.command !== "") {
+    return {
+      code: await context.misuse("--command starts a server, and this is a static site", 'see "type" in tool.json'),
+    };
+  }
+  return {
+    code: undefined,
+    text: file.text,
+    config,
+    inference,
+    command: config.type === "static" ? undefined : config.proxy.command,
+  };
+}
+
+type Log = (entries: readonly Entry[]) => void;
+
+function serveOptions(context: Context, project: Project, at: { host: string; port: number; log: Log }) {
+  const { config, command } = project;
+  return {
+    config,
+    directory: context.directory,
+    stage: STAGE,
+    version: STAGE,
+    ...(command !== undefined && { command }),
+    env: appEnvironment(context, config, STAGE),
+    ...at,
+  };
+}
+
+/** A taken port: the default address moves on to the next free one, an address that was asked for does not. */
+async function listen(
+  context: Context,
+  project: Project,
+  { host, port }: Address,
+  options: { log: Log; isDefault: boolean; note: (text: string) => Promise<void> },
+): Promise<RunningServer | number> {
+  for (let tries = 0; ; tries++) {
+    const at = { host, port: port + tries, log: options.log };
+    try {
+      const server = await serve(serveOptions(context, project, at));
+      if (tries > 0) await options.note(`Port ${port} is taken${by(port)}: listening on ${server.port} instead.`);
+      return server;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === "EADDRINUSE" && options.isDefault && tries < PORT_TRIES) continue;
+      const shown = `${host.includes(":") ? `[${host}]` : host}:${at.port}`;
+      if (code === "EADDRINUSE") {
+        return context.fail(
+          `cannot listen on ${shown}: it is taken${by(at.port)}`,
+          "stop that, or name another --address",
+        );
+      }
+      if (code === "EACCES")
+        return context.fail(`cannot listen on ${shown}: permission denied`, "use a port above 1023");
+      if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
+        return context.fail(`cannot listen on ${shown}: this machine has no such address`);
+      }
+      throw error;
+    }
+  }
+}
+
+function by(port: number): string {
+  const owner = portOwner(port);
+  return owner === undefined ? "" : ` by ${owner.name} (process ${owner.pid})`;
+}
+
+/** The code of a system error, also where it was wrapped. */
+function codeOf(error: unknown): string | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code } = at as NodeJS.ErrnoException;
+    if (code !== undefined) return code;
+  }
+  return undefined;
+}
+
+/** Each batch on stdout: JSON lines, or a line for each response and each entry of the app; requests only add noise. */
+function entryPrinter({ io, format, verbose }: Context): Log {
+  const text = logText({ color: io.stdout.color, expand: false, stages: false, nowMs: io.nowMs() });
+  return (entries) => {
+    const lines = entries.map((entry) => {
+      if (format === "json") return `${JSON.stringify(entry)}\n`;
+      return entry.message === "request" && "method" in entry.fields && !verbose ? "" : text(entry);
+    });
+    void io.stdout.write(lines.join(""));
+  };
+}
+
+async function isAbsent(path: string): Promise<boolean> {
+  return access(path).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === "ENOENT",
+  );
+}

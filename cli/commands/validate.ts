@@ -1,0 +1,144 @@
+import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { describe, LineIndex, type Problem } from "../../grammar/problem.ts";
+import { checkConfig, migrate } from "../../schema/index.ts";
+import { CONFIG_FILE, decodeText, readTextFile, SMALLEST, sayProblems } from "../config-file.ts";
+import { type Context, EXIT } from "../context.ts";
+import { diskDirectory } from "../project/directory.ts";
+
+export interface ValidateFlags {
+  /** The files behind the first one. */
+  readonly _: readonly string[];
+  readonly fix: boolean;
+  readonly strict: boolean;
+}
+
+/** `tool validate [file...]`: everything that is wrong, for people on stderr or as one JSON document on stdout. */
+export async function validate(context: Context, first: string | undefined, flags: ValidateFlags): Promise<number> {
+  const names = first === undefined ? [CONFIG_FILE] : [first, ...flags._];
+  if (names.filter((name) => name === "-").length > 1) return context.misuse("stdin can be read once", "write - once");
+  if (flags.fix && names.includes("-") && context.format === "json") {
+    return context.misuse("--fix writes the text of stdin to stdout, where the JSON document would stand");
+  }
+
+  // All are read before anything is said or written: a missing one is a slip in the words.
+  const inputs: { name: string; text: string }[] = [];
+  for (const name of names) {
+    const file =
+      name === "-" ? decodeText(await readStdin(context)) : await readTextFile(resolve(context.directory, name));
+    if (file.text === undefined) {
+      const hint = file.isAbsent && first === undefined ? `the smallest one: ${SMALLEST}` : undefined;
+      return context.misuse(`cannot read ${shownName(name)}: ${file.reason}`, hint);
+    }
+    inputs.push({ name, text: file.text });
+  }
+
+  const reports: Report[] = [];
+  for (const input of inputs) reports.push(await check(context, input, flags.fix));
+  if (context.format === "json") {
+    const documents = reports.map(toJson);
+    await context.print(JSON.stringify(documents.length === 1 ? documents[0] : { files: documents }, null, 2));
+  } else {
+    for (const report of reports) await sayReport(context, report, { quiet: flags.fix && report.name === "-" });
+  }
+  const fails = ({ severity }: Problem) => severity === "error" || flags.strict;
+  return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
+}
+
+interface Report {
+  readonly name: string;
+  readonly text: string;
+  readonly problems: readonly Problem[];
+}
+
+async function check(context: Context, input: { name: string; text: string }, fix: boolean): Promise<Report> {
+  const { name } = input;
+  const path = resolve(context.directory, name);
+  let { text } = input;
+  if (fix) {
+    const migrated = migrate(text);
+    if (name === "-") await context.io.stdout.write(migrated.text);
+    else if (migrated.text !== text) {
+      await replaceFile(path, migrated.text);
+      await context.say(`${shownName(name)} rewritten`);
+    } else await context.say(`${shownName(name)}: nothing to rewrite`);
+    for (const note of migrated.notes) await context.say(`  ${note}`);
+    text = migrated.text;
+  }
+  // Other names (fixtures, drafts) do not stand in the project's folder.
+  const options = basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path)) } : {};
+  return { name, text, problems: checkConfig(text, options).problems };
+}
+
+async function sayReport(context: Context, { name, text, problems }: Report, { quiet }: { quiet: boolean }) {
+  const file = shownName(name);
+  if (problems.length === 0) {
+    if (quiet) await context.say(`${file} is valid`);
+    else await context.print(`${file} is valid`);
+    return;
+  }
+  await sayProblems(context, problems, { file, text });
+  const errors = problems.filter(({ severity }) => severity === "error").length;
+  const counts = [count(errors, "error"), count(problems.length - errors, "warning")].filter((part) => part !== "");
+  await context.say(`${counts.join(", ")} in ${file}`);
+}
+
+/** Lines and columns from 1, offsets and lengths in UTF-16 units, as editors count. */
+function toJson({ name, text, problems }: Report) {
+  const lines = new LineIndex(text);
+  return {
+    file: name,
+    problems: problems.map((problem) => {
+      const { start, end } = problem.span;
+      const { line, column } = lines.position(start);
+      const stop = lines.position(end);
+      return {
+        code: problem.code,
+        severity: problem.severity,
+        message: describe(problem),
+        line,
+        column,
+        endLine: stop.line,
+        endColumn: stop.column,
+        offset: start,
+        length: end - start,
+        ...(problem.fix !== undefined && {
+          fix: {
+            title: problem.fix.title,
+            edits: problem.fix.edits.map(({ span, text }) => ({
+              offset: span.start,
+              length: span.end - span.start,
+              text,
+            })),
+          },
+        }),
+      };
+    }),
+  };
+}
+
+/** Written beside and renamed: a reader sees the old file or the new one. The mode stays, and so does a link to it. */
+async function replaceFile(name: string, text: string): Promise<void> {
+  const path = await realpath(name);
+  const beside = `${path}.${process.pid}.tmp`;
+  const { mode } = await stat(path);
+  try {
+    await writeFile(beside, text, { mode, flag: "wx" });
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw new Error(`cannot write ${path}`, { cause: error });
+  }
+}
+
+async function readStdin({ io }: Context): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of io.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+const shownName = (name: string) => (name === "-" ? "stdin" : name);
+
+function count(amount: number, noun: string): string {
+  return amount === 0 ? "" : `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+}

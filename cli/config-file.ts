@@ -1,0 +1,78 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
+import { type Config, checkConfig } from "../schema/index.ts";
+import { type Context, EXIT } from "./context.ts";
+import { diskDirectory } from "./project/directory.ts";
+
+export const CONFIG_FILE = "tool.json";
+
+/** The smallest file that is valid. */
+export const SMALLEST = '{ "name": "my-app" }';
+
+/** A configuration without errors, or the exit code after everything wrong was said. */
+export type ConfigFile =
+  | { readonly code: undefined; readonly config: Config; readonly text: string }
+  | { readonly code: number };
+
+/** Reads and checks the project's tool.json. Problems go to stderr with carets, warnings too. */
+export async function readConfigFile(context: Context): Promise<ConfigFile> {
+  const path = join(context.directory, CONFIG_FILE);
+  const file = await readTextFile(path);
+  if (file.text === undefined) {
+    const code = file.isAbsent
+      ? await context.misuse(`there is no ${CONFIG_FILE} in ${context.directory}`, `the smallest one: ${SMALLEST}`)
+      : await context.fail(`cannot read ${path}: ${file.reason}`);
+    return { code };
+  }
+  const { config, problems } = checkConfig(file.text, { directory: diskDirectory(context.directory) });
+  await sayProblems(context, problems, { file: CONFIG_FILE, text: file.text });
+  return config === undefined || problems.some(({ severity }) => severity === "error")
+    ? { code: EXIT.failed }
+    : { code: undefined, config, text: file.text };
+}
+
+/** All problems of a file on stderr, each with its caret, an empty line between two. */
+export async function sayProblems(
+  context: Context,
+  problems: readonly Problem[],
+  { file, text }: { readonly file: string; readonly text: string },
+): Promise<void> {
+  const { color, columns } = context.io.stderr;
+  const lines = new LineIndex(text);
+  for (const problem of problems) {
+    await context.say(`${renderProblem(problem, { source: text, file, color, columns, lines })}\n`);
+  }
+}
+
+export type TextFile =
+  | { readonly text: string }
+  | { readonly text: undefined; readonly isAbsent: boolean; readonly reason: string };
+
+/** The text of a file, or why there is none. */
+export async function readTextFile(path: string): Promise<TextFile> {
+  try {
+    return decodeText(await readFile(path));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const reasons: Record<string, string> = {
+      ENOENT: "there is no such file",
+      ENOTDIR: "there is no such file",
+      EISDIR: "it is a folder",
+      EACCES: "permission denied",
+    };
+    return { text: undefined, isAbsent: code === "ENOENT", reason: reasons[code] ?? message };
+  }
+}
+
+/** UTF-8 only: a replaced character could hide in a value that the cloud gets. */
+export function decodeText(bytes: Uint8Array): TextFile {
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch {
+    const valid = new TextDecoder("utf-8").decode(bytes).split("\ufffd", 1)[0]!;
+    const line = valid.split("\n").length;
+    return { text: undefined, isAbsent: false, reason: `it is not UTF-8 (line ${line}): save it as UTF-8` };
+  }
+}

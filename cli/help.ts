@@ -1,0 +1,68 @@
+import { type Flag, GLOBAL_FLAGS } from "./argv.ts";
+import type { Command } from "./table.ts";
+
+/** Help for one command, or for all. No newline at the end. */
+export function renderHelp(
+  commands: readonly Command[],
+  command: Command | undefined,
+  { color, columns }: { readonly color: boolean; readonly columns: number },
+): string {
+  // Beyond that, lines are hard to read; below, they wrap.
+  const width = Math.min(Math.max(columns, 40), 80);
+  const title = (text: string) => (color ? `\u001b[1m${text}\u001b[0m` : text);
+  const block = (name: string, rows: readonly string[]) => (rows.length === 0 ? [] : ["", title(name), ...rows]);
+  if (command === undefined) {
+    return [
+      "Deploy an HTTP server or a static site, run it locally, query its logs.",
+      ...block("Usage", ["  tool <command> [flags]"]),
+      ...block(
+        "Commands",
+        columnsOf(
+          commands.map(({ usage, summary }) => [usage, summary]),
+          width,
+        ),
+      ),
+      ...block("Flags of every command", columnsOf(GLOBAL_FLAGS.map(flagRow), width)),
+      ...block("Examples", [
+        "  tool start --open",
+        "  tool logs -f error",
+        "  tool validate --strict --format json",
+        "  tool help logs",
+      ]),
+    ].join("\n");
+  }
+  const { usage, summary, flags, examples } = command;
+  return [
+    ...wrap(`${summary}.`, width),
+    ...block("Usage", [`  tool ${usage}${flags.length > 0 ? " [flags]" : ""}`]),
+    ...block("Flags", columnsOf(flags.map(flagRow), width)),
+    ...block("Flags of every command", columnsOf(GLOBAL_FLAGS.map(flagRow), width)),
+    ...block(
+      "Examples",
+      examples.map((example) => `  tool ${example}`),
+    ),
+  ].join("\n");
+}
+
+function flagRow({ long, short, value, repeatable, description }: Flag): [string, string] {
+  const name = `${short === undefined ? "    " : `-${short}, `}--${long}${value === undefined ? "" : ` <${value}>`}`;
+  return [name, repeatable ? `${description} (may be repeated)` : description];
+}
+
+/** Two columns, the second wrapped under itself. */
+function columnsOf(rows: readonly (readonly [string, string])[], width: number): string[] {
+  const left = Math.max(...rows.map(([name]) => name.length)) + 4;
+  return rows.flatMap(([name, text]) =>
+    wrap(text, width - left).map((line, i) => (i === 0 ? `  ${name}`.padEnd(left) : " ".repeat(left)) + line),
+  );
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1)!;
+    if (line !== "" && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines;
+}

@@ -1,0 +1,53 @@
+import type { Parsed, Problem } from "../../grammar/problem.ts";
+import { quote } from "../../grammar/problem.ts";
+import { andQueries, parseQuery, type Query } from "../../grammar/query/index.ts";
+import { didYouMean } from "../../schema/did-you-mean.ts";
+
+/** The saved queries that a query begins with: `@slow @mine status >= 500` names two. */
+export function namesSavedQuery(source: string): boolean {
+  return SAVED.test(source);
+}
+
+// Before an operator it is a field's name: @timestamp = "...".
+const SAVED =
+  /^\s*@([^\s()=<>!~,"'@]+)(?!\S)(?!\s*(?:[=<>~]|!=|(?:not\s+)?in\b|contains\b|NOT\s+IN\b|IN\b|CONTAINS\b))/;
+
+/**
+ * Parses a query that may begin with saved ones, all combined by `and`. `saved` is `logs.queries` of tool.json.
+ * Problems point into `source`. A saved query that does not parse is a problem of tool.json: it is reported there.
+ */
+export function parseWithSaved(source: string, saved: Readonly<Record<string, string>>): Parsed<Query> {
+  const queries: Query[] = [];
+  const problems: Problem[] = [];
+  let rest = source;
+  for (let match = SAVED.exec(rest); match !== null; match = SAVED.exec(rest)) {
+    const name = match[1]!;
+    const end = source.length - rest.length + match[0].length;
+    const parsed = Object.hasOwn(saved, name) ? parseQuery(saved[name]!) : undefined;
+    if (parsed?.ok) queries.push(parsed.value);
+    else problems.push(unknownName(name, { start: end - name.length - 1, end }, Object.keys(saved)));
+    rest = rest.slice(match[0].length).replace(/^\s*(?:and\b|AND\b|&&)/, "");
+  }
+  // Blanks in place of what was read, so that positions stay those of the whole.
+  const own = parseQuery(" ".repeat(source.length - rest.length) + rest);
+  if (!own.ok) problems.push(...own.problems);
+  else queries.push(own.value);
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, value: queries.reduce(andQueries) };
+}
+
+function unknownName(name: string, span: Problem["span"], names: readonly string[]): Problem {
+  const near = didYouMean(name, names);
+  return {
+    code: "query/unknown-saved-query",
+    severity: "error",
+    message: `tool.json has no saved query ${quote(name)}`,
+    hint:
+      near !== undefined
+        ? `did you mean @${near}?`
+        : names.length > 0
+          ? `logs.queries has: ${names.join(", ")}`
+          : 'name queries in tool.json: "logs": { "queries": { "slow": "duration > 1s" } }',
+    span,
+  };
+}

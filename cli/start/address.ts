@@ -1,0 +1,24 @@
+export interface Address {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+  /** Other machines can connect. */
+  readonly isExposed: boolean;
+}
+
+/**
+ * `:3000`, `3000`, `localhost:3000`, `0.0.0.0:3000`, `[::1]:3000`. Without a host loopback: a development server shows
+ * its errors to whoever asks. Undefined where the text is none of these.
+ */
+export function parseAddress(text: string): Address | undefined {
+  const match = /^(?:\[([\da-fA-F:.]+(?:%\w+)?)\]:|([^\s:[\]/@]*):)?(\d{1,5})$/.exec(text);
+  if (match === null) return undefined;
+  const host = match[1] ?? match[2] ?? "";
+  const port = Number(match[3]);
+  if (port > 65535) return undefined;
+  return { host: host === "" ? "127.0.0.1" : host, port, isExposed: host !== "" && !isLoopback(host) };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}

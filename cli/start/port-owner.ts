@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/**
+ * Which process listens on a TCP port of this machine, as far as /proc tells: its name and pid. Undefined on other
+ * systems, and for processes of other people.
+ */
+export function portOwner(port: number): { readonly name: string; readonly pid: number } | undefined {
+  const sockets = new Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listeningInodes(table, port)));
+  if (sockets.size === 0) return undefined;
+  for (const pid of list("/proc").filter((name) => /^\d+$/.test(name))) {
+    for (const descriptor of list(`/proc/${pid}/fd`)) {
+      const target = attempt(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`)) ?? "";
+      const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
+      if (inode === undefined || !sockets.has(inode)) continue;
+      const name = attempt(() => readFileSync(`/proc/${pid}/comm`, "utf8"))?.trim() ?? "a process";
+      return { name, pid: Number(pid) };
+    }
+  }
+  return undefined;
+}
+
+/** proc(5), /proc/net/tcp: local address as hex with the port behind the colon, state 0A is LISTEN, field 10 the inode. */
+function listeningInodes(table: string, port: number): string[] {
+  const rows = (attempt(() => readFileSync(table, "utf8")) ?? "").split("\n").slice(1);
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter((columns) => columns[1]?.endsWith(suffix) && columns[3] === "0A")
+    .map((columns) => columns[9]!);
+}
+
+const list = (folder: string): string[] => attempt(() => readdirSync(folder)) ?? [];
+
+/** Processes come and go, and many belong to others. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,348 @@
+// `tool logs`: how entries look, where they come from, and that they keep coming.
+import { appendFile, mkdir, rename, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import t from "tap";
+import { readEntryLine } from "../cli/logs/entry-line.ts";
+import { LineSplitter, MAX_LINE_BYTES } from "../cli/logs/line-splitter.ts";
+import { namesSavedQuery, parseWithSaved } from "../cli/logs/saved-query.ts";
+import { logText } from "../cli/output/log-text.ts";
+import { renderProblem } from "../grammar/problem.ts";
+import { printQuery } from "../grammar/query/index.ts";
+import { cliPath, shell, spawnTool, tool, until } from "./support/cli.ts";
+import rows from "./vectors/logs.json" with { type: "json" };
+
+const NOW_MS = Date.parse("2025-06-30T12:00:00Z");
+
+t.test("entries as text", (t) => {
+  for (const { name, entry, text, color, expanded } of rows) {
+    const lines = (options: { color: boolean; expand: boolean }) =>
+      logText({ ...options, nowMs: NOW_MS, offsetMinutes: () => 0 })(entry)
+        .replace(/\n$/, "")
+        .split("\n");
+    t.same(lines({ color: false, expand: false }), text, name);
+    t.same(lines({ color: true, expand: false }), color, `${name}, in colour`);
+    t.same(lines({ color: false, expand: true }), expanded, `${name}, expanded`);
+  }
+  t.end();
+});
+
+t.test("a date line where the day changes, columns that grow, local time across a change of the clock", (t) => {
+  const entry = (timestamp: string, level: string, stage?: string) => ({
+    timestamp,
+    level,
+    message: "m",
+    fields: stage === undefined ? {} : { stage },
+  });
+  // Central Europe, 2025-03-30: at 01:00 UTC the clock goes from 02:00 to 03:00.
+  const offsetMinutes = (timeMs: number) => (timeMs < Date.parse("2025-03-30T01:00:00Z") ? -60 : -120);
+  const format = logText({ color: false, expand: false, nowMs: Date.parse("2025-03-30T12:00:00Z"), offsetMinutes });
+  const shown = [
+    entry("2025-03-29T22:59:59.5Z", "info"),
+    entry("2025-03-29T23:00:00Z", "critical", "staging"),
+    entry("2025-03-30T00:59:59.999Z", "info", "production"),
+    entry("2025-03-30T01:00:00Z", "info", "dev"),
+  ].map(format);
+  t.same(shown, [
+    "2025-03-29 Saturday\n23:59:59.500 info  m\n",
+    "2025-03-30 Sunday\n00:00:00.000 critical staging m\n",
+    "01:59:59.999 info     production m\n",
+    "03:00:00.000 info     dev        m\n",
+  ]);
+  t.end();
+});
+
+t.test("whatever an entry holds, its text is lines without control characters", (t) => {
+  const format = logText({ color: false, expand: false, nowMs: NOW_MS, offsetMinutes: () => 0 });
+  const expand = logText({ color: false, expand: true, nowMs: NOW_MS, offsetMinutes: () => 0 });
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (value, message, key) => {
+      const { entry } = readEntryLine(
+        JSON.stringify({ level: key, message, fields: { [key]: value, [message]: key } }),
+      );
+      const line = format(entry);
+      const plain = (text: string) => !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text);
+      return line.indexOf("\n") === line.length - 1 && plain(line) && plain(expand(entry));
+    }),
+    { seed: 1, numRuns: 2000 },
+  );
+  t.end();
+});
+
+t.test("lines are the same however the bytes are cut", (t) => {
+  const text = fc.array(fc.constantFrom("\n", "\r\n", "a", "é", "🎉", " ", '{"a":1}'), { maxLength: 40 });
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(9), { minLength: 1, maxLength: 60 }), (parts, cuts) => {
+      const bytes = Buffer.from(parts.join(""));
+      const splitter = new LineSplitter();
+      const lines: string[] = [];
+      for (let at = 0, i = 0; at < bytes.length; i++) {
+        const end = at + 1 + cuts[i % cuts.length]!;
+        // The caller's buffer is filled again: what was held back must not change with it.
+        const chunk = Buffer.from(bytes.subarray(at, end));
+        lines.push(...splitter.push(chunk).map(String));
+        chunk.fill(0x78);
+        at = end;
+      }
+      lines.push(...splitter.end().map(String));
+      const expected = bytes
+        .toString()
+        .split("\n")
+        .filter((line) => /[^\s]/.test(line));
+      return JSON.stringify(lines) === JSON.stringify(expected);
+    }),
+    { seed: 1, numRuns: 2000 },
+  );
+  const splitter = new LineSplitter();
+  t.equal(splitter.push(Buffer.alloc(MAX_LINE_BYTES, "x")).length, 1, "a line without end is taken in pieces");
+  t.equal(splitter.push(Buffer.from("y\n")).length, 1);
+  t.end();
+});
+
+t.test("what a line is as an entry", (t) => {
+  const rows: [line: string, entry: object, isEntry: boolean][] = [
+    [
+      '{"timestamp":"t","level":"warn","message":"m","fields":{"a":1}}',
+      { timestamp: "t", level: "warn", message: "m", fields: { a: 1 } },
+      true,
+    ],
+    [
+      '\ufeff {"id":"1","message":"m","fields":{}}',
+      { id: "1", timestamp: "", level: "info", message: "m", fields: {} },
+      true,
+    ],
+    ['{"status":500,"level":"error"}', { timestamp: "", level: "error", message: "", fields: { status: 500 } }, true],
+    [
+      '{"timestamp":1751284800,"level":30}',
+      { timestamp: "2025-06-30T12:00:00.000Z", level: "info", message: "", fields: {} },
+      true,
+    ],
+    ['{"timestamp":1e300}', { timestamp: "", level: "info", message: "", fields: {} }, true],
+    ["plain text\r", { timestamp: "", level: "info", message: "plain text", fields: {} }, false],
+    ["[1]", { timestamp: "", level: "info", message: "[1]", fields: {} }, false],
+    ['{"cut', { timestamp: "", level: "info", message: '{"cut', fields: {} }, false],
+    ["null", { timestamp: "", level: "info", message: "null", fields: {} }, false],
+  ];
+  for (const [line, entry, isEntry] of rows) t.same(readEntryLine(line), { entry, isEntry }, line);
+  t.end();
+});
+
+t.test("saved queries", (t) => {
+  const saved = { slow: "duration > 1s", "my-errors": "error or critical", bad: "a =" };
+  const rows: [source: string, expected: string][] = [
+    ["@slow", "duration > 1s"],
+    ["  @slow  ", "duration > 1s"],
+    ["@my-errors status >= 500", "(error or critical) and status >= 500"],
+    ["@slow @my-errors", "duration > 1s and (error or critical)"],
+    ["@slow and a or b", "duration > 1s and (a or b)"],
+    ["@slow AND not a", "duration > 1s and not a"],
+    [
+      "@sloww",
+      'error: tool.json has no saved query "sloww" [query/unknown-saved-query]\n  | @sloww\n  | ^^^^^^\n  = did you mean @slow?',
+    ],
+    [
+      "@slow @x",
+      'error: tool.json has no saved query "x" [query/unknown-saved-query]\n  | @slow @x\n  |       ^^\n  = logs.queries has: slow, my-errors, bad',
+    ],
+    [
+      "@toString",
+      'error: tool.json has no saved query "toString" [query/unknown-saved-query]\n  | @toString\n  | ^^^^^^^^^\n  = logs.queries has: slow, my-errors, bad',
+    ],
+  ];
+  for (const [source, expected] of rows) {
+    const parsed = parseWithSaved(source, saved);
+    t.equal(parsed.ok ? printQuery(parsed.value) : renderProblem(parsed.problems[0]!, { source }), expected, source);
+  }
+  const own = parseWithSaved("@slow status >", saved);
+  t.equal(own.ok || own.problems[0]?.span.start, 13, "a mistake behind a saved query is marked where it stands");
+  for (const field of ["@timestamp = 1", "@x > 2", "@x in (1)", "@x contains y", "error @slow"]) {
+    t.equal(namesSavedQuery(field), false, `${field} has a field's name`);
+  }
+  t.end();
+});
+
+/** Lines of a log, one a second, the last one now. */
+const line = (message: string, more: Record<string, unknown> = {}, ageMs = 0) =>
+  JSON.stringify({ timestamp: new Date(Date.now() - ageMs).toISOString(), level: "info", message, fields: more });
+
+t.test("where entries come from", async (t) => {
+  const HOUR_MS = 3_600_000;
+  const cwd = t.testdir({
+    "tool.json": '{ "name": "app", "logs": { "queries": { "slow": "duration > 1s" } } }',
+    ".tool": {
+      "development.ndjson.1": `${line("days ago", {}, 50 * HOUR_MS)}\n${line("rotated", {}, 3 * HOUR_MS)}\n`,
+      "development.ndjson": `${line("fast", { duration: 5 }, 2 * HOUR_MS)}\n${line("slow", { duration: 2000 }, HOUR_MS)}\n`,
+    },
+    a: { "1.log": '{"message":"a1"}\n', "2.log": '  {"message" : "a2"}', "[x].log": '{"message":"x"}\n' },
+    "old.log": `${line("old", {}, 100 * HOUR_MS)}\n{"message":"no time"}\ntext with "quotes"\n\n`,
+  });
+  const note = "reading .tool/development.ndjson, the log of tool start\n";
+  const messages = (text: string) =>
+    text
+      .trim()
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).message)
+      .join(" ");
+  const rows: [line: string, expected: string, stderr?: string][] = [
+    ["tool logs", "rotated fast slow", note],
+    ["tool logs -S 90m", "slow", note],
+    ["tool logs -S 1M", "days ago rotated fast slow", note],
+    ["tool logs --since 1d12h --until 150m", "rotated", note],
+    [`tool logs --since ${new Date(Date.now() - 1.5 * HOUR_MS).toISOString()}`, "slow", note],
+    ["tool logs @slow", "slow", note],
+    ["tool logs 'message = nothing'", "", note],
+    ["tool logs --file a/1.log --file a/2.log", "a1 a2"],
+    ["tool logs --file 'a/[0-9].log'", "a1 a2"],
+    ["tool logs --file 'a/[x].log'", "x"],
+    ["tool logs --file old.log", 'old no time text with "quotes"'],
+    ["tool logs --file old.log -S 1M", "old"],
+    ["tool logs --file old.log -S 1d", ""],
+    ["cat a/1.log | tool logs", "a1"],
+    ["tool logs < a/1.log", "a1"],
+    ["cat a/1.log | tool logs --file a/2.log --file -", "a2 a1"],
+    ["cat a/1.log | tool logs --file a/2.log", "a2"],
+    ["tool logs < /dev/null", "rotated fast slow", note],
+  ];
+  for (const [command, expected, stderr = ""] of rows) {
+    const outcome = await shell(command, { cwd });
+    t.equal(messages(outcome.stdout), expected, command);
+    t.equal(outcome.stderr, stderr, `${command}: stderr`);
+    t.equal(outcome.code, 0, `${command}: exit code`);
+  }
+});
+
+t.test("what is wrong is said, and nothing stands on stdout", async (t) => {
+  const dir = t.testdir({ project: { folder: {}, "tool.json": '{ "name": "app" }' }, empty: {} });
+  const rows: [argv: string[], code: number, stderr: string | RegExp][] = [
+    [["logs", "--file", "none"], 2, 'error: cannot read "none": there is no such file\n'],
+    [
+      ["logs", "--file", "*.none"],
+      2,
+      'error: no file matches "*.none"\n  quote a pattern, so that the shell leaves it alone\n',
+    ],
+    [["logs", "--file", "folder"], 2, 'error: cannot read "folder": it is a folder\n'],
+    [["logs", "--since=-1d"], 2, /^error: --since "-1d": /],
+    [["logs", "-S", "yesterday"], 2, /^error: --since "yesterday": /],
+    [["logs", "--until", "2025-99-99"], 2, /^error: --until "2025-99-99": no such time\n/],
+    [["logs", "status >="], 1, /^error: nothing follows ">=" .*\n {2}\| status >=\n {2}\| {8}\^\^\n/],
+    [["logs", "@slow"], 1, /^error: tool\.json has no saved query "slow"/],
+  ];
+  for (const [argv, code, stderr] of rows) {
+    const outcome = await tool(argv, { cwd: join(dir, "project") });
+    t.equal(outcome.code, code, argv.join(" "));
+    t.equal(outcome.stdout, "", argv.join(" "));
+    if (typeof stderr === "string") t.equal(outcome.stderr, stderr, argv.join(" "));
+    else t.match(outcome.stderr, stderr, argv.join(" "));
+  }
+  const nothing = await tool(["logs"], { cwd: join(dir, "empty") });
+  t.equal(nothing.code, 2);
+  t.match(nothing.stderr, /^error: there is no log to read: /);
+});
+
+t.test("a match is printed byte for byte, text becomes an entry", async (t) => {
+  const odd = '  {"level" : "info","fields":{"n":1.0e3,"n":2}, "message":"\\u0041\\/"}\t';
+  const cwd = t.testdir({ "odd.log": `${odd}\r\nerror in plain text\n{"level":"error","message":"last"}` });
+  const json = await tool(["logs", "--file", "odd.log"], { cwd });
+  t.equal(
+    json.stdout,
+    `${odd}\r\n{"level":"info","message":"error in plain text","fields":{}}\n{"level":"error","message":"last"}\n`,
+  );
+  const text = await tool(["logs", "--file", "odd.log", "--format", "text", "level = error"], { cwd });
+  t.equal(text.stdout, "             error last\n");
+});
+
+t.test("following: appended, cut in the middle, rotated, truncated, new files", async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "name": "app" }', logs: {} });
+  const path = join(cwd, ".tool/development.ndjson");
+  const running = spawnTool(["logs", "-f", "not message = skip"], { cwd });
+  const others = spawnTool(["logs", "-f", "--file", "logs/*.log"], { cwd });
+  const shows = (which: typeof running, ...expected: string[]) =>
+    until(expected.join(" "), () => {
+      const lines = which.stdout().split("\n").slice(0, -1);
+      return lines.map((line) => JSON.parse(line).message).join(" ") === expected.join(" ");
+    });
+  try {
+    await until("the note", () => running.stderr().includes("is not there yet"));
+    await mkdir(join(cwd, ".tool"));
+    await writeFile(path, `${line("one")}\n${line("skip")}\n`);
+    await shows(running, "one");
+    const two = line("two");
+    await appendFile(path, two.slice(0, 20));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await appendFile(path, `${two.slice(20)}\n`);
+    await shows(running, "one", "two");
+    await appendFile(path, `${line("three")}\n`);
+    await rename(path, `${path}.1`);
+    await appendFile(`${path}.1`, `${line("late")}\n`);
+    await writeFile(path, `${line("four")}\n`);
+    await shows(running, "one", "two", "three", "late", "four");
+    await truncate(path, 0);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await appendFile(path, `${line("five")}\n`);
+    await shows(running, "one", "two", "three", "late", "four", "five");
+
+    t.equal(others.child.exitCode, 2, "a pattern that matches nothing is a slip, followed or not");
+  } finally {
+    running.kill("SIGINT");
+    others.kill("SIGKILL");
+  }
+  t.equal((await running.ended).code, 130);
+
+  await writeFile(join(cwd, "logs/a.log"), `${line("a")}\n`);
+  const globbed = spawnTool(["logs", "-f", "--file", "logs/*.log"], { cwd });
+  try {
+    await shows(globbed, "a");
+    await writeFile(join(cwd, "logs/b.log"), `${line("b")}\n`);
+    await shows(globbed, "a", "b");
+  } finally {
+    globbed.kill("SIGTERM");
+  }
+  t.equal((await globbed.ended).code, 130);
+});
+
+t.test("a live pipe shows each line at once, and ends with its writer", async (t) => {
+  const begin = performance.now();
+  const { stdout } = await shell(
+    `(echo '{"message":"now"}'; sleep 2) | tool logs --file - | (head -c 10; echo; date +%s%N)`,
+  );
+  t.match(stdout, /^\{"message"\n\d+\n$/);
+  t.ok(performance.now() - begin < 10_000);
+});
+
+t.test("tool logs | head ends quietly", async (t) => {
+  const cwd = t.testdir({ "big.log": `${'{"message":"x"}\n'.repeat(50_000)}` });
+  const { stdout, stderr } = await shell("tool logs --file big.log | head -n 1; echo $PIPESTATUS", { cwd });
+  t.equal(stdout, '{"message":"x"}\n0\n');
+  t.equal(stderr, "");
+});
+
+t.test("memory does not grow with the input", { skip: process.platform !== "linux" && "needs /proc" }, async (t) => {
+  // 120 MB, all of it selected, to a reader that is slower than the writer: backpressure, not buffers.
+  const entry =
+    '{"timestamp":"2025-06-30T12:00:00Z","level":"info","message":"response","fields":{"status":200,"path":"/a"}}';
+  const measure = `
+    const { spawn } = require("node:child_process");
+    const { readFileSync } = require("node:fs");
+    const argv = [${JSON.stringify(cliPath)}, "logs", "--file", "-", "status = 200"];
+    const child = spawn(process.execPath, argv, { stdio: "inherit" });
+    let peakKiB = 0;
+    const timer = setInterval(() => {
+      try {
+        peakKiB = Number(/VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/" + child.pid + "/status", "utf8"))[1]);
+      } catch {}
+    }, 50);
+    child.on("exit", () => { clearInterval(timer); console.error(peakKiB); });`;
+  const { stdout, stderr, code } = await shell(
+    `yes '${entry}' | head -n 1100000 | node -e '${measure}' | { sleep 1; tail -n 1; }`,
+  );
+  t.equal(code, 0);
+  t.equal(stdout, `${entry}\n`);
+  t.ok(Number(stderr) > 0 && Number(stderr) < 150_000, `${stderr.trim()} KiB at most`);
+});
+
+t.test("a file named twice is read once", async (t) => {
+  const cwd = t.testdir({ "a.log": '{"message":"one"}\n' });
+  const { stdout } = await tool(["logs", "--file", "a.log", "--file", "*.log"], { cwd });
+  t.equal(stdout, '{"message":"one"}\n');
+});

@@ -1,0 +1,215 @@
+// `tool start` from outside: a real app behind the real proxy, its log, and that nothing is left running.
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import t from "tap";
+import { isRunning, type Running, spawnTool, tool, until } from "./support/cli.ts";
+
+const APP = `
+const { createServer } = require("node:http");
+process.on("SIGTERM", () => { if (process.env.STUBBORN) return; process.exit(0); });
+createServer((request, response) => {
+  if (request.url.startsWith("/fail")) response.statusCode = 500;
+  response.end(JSON.stringify({ pid: process.pid, a: process.env.A, b: process.env.B, stage: process.env.TOOL_STAGE, node: process.env.NODE_ENV, url: request.url }));
+}).listen(process.env.PORT);
+console.log("app is up");
+`;
+
+const project = (config: object = {}) => ({
+  "tool.json": JSON.stringify({ name: "app", ...config }, null, 2),
+  // Else the nearest package.json above, this project's own, says that app.js is a module.
+  "package.json": "{}",
+  "app.js": APP,
+});
+
+/** Starts on a free port and waits until it listens. */
+async function startIn(cwd: string, more: readonly string[] = [], env: Record<string, string> = {}) {
+  const running = spawnTool(["start", "--address", "127.0.0.1:0", ...more], { cwd, env });
+  const url = await listening(running);
+  return { running, url };
+}
+
+async function listening(running: Running): Promise<string> {
+  const message = await until("the message that it listens", () => {
+    if (running.child.exitCode !== null) throw new Error(`ended early: ${running.stderr()}${running.stdout()}`);
+    return running.messages[0] as { type: string; url: string } | undefined;
+  });
+  if (message.type !== "listening") throw new Error(JSON.stringify(message));
+  return message.url.replace(/\/$/, "");
+}
+
+const ask = async (url: string) => (await fetch(url)).json() as Promise<Record<string, unknown>>;
+
+t.test("start, ask, read the log, stop", async (t) => {
+  const cwd = t.testdir(project({ environment: { A: "file", B: "file" } }));
+  const { running, url } = await startIn(cwd, [], { A: "shell" });
+  const answer = await ask(`${url}/orders?x=1`);
+  t.match(answer, { a: "shell", b: "file", stage: "development", node: "development", url: "/orders?x=1" });
+  t.equal((await fetch(`${url}/fail`)).status, 500);
+  await until("both requests to be shown", () => running.stdout().includes("/fail 500"));
+  t.match(running.stdout(), `app is at ${url}`);
+  t.match(running.stdout(), /^\d\d:\d\d:\d\d\.\d{3} info {2}app is up$/m);
+  t.match(running.stdout(), /^\d\d:\d\d:\d\d\.\d{3} info {2}GET \/orders\?x=1 200 [\d.]+ms \d+ B$/m);
+  t.match(running.stdout(), /^\d\d:\d\d:\d\d\.\d{3} error GET \/fail 500 [\d.]+ms \d+ B$/m);
+
+  running.kill("SIGTERM");
+  const { code, stderr } = await running.ended;
+  t.equal(code, 0, "asked to stop, it stopped");
+  t.equal(stderr, "");
+  t.equal(isRunning(Number(answer.pid)), false, "the app is gone");
+
+  const { stdout } = await tool(["logs", "status >= 500"], { cwd });
+  const entries = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  t.match(entries, [
+    {
+      level: "error",
+      message: "response",
+      fields: { method: "GET", path: "/fail", status: 500, stage: "development" },
+    },
+  ]);
+  t.equal((await readFile(join(cwd, ".tool/.gitignore"), "utf8")).trim(), "*");
+});
+
+t.test("Ctrl-C is 130 and leaves nothing, a second one does not wait", async (t) => {
+  const cwd = t.testdir(project());
+  for (const STUBBORN of ["", "1"]) {
+    const { running, url } = await startIn(cwd, [], { STUBBORN });
+    const { pid } = await ask(url);
+    const begin = performance.now();
+    running.kill("SIGINT");
+    if (STUBBORN) {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      t.ok(isRunning(Number(pid)), "the app does not hear");
+      running.kill("SIGINT");
+    }
+    t.equal((await running.ended).code, 130);
+    t.ok(performance.now() - begin < 3000, "at once");
+    await until("the app to be gone", () => !isRunning(Number(pid)));
+  }
+});
+
+t.test("kill -9 leaves nothing either", async (t) => {
+  const { running, url } = await startIn(t.testdir(project()));
+  const { pid } = await ask(url);
+  running.kill("SIGKILL");
+  await running.ended;
+  await until("the app to be gone", () => !isRunning(Number(pid)));
+  t.pass();
+});
+
+t.test("an edit of tool.json restarts on the same port, a bad one says so and changes nothing", async (t) => {
+  const cwd = t.testdir(project());
+  const path = join(cwd, "tool.json");
+  const { running, url } = await startIn(cwd);
+  const before = await ask(url);
+  await writeFile(path, '{ "name": "app", "memroy": 1 }');
+  await until("the problem", () => running.stderr().includes("tool.json has errors"));
+  t.match(running.stderr(), /^tool\.json:1:18: error: .*memroy/);
+  t.equal((await ask(url)).pid, before.pid, "the app goes on");
+
+  // As editors do that write beside and rename.
+  await writeFile(`${path}.new`, '{ "name": "app", "headers": { "/*": { "X-New": "1" } } }');
+  await rename(`${path}.new`, path);
+  await until("the restart", () => running.stdout().includes("tool.json changed: restarted."));
+  const response = await fetch(url);
+  t.equal(response.headers.get("x-new"), "1");
+  t.not(((await response.json()) as { pid: number }).pid, before.pid);
+  t.equal(isRunning(Number(before.pid)), false, "the old app is gone");
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
+t.test("a taken port", async (t) => {
+  const cwd = t.testdir(project());
+  const other = createServer();
+  const port = await new Promise<number>((resolve) => {
+    other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port));
+  });
+  t.teardown(() => other.close());
+  const asked = await tool(["start", "--address", `127.0.0.1:${port}`], { cwd });
+  t.equal(asked.code, 1);
+  t.equal(asked.stdout, "");
+  const by = process.platform === "linux" ? ` by [^(]+ \\(process ${process.pid}\\)` : "";
+  t.match(
+    asked.stderr,
+    new RegExp(`^error: cannot listen on 127\\.0\\.0\\.1:${port}: it is taken${by}\\n  stop that, or name`),
+  );
+
+  const first = spawnTool(["start"], { cwd });
+  const firstUrl = await listening(first);
+  const second = spawnTool(["start"], { cwd });
+  const secondUrl = await listening(second);
+  t.not(firstUrl, secondUrl);
+  t.match(second.stdout(), /^Port 3000 is taken.*: listening on \d+ instead\.$/m);
+  for (const running of [first, second]) {
+    running.kill("SIGTERM");
+    await running.ended;
+  }
+});
+
+t.test("a static site has no command", async (t) => {
+  const site = t.testdir({ "tool.json": '{ "name": "site" }', "index.html": "<h1>hello</h1>" });
+  const { running, url } = await startIn(site);
+  t.equal(await (await fetch(url)).text(), "<h1>hello</h1>");
+  running.kill("SIGTERM");
+  await running.ended;
+  await writeFile(join(site, "tool.json"), '{ "name": "site", "type": "static" }');
+  const refused = await tool(["start", "-c", "node app.js"], { cwd: site });
+  t.equal(refused.code, 2);
+  t.match(refused.stderr, /^error: --command starts a server, and this is a static site\n/);
+});
+
+t.test("--command and --format json", async (t) => {
+  const cwd = t.testdir({
+    ...project({ proxy: { command: "exit 1" } }),
+    "other.js": APP.replace("app is up", "other is up"),
+  });
+  const { running, url } = await startIn(cwd, ["--format", "json", "--command", "node other.js"]);
+  await ask(url);
+  const entries = () =>
+    running
+      .stdout()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  await until("the response", () => running.stdout().includes('"response"'));
+  const messages = entries().map(({ message }) => message);
+  for (const message of ["other is up", "request", "response"]) t.ok(messages.includes(message), message);
+  t.match(running.stderr(), `app is at ${url}`);
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
+t.test("an app that does not start is reported, with its last words", async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "name": "app", "proxy": { "command": "echo no database >&2; exit 3" } }' });
+  const running = spawnTool(["start", "--address", "127.0.0.1:0"], { cwd });
+  await until("its last words", () => `${running.stdout()}${running.stderr()}`.includes("no database"));
+  running.kill("SIGTERM");
+  await running.ended;
+  t.pass();
+});
+
+t.test("what is not there", async (t) => {
+  const empty = await tool(["start"], { cwd: t.testdir() });
+  t.equal(empty.code, 2);
+  t.match(empty.stderr, /^error: there is no tool\.json in .*\n {2}the smallest one: \{ "name": "my-app" \}\n$/);
+  const address = await tool(["start", "--address", "nowhere"], { cwd: t.testdir(project()) });
+  t.equal(address.code, 2);
+  t.equal(
+    address.stderr,
+    'error: "nowhere" is no address\n  write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000\n',
+  );
+});
+
+t.test("the reader of the entries goes away: it stops with the next entry", async (t) => {
+  const { running, url } = await startIn(t.testdir(project()), ["--format", "json"]);
+  const { pid } = await ask(url);
+  running.child.stdout!.destroy();
+  await ask(url).catch(() => {});
+  t.equal((await running.ended).code, 0);
+  t.equal(running.stderr(), `app is at ${url}\n`);
+  await until("the app to be gone", () => !isRunning(Number(pid)));
+});

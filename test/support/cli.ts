@@ -1,0 +1,123 @@
+// Spawns the real command: dist/bin/cli.cjs, as people get it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const cliPath = resolve(dirname(fileURLToPath(import.meta.url)), "../../bin/cli.cjs");
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface SpawnOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A socket, as all pipes of Node are: commands see it with `-` only. Without it stdin is /dev/null. */
+  readonly stdin?: string | Buffer;
+}
+
+/** Nothing of the machine that runs the tests but the way to its programs; UTC, so that times are rows of a table. */
+export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { PATH: process.env.PATH ?? "", HOME: "/nonexistent", TZ: "UTC", ...more };
+}
+
+/** Runs `tool ...argv` to its end. */
+export function tool(argv: readonly string[], options: SpawnOptions = {}): Promise<Outcome> {
+  const child = spawn(process.execPath, [cliPath, ...argv], {
+    cwd: options.cwd,
+    env: cleanEnv(options.env),
+    stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(options.stdin);
+  return outcome(child);
+}
+
+/** Runs a line of shell in which `tool` is the command: for pipes that are FIFOs, redirections, `| head`. */
+export function shell(line: string, options: SpawnOptions = {}): Promise<Outcome> {
+  const command = `tool() { ${JSON.stringify(process.execPath)} ${JSON.stringify(cliPath)} "$@"; }; ${line}`;
+  return outcome(
+    spawn("bash", ["-c", command], { cwd: options.cwd, env: cleanEnv(options.env), stdio: ["ignore", "pipe", "pipe"] }),
+  );
+}
+
+function outcome(child: ChildProcess): Promise<Outcome> {
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+    });
+  }
+  return new Promise((done, fail) => {
+    child.once("error", fail);
+    child.once("close", (code, signal) => done({ code, signal, ...output }));
+  });
+}
+
+/** A running command: what it wrote so far, and ways to wait. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  stdout(): string;
+  stderr(): string;
+  /** Messages that the command sent to its parent. */
+  readonly messages: unknown[];
+  readonly ended: Promise<Outcome>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts `tool ...argv` and leaves it running, in a process group of its own. */
+export function spawnTool(argv: readonly string[], options: SpawnOptions = {}): Running {
+  const child = spawn(process.execPath, [cliPath, ...argv], {
+    cwd: options.cwd,
+    env: cleanEnv(options.env),
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]!.setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+    });
+  }
+  const messages: unknown[] = [];
+  child.on("message", (message) => messages.push(message));
+  const ended = new Promise<Outcome>((done) => {
+    child.once("close", (code, signal) => done({ code, signal, ...output }));
+  });
+  return {
+    child,
+    pid: child.pid!,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    messages,
+    ended,
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+/** Asks until the answer is truthy; names what it waited for when it never is. */
+export async function until<T>(what: string, ask: () => T | Promise<T>, timeoutMs = 15_000): Promise<NonNullable<T>> {
+  const begin = performance.now();
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (performance.now() - begin > timeoutMs) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Whether a process still runs; one that has ended and was not yet waited for does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // proc(5): the state stands behind the name, which may hold anything.
+    return process.platform !== "linux" || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
