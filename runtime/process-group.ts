@@ -24,6 +24,8 @@ export interface ProcessGroup {
   terminate(): void;
   /** Ends the whole group. Safe at any time, also when the group is gone. */
   kill(): void;
+  /** Is there still a process in the group, be it one that is about to end? */
+  isThere(): boolean;
 }
 
 /**
@@ -71,8 +73,9 @@ export function startGroup(command: string, options: { cwd: string; env: NodeJS.
       return exit;
     },
     closed,
-    terminate: () => signalGroup(child.pid, "SIGTERM"),
-    kill: () => signalGroup(child.pid, "SIGKILL"),
+    terminate: () => void signalGroup(child.pid, "SIGTERM"),
+    kill: () => void signalGroup(child.pid, "SIGKILL"),
+    isThere: () => signalGroup(child.pid, 0),
   };
 }
 
@@ -88,13 +91,15 @@ function whenOutputEnds(child: ChildProcess, done: () => void): void {
   child.stderr?.once("close", one);
 }
 
-function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
+/** Answers whether anybody was there to get the signal; 0 only asks. */
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  if (pid === undefined) return false;
   try {
-    process.kill(-pid, signal);
+    return process.kill(-pid, signal);
   } catch (error) {
     // ESRCH: nobody is left. EPERM: macOS says so for a group of zombies.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ESRCH" && code !== "EPERM") throw error;
+    return false;
   }
 }

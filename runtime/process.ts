@@ -15,7 +15,7 @@ const STABLE_MS = 1_000;
 /** From SIGTERM to SIGKILL. */
 const STOP_MS = 5_000;
 
-/** After the group was killed: for its last output to arrive. Only a process in uninterruptible sleep needs longer. */
+/** After the group was killed: for it to be gone and its last output to arrive. Only uninterruptible sleep is longer. */
 const LAST_OUTPUT_MS = 500;
 
 /** Of an app that did not start, the last lines are reported. */
@@ -149,6 +149,8 @@ export class Supervisor {
       group.terminate();
       await Promise.race([group.closed, sleep(STOP_MS)]);
       group.kill();
+      const deadlineMs = performance.now() + LAST_OUTPUT_MS;
+      while (group.isThere() && performance.now() < deadlineMs) await sleep(POLL_MS);
       await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
     }
     await this.#running;

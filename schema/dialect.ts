@@ -103,7 +103,8 @@ function functionUses(source: string, owner: ObjectNode, prefix: string): Use[] 
     const dropped = droppedUses(member.value, `${prefix}${name}`);
     if (name === "lambda") {
       const counts = memberOf(owner, "lambda") === member;
-      uses.push(counts ? lambdaUse(source, owner, member, prefix) : duplicateUse(owner, member, prefix));
+      const duplicate = () => duplicateUse({ ...LAMBDA, span: member.key.span }, owner, member, `${prefix}lambda`);
+      uses.push(counts ? lambdaUse(source, owner, member, prefix) : duplicate());
     }
     uses.push(...dropped);
   }
@@ -125,27 +126,31 @@ function droppedUses(settings: Node | undefined, path: string): Use[] {
   }));
 }
 
-/** A `lambda` that another one follows, which is the one that counts. */
-function duplicateUse(owner: ObjectNode, member: Member, prefix: string): Use {
+/** An older key that the same one follows, which is the one that counts. */
+function duplicateUse(
+  use: Pick<Use, "code" | "span" | "message">,
+  object: ObjectNode,
+  member: Member,
+  path: string,
+): Use {
   return {
-    code: "config/deprecated-lambda",
-    span: member.key.span,
-    message: `"lambda" is called "function" now`,
+    ...use,
     hint: "remove it: a second one follows, which counts",
-    note: `removed the first "${prefix}lambda": the last one counts`,
+    note: `removed the first "${path}": the last one counts`,
     replace: [],
-    remove: { object: owner, member },
-    settle: () => void owner.members.splice(owner.members.indexOf(member), 1),
+    remove: { object, member },
+    settle: () => void object.members.splice(object.members.indexOf(member), 1),
   };
 }
 
+const LAMBDA = { code: "config/deprecated-lambda", message: `"lambda" is called "function" now` };
+const ENABLE = {
+  code: "config/deprecated-enable",
+  message: `"enable" is called "disable" now, with the opposite value`,
+};
+
 function lambdaUse(source: string, owner: ObjectNode, member: Member, prefix: string): Use {
-  const base = {
-    code: "config/deprecated-lambda",
-    span: member.key.span,
-    message: `"lambda" is called "function" now`,
-    hint: `write "function"`,
-  };
+  const base = { ...LAMBDA, span: member.key.span, hint: `write "function"` };
   const today = memberOf(owner, "function")?.value;
   const settings = member.value;
   const kept =
@@ -224,47 +229,50 @@ function insertion(source: string, object: ObjectNode, members: readonly Member[
 
 /** `enable` of logs and error pages, today `disable` with the opposite value. */
 function enableUses(object: ObjectNode, section: string): Use[] {
-  const member = memberOf(object, "enable");
-  if (member === undefined) return [];
+  const members = object.members.filter(({ key }) => key.value === "enable");
+  return members.map((member, i) => {
+    const base = { ...ENABLE, span: member.key.span };
+    if (i < members.length - 1) return duplicateUse(base, object, member, `${section}.enable`);
+    return enableUse(base, object, member, section);
+  });
+}
+
+function enableUse(
+  base: Pick<Use, "code" | "span" | "message">,
+  object: ObjectNode,
+  member: Member,
+  section: string,
+): Use {
   const drop = () => void object.members.splice(object.members.indexOf(member), 1);
-  const base = {
-    code: "config/deprecated-enable",
-    span: member.key.span,
-    message: `"enable" is called "disable" now, with the opposite value`,
-  };
   if (memberOf(object, "disable") !== undefined) {
     const note = `dropped "${section}.enable": "disable" is there already`;
-    return [
-      {
-        ...base,
-        hint: `remove it: "disable" is there already`,
-        note,
-        replace: [],
-        remove: { object, member },
-        settle: drop,
-      },
-    ];
+    return {
+      ...base,
+      hint: `remove it: "disable" is there already`,
+      note,
+      replace: [],
+      remove: { object, member },
+      settle: drop,
+    };
   }
   const { value } = member;
   if (value?.type !== "boolean") {
-    return [{ ...base, hint: `write "disable": true or "disable": false`, note: undefined, replace: [], settle: drop }];
+    return { ...base, hint: `write "disable": true or "disable": false`, note: undefined, replace: [], settle: drop };
   }
   const opposite = { ...value, value: !value.value };
-  return [
-    {
-      ...base,
-      hint: `write "disable": ${opposite.value}`,
-      note: `replaced "${section}.enable": ${value.value} by "disable": ${opposite.value}`,
-      replace: [
-        { span: member.key.span, text: '"disable"' },
-        { span: value.span, text: String(opposite.value) },
-      ],
-      settle: () => {
-        member.key = { ...member.key, value: "disable" };
-        member.value = opposite;
-      },
+  return {
+    ...base,
+    hint: `write "disable": ${opposite.value}`,
+    note: `replaced "${section}.enable": ${value.value} by "disable": ${opposite.value}`,
+    replace: [
+      { span: member.key.span, text: '"disable"' },
+      { span: value.span, text: String(opposite.value) },
+    ],
+    settle: () => {
+      member.key = { ...member.key, value: "disable" };
+      member.value = opposite;
     },
-  ];
+  };
 }
 
 function injectUses(item: ObjectNode): Use[] {

@@ -244,6 +244,41 @@ t.test("never throws, and what it says is sound, on damaged files", (t) => {
   t.end();
 });
 
+t.test("migration leaves nothing of the older dialect and adds no problem", (t) => {
+  const member = (names: string[], value: fc.Arbitrary<string>) =>
+    fc.tuple(fc.constantFrom(...names), value).map(([key, text]) => `"${key}": ${text}`);
+  const object = (members: fc.Arbitrary<string>) =>
+    fc
+      .tuple(fc.array(members, { maxLength: 4 }), fc.constantFrom(" ", "\n  ", ""))
+      .map(([parts, blank]) => `{${parts.map((part) => blank + part).join(",")}${blank}}`);
+  const scalar = fc.constantFrom("128", "true", '"x"', "null");
+  const settings = fc.oneof(object(member(["memory", "warm", "runtime", "timeout"], scalar)), scalar);
+  const toggles = object(member(["enable", "disable", "dir"], fc.constantFrom("true", "false", '"true"')));
+  const stage = object(member(["lambda", "function"], settings));
+  const section = fc.oneof(
+    member(["lambda", "function"], settings),
+    member(["logs", "error_pages"], toggles),
+    member(["stages"], object(member(["production", "beta"], stage))),
+  );
+  fc.assert(
+    fc.property(object(section), (text) => {
+      const count = (source: string) => {
+        const codes = checkConfig(source).problems.map(({ code }) => code);
+        return { old: codes.filter((code) => code.startsWith("config/deprecated-")).length, all: codes.length };
+      };
+      const migrated = migrate(text);
+      const before = count(text);
+      const after = count(migrated.text);
+      // What cannot be migrated (an "enable" that is no boolean, a "lambda" that is no object) stays, and says so.
+      if (after.old > 0 && migrate(migrated.text).text !== migrated.text) throw new Error(`not at once: ${text}`);
+      if (after.all > before.all) throw new Error(`${before.all} problems became ${after.all}: ${text}`);
+      if (before.old > 0 && migrated.notes.length === 0 && migrated.text !== text) throw new Error(`unsaid: ${text}`);
+    }),
+    { seed: 3, numRuns: 2000 },
+  );
+  t.end();
+});
+
 t.test("one wrong value in a valid file is one problem at that value", (t) => {
   for (const text of valid) {
     const value: Config = JSON.parse(text.replace(/^\ufeff/, ""));

@@ -75,11 +75,7 @@ async function serveFile(
         limit: MAX_FILE_BYTES,
       });
       await file.close();
-      return proxyError(
-        request,
-        500,
-        `a served file may have at most 6 MB, this one has ${(bytes / 2 ** 20).toFixed(1)} MB`,
-      );
+      return proxyError(request, 500, `the file has ${bytes} bytes, a served file at most ${MAX_FILE_BYTES} (6 MB)`);
     }
     const etag = `"${bytes.toString(16)}-${stats.mtimeNs.toString(16)}${variant.coding ? `-${variant.coding}` : ""}"`;
     const modified = new Date(Number(stats.mtimeMs)).toUTCString();
