@@ -59,7 +59,10 @@ async function fileSource(
   }
   const paths = await list();
   if (follow && paths.includes("-") && paths.length > 1) {
-    return { message: "stdin is not followed beside files", hint: "it ends when its writer does: leave out -f, or the files" };
+    return {
+      message: "stdin is not followed beside files",
+      hint: "it ends when its writer does: leave out -f, or the files",
+    };
   }
   const source: Source = {
     sinceMs,
