@@ -221,6 +221,11 @@ t.test("what is wrong is said, and nothing stands on stdout", async (t) => {
       2,
       'error: no file matches "*.none"\n  quote a pattern, so that the shell leaves it alone\n',
     ],
+    [
+      ["logs", "-f", "--file", "-", "--file", "tool.json"],
+      2,
+      "error: stdin is not followed beside files\n  it ends when its writer does: leave out -f, or the files\n",
+    ],
     [["logs", "--file", "folder"], 2, 'error: cannot read "folder": it is a folder\n'],
     [["logs", "--since=-1d"], 2, /^error: --since "-1d": /],
     [["logs", "-S", "yesterday"], 2, /^error: --since "yesterday": /],

@@ -58,7 +58,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     if (signal === "SIGINT" && io.stderr.isTerminal) void context.say("");
     stop.abort();
   });
-  // With --format json stdout is the entries; when their reader goes away there is nobody to serve.
+  // Whoever read the entries went away, and took the address of the server along.
   io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
 
   const note = (text: string) => (context.format === "json" ? context.say(text) : context.print(text));

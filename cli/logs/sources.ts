@@ -58,15 +58,19 @@ async function fileSource(
     }
   }
   const paths = await list();
+  if (follow && paths.includes("-") && paths.length > 1) {
+    return {
+      message: "stdin is not followed beside files",
+      hint: "it ends when its writer does: leave out -f, or the files",
+    };
+  }
   const source: Source = {
     sinceMs,
     note: undefined,
     live: follow || paths.includes("-"),
     async *lines(signal) {
       if (paths.includes("-")) {
-        // stdin has one end and takes part once, at its place among the files.
         for (const path of paths) yield* path === "-" ? stdinLines(context, signal) : readFiles([path]);
-        if (follow && paths.length > 1) yield* followFiles(async () => (await list()).filter((p) => p !== "-"), signal);
       } else if (follow) yield* followFiles(list, signal);
       else yield* readFiles(paths);
     },
