@@ -1,5 +1,5 @@
-// Answers that take their time or never end, and the other protocols: /sse, /websocket, /half, /half-head, /stall,
-// /bytes?n=, /hang, /aborted (how many requests of /hang and /sse lost their client).
+// Answers that take their time, break off or never end, and the other protocols: /sse, /websocket, /half, /half-chunked,
+// /half-head, /reset, /nonsense, /odd-*, /bytes?n=, /hang; /aborted: how many of /hang and /sse lost their client.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 
