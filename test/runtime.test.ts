@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, get, Agent as HttpAgent, request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
@@ -52,6 +52,7 @@ t.test("a request right after kill -9 is answered by the restarted app", async (
 
 t.test("a request that brings the app down never runs twice", async (t) => {
   const directory = makeProject();
+  t.teardown(() => rmSync(directory, { recursive: true }));
   const COUNT = join(directory, "count");
   const server = await start(t, { app: "crashes/server.mjs", env: { COUNT }, config: quick });
   const runs = (what: string) =>
