@@ -38,8 +38,6 @@ export function hop(options: HopOptions): Handler {
   proxy.on("proxyReq", (proxyReq, req) => (req as unknown as Attempt).onRequest(proxyReq));
   proxy.on("proxyReqWs", (proxyReq, req) => (req as unknown as Attempt).onRequest(proxyReq));
   proxy.on("proxyRes", (proxyRes, req) => (req as unknown as Attempt).onResponse(proxyRes));
-  // The client's socket is gone: nobody waits for an answer.
-  proxy.on("econnreset", (error, req) => (req as unknown as Attempt).onError(error));
   // Each call brings a callback of its own; http-proxy throws where nobody listens to the event either.
   proxy.on("error", () => {});
 
@@ -86,8 +84,8 @@ async function answer(
     }
     deadline.stop();
     if (!(outcome instanceof Broken)) {
-      const isOrphans = wasKilled(upstream) && !resent && IDEMPOTENT.has(request.method) && body.isReplayable;
-      if (!isOrphans) {
+      const isOrphans = wasKilled(upstream) && !outcome.switched;
+      if (!isOrphans || resent || !IDEMPOTENT.has(request.method) || !body.isReplayable) {
         upstream.answered();
         return outcome;
       }

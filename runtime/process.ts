@@ -169,7 +169,7 @@ export class Supervisor {
     let attempt = 0;
     while (!this.#stop.signal.aborted) {
       attempt += 1;
-      const run = await this.#runOnce(attempt);
+      const run = await this.#runOnce(attempt).catch((error: Error) => this.#notStarted(error));
       if (this.#stop.signal.aborted) return;
 
       failures = run.stable ? 0 : failures + 1;
@@ -236,7 +236,7 @@ export class Supervisor {
         command,
         port,
         timeout: listenTimeoutMs,
-        output: lastLines,
+        output: [...lastLines],
       });
       return { stable: false, reason: `the app did not listen on PORT within ${listenTimeoutMs} ms` };
     }
@@ -245,9 +245,15 @@ export class Supervisor {
       command,
       ...exitFields(exit),
       uptime: lived(),
-      ...(host === undefined && { output: lastLines }),
+      ...(host === undefined && { output: [...lastLines] }),
     });
     return { stable, reason: `the ${message} (${exitText(exit)})` };
+  }
+
+  /** Nothing to do with the app: no port could be had, or no process. */
+  #notStarted(error: Error): { stable: boolean; reason: string } {
+    this.#options.entries.write("error", "app could not be started", { error: error.message });
+    return { stable: false, reason: error.message };
   }
 
   /** Turns the output into entries; the array that it answers holds the last lines at any time. */

@@ -2,12 +2,13 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, get, Agent as HttpAgent, request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import type { Entry } from "../grammar/entry.ts";
 import { EntryLog } from "../runtime/entries.ts";
 import { backoffDelayMs, endedFromOutside, Supervisor } from "../runtime/process.ts";
 import { apps, ask, askRaw, isRunning, makeProject, parseResponse, start, until } from "./support/runtime.ts";
@@ -51,6 +52,7 @@ t.test("a request right after kill -9 is answered by the restarted app", async (
 
 t.test("a request that brings the app down never runs twice", async (t) => {
   const directory = makeProject();
+  t.teardown(() => rmSync(directory, { recursive: true }));
   const COUNT = join(directory, "count");
   const server = await start(t, { app: "crashes/server.mjs", env: { COUNT }, config: quick });
   const runs = (what: string) =>
@@ -251,7 +253,8 @@ t.test("a port that something else took", async (t) => {
   t.teardown(() => other.close());
   const { port } = other.address() as AddressInfo;
 
-  const ports = [port, 0];
+  const written: Entry[] = [];
+  const ports = [port, Number.NaN, 0];
   const supervisor = new Supervisor({
     command: `exec ${node} ${crashes}`,
     directory: apps,
@@ -260,13 +263,22 @@ t.test("a port that something else took", async (t) => {
     listenTimeoutMs: 5_000,
     backoff: { min: 1, max: 1, factor: 1, attempts: 3, jitter: false },
     output: undefined,
-    entries: new EntryLog({ log: () => {}, stage: "", version: "" }),
-    choosePort: async () => ports.shift() || freePort(),
+    entries: new EntryLog({ log: (entries) => written.push(...entries), stage: "", version: "" }),
+    choosePort: async () => {
+      const next = ports.shift();
+      if (Number.isNaN(next)) throw new Error("too many open files");
+      return next || freePort();
+    },
   });
   supervisor.start();
   t.teardown(() => supervisor.stop());
   const upstream = await supervisor.upstream(new AbortController().signal);
   t.not(upstream.port, port);
+  await until(() => written.some(({ message }) => /^app listening/.test(message)), "the start is written");
+  t.same(
+    written.map(({ message }) => message),
+    ["app could not be started", "app restarts", "app listening again"],
+  );
 
   const { serve } = await import("../runtime/index.ts");
   const { configOf } = await import("./support/runtime.ts");

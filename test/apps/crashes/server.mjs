@@ -22,7 +22,7 @@ createServer((req, res) => {
     case "/answer-then-exit":
       return res.end("answered", () => setTimeout(() => process.exit(3), 5));
     case "/reset-then-exit":
-      res.socket.resetAndDestroy();
+      req.socket.resetAndDestroy();
       return setTimeout(() => process.exit(9), 30);
     case "/slow":
       return setTimeout(() => res.end(String(process.pid)), 300);

@@ -1,5 +1,5 @@
-// Answers that take their time or never end, and the other protocols: /sse, /websocket, /half, /half-head, /stall,
-// /bytes?n=, /hang, /aborted (how many requests of /hang and /sse lost their client).
+// Answers that take their time, break off or never end, and the other protocols: /sse, /websocket, /half, /half-chunked,
+// /half-head, /reset, /nonsense, /odd-*, /bytes?n=, /hang; /aborted: how many of /hang and /sse lost their client.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -23,21 +23,23 @@ const server = createServer((req, res) => {
       res.write("only this");
       return void setTimeout(() => res.destroy(), 20);
     case "/half-head":
-      res.socket.write("HTTP/1.1 200 OK\r\nContent-");
-      return void setTimeout(() => res.socket.destroy(), 20);
+      req.socket.write("HTTP/1.1 200 OK\r\nContent-");
+      return void setTimeout(() => req.socket.destroy(), 20);
     case "/reset":
       resets++;
-      return void res.socket.destroy();
+      return void req.socket.destroy();
     case "/resets":
       return void res.end(String(resets));
     case "/nonsense":
-      return void res.socket.end("this is not HTTP\r\n\r\n");
+      return void req.socket.end("this is not HTTP\r\n\r\n");
     case "/odd-status":
-      return void res.socket.end("HTTP/1.1 042 What\r\nContent-Length: 0\r\n\r\n");
+      return void req.socket.end("HTTP/1.1 042 What\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
     case "/odd-header":
-      return void res.socket.end("HTTP/1.1 200 OK\r\nX-Odd: a\u007fb\r\nContent-Length: 0\r\n\r\n");
+      return void req.socket.end(
+        "HTTP/1.1 200 OK\r\nX-Odd: a\u007fb\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+      );
     case "/odd-reason":
-      return void res.socket.end("HTTP/1.1 200 O\u007fK\r\nContent-Length: 2\r\n\r\nok");
+      return void req.socket.end("HTTP/1.1 200 O\u007fK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
     case "/bytes": {
       let left = Number(searchParams.get("n"));
       const part = Buffer.alloc(64 * 1024, "x");
