@@ -187,7 +187,10 @@ function keyOf(nodes: readonly TrieNode[]): string {
   return nodes.map(({ id }) => id.toString(36)).join();
 }
 
-/** The text that a path must go on with, where all other places it can be at are wildcards that this text leaves alone. */
+/**
+ * The text that a path must go on with, where all other places it can be at are wildcards that this text leaves alone: a
+ * path that goes another way is read again from the start of the run, and must not meet the same run on the way.
+ */
 function runFrom(nodes: readonly TrieNode[]): string {
   const wildcards = nodes.filter(({ kind }) => kind === "wildcard");
   let [node, ...more] = nodes.filter(({ kind }) => kind !== "wildcard");
