@@ -28,7 +28,9 @@ const LEVELS = new Set(
     .flatMap((word) => [word, word.toUpperCase()]),
 );
 const STAGES = new Set(["production", "staging", "development"].flatMap((word) => [word, word.toUpperCase()]));
-const RESERVED = new Set(["and", "or", "not", "in", "contains", "exists"].flatMap((word) => [word, word.toUpperCase()]));
+const RESERVED = new Set(
+  ["and", "or", "not", "in", "contains", "exists"].flatMap((word) => [word, word.toUpperCase()]),
+);
 
 const NAME_START = 1;
 const NAME_REST = 2;
@@ -57,7 +59,7 @@ class Pratt {
     for (;;) {
       const code = source.charCodeAt(this.#pos);
       if (code === 32 || code === 9 || code === 10 || code === 13) this.#pos++;
-      else return code === code ? code : END;
+      else return Number.isNaN(code) ? END : code;
     }
   }
 
@@ -183,7 +185,8 @@ class Pratt {
       this.#pos++;
       this.peek();
       const at = this.#pos;
-      const match = /\/((?:\\[^\n\r]|\[\^?\]?(?:\[:(?:(?!:\])[^\n\r])*:\]|\\[^\n\r]|[^\]\n\r])*\]|[^/\\\n\r])*)\/(\p{L}*)(?![\p{L}\p{M}0-9_\-./:@+%~*"])/uy;
+      const match =
+        /\/((?:\\[^\n\r]|\[\^?\]?(?:\[:(?:(?!:\])[^\n\r])*:\]|\\[^\n\r]|[^\]\n\r])*\]|[^/\\\n\r])*)\/(\p{L}*)(?![\p{L}\p{M}0-9_\-./:@+%~*"])/uy;
       match.lastIndex = at;
       const found = match.exec(source);
       if (found === null) return undefined;
@@ -271,7 +274,7 @@ class Pratt {
     for (;;) {
       const code = source.charCodeAt(at);
       if (code === 34) break;
-      if (code !== code || code === 10 || code === 13) throw REFUSED;
+      if (Number.isNaN(code) || code === 10 || code === 13) throw REFUSED;
       at += code === 92 ? 2 : 1;
     }
     this.#pos = at + 1;
@@ -282,7 +285,8 @@ class Pratt {
 
   #word(): WordValue {
     const start = this.#pos;
-    for (let length = this.#isIn(WORD, this.#pos); length > 0; length = this.#isIn(WORD, this.#pos)) this.#pos += length;
+    for (let length = this.#isIn(WORD, this.#pos); length > 0; length = this.#isIn(WORD, this.#pos))
+      this.#pos += length;
     const text = this.#source.slice(start, this.#pos);
     if (text === "" || RESERVED.has(text) || this.#source.charCodeAt(this.#pos) === 34) throw REFUSED;
     return { kind: "word", chunks: text.split("*"), span: { start, end: this.#pos } };
@@ -335,7 +339,7 @@ class Pratt {
   #isIn(mask: number, at: number): number {
     const code = this.#source.charCodeAt(at);
     if (code < 128) return (CLASS[code]! & mask) !== 0 ? 1 : 0;
-    if (code !== code) return 0;
+    if (Number.isNaN(code)) return 0;
     const char = String.fromCodePoint(this.#source.codePointAt(at)!);
     return (mask === NAME_START ? BEYOND_START : BEYOND_REST).test(char) ? char.length : 0;
   }

@@ -1,0 +1,11 @@
+// `npm run bench:query`: every measure of the query language beside its rivals, in one run.
+import { cpus, release } from "node:os";
+import { benchCold } from "./cold.ts";
+import { benchParse } from "./parse.ts";
+
+console.log(
+  `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, Linux ${release()}\n`,
+);
+benchParse();
+console.log();
+benchCold();
