@@ -3,28 +3,30 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildSync } from "esbuild";
+import { build } from "esbuild";
+import { requireLatePackages } from "../../../cli/build/late-packages.mjs";
 import { root } from "../../support/cli.ts";
 import { QUERIES } from "./parse.ts";
 import { median, spread } from "./statistics.ts";
 
 const ROUNDS = 40;
 
-export function benchCold(): void {
+export async function benchCold(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "tool-bench-cold-"));
-  const bundle = (name: string, contents: string) => {
+  const bundle = async (name: string, contents: string) => {
     const outfile = join(directory, `${name}.cjs`);
-    const common = { bundle: true, platform: "node", format: "cjs", minify: true, outfile, logLevel: "error" } as const;
-    buildSync({ ...common, stdin: { contents, resolveDir: root } });
+    const plugins = [requireLatePackages(join(root, "dist/bin/late"))];
+    const common = { bundle: true, platform: "node", format: "cjs", minify: true, logLevel: "error" } as const;
+    await build({ ...common, outfile, plugins, stdin: { contents, resolveDir: root } });
     return outfile;
   };
   const parse = 'import { parseQuery } from "./grammar/query/index.ts"; if (!parseQuery(process.argv[2]).ok) throw 1;';
   const generated =
     'import { parsers, NO_MATCH } from "./grammar/query/query-parser.generated.ts"; if (parsers.Query(process.argv[2]) === NO_MATCH) throw 1;';
   const programs = {
-    "an empty process": bundle("empty", "0"),
-    "the generated parser": bundle("parser", generated),
-    "parseQuery, all of it": bundle("query", parse),
+    "an empty process": await bundle("empty", "0"),
+    "the generated parser": await bundle("parser", generated),
+    "parseQuery, all of it": await bundle("query", parse),
   };
   const times: Record<string, number[]> = {};
   for (let round = 0; round < ROUNDS; round++) {

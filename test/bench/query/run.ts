@@ -8,4 +8,4 @@ console.log(
 );
 benchParse();
 console.log();
-benchCold();
+await benchCold();
