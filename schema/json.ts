@@ -150,6 +150,16 @@ export function spanInside(source: string, node: StringNode, range: Span): Span 
   return { start: at(range.start), end: at(range.end) };
 }
 
+/** The other way round: which offset of a string's value stands at an offset of the text. */
+export function offsetInside(source: string, node: StringNode, offset: number): number {
+  const raw = source.slice(node.content.start, node.content.end);
+  const at = Math.max(0, Math.min(offset - node.content.start, raw.length));
+  if (!raw.includes("\\")) return at;
+  // Within an escape it is the character that the escape stands for.
+  const { offsets } = decode(raw);
+  return offsets.findLastIndex((start) => start <= at);
+}
+
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
 /**

@@ -38,19 +38,45 @@ export function checkLanguages(report: Report, root: ObjectNode): Meanings {
   return meanings;
 }
 
+/** Where a string in a language stands. */
+export interface LanguagePlace {
+  /** From the root; for a key with the key itself as the last name. The array changes as the walk goes on: copy it. */
+  readonly path: readonly (string | number)[];
+  /** What the schema says about the string, or about the value behind the key. */
+  readonly schema: Schema;
+  readonly isKey: boolean;
+}
+
 /** Calls back for every string in an `x-language`, in the order of the text. */
-function eachLanguage(node: Node, part: Schema, visit: (language: string, node: StringNode) => void) {
-  const { properties, propertyNames, additionalProperties, items, "x-language": language } = resolve(part);
-  if (node.type === "string" && language !== undefined) visit(language, node);
-  if (node.type === "array" && items !== undefined) {
-    for (const item of node.items) eachLanguage(item, items, visit);
-  }
-  if (node.type !== "object") return;
-  for (const { key, value } of node.members) {
-    if (propertyNames?.["x-language"] !== undefined) visit(propertyNames["x-language"], key);
-    const known = properties !== undefined && Object.hasOwn(properties, key.value) ? properties[key.value] : undefined;
-    const inner = known ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
-    if (inner !== undefined && value !== undefined) eachLanguage(value, inner, visit);
+export function eachLanguage(
+  root: Node,
+  schema: Schema,
+  visit: (language: string, node: StringNode, place: LanguagePlace) => void,
+): void {
+  const path: (string | number)[] = [];
+  walk(root, schema);
+
+  function walk(node: Node, part: Schema) {
+    const schema = resolve(part);
+    const { properties, propertyNames, additionalProperties, items, "x-language": language } = schema;
+    if (node.type === "string" && language !== undefined) visit(language, node, { path, schema, isKey: false });
+    if (node.type === "array" && items !== undefined) {
+      for (const [i, item] of node.items.entries()) {
+        path.push(i);
+        walk(item, items);
+        path.pop();
+      }
+    }
+    if (node.type !== "object") return;
+    for (const { key, value } of node.members) {
+      const known = properties && Object.hasOwn(properties, key.value) ? properties[key.value] : undefined;
+      const inner = known ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
+      path.push(key.value);
+      const ofKey = propertyNames?.["x-language"];
+      if (ofKey !== undefined) visit(ofKey, key, { path, schema: resolve(inner ?? {}), isKey: true });
+      if (inner !== undefined && value !== undefined) walk(value, inner);
+      path.pop();
+    }
   }
 }
 

@@ -13,9 +13,14 @@ export interface Schema {
   readonly propertyNames?: Schema;
   readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;
+  readonly description?: string;
+  readonly markdownDescription?: string;
+  readonly required?: readonly string[];
   readonly enum?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly minItems?: number;
+  readonly minLength?: number;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly definitions?: Readonly<Record<string, Schema>>;
@@ -29,7 +34,9 @@ interface SchemaError {
   readonly params: { additionalProperty?: string; missingProperty?: string; limit?: number };
 }
 
-const schema = toolSchema as Schema;
+/** What tool.schema.json says about the whole file. */
+export const rootSchema = toolSchema as Schema;
+const schema = rootSchema;
 const validate = generated as unknown as { (value: unknown): boolean; errors?: readonly SchemaError[] | null };
 
 /** Each run shows the keys below one more level of misspelled ones, and the schema is six levels deep. */
@@ -158,7 +165,7 @@ function translate(report: Report, error: SchemaError, place: Place): boolean {
 }
 
 /** What a schema says about a member of that name. ajv's own schema paths start anew at some references. */
-function memberSchema(parent: Schema, name: string): Schema {
+export function memberSchema(parent: Schema, name: string): Schema {
   const { properties, additionalProperties } = parent;
   if (properties !== undefined && Object.hasOwn(properties, name)) return resolve(properties[name]!);
   return typeof additionalProperties === "object" ? resolve(additionalProperties) : {};

@@ -1,0 +1,265 @@
+import { getLanguageService, type JSONDocument } from "vscode-json-languageservice";
+import { TextDocument } from "vscode-languageserver-textdocument";
+import type { Position, Range } from "vscode-languageserver-types";
+import type { Span } from "../../grammar/problem.ts";
+import {
+  type ArrayNode,
+  type Member,
+  memberOf,
+  type Node,
+  type ObjectNode,
+  offsetInside,
+  parseJson,
+  type StringNode,
+  spanInside,
+} from "../../schema/json.ts";
+import { eachLanguage } from "../../schema/languages.ts";
+import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/shape.ts";
+
+/** What a text is: `config` a tool.json, `query` a *.logq file, `template` an error page, `ignore` a .toolignore. */
+export type DocumentKind = "config" | "query" | "template" | "ignore";
+
+export type Path = readonly (string | number)[];
+
+/** What stands under the cursor. */
+export interface TreePlace {
+  /** The innermost node: a value, or the key itself where `isKey`. */
+  readonly node: Node;
+  /** The member that the node is the key or the value of. */
+  readonly member: Member | undefined;
+  readonly isKey: boolean;
+  /** From the root to the value (for a key: to the value behind it). */
+  readonly path: Path;
+  /** What the schema says about the value; empty where it says nothing. */
+  readonly schema: Schema;
+}
+
+/** A string or key in one of the languages that the schema marks with `x-language`. */
+export interface EmbeddedString {
+  /** `query`, `route`, `location`, `duration`, `glob`, `path`, `command`, `header-name`, `color`, `ref:/actions/*\/name`. */
+  readonly language: string;
+  readonly node: StringNode;
+  readonly isKey: boolean;
+  readonly path: Path;
+  readonly schema: Schema;
+  /** Decoded: what the language reads. */
+  readonly value: string;
+  /** Where a range of the value stands in the document. */
+  toText(span: Span): Span;
+  /** The offset in the value of an offset in the document. */
+  toValue(offset: number): number;
+}
+
+/** A member of a section, such as one redirect: the key that names it and its value. */
+export interface Entry {
+  readonly key: StringNode;
+  readonly value: Node | undefined;
+}
+
+/**
+ * One version of a text, and what is made of it: each once, when first asked for. A change makes another document.
+ * Trees are shared and never changed.
+ */
+export class ToolDocument {
+  readonly uri: string;
+  readonly version: number;
+  readonly text: string;
+  readonly kind: DocumentKind;
+  readonly #lines: TextDocument;
+  #root: { node: Node | undefined } | undefined;
+  #json: JSONDocument | undefined;
+  #strings: readonly EmbeddedString[] | undefined;
+
+  constructor(uri: string, version: number, text: string, kind: DocumentKind) {
+    this.uri = uri;
+    this.version = version;
+    this.text = text;
+    this.kind = kind;
+    this.#lines = TextDocument.create(uri, kind === "config" ? "json" : kind, version, text);
+  }
+
+  /** The name of the file, without its folder. */
+  get name(): string {
+    return decodeURIComponentSafely(this.uri.slice(this.uri.lastIndexOf("/") + 1));
+  }
+
+  /** Lines and offsets, as libraries want them. */
+  get lines(): TextDocument {
+    return this.#lines;
+  }
+
+  /** The tolerant tree; undefined for an empty text, or one that is no JSON at all. */
+  get root(): Node | undefined {
+    this.#root ??= { node: this.kind === "config" ? parseJson(this.text).root : undefined };
+    return this.#root.node;
+  }
+
+  /** The tree of vscode-json-languageservice, for what is asked of that library. */
+  get json(): JSONDocument {
+    this.#json ??= getLanguageService({}).parseJSONDocument(this.#lines);
+    return this.#json;
+  }
+
+  offsetAt(position: Position): number {
+    return this.#lines.offsetAt(position);
+  }
+
+  positionAt(offset: number): Position {
+    return this.#lines.positionAt(offset);
+  }
+
+  rangeOf({ start, end }: Span): Range {
+    return { start: this.positionAt(start), end: this.positionAt(end) };
+  }
+
+  /** What stands at an offset; both ends of a value belong to it. Undefined outside of the root. */
+  pathAt(offset: number): TreePlace | undefined {
+    const root = this.root;
+    if (root === undefined || !touches(root.span, offset)) return undefined;
+    let place: TreePlace = { node: root, member: undefined, isKey: false, path: [], schema: rootSchema };
+    for (;;) {
+      const inner = step(place, offset);
+      if (inner === undefined) return place;
+      place = inner;
+      if (place.isKey) return place;
+    }
+  }
+
+  /** The value at a path, and what the schema says about it. */
+  nodeAt(path: Path): { readonly node: Node | undefined; readonly schema: Schema } {
+    let node = this.root;
+    let schema: Schema = rootSchema;
+    for (const name of path) {
+      schema = typeof name === "number" ? resolve(schema.items ?? {}) : memberSchema(schema, name);
+      node =
+        typeof name === "number"
+          ? node?.type === "array"
+            ? node.items[name]
+            : undefined
+          : memberOf(node, name)?.value;
+    }
+    return { node, schema };
+  }
+
+  /** Every string and key that is in a language, in the order of the text. */
+  strings(): readonly EmbeddedString[] {
+    if (this.#strings !== undefined) return this.#strings;
+    const found: EmbeddedString[] = [];
+    const { root, text } = this;
+    if (root !== undefined) {
+      eachLanguage(root, rootSchema, (language, node, { path, schema, isKey }) => {
+        found.push({
+          language,
+          node,
+          isKey,
+          path: [...path],
+          schema,
+          value: node.value,
+          toText: (span) => spanInside(text, node, span),
+          toValue: (offset) => offsetInside(text, node, offset),
+        });
+      });
+    }
+    this.#strings = found;
+    return found;
+  }
+
+  /** The string in a language whose quotes enclose the offset. */
+  embeddedAt(offset: number): EmbeddedString | undefined {
+    const strings = this.strings();
+    const at = lastBefore(strings, ({ node }) => node.content.start, offset);
+    const string = strings[at];
+    return string !== undefined && offset <= string.node.content.end ? string : undefined;
+  }
+
+  /** A section of the configuration, such as `section("redirects")`. */
+  section(name: string): Member | undefined {
+    return memberOf(this.root, name);
+  }
+
+  /** The redirect and rewrite rules: pattern and rule. */
+  routes(): readonly Entry[] {
+    return entriesOf(this.section("redirects")?.value);
+  }
+
+  /** The header rules: pattern and headers. */
+  headers(): readonly Entry[] {
+    return entriesOf(this.section("headers")?.value);
+  }
+
+  actions(): readonly ObjectNode[] {
+    return objectsOf(this.section("actions")?.value);
+  }
+
+  alerts(): readonly ObjectNode[] {
+    return objectsOf(this.section("alerts")?.value);
+  }
+
+  stages(): readonly Entry[] {
+    return entriesOf(this.section("stages")?.value);
+  }
+
+  /** The hooks of the app, without those of stages. */
+  hooks(): readonly Entry[] {
+    return entriesOf(this.section("hooks")?.value);
+  }
+
+  /** The saved queries: name and query. */
+  queries(): readonly Entry[] {
+    return entriesOf(memberOf(this.section("logs")?.value, "queries")?.value);
+  }
+}
+
+function step({ node, path, schema }: TreePlace, offset: number): TreePlace | undefined {
+  if (node.type === "array") {
+    const i = lastBefore(node.items, ({ span }) => span.start, offset);
+    // Of two that touch, as in [1,2] with the cursor before 2, the one that begins here.
+    const item = node.items[i];
+    if (item === undefined || !touches(item.span, offset)) return undefined;
+    return { node: item, member: undefined, isKey: false, path: [...path, i], schema: resolve(schema.items ?? {}) };
+  }
+  if (node.type !== "object") return undefined;
+  const member = node.members[lastBefore(node.members, ({ key }) => key.span.start, offset)];
+  if (member === undefined) return undefined;
+  const inner = {
+    member,
+    path: [...path, member.key.value],
+    schema: memberSchema(schema, member.key.value),
+  };
+  if (touches(member.key.span, offset)) return { ...inner, node: member.key, isKey: true };
+  if (member.value === undefined || !touches(member.value.span, offset)) return undefined;
+  return { ...inner, node: member.value, isKey: false };
+}
+
+const touches = ({ start, end }: Span, offset: number) => start <= offset && offset <= end;
+
+/** The index of the last element that starts at or before the offset; -1 where none does. They are in text order. */
+export function lastBefore<T>(list: readonly T[], startOf: (element: T) => number, offset: number): number {
+  let low = -1;
+  let high = list.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (startOf(list[middle]!) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function entriesOf(node: Node | undefined): readonly Entry[] {
+  return node?.type === "object" ? node.members : [];
+}
+
+function objectsOf(node: Node | undefined): readonly ObjectNode[] {
+  return (node as ArrayNode | undefined)?.type === "array"
+    ? (node as ArrayNode).items.filter((item) => item.type === "object")
+    : [];
+}
+
+/** File names may hold a percent sign that starts no byte. */
+function decodeURIComponentSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

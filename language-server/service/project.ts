@@ -1,0 +1,53 @@
+import type { Directory } from "../../schema/directory.ts";
+import { memberOf } from "../../schema/json.ts";
+import type { DocumentKind, ToolDocument } from "./document.ts";
+
+/** What a feature may know of the folder around a document. The transport gives it; each part may be missing. */
+export interface Project {
+  /** The folder of tool.json, with a slash at the end. */
+  readonly uri?: string;
+  readonly directory?: Directory;
+  /** The names in a folder of the project, `.` for the project itself; empty where it cannot be read. */
+  listFiles?(folder: string): readonly ProjectFile[];
+  /** The project's tool.json: as it stands in the editor, else as it is saved. */
+  config?(): ToolDocument | undefined;
+}
+
+export interface ProjectFile {
+  readonly name: string;
+  readonly kind: "file" | "directory";
+}
+
+/**
+ * What a file is, by its name: tool.json or *.tool.json, *.logq, .toolignore, and in the folder of error pages the
+ * names that they are looked up by. Undefined for all others: editors send any JSON or HTML file.
+ */
+export function kindOf(uri: string, languageId: string, project: Project): DocumentKind | undefined {
+  const slash = uri.lastIndexOf("/");
+  const name = uri.slice(slash + 1);
+  if (languageId === "toolquery" || name.endsWith(".logq")) return "query";
+  if (languageId === "toolignore" || name === ".toolignore") return "ignore";
+  if (languageId === "tooltemplate") return "template";
+  if (name === "tool.json" || name.endsWith(".tool.json")) return "config";
+  if (isTemplateName(name) && uri.slice(0, slash + 1) === errorPagesUri(project)) return "template";
+  return undefined;
+}
+
+/** The names that error pages are looked up by: a status, a class of them, or all. */
+export function isTemplateName(name: string): boolean {
+  return /^(?:[45]\d\d|[45]xx|error)\.html$/.test(name);
+}
+
+/** The folder of error pages, with a slash at the end; undefined without a tool.json, or where they are turned off. */
+export function errorPagesUri({ uri, config }: Project): string | undefined {
+  const document = uri === undefined ? undefined : config?.();
+  if (document === undefined) return undefined;
+  const settings = document.section("error_pages")?.value;
+  const disable = memberOf(settings, "disable")?.value;
+  if (disable?.type === "boolean" && disable.value) return undefined;
+  const dir = memberOf(settings, "dir")?.value;
+  const path = dir?.type === "string" ? dir.value : ".";
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) return undefined;
+  return uri + parts.map((part) => `${encodeURIComponent(part)}/`).join("");
+}
