@@ -26,6 +26,7 @@ import {
   methods,
   type Project,
   type ProjectFile,
+  plainMethods,
   ToolDocument,
 } from "./service/index.ts";
 
@@ -86,6 +87,9 @@ class Server {
       connection.onRequest(row.method, (params: DocumentParams, token: CancellationToken) =>
         this.#answer(row, params, token),
       );
+    }
+    for (const { method, answer } of plainMethods()) {
+      connection.onRequest(method, (params: never) => answer(params, this.#client));
     }
     connection.onRequest("textDocument/diagnostic", (params: PullParams, token: CancellationToken) =>
       this.#pull(params, token),
