@@ -3,6 +3,7 @@
 import type { CompletionItem, Position } from "vscode-languageserver-types";
 import { complete, resolveCompletion } from "./completion/complete.ts";
 import type { ToolDocument } from "./document.ts";
+import { hover } from "./hover.ts";
 import type { Project } from "./project.ts";
 
 /** What the client can do, as it said at start. */
@@ -39,6 +40,12 @@ export const methods = (): readonly Method[] => [
     capability: { completionProvider: { resolveProvider: true, triggerCharacters: TRIGGERS } },
     answer: ({ document, project, client, params }: Request<AtPosition>) =>
       complete(document, document.offsetAt(params.position), project, client),
+  },
+  {
+    method: "textDocument/hover",
+    capability: { hoverProvider: true },
+    answer: ({ document, project, client, params }: Request<AtPosition>) =>
+      hover(document, document.offsetAt(params.position), project, client),
   },
 ];
 
