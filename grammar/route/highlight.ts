@@ -1,0 +1,76 @@
+import type { Highlighting, Leaf } from "../build/highlight.ts";
+
+/**
+ * How route patterns and locations are coloured. The grammar has a rule for each mistake, so the table is its list of
+ * tokens in the order in which `routeToken` and `locationToken` try them.
+ */
+export const highlighting: Highlighting = {
+  name: "toolroute",
+  scopeName: "source.toolroute",
+  fileTypes: [],
+  isOneLine: true,
+  starts: ["route", "location"],
+  rules: String.raw`
+    originStart = originScheme "://" host
+    originScheme = schemeName
+    host = authority
+    schemeStart = schemeName ":"
+    // Blanks are skipped, and what stands at the end of a line: the other tokens are single characters.
+    literal = ~space any
+  `,
+  contexts: {
+    route: {
+      leaves: [
+        param(),
+        wildcards("keyword.operator.wildcard"),
+        ...escapes(),
+        ...["regexGroup", "foreign", "nameless", "badEscape", "badPercent", "unencoded", "outsidePath"].map(mistake),
+        literal(),
+      ],
+    },
+    location: {
+      leaves: [
+        {
+          rule: "originStart",
+          type: "keyword",
+          scope: "markup.underline.link",
+          isFirst: true,
+        },
+        { rule: "schemeStart", type: "invalid", scope: "invalid.illegal.scheme", isFirst: true },
+        param(),
+        // A location has no wildcard: its place is taken by ":splat".
+        wildcards("invalid.illegal.wildcard"),
+        ...escapes(),
+        ...["foreign", "dollar", "badEscape", "badPercent", "unencoded"].map(mistake),
+        { rule: "query", type: "punctuation", scope: "punctuation.separator.query" },
+        literal(),
+      ],
+    },
+  },
+};
+
+function param(): Leaf {
+  return {
+    rule: "param",
+    type: "punctuation",
+    scope: "punctuation.definition.variable",
+    parts: { name: { type: "parameter", scope: "variable.parameter" } },
+  };
+}
+
+function wildcards(scope: string): Leaf {
+  return { rule: "wildcards", type: scope.startsWith("invalid") ? "invalid" : "operator", scope };
+}
+
+function escapes(): Leaf[] {
+  return ["escape", "percentByte"].map((rule) => ({ rule, type: "escape", scope: "constant.character.escape" }));
+}
+
+function mistake(rule: string): Leaf {
+  const kind = rule.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return { rule, type: "invalid", scope: `invalid.illegal.${kind}` };
+}
+
+function literal(): Leaf {
+  return { rule: "literal", type: "string", scope: "string.unquoted" };
+}
