@@ -99,7 +99,7 @@ function tokenize(source: string, contexts: readonly Compiled[], start: number):
 const BLANKS = /[ \t\r\n]+/y;
 
 /** What comes in pieces that mean nothing alone: a quote and what it quotes, characters of a text. */
-const RUNS: ReadonlySet<TokenType> = new Set(["comment", "invalid", "property", "regexp", "string", "text"]);
+const RUNS: ReadonlySet<TokenType> = new Set(["comment", "property", "regexp", "string", "text"]);
 
 function push(tokens: HighlightToken[], type: TokenType, start: number, end: number): void {
   const last = tokens.at(-1);

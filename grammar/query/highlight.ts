@@ -27,6 +27,8 @@ export const highlighting: Highlighting = {
     stringStart = "\"" &(stringChar* "\"")
     quote = "\""
     star = "*"
+    stringEscape = "\\" ("\"" | "\\" | "*" | "n" | "t" | codeUnit)
+    codeUnit = "u" hexDigit hexDigit hexDigit hexDigit
     starredWord = ~(reserved ~wordChar) (stretch | wildcard) (run? wildcard)? (run? wildcard)? wordChar*
     wildcard = "*"+
     stretch = run wildcard?
@@ -59,7 +61,7 @@ export const highlighting: Highlighting = {
         { rule: "stringStart", type: "string", scope: beginOfString(), notAfter: "\\", enter: "pattern" },
         ...unclosed(),
         { rule: "flags", type: "keyword", scope: "keyword.other.flag", after: "/" },
-        { rule: "keyStart", type: "property", notAfter: "\\", enter: "key" },
+        { rule: "keyStart", type: "punctuation", scope: "punctuation.accessor", notAfter: "\\", enter: "key" },
         {
           rule: "index",
           type: "punctuation",
@@ -133,10 +135,7 @@ export const highlighting: Highlighting = {
     key: {
       scope: field(),
       textType: "property",
-      leaves: [
-        { rule: "keyEnd", type: "property", leave: true },
-        { rule: "escape", type: "escape", scope: "constant.character.escape" },
-      ],
+      leaves: [{ rule: "keyEnd", type: "punctuation", scope: "punctuation.accessor", leave: true }, ...escapes()],
     },
     regex: {
       scope: "string.regexp",
@@ -193,13 +192,21 @@ function values(): Leaf[] {
   ];
 }
 
+/** What a backslash may stand before, and what it may not. */
+function escapes(): Leaf[] {
+  return [
+    { rule: "stringEscape", type: "escape", scope: "constant.character.escape" },
+    { rule: "escape", type: "invalid", scope: "invalid.illegal.escape" },
+  ];
+}
+
 function quoted(leaves: readonly Leaf[]): Context {
   return {
     scope: "string.quoted.double",
     textType: "string",
     leaves: [
       { rule: "quote", type: "string", scope: "punctuation.definition.string.end", leave: true },
-      { rule: "escape", type: "escape", scope: "constant.character.escape" },
+      ...escapes(),
       ...leaves,
     ],
   };

@@ -10,7 +10,7 @@ export const highlighting: Highlighting = {
   fileTypes: [],
   isOneLine: true,
   starts: ["route", "location"],
-  rules: String.raw`
+  rules: `
     originStart = originScheme "://" host
     originScheme = schemeName
     host = authority

@@ -25,10 +25,11 @@ export const highlighting: Highlighting = {
     quoteStart = "\"" &(quotedChar* "\"")
     quotedChar = badEscape | ~("\"" | "\n") character
     unclosedQuote = "\"" unclosedQuoteChar*
-    unclosedQuoteChar = badEscape | ~("\"" | "\n" | "}}" | "{{" | "<") character
+    unclosedQuoteChar = badEscape | ~("\"" | "\n" | "}}" | "{{" | tagStart) character
     backquote = "${"`"}"
     rawStart = "${"`"}" &((~("${"`"}" | "\n") character)* "${"`"}")
-    unclosedRaw = "${"`"}" (~("${"`"}" | "\n" | "}}" | "{{" | "<") character)*
+    // Not closed on its line. Where the line goes on with other things it is broken, else the next lines are its own.
+    unclosedRaw = "${"`"}" (~("${"`"}" | "\n" | "}}" | "{{" | tagStart) character)* &("}}" | "{{" | "<")
     openParen = "("
     closeParen = ")"
     otherSymbol = ~gap any
@@ -58,6 +59,7 @@ export const highlighting: Highlighting = {
         { rule: "unclosedQuote", type: "string", scope: "string.quoted.double.unclosed" },
         { rule: "rawStart", type: "string", scope: "punctuation.definition.string.begin", enter: "raw" },
         { rule: "unclosedRaw", type: "string", scope: "string.quoted.other.unclosed" },
+        { rule: "backquote", type: "string", scope: "punctuation.definition.string.begin", enter: "raw" },
         { rule: "anyKeyword", type: "keyword", scope: "keyword.control" },
         { rule: "constant", type: "constant", scope: "constant.language" },
         { rule: "number", type: "number", scope: "constant.numeric" },
