@@ -144,7 +144,7 @@ const QUERY_LEAVES: Leaves = {
 };
 
 const ROUTE_LEAVES: Leaves = {
-  param: ["parameter", "punctuation"],
+  param: ["parameter"],
   wildcards: ["operator"],
   escape: ["escape"],
   percentByte: ["escape"],

@@ -1,7 +1,7 @@
 import type { Grammar } from "ohm-js";
 import type { OhmGrammar } from "./compile.ts";
 import type { Context, Highlighting, Leaf } from "./highlight.ts";
-import { canMatchLineEnd, type Pattern, patternOf } from "./highlight-regex.ts";
+import { canMatchLineEnd, type Item, type Pattern, patternOf } from "./highlight-regex.ts";
 
 /** A table with the patterns of its rules, checked. Both generators start from it. */
 export interface Machine {
@@ -10,8 +10,10 @@ export interface Machine {
 }
 
 export interface MachineContext extends Context {
-  /** Those that leave for where the context was entered, then all others: the order in which TextMate asks them. */
+  /** In the order in which they are asked. TextMate knows two: those that only leave come first or last. */
   readonly leaves: readonly MachineLeaf[];
+  /** Whether text that no leaf matches leaves the context. Those that only leave come last then, else first. */
+  readonly isLeftByOthers: boolean;
 }
 
 export interface MachineLeaf extends Leaf {
@@ -33,7 +35,12 @@ export function createMachine(
     Object.entries(highlighting.contexts).map(([name, context]) => {
       const leaves = context.leaves.map((leaf) => machineLeaf(name, leaf));
       const leaving = leaves.filter((leaf) => leaf.leave && leaf.enter === undefined);
-      return [name, { ...context, leaves: [...leaving, ...leaves.filter((leaf) => !leaving.includes(leaf))] }];
+      const others = leaves.filter((leaf) => !leaving.includes(leaf));
+      const isLeftByOthers = context.textType === undefined && !leaves.some(matchesAll);
+      return [
+        name,
+        { ...context, leaves: isLeftByOthers ? [...others, ...leaving] : [...leaving, ...others], isLeftByOthers },
+      ];
     }),
   );
   refuseUnused();
@@ -59,6 +66,13 @@ export function createMachine(
     const unused = [...contexts.keys()].find((name) => !used.has(name));
     if (unused !== undefined) throw new Error(`${highlighting.name}: nothing enters "${unused}"`);
   }
+}
+
+/** Whether the leaf takes whatever character comes, but blanks. */
+function matchesAll({ pattern, ...leaf }: MachineLeaf): boolean {
+  if (pattern.kind !== "set" || leaf.after !== undefined || leaf.notAfter !== undefined || leaf.isFirst) return false;
+  const isBlank = (it: Item) => typeof it !== "string" && it[0] === it[1] && [9, 10, 13, 32].includes(it[0]);
+  return pattern.items.some(([from, to]) => from === 0 && to === 0x10ffff) && pattern.without.every(isBlank);
 }
 
 function canBeEmpty(pattern: Pattern): boolean {

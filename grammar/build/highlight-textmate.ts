@@ -47,6 +47,7 @@ export function textMateGrammar({ highlighting, contexts }: Machine, madeFrom: s
       begin: source,
       ...(Object.keys(captures).length > 0 && { beginCaptures: captures }),
       end: end.source,
+      ...(context.isLeftByOthers && { applyEndPatternLast: 1 }),
       ...(Object.keys(end.captures).length > 0 && { endCaptures: end.captures }),
       patterns: [{ include: `#${leaf.enter}` }],
     };
@@ -66,10 +67,8 @@ export function textMateGrammar({ highlighting, contexts }: Machine, madeFrom: s
     }
     // Who leaves for another context comes back to where that one ended, which is the end of this one as well.
     for (const leaf of context.leaves) if (leaf.leave && leaf.enter) branches.push(`(?<=${closingText(leaf.enter)})`);
-    if (context.textType === undefined) {
-      const others = context.leaves.filter((leaf) => !endsWith(leaf)).map((leaf) => leafRegex(leaf, 0).source);
-      branches.push(`(?=[^ \\t\\r\\n])${others.length > 0 ? `(?!${others.join("|")})` : ""}`);
-    }
+    // Asked last, so this is where no leaf matches. (Looking for that in the expression would read words again and again.)
+    if (context.isLeftByOthers) branches.push("(?=[^ \\t\\r\\n])");
     if (context.endsWithLine) branches.push("$");
     if (branches.length === 0) throw new Error(`${highlighting.name}: nothing leaves "${name}"`);
     return { source: branches.join("|"), captures };
@@ -93,8 +92,10 @@ export function textMateGrammar({ highlighting, contexts }: Machine, madeFrom: s
     for (const [index, rule] of groups.entries()) {
       captures[groupsBefore + index + 1] = { name: scoped(leaf.parts![rule]!.scope) };
     }
+    // It comes back to its context, which is about to end: what follows is not for it.
+    const once = leaf.leave && leaf.enter !== undefined ? `(?<!${closingText(leaf.enter)})` : "";
     return {
-      source: `${leaf.isFirst ? "(?:\\A|\\G)" : ""}${behind}${notBehind}${source}`,
+      source: `${once}${leaf.isFirst ? "(?:\\A|\\G)" : ""}${behind}${notBehind}${source}`,
       captures,
       groupCount: groups.length,
     };

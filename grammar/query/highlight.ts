@@ -1,9 +1,11 @@
 import type { Context, Highlighting, Leaf } from "../build/highlight.ts";
 
 /**
- * How a query is coloured. Scopes are those that themes colour: words are `keyword`, not `keyword.operator`, which many
- * themes leave in the colour of the text; a field is a `variable.other.property` within a `support.type.property-name`,
- * as the keys of JSON and CSS are, because no theme leaves both plain.
+ * How a query is coloured. The scopes are those that themes tell apart: of the 65 themes of the package tm-themes, the one
+ * chosen for a field has the colour of plain text in one (`variable.other.property` in 30), and that of keywords in six
+ * (`entity.name.tag` in 13, the default theme of VS Code among them). Words are `keyword.other`, as in SQL, and so is the
+ * wildcard: several themes, that default too, leave `keyword.operator` plain. A level is an `entity.name.type` where the
+ * theme has such, else a constant, which often looks like a keyword or a number.
  *
  * Lines are tokenized one by one in editors, so what a leaf needs to see stands on its line: a level word is taken for a
  * field only if its operator stands on the same line.
@@ -83,8 +85,8 @@ export const highlighting: Highlighting = {
         { rule: "inWord", type: "keyword", scope: "keyword.other.in", enter: "membership" },
         { rule: "containsWord", type: "keyword", scope: "keyword.other.contains", enter: "substring" },
         { rule: "existsWord", type: "keyword", scope: "keyword.other.exists", enter: "presence" },
-        { rule: "levelAlone", type: "constant", scope: "constant.language.level" },
-        { rule: "stageAlone", type: "constant", scope: "constant.language.stage" },
+        { rule: "levelAlone", type: "constant", scope: "constant.language.level entity.name.type.level" },
+        { rule: "stageAlone", type: "constant", scope: "constant.language.stage entity.name.type.stage" },
         { rule: "fieldName", type: "property", scope: field() },
         { rule: "open", type: "punctuation", scope: "punctuation.section.parens.begin" },
         { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end" },
@@ -130,7 +132,7 @@ export const highlighting: Highlighting = {
       ],
     },
     presence: { leaves: [{ rule: "fieldName", type: "property", scope: field(), leave: true }] },
-    pattern: quoted([{ rule: "star", type: "operator", scope: "keyword.operator.wildcard" }]),
+    pattern: quoted([{ rule: "star", type: "operator", scope: "keyword.other.wildcard" }]),
     literal: quoted([]),
     key: {
       scope: field(),
@@ -144,25 +146,25 @@ export const highlighting: Highlighting = {
       leaves: [
         { rule: "slash", type: "regexp", scope: "punctuation.definition.string.end", leave: true },
         { rule: "escape", type: "escape", scope: "constant.character.escape" },
-        { rule: "classStart", type: "operator", scope: "keyword.operator.class.begin", enter: "class" },
-        { rule: "regexSign", type: "operator", scope: "keyword.operator.quantifier" },
+        { rule: "classStart", type: "operator", scope: "keyword.operator.quantifier.class.regexp", enter: "class" },
+        { rule: "regexSign", type: "operator", scope: "keyword.operator.quantifier.regexp" },
       ],
     },
     class: {
-      scope: "constant.other.character-class.regexp",
+      scope: "string.regexp.class",
       textType: "regexp",
       endsWithLine: true,
       leaves: [
-        { rule: "classEnd", type: "operator", scope: "keyword.operator.class.end", leave: true },
+        { rule: "classEnd", type: "operator", scope: "keyword.operator.quantifier.class.regexp", leave: true },
         { rule: "escape", type: "escape", scope: "constant.character.escape" },
-        { rule: "className", type: "constant", scope: "constant.other.character-class" },
+        { rule: "className", type: "constant", scope: "constant.language.character-class.regexp" },
       ],
     },
   },
 };
 
 function field(): string {
-  return "support.type.property-name variable.other.property";
+  return "support.type.property-name.json";
 }
 
 function beginOfString(): string {
@@ -187,7 +189,7 @@ function values(): Leaf[] {
       rule: "starredWord",
       type: "string",
       scope: "string.unquoted",
-      parts: { wildcard: { type: "operator", scope: "keyword.operator.wildcard" } },
+      parts: { wildcard: { type: "operator", scope: "keyword.other.wildcard" } },
     },
   ];
 }

@@ -22,7 +22,7 @@ export const highlighting: Highlighting = {
     route: {
       leaves: [
         param(),
-        wildcards("keyword.operator.wildcard"),
+        wildcards("keyword.other.wildcard"),
         ...escapes(),
         ...["regexGroup", "foreign", "nameless", "badEscape", "badPercent", "unencoded", "outsidePath"].map(mistake),
         literal(),
@@ -33,7 +33,7 @@ export const highlighting: Highlighting = {
         {
           rule: "originStart",
           type: "keyword",
-          scope: "markup.underline.link",
+          scope: "markup.underline.link string.other.link",
           isFirst: true,
         },
         { rule: "schemeStart", type: "invalid", scope: "invalid.illegal.scheme", isFirst: true },
@@ -50,12 +50,8 @@ export const highlighting: Highlighting = {
 };
 
 function param(): Leaf {
-  return {
-    rule: "param",
-    type: "punctuation",
-    scope: "punctuation.definition.variable",
-    parts: { name: { type: "parameter", scope: "variable.parameter" } },
-  };
+  // Themes that leave parameters plain have a colour for keys.
+  return { rule: "param", type: "parameter", scope: "support.type.property-name.json variable.parameter" };
 }
 
 function wildcards(scope: string): Leaf {
