@@ -172,7 +172,7 @@ function beginOfString(): string {
 }
 
 function unclosed(): Leaf[] {
-  return [{ rule: "unclosedString", type: "string", scope: "string.quoted.double.unclosed" }];
+  return [{ rule: "unclosedString", type: "string", scope: "string.quoted.double.unclosed", notAfter: "\\" }];
 }
 
 function values(): Leaf[] {

@@ -24,7 +24,9 @@ export const highlighting: Highlighting = {
         param(),
         wildcards("keyword.other.wildcard"),
         ...escapes(),
-        ...["regexGroup", "foreign", "nameless", "badEscape", "badPercent", "unencoded", "outsidePath"].map(mistake),
+        // Behind a backslash it is often the backslash that is wrong, and looking for the end each time is not linear.
+        { ...mistake("regexGroup"), notAfter: "\\" },
+        ...["foreign", "nameless", "badEscape", "badPercent", "unencoded", "outsidePath"].map(mistake),
         literal(),
       ],
     },

@@ -62,7 +62,7 @@ export const highlighting: Highlighting = {
           notAfter: "\\",
           enter: "quoted",
         },
-        { rule: "unclosedQuote", type: "string", scope: "string.quoted.double.unclosed" },
+        { rule: "unclosedQuote", type: "string", scope: "string.quoted.double.unclosed", notAfter: "\\" },
         { rule: "rawStart", type: "string", scope: "punctuation.definition.string.begin", enter: "raw" },
         { rule: "unclosedRaw", type: "string", scope: "string.quoted.other.unclosed" },
         { rule: "backquote", type: "string", scope: "punctuation.definition.string.begin", enter: "raw" },
