@@ -20,7 +20,7 @@ export type Item = readonly [from: number, to: number] | string;
  * equivalent: recursion, and rules that skip spaces.
  */
 export function patternOf(grammar: OhmGrammar, rule: string, captured: readonly string[] = []): Pattern {
-  const refuse = (why: string) => {
+  const refuse = (why: string): never => {
     throw new Error(`"${rule}" has no regular expression: ${why}`);
   };
   const application = (name: string, args: readonly Expr[], path: readonly string[]): Pattern => {
@@ -28,7 +28,7 @@ export function patternOf(grammar: OhmGrammar, rule: string, captured: readonly 
     if (path.includes(key)) refuse(`it is recursive (${[...path.slice(path.indexOf(key)), key].join(" -> ")})`);
     if (isSyntactic(name)) refuse(`"${name}" skips spaces`);
     const definition = grammar.rules[name];
-    if (definition === undefined) return refuse(`there is no rule "${name}"`)!;
+    if (definition === undefined) return refuse(`there is no rule "${name}"`);
     const body = args.length > 0 ? definition.body.substituteParams(args) : definition.body;
     const pattern = convert(body, [...path, key]);
     return captured.includes(name) && path.length > 0 ? { kind: "capture", body: pattern, rule: name } : pattern;
@@ -63,7 +63,7 @@ export function patternOf(grammar: OhmGrammar, rule: string, captured: readonly 
       case "Apply":
         return application(expr.ruleName!, expr.args!, path);
       default:
-        return refuse(`${kind} is not supported (${expr})`)!;
+        return refuse(`${kind} is not supported (${expr})`);
     }
   };
   return application(rule, [], []);

@@ -21,8 +21,8 @@ export interface Highlighting {
 }
 
 /**
- * What may stand in a place. The first leaf that matches where we are is a token; those that leave are asked first. Blanks
- * are skipped.
+ * What may stand in a place. The first leaf that matches where we are is a token (those that only leave are asked first, or
+ * last where other text leaves the context too). Blanks that no leaf matches are skipped.
  */
 export interface Context {
   readonly leaves: readonly Leaf[];

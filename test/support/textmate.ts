@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Highlighting } from "../../grammar/build/highlight.ts";
 import type { HighlightToken, TokenType } from "../../grammar/highlight.ts";
-import { root } from "./start-tool.ts";
+import { root } from "./cli.ts";
 
 const require = createRequire(import.meta.url);
 const oniguruma = require("vscode-oniguruma") as typeof import("vscode-oniguruma");
