@@ -2,6 +2,7 @@ import type { Entry } from "../../grammar/entry.ts";
 import { printable } from "../../grammar/problem.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
+import { timeReader } from "../logs/time-reader.ts";
 
 export interface LogTextOptions {
   readonly color: boolean;
@@ -15,38 +16,49 @@ export interface LogTextOptions {
   readonly offsetMinutes?: (timeMs: number) => number;
 }
 
+/** What the lines so far leave to the next: whoever shows the next part of a log starts from it. */
+export interface TextState {
+  readonly day: number;
+  readonly levelWidth: number;
+  readonly stageWidth: number;
+}
+
+export interface LogText {
+  (entry: Entry): string;
+  state(): TextState;
+  restore(from: TextState): void;
+}
+
 /**
  * Formats entries for people, one call per entry in the order shown: time, level, stage, message, fields. Answers
  * whole lines with their line ends. Nothing of Intl runs here: it is fifteen times slower than all the rest.
  */
-export function logText(options: LogTextOptions): (entry: Entry) => string {
+export function logText(options: LogTextOptions): LogText {
   const { expand } = options;
+  const timeOf = timeReader();
   const clock = localClock(options.offsetMinutes ?? ((timeMs) => new Date(timeMs).getTimezoneOffset()));
   const paint = options.color ? colored : plain;
-  let day = clock(options.nowMs).day;
   // Columns grow with what is shown: most logs know four short levels and one stage.
-  let levelWidth = 5;
-  let stageWidth = 0;
-
-  return (entry) => {
+  const state = { day: clock(options.nowMs).day, levelWidth: 5, stageWidth: 0 };
+  const format = (entry: Entry): string => {
     const { fields } = entry;
     let text = "";
-    const timeMs = Date.parse(entry.timestamp);
+    const timeMs = timeOf(entry.timestamp);
     let time = " ".repeat(12);
     if (!Number.isNaN(timeMs)) {
       const now = clock(timeMs);
-      if (now.day !== day) {
-        day = now.day;
-        text += `${paint("dim", dateLine(day))}\n`;
+      if (now.day !== state.day) {
+        state.day = now.day;
+        text += `${paint("dim", dateLine(now.day))}\n`;
       }
       time = now.time;
     }
     const stage = options.stages !== false && typeof fields.stage === "string" ? oneLine(fields.stage) : "";
-    stageWidth = Math.max(stageWidth, Math.min(stage.length, 16));
-    const stageColumn = stageWidth === 0 ? "" : `${paint("dim", stage.padEnd(stageWidth))} `;
+    state.stageWidth = Math.max(state.stageWidth, Math.min(stage.length, 16));
+    const stageColumn = state.stageWidth === 0 ? "" : `${paint("dim", stage.padEnd(state.stageWidth))} `;
     const levelName = oneLine(entry.level);
-    levelWidth = Math.max(levelWidth, Math.min(levelName.length, 9));
-    const level = paint(levelStyle(entry.level), levelName.padEnd(levelWidth));
+    state.levelWidth = Math.max(state.levelWidth, Math.min(levelName.length, 9));
+    const level = paint(levelStyle(entry.level), levelName.padEnd(state.levelWidth));
     text += `${paint("dim", time)} ${level} ${stageColumn}`;
 
     const exchange = exchangeLine(entry, paint);
@@ -65,6 +77,10 @@ export function logText(options: LogTextOptions): (entry: Entry) => string {
     }
     return `${text.trimEnd()}\n`;
   };
+  return Object.assign(format, {
+    state: (): TextState => ({ ...state }),
+    restore: (from: TextState) => void Object.assign(state, from),
+  });
 }
 
 /** What the proxy writes with every request and response, and the line below has in another form or leaves out. */
