@@ -7,6 +7,7 @@ import {
   readsOf,
   type ScanPlan,
 } from "../../grammar/query/index.ts";
+import { type ByteSearch, byteSearch, NONE } from "./byte-search.ts";
 import { type EntryLine, readEntryLine } from "./entry-line.ts";
 import type { Block } from "./line-blocks.ts";
 import { partialReader } from "./partial-entry.ts";
@@ -106,15 +107,12 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
 }
 
 const LF = 0x0a;
-const NONE = Number.POSITIVE_INFINITY;
 
 /** Measured: below, searching is faster. */
 const DENSE_SHARE = 0.4;
 const DENSE_BLOCKS = 15;
 
-type Search = (area: Buffer, from: number) => number;
-
-function searchesOf({ needles, units }: ScanPlan): Search[] {
+function searchesOf({ needles, units }: ScanPlan): ByteSearch[] {
   if (needles!.length === 0) return [];
   return [
     ...needles!.map(searchOf),
@@ -126,9 +124,10 @@ function searchesOf({ needles, units }: ScanPlan): Search[] {
 
 const SLASH = 0x2f;
 
-function searchOf({ bytes: needle, isQuoted, accepts }: Needle): Search {
+function searchOf({ bytes: needle, isQuoted, accepts }: Needle): ByteSearch {
+  const search = byteSearch(needle);
   return (area, from) => {
-    for (let hit = area.indexOf(needle, from); hit >= 0; hit = area.indexOf(needle, hit + 1)) {
+    for (let hit = search(area, from); hit !== NONE; hit = search(area, hit + 1)) {
       if (isQuoted && area[hit - 1] !== 0x22) continue;
       if (accepts === undefined || accepts(area, hit + needle.length)) return hit;
     }
@@ -137,7 +136,7 @@ function searchOf({ bytes: needle, isQuoted, accepts }: Needle): Search {
 }
 
 /** Finds \uXXXX that stand for one of the units. */
-function escapeSearch(units: ReadonlySet<number>): Search {
+function escapeSearch(units: ReadonlySet<number>): ByteSearch {
   const needle = Buffer.from("\\u");
   return (area, from) => {
     for (let hit = area.indexOf(needle, from); hit >= 0; hit = area.indexOf(needle, hit + 1)) {
