@@ -103,18 +103,46 @@ export async function* readOpenFile(
   if (block !== undefined) yield block;
 }
 
-/** Decompresses all members of a file, one behind the other, in another thread than the one that scans. */
+/** So little at a time that all that it may grow to (a thousand times as much) fits in memory. */
+const COMPRESSED_BYTES = 32 * 1024;
+
+/**
+ * Decompresses all members of a file, one behind the other, in another thread than the one that scans. What comes before
+ * a damaged place is answered before the error is thrown; a stream that is piped or iterated would drop some of it.
+ */
 async function* gunzip(handle: FileHandle, onRead: OnRead): AsyncGenerator<Buffer> {
-  const compressed = handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024, start: 0 });
-  const plain = createGunzip({ chunkSize: 256 * 1024 });
-  compressed.on("data", (chunk) => onRead(chunk.length));
-  compressed.on("error", (error) => plain.destroy(error));
-  compressed.pipe(plain);
+  const gunzip = createGunzip({ chunkSize: 256 * 1024 });
+  const plain: Buffer[] = [];
+  let failure: Error | undefined;
+  gunzip.on("data", (chunk: Buffer) => plain.push(chunk));
+  const ended = new Promise<void>((resolve) => {
+    gunzip.on("end", resolve);
+    gunzip.on("error", (error) => {
+      failure = error;
+      resolve();
+    });
+  });
   try {
-    for await (const chunk of plain) yield chunk as Buffer;
+    for (let at = 0; failure === undefined; ) {
+      const compressed = Buffer.allocUnsafe(COMPRESSED_BYTES);
+      const { bytesRead } = await handle.read(compressed, 0, COMPRESSED_BYTES, at);
+      at += bytesRead;
+      onRead(bytesRead);
+      if (bytesRead === 0) {
+        gunzip.end();
+        await ended;
+      } else {
+        await Promise.race([
+          new Promise<void>((resolve) => gunzip.write(compressed.subarray(0, bytesRead), () => resolve())),
+          ended,
+        ]);
+      }
+      yield* plain.splice(0);
+      if (bytesRead === 0) break;
+    }
+    if (failure !== undefined) throw failure;
   } finally {
-    compressed.destroy();
-    plain.destroy();
+    gunzip.destroy();
   }
 }
 

@@ -40,6 +40,14 @@ export function logText(options: LogTextOptions): LogText {
   const paint = options.color ? colored : plain;
   // Columns grow with what is shown: most logs know four short levels and one stage.
   const state = { day: clock(options.nowMs).day, levelWidth: 5, stageWidth: 0 };
+  // Levels and stages are few: what was painted for one is kept until its column grows.
+  const levels = new Map<string, string>();
+  const stages = new Map<string, string>();
+  const names = new Map<string, string>();
+  const labels = new Map<string, string>();
+  const label = (path: string) => cached(labels, path, () => paint("dim", `${path}=`));
+  let paintedLevelWidth = 0;
+  let paintedStageWidth = 0;
   const format = (entry: Entry): string => {
     const { fields } = entry;
     let text = "";
@@ -55,10 +63,17 @@ export function logText(options: LogTextOptions): LogText {
     }
     const stage = options.stages !== false && typeof fields.stage === "string" ? oneLine(fields.stage) : "";
     state.stageWidth = Math.max(state.stageWidth, Math.min(stage.length, 16));
-    const stageColumn = state.stageWidth === 0 ? "" : `${paint("dim", stage.padEnd(state.stageWidth))} `;
+    if (state.stageWidth !== paintedStageWidth) stages.clear();
+    paintedStageWidth = state.stageWidth;
+    const stageColumn =
+      paintedStageWidth === 0 ? "" : cached(stages, stage, () => `${paint("dim", stage.padEnd(paintedStageWidth))} `);
     const levelName = oneLine(entry.level);
     state.levelWidth = Math.max(state.levelWidth, Math.min(levelName.length, 9));
-    const level = paint(levelStyle(entry.level), levelName.padEnd(state.levelWidth));
+    if (state.levelWidth !== paintedLevelWidth) levels.clear();
+    paintedLevelWidth = state.levelWidth;
+    const level = cached(levels, entry.level, () =>
+      paint(levelStyle(entry.level), levelName.padEnd(paintedLevelWidth)),
+    );
     text += `${paint("dim", time)} ${level} ${stageColumn}`;
 
     const exchange = exchangeLine(entry, paint);
@@ -69,11 +84,17 @@ export function logText(options: LogTextOptions): LogText {
       return `${text.trimEnd()}\n${expanded(fields, paint)}`;
     }
     text += exchange ?? oneLine(entry.message);
-    for (const [path, value] of flatten(fields, false)) {
-      // "development" is no version: outside a deployment every entry would say so.
-      if (path === "stage" || (path === "version" && value === "development")) continue;
-      if (exchange !== undefined && EXCHANGE_FIELDS.has(path)) continue;
-      text += `  ${paint("dim", `${path}=`)}${shown(path, value)}`;
+    for (const key of Object.keys(fields)) {
+      const value = fields[key];
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+        for (const [path, leaf] of flatten({ [key]: value }, false)) text += `  ${label(path)}${shown(path, leaf)}`;
+      } else {
+        if (exchange !== undefined && EXCHANGE_FIELDS.has(key)) continue;
+        // "development" is no version: outside a deployment every entry would say so.
+        if (key === "stage" || (key === "version" && value === "development")) continue;
+        const path = cached(names, key, () => join("", key));
+        text += `  ${label(path)}${shown(path, value)}`;
+      }
     }
     return `${text.trimEnd()}\n`;
   };
@@ -81,6 +102,18 @@ export function logText(options: LogTextOptions): LogText {
     state: (): TextState => ({ ...state }),
     restore: (from: TextState) => void Object.assign(state, from),
   });
+}
+
+/** Whoever writes a log chooses its names: only so many are kept. */
+const MAX_CACHED = 1000;
+
+function cached(cache: Map<string, string>, key: string, make: () => string): string {
+  let value = cache.get(key);
+  if (value === undefined) {
+    value = make();
+    if (cache.size < MAX_CACHED) cache.set(key, value);
+  }
+  return value;
 }
 
 /** What the proxy writes with every request and response, and the line below has in another form or leaves out. */
@@ -158,7 +191,11 @@ function shown(path: string, value: unknown): string {
     return String(value);
   }
   if (typeof value === "symbol") return value.description!;
-  if (typeof value === "string") return /^[^\s"=\p{C}]+$/u.test(value) ? value : oneLine(JSON.stringify(value));
+  if (typeof value === "string") {
+    // Nearly all are; classes of Unicode cost ten times as much.
+    if (/^[!#-<>-~]+$/.test(value)) return value;
+    return /^[^\s"=\p{C}]+$/u.test(value) ? value : oneLine(JSON.stringify(value));
+  }
   try {
     return oneLine(JSON.stringify(value));
   } catch {
@@ -178,6 +215,8 @@ function localClock(offsetMinutes: (timeMs: number) => number) {
   const DAY_MS = 24 * 60 * 60 * 1000;
   let quarter = Number.NaN;
   let offsetMs = 0;
+  let minute = Number.NaN;
+  let hoursAndMinutes = "";
   return (timeMs: number): { time: string; day: number } => {
     if (Math.floor(timeMs / QUARTER_MS) !== quarter) {
       quarter = Math.floor(timeMs / QUARTER_MS);
@@ -186,7 +225,15 @@ function localClock(offsetMinutes: (timeMs: number) => number) {
     const local = timeMs - offsetMs;
     const day = Math.floor(local / DAY_MS);
     const ms = Math.floor(local - day * DAY_MS);
-    const time = `${two(Math.floor(ms / 3_600_000))}:${two(Math.floor(ms / 60_000) % 60)}:${two(Math.floor(ms / 1000) % 60)}.${String(ms % 1000).padStart(3, "0")}`;
+    const minuteOfDay = Math.floor(ms / 60_000);
+    if (minuteOfDay !== minute) {
+      minute = minuteOfDay;
+      hoursAndMinutes = `${two(Math.floor(minute / 60))}:${two(minute % 60)}:`;
+    }
+    const inMinute = ms - minute * 60_000;
+    const second = Math.floor(inMinute / 1000);
+    const milli = inMinute - second * 1000;
+    const time = `${hoursAndMinutes}${two(second)}.${milli < 100 ? `0${two(milli)}` : milli}`;
     return { time, day };
   };
 }

@@ -89,7 +89,8 @@ function needs(expr: Expr, options: PredicateOptions): Need | undefined {
     case "level":
       return levels((level) => level === levelOf(expr.word.toLowerCase()));
     case "stage":
-      return literal([expr.word.toLowerCase()], true);
+      // Most logs know one stage or two.
+      return { hints: [{ kind: "quoted", text: expr.word.toLowerCase() }], rarity: 10 };
     case "message":
       return literal(expr.text.chunks, false);
   }
