@@ -42,7 +42,14 @@ t.test("what the bytes of a line tell about a query", (t) => {
     ] as const) {
       for (const line of lines) {
         t.equal(isCandidate(parsed, line), expected, `${source} | ${line}`);
-        if (!expected) t.notOk(predicate(readEntryLine(line).entry), `${source} | ${line} is not selected`);
+        const isSelected = predicate(readEntryLine(line).entry);
+        if (!expected) t.notOk(isSelected, `${source} | ${line} is not selected`);
+        let found = 0;
+        lineScan(all(source))({ bytes: Buffer.from(`${line}\n`), start: 0, end: Buffer.byteLength(line) }, () => {
+          found++;
+          return true;
+        });
+        t.equal(found, isSelected ? 1 : 0, `${source} | ${line} is found where it is selected`);
       }
     }
   }

@@ -183,7 +183,14 @@ function nearLine(parts: Parts, random: Random): string {
   if (random() < 0.3) whole.reverse();
   // Keys twice: the last one counts.
   if (random() < 0.1 && whole.length > 0) whole.push([pick(whole)[0], pick(some)]);
-  const spelling = { escapes: random() < 0.5 ? 0 : 0.3, blanks: random() < 0.5 ? 0 : 0.3, random };
+  const style = random();
+  const spelling = {
+    escapes: style < 0.5 ? 0 : 0.3,
+    // As PHP writes.
+    slashes: style > 0.35 && style < 0.5,
+    blanks: random() < 0.5 ? 0 : 0.3,
+    random,
+  };
   let line = spellObject(whole, spelling);
   const kind = random();
   if (kind < 0.03) line = line.slice(0, Math.floor(random() * line.length));
@@ -234,6 +241,7 @@ interface Spelling {
   /** How often a character is written as an escape, and a blank stands where one may. */
   readonly escapes: number;
   readonly blanks: number;
+  readonly slashes: boolean;
   readonly random: Random;
 }
 
@@ -266,7 +274,7 @@ function spellNumber(value: number, { random, escapes }: Spelling): string {
   }
 }
 
-function spellString(text: string, { random, escapes }: Spelling): string {
+function spellString(text: string, { random, escapes, slashes }: Spelling): string {
   let spelled = "";
   for (let i = 0; i < text.length; i++) {
     const unit = text[i]!;
@@ -275,7 +283,8 @@ function spellString(text: string, { random, escapes }: Spelling): string {
     const isHalf = code >= 0xd800 && code <= 0xdfff;
     const isAlone =
       isHalf && !/^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(i - (code >= 0xdc00 ? 1 : 0)).slice(0, 2));
-    if (isAlone || (random() < escapes && !isHalf)) {
+    if (slashes && unit === "/") spelled += "\\/";
+    else if (isAlone || (random() < escapes && !isHalf)) {
       spelled += unit === "/" && random() < 0.5 ? "\\/" : `\\u${random() < 0.5 ? hex : hex.toUpperCase()}`;
     } else spelled += isHalf ? unit : JSON.stringify(unit).slice(1, -1);
   }
