@@ -10,6 +10,9 @@ import { JQ_QUERIES, linesOfCommand } from "../support/jq-queries.ts";
 import { requires } from "../support/require.ts";
 import { comparePrefilter } from "../support/scan-fuzz.ts";
 
+// Run by itself, tap would end it after 30 s.
+t.setTimeout(0);
+
 const count = Number(process.env.FUZZ_COUNT ?? 200_000);
 const seed = Number(process.env.FUZZ_SEED ?? 2);
 const bytes = Number(process.env.SCAN_BYTES ?? 100e6);

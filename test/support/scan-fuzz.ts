@@ -51,7 +51,9 @@ export function comparePrefilter(count: number, seed: number): Compared {
         const { entry } = readEntryLine(line);
         const timeMs = Date.parse(entry.timestamp);
         const isWithin =
-          (since === undefined || timeMs >= since) && (until === undefined || timeMs < until) && line.trim() !== "";
+          (since === undefined || timeMs >= since) &&
+          (until === undefined || timeMs < until) &&
+          /[^\u0000-\u0020]/.test(line);
         const expected = isWithin && predicate(entry);
         if (expected) selected++;
         if (fast.has(i) !== expected || slow.has(i) !== expected) {
