@@ -1,7 +1,7 @@
 // sade and mri guess: a word behind a boolean flag becomes its value, a global flag before a command hides the command,
 // `-v` prints the version, numbers lose their spelling. So the words are read here, strictly, against the same table,
 // and sade gets a spelling that leaves nothing to guess: name, `--flag=value` ..., `--`, words.
-import { didYouMean } from "../schema/did-you-mean.ts";
+import { didYouMean } from "../grammar/did-you-mean.ts";
 
 export interface Flag {
   readonly long: string;

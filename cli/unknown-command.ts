@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { didYouMean } from "../schema/did-you-mean.ts";
+import { didYouMean } from "../grammar/did-you-mean.ts";
 import type { Misuse } from "./argv.ts";
 import type { Context } from "./context.ts";
 import type { Command } from "./table.ts";

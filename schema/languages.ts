@@ -1,9 +1,9 @@
+import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Problem, quote } from "../grammar/problem.ts";
 import { parseQuery } from "../grammar/query/index.ts";
 import { type Location, parseLocation, parseRoute, type Route } from "../grammar/route/index.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
 import { isColor } from "./colors.ts";
-import { didYouMean } from "./did-you-mean.ts";
 import { type Glob, parseGlob } from "./glob.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
 import type { Report } from "./report.ts";

@@ -1,5 +1,5 @@
+import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
-import { didYouMean } from "./did-you-mean.ts";
 import { type ArrayNode, type Member, memberOf, type Node, type ObjectNode, plainValue } from "./json.ts";
 import type { Report } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";

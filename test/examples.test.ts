@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { cliPath, root, startTool } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
-import { root, startTool, toolPath } from "./support/start-tool.ts";
 
 interface Row {
   readonly path: string;
@@ -65,13 +65,13 @@ for (const [example, rows] of Object.entries(rowsByExample)) {
       recursive: true,
       filter: (source) => !/\.tool$|__pycache__/.test(source),
     });
-    const tool = await startTool(directory);
-    t.teardown(() => tool.stop());
+    const { running, url } = await startTool(directory);
+    t.teardown(() => running.kill("SIGKILL"));
 
     for (const row of rows) {
       const { path, method = "GET", headers = {}, status, expected = {}, body } = row;
       await t.test(`${method} ${path}${headers === html ? " for a browser" : ""}`, async (t) => {
-        const response = await fetch(new URL(path, tool.url), { method, headers, redirect: "manual" });
+        const response = await fetch(new URL(path, url), { method, headers, redirect: "manual" });
         t.equal(response.status, status);
         for (const [name, value] of Object.entries(expected)) t.equal(response.headers.get(name), value, name);
         const text = await response.text();
@@ -79,8 +79,9 @@ for (const [example, rows] of Object.entries(rowsByExample)) {
       });
     }
 
-    await tool.stop();
-    const logged = execFileSync(process.execPath, [toolPath, "-C", directory, "logs", "status >= 400"], {
+    running.kill("SIGINT");
+    await running.ended;
+    const logged = execFileSync(process.execPath, [cliPath, "-C", directory, "logs", "status >= 400"], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     });

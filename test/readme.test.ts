@@ -5,9 +5,12 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { root, toolPath } from "./support/start-tool.ts";
+import { cliPath, root } from "./support/cli.ts";
+import { requires } from "./support/require.ts";
 
-t.test("the example of the README does what it says", async (t) => {
+const skip = requires("bash") || requires("curl");
+
+t.test("the example of the README does what it says", { skip }, async (t) => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const example = /## An example[\s\S]*?```sh\n([\s\S]*?)```/.exec(readme)![1]!;
   const port = await freePort();
@@ -16,11 +19,11 @@ t.test("the example of the README does what it says", async (t) => {
 
   const script = [
     "set -e",
-    `tool() { "${process.execPath}" "${toolPath}" "$@"; }`,
+    `tool() { "${process.execPath}" "${cliPath}" "$@"; }`,
     'curl() { for i in $(seq 100); do command curl -fs -o /dev/null localhost:3000/ && break; sleep 0.1; done; command curl "$@"; }',
     example.replace(
       "tool start &",
-      `"${process.execPath}" "${toolPath}" start --address :3000 >start.log 2>&1 & pid=$!; trap 'kill $pid; wait $pid || true' EXIT`,
+      `"${process.execPath}" "${cliPath}" start --address :3000 >start.log 2>&1 & pid=$!; trap 'kill $pid; wait $pid || true' EXIT`,
     ),
   ]
     .join("\n")

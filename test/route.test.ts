@@ -20,6 +20,7 @@ import {
 import { shape } from "../grammar/route/order.ts";
 import { normalizePath } from "../grammar/route/path.ts";
 import { Trie } from "../grammar/route/trie.ts";
+import { holds } from "./support/property.ts";
 
 type Mode = "optional" | "strict";
 type Captures = Record<string, string>;
@@ -476,20 +477,6 @@ function isOneCharacter(encoded: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Runs a property and shows a counterexample, in ASCII: other line ends than LF break the test protocol. */
-function holds(
-  assert: Pick<typeof t, "equal">,
-  property: fc.IProperty<unknown>,
-  settings: fc.Parameters<unknown>,
-): void {
-  const { failed, counterexample, errorInstance } = fc.check(property, settings);
-  const shown = JSON.stringify([counterexample, String(errorInstance)]).replace(
-    /[^ -~]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  assert.equal(failed ? shown : undefined, undefined, "holds");
 }
 
 function route(source: string): Route {

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
-import { isRunning, type Running, spawnTool, tool, until } from "./support/cli.ts";
+import { isRunning, listening, spawnTool, startTool, tool, until } from "./support/cli.ts";
 
 const APP = `
 const { createServer } = require("node:http");
@@ -22,27 +22,11 @@ const project = (config: object = {}) => ({
   "app.js": APP,
 });
 
-/** Starts on a free port and waits until it listens. */
-async function startIn(cwd: string, more: readonly string[] = [], env: Record<string, string> = {}) {
-  const running = spawnTool(["start", "--address", "127.0.0.1:0", ...more], { cwd, env });
-  const url = await listening(running);
-  return { running, url };
-}
-
-async function listening(running: Running): Promise<string> {
-  const message = await until("the message that it listens", () => {
-    if (running.child.exitCode !== null) throw new Error(`ended early: ${running.stderr()}${running.stdout()}`);
-    return running.messages[0] as { type: string; url: string } | undefined;
-  });
-  if (message.type !== "listening") throw new Error(JSON.stringify(message));
-  return message.url.replace(/\/$/, "");
-}
-
 const ask = async (url: string) => (await fetch(url)).json() as Promise<Record<string, unknown>>;
 
 t.test("start, ask, read the log, stop", async (t) => {
   const cwd = t.testdir(project({ environment: { A: "file", B: "file" } }));
-  const { running, url } = await startIn(cwd, [], { A: "shell" });
+  const { running, url } = await startTool(cwd, [], { A: "shell" });
   const answer = await ask(`${url}/orders?x=1`);
   t.match(answer, { a: "shell", b: "file", stage: "development", node: "development", url: "/orders?x=1" });
   t.equal((await fetch(`${url}/fail`)).status, 500);
@@ -76,7 +60,7 @@ t.test("start, ask, read the log, stop", async (t) => {
 t.test("Ctrl-C is 130 and leaves nothing, a second one does not wait", async (t) => {
   const cwd = t.testdir(project());
   for (const STUBBORN of ["", "1"]) {
-    const { running, url } = await startIn(cwd, [], { STUBBORN });
+    const { running, url } = await startTool(cwd, [], { STUBBORN });
     const { pid } = await ask(url);
     const begin = performance.now();
     running.kill("SIGINT");
@@ -92,7 +76,7 @@ t.test("Ctrl-C is 130 and leaves nothing, a second one does not wait", async (t)
 });
 
 t.test("kill -9 leaves nothing either", async (t) => {
-  const { running, url } = await startIn(t.testdir(project()));
+  const { running, url } = await startTool(t.testdir(project()));
   const { pid } = await ask(url);
   running.kill("SIGKILL");
   await running.ended;
@@ -103,7 +87,7 @@ t.test("kill -9 leaves nothing either", async (t) => {
 t.test("an edit of tool.json restarts on the same port, a bad one says so and changes nothing", async (t) => {
   const cwd = t.testdir(project());
   const path = join(cwd, "tool.json");
-  const { running, url } = await startIn(cwd);
+  const { running, url } = await startTool(cwd);
   const before = await ask(url);
   await writeFile(path, '{ "name": "app", "memroy": 1 }');
   await until("the problem", () => running.stderr().includes("tool.json has errors"));
@@ -150,9 +134,17 @@ t.test("a taken port", async (t) => {
   }
 });
 
+t.test("what is checked but not carried out yet is said", async (t) => {
+  const cwd = t.testdir(project({ cors: {}, inject: { head: [{ type: "script", value: "/a.js" }] } }));
+  const { running } = await startTool(cwd);
+  await until("the warning", () => running.stderr().includes("\n"));
+  running.kill("SIGTERM");
+  t.equal((await running.ended).stderr, "warning: this version does not apply cors and inject.\n");
+});
+
 t.test("a static site has no command", async (t) => {
   const site = t.testdir({ "tool.json": '{ "name": "site" }', "index.html": "<h1>hello</h1>" });
-  const { running, url } = await startIn(site);
+  const { running, url } = await startTool(site);
   t.equal(await (await fetch(url)).text(), "<h1>hello</h1>");
   running.kill("SIGTERM");
   await running.ended;
@@ -167,7 +159,7 @@ t.test("--command and --format json", async (t) => {
     ...project({ proxy: { command: "exit 1" } }),
     "other.js": APP.replace("app is up", "other is up"),
   });
-  const { running, url } = await startIn(cwd, ["--format", "json", "--command", "node other.js"]);
+  const { running, url } = await startTool(cwd, ["--format", "json", "--command", "node other.js"]);
   await ask(url);
   const entries = () =>
     running
@@ -205,7 +197,7 @@ t.test("what is not there", async (t) => {
 });
 
 t.test("the reader of the entries goes away: it stops with the next entry", async (t) => {
-  const { running, url } = await startIn(t.testdir(project()), ["--format", "json"]);
+  const { running, url } = await startTool(t.testdir(project()), ["--format", "json"]);
   const { pid } = await ask(url);
   running.child.stdout!.destroy();
   await ask(url).catch(() => {});

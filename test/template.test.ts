@@ -3,6 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import { applyEdits, type Problem, renderProblem } from "../grammar/problem.ts";
 import { parseTemplate, printTemplate, renderTemplate, type Template } from "../grammar/template/index.ts";
+import { holds } from "./support/property.ts";
 
 interface Vectors {
   rendered: { source: string; variables?: Record<string, unknown>; code?: number; text?: string; expected: string }[];
@@ -286,20 +287,6 @@ t.test("a value never leaves the place where it stands", (t) => {
   holds(t, property, { numRuns: 2000, seed: 32 });
   t.end();
 });
-
-/** Runs a property and shows a counterexample, in ASCII: other line ends than LF break the test protocol. */
-function holds(
-  assert: Pick<typeof t, "equal">,
-  property: fc.IProperty<unknown>,
-  settings: fc.Parameters<unknown>,
-): void {
-  const { failed, counterexample, errorInstance } = fc.check(property, settings);
-  const shown = JSON.stringify([counterexample, String(errorInstance)]).replace(
-    /[^ -~]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  assert.equal(failed ? shown : undefined, undefined, "holds");
-}
 
 function template(source: string): Template {
   const parsed = parseTemplate(source);

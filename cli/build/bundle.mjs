@@ -1,9 +1,10 @@
 // Bundles the command into dist/bin: cli.cjs (answers --version alone), main.cjs (the map of the CLI) and one file per
 // command, loaded by path when the command runs, so that no command pays for another's libraries.
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { bundleLatePackage, lateFile, latePackages, requireLatePackages } from "./late-packages.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -30,6 +31,10 @@ const withoutDeprecatedExtend = {
   },
 };
 
+const outdir = join(root, "dist/bin");
+mkdirSync(join(outdir, "late"), { recursive: true });
+for (const it of latePackages) writeFileSync(lateFile(outdir, it.name), await bundleLatePackage(it, root));
+
 await build({
   entryPoints: {
     cli: join(root, "cli/cli.ts"),
@@ -44,7 +49,7 @@ await build({
   // ESM output dies on the require calls inside http-proxy.
   format: "cjs",
   outExtension: { ".js": ".cjs" },
-  outdir: join(root, "dist/bin"),
+  outdir,
   mainFields: ["module", "main"],
   // fdir calls createRequire(import.meta.url), which CJS output leaves undefined; createRequire takes a path as well.
   define: { TOOL_VERSION: JSON.stringify(version), "import.meta.url": "__filename" },
@@ -53,6 +58,6 @@ await build({
   minifyWhitespace: true,
   // As require: Node would scan the whole text of an imported .cjs for the names that it exports, 50 ms of a command.
   supported: { "dynamic-import": false },
-  plugins: [commandsByPath, withoutDeprecatedExtend],
+  plugins: [commandsByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
   logLevel: "warning",
 });

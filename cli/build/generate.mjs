@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { bundleLatePackage, latePackages } from "./late-packages.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const require = createRequire(import.meta.url);
@@ -28,10 +29,10 @@ for (const { path, actions, starts } of grammars) {
       `/** The grammar of ${path}, for Ohm. Made on the first call: loading this file runs nothing. */\n` +
       `export function loadGrammar(): Grammar {\n` +
       `  // Exported by ohm-js, missing in its types.\n` +
-      `  loaded ??= (loadOhm() as unknown as { makeRecipe(recipe: unknown): Grammar }).makeRecipe(recipe);\n` +
+      `  loaded ??= (loadOhm() as unknown as { makeRecipe(recipe: unknown): Grammar }).makeRecipe(recipe());\n` +
       `  return loaded;\n}\n\n` +
       `let loaded: Grammar | undefined;\n\n` +
-      `const recipe: unknown = ${grammar.toRecipe().trim()};\n`,
+      `// A function: only what is called is more than scanned.\nconst recipe = (): unknown => ${grammar.toRecipe().trim()};\n`,
   );
   if (!actions) continue;
   const module = await load(join(path, "..", actions));
@@ -40,8 +41,17 @@ for (const { path, actions, starts } of grammars) {
   write(`${file.slice(0, -4)}-parser.generated.ts`, source);
 }
 
-await evaluateLate("grammar/ohm.generated.ts", "loadOhm", "ohm-js", ["makeRecipe"]);
-await evaluateLate("grammar/query/re2.generated.ts", "loadRe2", "re2js", ["RE2JS", "RE2JSSyntaxException"]);
+for (const it of latePackages) {
+  const type = it.exports.map((one) => `"${one}"`).join(" | ");
+  write(
+    join(root, it.file),
+    `// @ts-nocheck\n` +
+      `/** The package ${it.name}, evaluated on the first call. */\n` +
+      `export function ${it.load}(): Pick<typeof import("${it.name}"), ${type}> {\n` +
+      `  loaded ??= evaluate();\n  return loaded;\n}\n\nlet loaded;\n\n` +
+      `function evaluate() {\nconst module = { exports: {} };\n${await bundleLatePackage(it, root)}\nreturn module.exports;\n}\n`,
+  );
+}
 
 if (existsSync(join(root, "schema/generate.ts"))) {
   const outfile = join(root, "dist/build/generate-schema.mjs");
@@ -55,32 +65,6 @@ if (existsSync(join(root, "schema/generate.ts"))) {
     logLevel: "warning",
   });
   execFileSync(process.execPath, [outfile, join(root, "schema")], { stdio: "inherit" });
-}
-
-/**
- * A package that few runs need, as a function that evaluates it on the first call: until then it costs no more than the
- * scan of its text (3 ms where a plain import of re2js takes 12), and unlike import() it answers at once, in the browser
- * too.
- */
-async function evaluateLate(path, name, specifier, exports) {
-  const bundle = await build({
-    stdin: { contents: `export { ${exports.join(", ")} } from ${JSON.stringify(specifier)};`, resolveDir: root },
-    bundle: true,
-    format: "cjs",
-    target: "es2022",
-    minify: true,
-    write: false,
-    logLevel: "warning",
-  });
-  const type = exports.map((it) => `"${it}"`).join(" | ");
-  write(
-    join(root, path),
-    `// @ts-nocheck\n` +
-      `/** The package ${specifier}, evaluated on the first call. */\n` +
-      `export function ${name}(): Pick<typeof import("${specifier}"), ${type}> {\n` +
-      `  loaded ??= evaluate();\n  return loaded;\n}\n\nlet loaded;\n\n` +
-      `function evaluate() {\nconst module = { exports: {} };\n${bundle.outputFiles[0].text}\nreturn module.exports;\n}\n`,
-  );
 }
 
 /** The exports of a TypeScript module of ours. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
-import { didYouMean } from "../../schema/did-you-mean.ts";
 import { type Config, DEFAULT_STAGES, forStage, type Hooks, hookCommands } from "../../schema/index.ts";
 import { CONFIG_FILE, readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";

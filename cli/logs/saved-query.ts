@@ -1,7 +1,7 @@
+import { didYouMean } from "../../grammar/did-you-mean.ts";
 import type { Parsed, Problem } from "../../grammar/problem.ts";
 import { quote } from "../../grammar/problem.ts";
 import { andQueries, parseQuery, type Query } from "../../grammar/query/index.ts";
-import { didYouMean } from "../../schema/did-you-mean.ts";
 
 /** The saved queries that a query begins with: `@slow @mine status >= 500` names two. */
 export function namesSavedQuery(source: string): boolean {

@@ -29,7 +29,8 @@ export function compileGrammar({ grammar, actions, starts, actionsPath, grammarP
   const entries = starts.map((start) => {
     const skip = isSyntactic(start) ? "skip();\n" : "";
     return `  ${start}(source, from = 0, to = source.length) {
-    src = source;
+    // Behind \`to\` there is nothing to read: matching need not look where it ends.
+    src = to === source.length ? source : source.slice(0, to);
     pos = from;
     len = to;
     forget();
@@ -264,7 +265,7 @@ return value;
       case "Range": {
         const unit = this.#name("c");
         const outside = `!(${unit} >= ${expr.from!.charCodeAt(0)} && ${unit} <= ${expr.to!.charCodeAt(0)})`;
-        return nothing(`${skip}const ${unit} = pos < len ? src.charCodeAt(pos) : -1;\nif (${outside}) ${fail}\npos++;`);
+        return nothing(`${skip}const ${unit} = next();\nif (${outside}) ${fail}\npos++;`);
       }
       case "Apply": {
         const isBuiltInTerminal =
@@ -344,9 +345,7 @@ pos = ${before};
       return `${guard}${label}: {\n${inner.code}\n${assign}\nbreak ${done};\n}\npos = ${before};`;
     });
     // What may be skipped is skipped once to look at the next character; each branch starts where the choice did.
-    const look = context.isSyntactic
-      ? `skip();\nconst ${next} = pos < len ? src.charCodeAt(pos) : -1;\n`
-      : `const ${next} = pos < len ? src.charCodeAt(pos) : -1;\n`;
+    const look = context.isSyntactic ? `skip();\nconst ${next} = next();\n` : `const ${next} = next();\n`;
     return {
       code: `${outs.length > 0 ? `let ${outs.join(", ")};\n` : ""}const ${before} = pos;\n${usesNext ? look : ""}${done}: {\n${branches.join("\n")}\n${fail}\n}`,
       values: outs,
@@ -390,21 +389,17 @@ break;
 
   #terminal(text: string, fail: string): string {
     if (text.length === 0) return "";
-    const tests =
-      [...text].length === text.length || text.length < 9
-        ? text.split("").map((c, i) => `src.charCodeAt(pos${i ? ` + ${i}` : ""}) !== ${c.charCodeAt(0)}`)
-        : [];
-    const test =
-      tests.length > 0 && tests.length < 9 ? tests.join(" || ") : `!src.startsWith(${JSON.stringify(text)}, pos)`;
-    // The text may go on behind the part that is read.
-    return `if (pos + ${text.length} > len || ${test}) ${fail}\npos += ${text.length};`;
+    // Behind the end charCodeAt gives NaN, which is no code.
+    const codes = text.split("").map((c, i) => `src.charCodeAt(pos${i ? ` + ${i}` : ""}) !== ${c.charCodeAt(0)}`);
+    const test = codes.length <= 2 ? codes.join(" || ") : `!src.startsWith(${JSON.stringify(text)}, pos)`;
+    return `if (${test}) ${fail}\npos += ${text.length};`;
   }
 
   /** Moves over one character of the set. */
   #oneOf(set: CharSet, fail: string): string {
     if (set.beyond === "false") {
       const next = this.#name("c");
-      return `const ${next} = pos < len ? src.charCodeAt(pos) : -1;\nif (!(${this.#test(set, next)})) ${fail}\npos++;`;
+      return `const ${next} = next();\nif (!(${this.#test(set, next)})) ${fail}\npos++;`;
     }
     const step = this.#table("step", set);
     const moved = this.#name("m");
@@ -611,7 +606,12 @@ pos += ${moved};
   }
 }
 
-const SKIP = `function skip() {
+const SKIP = `/** The code of the next character; -1 at the end. */
+function next() {
+return pos < len ? src.charCodeAt(pos) : -1;
+}
+
+function skip() {
 SPACES
 }`;
 

@@ -1,3 +1,4 @@
+import { didYouMean } from "../did-you-mean.ts";
 import type { Problem } from "../problem.ts";
 import type { Call, Expr, Path } from "./ast.ts";
 import * as problem from "./problems.ts";
@@ -95,27 +96,9 @@ function* checkComparison({ args }: Call, dotIsRoot: boolean): Generator<Problem
   if (string?.kind === "constant") yield problem.neverEqual(String(string.value), string.span);
 }
 
-/** The candidate that `name` is a slip of: the end of it, in other case, or with at most a third of its letters wrong. */
+/** The candidate that `name` is a slip of, or the end of. */
 function closest(name: string, candidates: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
   const whole = candidates.find((candidate) => wanted.length > 3 && candidate.toLowerCase().endsWith(wanted));
-  if (whole) return whole;
-  const ranked = candidates
-    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.floor(Math.max(candidate.length, wanted.length) / 3))
-    .sort((a, b) => a.distance - b.distance);
-  return ranked[0]?.candidate;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
+  return whole ?? didYouMean(name, candidates);
 }

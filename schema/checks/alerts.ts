@@ -1,5 +1,5 @@
+import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { quote } from "../../grammar/problem.ts";
-import { didYouMean } from "../did-you-mean.ts";
 import { memberOf, type Node, type ObjectNode } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import type { Report } from "../report.ts";

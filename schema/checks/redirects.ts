@@ -1,3 +1,4 @@
+import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { quote, type Span } from "../../grammar/problem.ts";
 import {
   compareRoutes,
@@ -9,7 +10,6 @@ import {
   sameShape,
   substitute,
 } from "../../grammar/route/index.ts";
-import { didYouMean } from "../did-you-mean.ts";
 import { type Member, memberOf, type Node, type StringNode, spanInside } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import type { Report } from "../report.ts";

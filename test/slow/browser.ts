@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import t from "tap";
+import { root, startTool } from "../support/cli.ts";
 import { requires } from "../support/require.ts";
-import { root, startTool } from "../support/start-tool.ts";
 
 t.test("the examples in Chromium", { skip: requires("chromium"), timeout: 180_000 }, async (t) => {
   const pictures = join(root, "dist/pictures");
@@ -22,12 +22,13 @@ t.test("the examples in Chromium", { skip: requires("chromium"), timeout: 180_00
       recursive: true,
       filter: (source) => !source.endsWith(".tool"),
     });
-    const tool = await startTool(directory);
+    const { running, url } = await startTool(directory);
     t.teardown(async () => {
-      await tool.stop();
+      running.kill("SIGINT");
+      await running.ended;
       rmSync(directory, { recursive: true, force: true });
     });
-    return tool.url;
+    return url;
   };
   const node = await open("node-server");
   const site = await open("static-site");

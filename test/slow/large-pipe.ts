@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { toolPath } from "../support/start-tool.ts";
+import { cliPath } from "../support/cli.ts";
 
 const MB = 1e6;
 
@@ -36,7 +36,7 @@ async function scan(bytes: number) {
   const writer = spawn("sh", ["-c", `exec "$0" -e "$1" ${bytes} > "$2"`, process.execPath, generator, fifo], {
     stdio: ["ignore", "ignore", "pipe"],
   });
-  const reader = spawn("sh", ["-c", 'exec "$0" "$1" logs "status >= 500" < "$2"', process.execPath, toolPath, fifo], {
+  const reader = spawn("sh", ["-c", 'exec "$0" "$1" logs "status >= 500" < "$2"', process.execPath, cliPath, fifo], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let expected = "";

@@ -1,10 +1,12 @@
 // Spawns the real command: dist/bin/cli.cjs, as people get it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const cliPath = resolve(dirname(fileURLToPath(import.meta.url)), "../../bin/cli.cjs");
+/** The project's folder; compiled tests run in dist/test. */
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
+export const cliPath = join(root, "dist/bin/cli.cjs");
 
 export interface Outcome {
   readonly code: number | null;
@@ -98,6 +100,26 @@ export function spawnTool(argv: readonly string[], options: SpawnOptions = {}): 
     ended,
     kill: (signal) => void child.kill(signal),
   };
+}
+
+/** `tool start` in a folder on a free port, once it listens. Throws with what it wrote where it ends before. */
+export async function startTool(
+  cwd: string,
+  more: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly running: Running; readonly url: string }> {
+  const running = spawnTool(["start", "--address", "127.0.0.1:0", ...more], { cwd, env });
+  return { running, url: await listening(running) };
+}
+
+/** The address that a starting command tells its parent, without the last slash. */
+export async function listening(running: Running): Promise<string> {
+  const message = await until("the message that it listens", () => {
+    if (running.child.exitCode !== null) throw new Error(`ended early: ${running.stderr()}${running.stdout()}`);
+    return running.messages[0] as { type: string; url: string } | undefined;
+  });
+  if (message.type !== "listening") throw new Error(JSON.stringify(message));
+  return message.url.replace(/\/$/, "");
 }
 
 /** Asks until the answer is truthy; names what it waited for when it never is. */

@@ -13,8 +13,8 @@ import {
   NO_MATCH as NO_TEMPLATE,
   parsers as templateParsers,
 } from "../../grammar/template/template-parser.generated.ts";
+import { root } from "./cli.ts";
 import { byOhm } from "./ohm-actions.ts";
-import { root } from "./start-tool.ts";
 
 export interface Subject {
   readonly name: string;
