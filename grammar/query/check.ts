@@ -1,3 +1,4 @@
+import { didYouMean } from "../did-you-mean.ts";
 import { type Problem, quote, type Span } from "../problem.ts";
 import { meantByteUnit } from "../units/bytes.ts";
 import { meantDurationUnit, parseDuration } from "../units/duration.ts";
@@ -11,7 +12,7 @@ import {
   target,
   type Value,
 } from "./ast.ts";
-import { LEVELS, levelOf } from "./levels.ts";
+import { LEVEL_SPELLINGS, LEVELS, levelOf } from "./levels.ts";
 import { isTimeUnit, NUMBER_UNITS, readEscape } from "./literals.ts";
 import { printField } from "./print.ts";
 import * as problems from "./problems.ts";
@@ -223,6 +224,8 @@ function levelProblem(value: Value, context: Context): Problem | undefined {
   if (lower !== undefined && levelOf(lower) !== undefined) {
     return problems.notANumber(value.span, message, `write ${lower}`, lower);
   }
+  const near = name === undefined ? undefined : didYouMean(name, Object.values(LEVEL_SPELLINGS).flat());
+  if (near !== undefined) return problems.notANumber(value.span, message, `did you mean ${near}?`, near);
   return problems.notANumber(value.span, message, `levels are ${LEVELS.join(", ")}`);
 }
 

@@ -7,18 +7,26 @@ import type { Token } from "./tokens.ts";
  * for the longest texts; so the generated parser first finds how much of a long text is right, and Ohm reads the rest.
  */
 export function failureOffset(source: string, tokens: readonly Token[]): number {
-  const start = source.length < SHORT ? undefined : rightUpTo(source, tokens);
-  if (start === undefined) return failureOf(source);
-  // A term stands for all that was left out, within as many parentheses.
-  const lead = `${"(".repeat(start.depth)}"x" `;
-  const offset = failureOf(lead + source.slice(start.offset)) - lead.length;
-  return start.offset + Math.max(0, offset);
+  const { text, lead, start } = unread(source, tokens);
+  const offset = failureOf(text);
+  if (offset !== undefined) return start + Math.max(0, offset - lead);
+  throw new Error(`the generated parser refuses ${JSON.stringify(source)}, which the grammar accepts`);
 }
 
-function failureOf(source: string): number {
+/**
+ * What follows the part of a long text that is certainly right, for Ohm to read. `start` is where it begins in the text;
+ * before it `lead` units stand for all that was left out: a term, within as many parentheses.
+ */
+export function unread(source: string, tokens: readonly Token[]): { text: string; lead: number; start: number } {
+  const boundary = source.length < SHORT ? undefined : rightUpTo(source, tokens);
+  if (boundary === undefined) return { text: source, lead: 0, start: 0 };
+  const lead = `${"(".repeat(boundary.depth)}"x" `;
+  return { text: lead + source.slice(boundary.offset), lead: lead.length, start: boundary.offset };
+}
+
+function failureOf(source: string): number | undefined {
   const match = loadGrammar().match(source);
-  if (match.failed()) return match.getRightmostFailurePosition();
-  return source.length;
+  return match.failed() ? match.getRightmostFailurePosition() : undefined;
 }
 
 interface Boundary {
