@@ -23,7 +23,7 @@ import explanations from "./vectors/query-explain.json" with { type: "json" };
 const supplied = completions.sources.values as Readonly<Record<string, readonly KnownValue[]>>;
 const sources: CompletionSources = {
   fields: completions.sources.fields as readonly KnownField[],
-  values: (field) => supplied[field] ?? [],
+  values: (field) => (Object.hasOwn(supplied, field) ? supplied[field]! : []),
 };
 const texts = [
   ...(vectors.valid as { query?: string }[]).flatMap(({ query }) => (query === undefined ? [] : [query])),

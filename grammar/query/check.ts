@@ -12,7 +12,7 @@ import {
   target,
   type Value,
 } from "./ast.ts";
-import { LEVEL_SPELLINGS, LEVELS, levelOf } from "./levels.ts";
+import { LEVELS, levelOf } from "./levels.ts";
 import { isTimeUnit, NUMBER_UNITS, readEscape } from "./literals.ts";
 import { printField } from "./print.ts";
 import * as problems from "./problems.ts";
@@ -224,7 +224,7 @@ function levelProblem(value: Value, context: Context): Problem | undefined {
   if (lower !== undefined && levelOf(lower) !== undefined) {
     return problems.notANumber(value.span, message, `write ${lower}`, lower);
   }
-  const near = name === undefined ? undefined : didYouMean(name, Object.values(LEVEL_SPELLINGS).flat());
+  const near = name === undefined ? undefined : didYouMean(name, LEVELS);
   if (near !== undefined) return problems.notANumber(value.span, message, `did you mean ${near}?`, near);
   return problems.notANumber(value.span, message, `levels are ${LEVELS.join(", ")}`);
 }

@@ -115,7 +115,7 @@ function freshPlace(source: string, touched: Token | undefined, at: number): Pla
   return { span: { start: at, end: at }, typed: "", tail };
 }
 
-const isSymbol = (token: Token) => /^[=<>!~&|]/.test(token.text);
+const isSymbol = (token: Token) => token.kind !== "word" && /^[=<>!~&|]/.test(token.text);
 const BEGINS: ReadonlySet<Token["kind"]> = new Set(["open", "comma"]);
 
 /** What the grammar expects at an offset; where the text before is wrong, as if the query began behind the slip. */
@@ -251,7 +251,8 @@ function valuesOf(context: Context, field: string, quotable: boolean): Completio
   const ordered = tokens.at(-1)?.kind === "compare" && /^[<>]/.test(tokens.at(-1)!.text);
   const known: KnownValue[] = [...(context.sources.values?.(field) ?? [])];
   const seen = new Set(known.map(({ value }) => value));
-  for (const value of KNOWN_VALUES[field] ?? []) if (!seen.has(value)) known.push({ value });
+  for (const value of Object.hasOwn(KNOWN_VALUES, field) ? KNOWN_VALUES[field]! : [])
+    if (!seen.has(value)) known.push({ value });
   if (type === "boolean" && known.length === 0) known.push({ value: true }, { value: false });
 
   const items: CompletionItem[] = [];

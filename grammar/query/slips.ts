@@ -160,6 +160,9 @@ const ilike: Write = (field, { inner }, negated) => {
 };
 
 const is: Write = (field, operand, negated) => {
+  if (/^(?:missing|absent|undefined|none|nil)$/i.test(operand.text)) return `${negated ? "" : "not "}exists ${field}`;
+  if (/^(?:present|set|defined)$/i.test(operand.text)) return `${negated ? "not " : ""}exists ${field}`;
+  if (/^empty$/i.test(operand.text)) return `${field} ${negated ? "!=" : "="} ""`;
   if (!/^null$/i.test(operand.text)) return compare("=", "!=")(field, operand, negated);
   // Elsewhere a missing value is null, and a null differs from none.
   return negated ? `${field} != null` : `(${field} = null or not exists ${field})`;
@@ -272,6 +275,18 @@ const FUNCTIONS: ReadonlyMap<string, WriteCall> = new Map<string, WriteCall>([
 /** Lucene's terms: `status:500`, `status:[400 TO 499]`, `status:>=500`, `-method:GET`, `_exists_:user`, `+error` */
 function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
   const first = tokens[at]!;
+  const colon = tokens[at + 1];
+  if (first.kind === "string" && colon?.start === first.end && colon.text.startsWith(":") && beginsTerm(tokens, at)) {
+    // "status": 500
+    const value = colon.text.length > 1 ? colon : tokens[at + 2];
+    const text = colon.text.length > 1 ? colon.text.slice(1) : value?.text;
+    const key = first.text.slice(1, -1);
+    if (value === undefined || text === undefined || !VALUES.has(value.kind) || !NAME.test(key)) return undefined;
+    const span = { start: first.start, end: value.end };
+    const what = "a pair of JSON";
+    const problem = problems.foreignTerm(span, source.slice(span.start, span.end), what, `${key} = ${text}`);
+    return { problem, length: value === colon ? 2 : 3 };
+  }
   // A comma here is none of a list, in which a colon belongs to the value.
   if (first.kind !== "word" || !(beginsTerm(tokens, at) || tokens[at - 1]?.kind === "comma")) return undefined;
   const signed = SIGNED.exec(first.text);
@@ -414,6 +429,16 @@ function foreign(source: string, tokens: readonly Token[], at: number, length: n
     const problem = problems.foreignOperator(span, text, term, `~ ${slashed(operand.inner)}`);
     return { problem, length: length + operand.length };
   }
+  if (text === "|=" || text === "|~") {
+    // Loki's tests of the line, behind whatever selects the stream.
+    const line = operandAt(source, tokens, at + length);
+    const test = line && (text === "|=" ? `message contains "${line.inner}"` : `message ~ ${slashed(line.inner)}`);
+    const hint = `write ${test ?? (text === "|=" ? 'message contains "text"' : "message ~ /text/")}`;
+    const problem = problems.unknownOperator(span, text, hint);
+    if (line === undefined || test === undefined) return { problem, length };
+    const edits = [{ span: { start: span.start, end: line.end }, text: `${at === 0 ? "" : "and "}${test}` }];
+    return { problem: { ...problem, fix: { title: `Write ${test}`, edits } }, length: length + line.length };
+  }
   if (text === ";" && at === tokens.length - 1) {
     const problem = problems.unknownOperator(span, text, "remove it: a query ends without", "");
     return { problem, length };
@@ -438,6 +463,8 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ["~=", "~"],
   ["!~", "not ~"],
   ["!=~", "not ~"],
+  ["|=", "contains"],
+  ["|~", "message ~"],
   ["&", "and"],
   ["|", "or"],
   [";", "and"],
