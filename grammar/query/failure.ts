@@ -65,9 +65,7 @@ function betweenTerms(tokens: readonly Token[]): Boundary[] {
     if (!inList) {
       const complete = before === "word" || before === "string" || before === "close" || before === "regex";
       const starts = token.kind === "word" || token.kind === "string" || token.kind === "open";
-      // What touches may be one token to the grammar, or none.
-      const apart = index > 0 && tokens[index - 1]!.end < token.start;
-      if (complete && apart && (starts || token.kind === "and" || token.kind === "or")) {
+      if (complete && isApart(tokens[index - 1]!, token) && (starts || token.kind === "and" || token.kind === "or")) {
         boundaries.push({ offset: token.start, depth });
       }
       if (token.kind === "open") depth++;
@@ -77,6 +75,12 @@ function betweenTerms(tokens: readonly Token[]): Boundary[] {
     }
   }
   return boundaries;
+}
+
+/** Texts and words that touch may be one token to the grammar, or none. */
+function isApart(before: Token, token: Token): boolean {
+  if (before.end < token.start || before.kind === "close" || token.kind === "open") return true;
+  return before.text.endsWith("]") && /^[\p{L}_@$]/u.test(token.text);
 }
 
 // UTF-16 units that Ohm reads in a few milliseconds.
