@@ -9,4 +9,4 @@ export {
   type TreePlace,
 } from "./document.ts";
 export { type ClientOptions, type Method, methods, type PlainMethod, plainMethods, type Request } from "./methods.ts";
-export { kindOf, type Project, type ProjectFile } from "./project.ts";
+export { errorPagesUri, kindOf, type Project, type ProjectFile } from "./project.ts";
