@@ -29,7 +29,8 @@ function configOf(bytes: number): string {
 const quantile = (values: number[], q: number) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))]!;
 
-const shown = (values: number[]) => `p50 ${quantile(values, 0.5).toFixed(1)} ms, p95 ${quantile(values, 0.95).toFixed(1)} ms`;
+const shown = (values: number[]) =>
+  `p50 ${quantile(values, 0.5).toFixed(1)} ms, p95 ${quantile(values, 0.95).toFixed(1)} ms`;
 
 async function timed(use: () => Promise<unknown>): Promise<number> {
   const begin = performance.now();
