@@ -95,11 +95,15 @@ t.test("every item that is taken is right at its place", (t) => {
     const known = new Set(errors(checkConfig(text, { directory }).problems));
     const wrong: string[] = [];
     let taken = 0;
+    // Along a token every offset gives the same texts.
+    const seen = new Set<string>();
     for (let offset = 0; offset <= text.length; offset++) {
       for (const snippets of [true, false]) {
         for (const item of complete(document, offset, project, { ...CLIENT, snippets }).items) {
           taken++;
           const after = accept(document, item);
+          if (seen.has(after.text)) continue;
+          seen.add(after.text);
           const { problems } = checkConfig(after.text, { directory });
           const here = problems.filter(
             ({ code, span }) =>
