@@ -78,6 +78,16 @@ export const table = () =>
           (await import("./commands/run.ts")).run(context, hook, flags),
     )
 
+    .command("lsp", "Serve editors that speak the Language Server Protocol")
+    .option("--stdio", "Speak on stdin and stdout", false)
+    .option("--node-ipc", "Speak over the channel of a parent process of Node", false)
+    .example("lsp --stdio")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/lsp.ts")).lsp(context, flags),
+    )
+
     .command("docs", "Open the reference of tool.json")
     .example("docs")
     .action((): Run => async (context) => (await import("./commands/docs.ts")).docs(context))

@@ -36,18 +36,35 @@ export interface CheckOptions {
  * that is wrong is found in one pass, sorted by where it stands; codes are `config/...`, or those of the language inside
  * a string. `config` is set where no error stands in its way (warnings do not). Pure, never throws.
  */
-export function checkConfig(
-  text: string,
-  options: CheckOptions = {},
-): { config: Config | undefined; problems: Problem[] } {
+export function checkConfig(text: string, options: CheckOptions = {}): Checked {
+  const steps = checkInSteps(text, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+export interface Checked {
+  config: Config | undefined;
+  problems: Problem[];
+}
+
+/**
+ * The same in steps that each take a part of the time: an editor answers others between them, and gives up what nobody
+ * waits for any more.
+ */
+export function* checkInSteps(text: string, options: CheckOptions = {}): Generator<undefined, Checked> {
   const report = new Report(text);
   const { root, problems, repaired } = parseJson(text);
   for (const problem of problems) report.add(problem);
   for (const problem of repaired) report.coerced(problem);
+  yield;
   if (root?.type === "object") {
     checkDialect(report, root);
+    yield;
     checkShape(report, root);
-    checkMeaning(report, root, options.directory);
+    yield;
+    yield* checkMeaning(report, root, options.directory);
   } else if (root !== undefined && root.type !== "broken") {
     report.error("config/not-an-object", root.span, "the configuration must be an object", {
       hint: `write at least { "name": "app" }`,
@@ -58,8 +75,13 @@ export function checkConfig(
   return { config: valid ? (plainValue(root) as Config) : undefined, problems: sorted };
 }
 
-function checkMeaning(report: Report, root: ObjectNode, directory: Directory | undefined) {
+function* checkMeaning(
+  report: Report,
+  root: ObjectNode,
+  directory: Directory | undefined,
+): Generator<undefined, undefined> {
   const meanings = checkLanguages(report, root);
+  yield;
   const section = (name: string) => memberOf(root, name)?.value;
   checkName(report, section("name"));
   checkRegions(report, section("regions"), meanings);
@@ -67,13 +89,16 @@ function checkMeaning(report: Report, root: ObjectNode, directory: Directory | u
   checkStaticPrefix(report, section("static"));
   checkEnvironment(report, section("environment"));
   checkHeaders(report, section("headers"));
+  yield;
   checkErrorPageVariables(report, section("error_pages"));
   checkInject(report, section("inject"));
   checkRedirects(report, section("redirects"), meanings);
+  yield;
   checkCors(report, section("cors"));
   checkBackoff(report, section("proxy"));
   checkDns(report, section("dns"));
   checkStages(report, section("stages"), meanings);
+  yield;
   checkQueryNames(report, section("logs"));
   checkActions(report, section("actions"));
   checkAlerts(report, section("alerts"), meanings);

@@ -160,6 +160,28 @@ export function offsetInside(source: string, node: StringNode, offset: number): 
   return offsets.findLastIndex((start) => start <= at);
 }
 
+/** The codes of `parseJson` that any reader of JSON reports too, which an editor of JSON then says already. */
+export const SYNTAX_CODES: ReadonlySet<string> = new Set([
+  "config/comma",
+  "config/comment",
+  "config/control-character",
+  "config/duplicate-key",
+  "config/escape",
+  "config/key-expected",
+  "config/literal",
+  "config/missing-colon",
+  "config/missing-comma",
+  "config/number",
+  "config/single-quotes",
+  "config/trailing-text",
+  "config/unclosed",
+  "config/unclosed-string",
+  "config/unexpected",
+  "config/unquoted-key",
+  "config/value-expected",
+  "config/wrong-bracket",
+]);
+
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
 /**

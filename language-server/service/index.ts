@@ -1,4 +1,5 @@
-// The language service: what an editor may ask about a document, one line a feature. Pure; node.ts is the transport.
+// The language service: what an editor may ask about a document. Pure; node.ts is the transport. methods.ts is its map.
+export { type DiagnosticData, diagnose } from "./diagnostics.ts";
 export {
   type DocumentKind,
   type EmbeddedString,
@@ -7,4 +8,5 @@ export {
   ToolDocument,
   type TreePlace,
 } from "./document.ts";
+export { type ClientOptions, type Method, methods, type Request } from "./methods.ts";
 export { kindOf, type Project, type ProjectFile } from "./project.ts";

@@ -1,0 +1,94 @@
+import type { Diagnostic, DiagnosticRelatedInformation, TextEdit } from "vscode-languageserver-types";
+import { type Fix, type Problem, quote } from "../../grammar/problem.ts";
+import { parseQuery } from "../../grammar/query/index.ts";
+import { parseTemplate } from "../../grammar/template/index.ts";
+import { checkInSteps } from "../../schema/check.ts";
+import { SYNTAX_CODES } from "../../schema/json.ts";
+import type { ToolDocument } from "./document.ts";
+import type { Project } from "./project.ts";
+
+export interface DiagnosticOptions {
+  /** False where the client's own JSON support reports syntax. */
+  readonly syntax: boolean;
+}
+
+/** What a diagnostic carries for code actions: a change that removes it. */
+export interface DiagnosticData {
+  readonly fix?: { readonly title: string; readonly edits: readonly TextEdit[] };
+}
+
+// DiagnosticSeverity and DiagnosticTag of the protocol. Constants, so that its types are all that is imported.
+const SEVERITY = { error: 1, warning: 2 } as const;
+const DEPRECATED = 2;
+
+/**
+ * The problems of a document as the protocol has them. A generator: checks of a long text stop in between, so that
+ * other requests are answered and a check that nobody waits for is given up.
+ */
+export function* diagnose(
+  document: ToolDocument,
+  project: Project,
+  options: DiagnosticOptions,
+): Generator<undefined, Diagnostic[]> {
+  const problems = yield* problemsOf(document, project);
+  return problems
+    .filter(({ code }) => options.syntax || document.kind !== "config" || !SYNTAX_CODES.has(code))
+    .map((problem) => toDiagnostic(document, problem));
+}
+
+function* problemsOf(document: ToolDocument, project: Project): Generator<undefined, readonly Problem[]> {
+  switch (document.kind) {
+    case "config": {
+      // Only there are the files around it the project's.
+      const directory = document.name === "tool.json" ? project.directory : undefined;
+      return (yield* checkInSteps(document.text, directory && { directory })).problems;
+    }
+    case "query": {
+      // One query a file; the newline that files end with is none of it.
+      const parsed = parseQuery(document.text);
+      return parsed.ok ? [] : parsed.problems;
+    }
+    case "template": {
+      const parsed = parseTemplate(document.text);
+      return parsed.ok ? [] : parsed.problems;
+    }
+    case "ignore":
+      // Every text is a list of patterns.
+      return [];
+  }
+}
+
+function toDiagnostic(document: ToolDocument, problem: Problem): Diagnostic {
+  const { code, severity, message, hint, span, fix } = problem;
+  const related = relatedTo(document, problem);
+  const data: DiagnosticData | undefined = fix && { fix: { title: fix.title, edits: editsOf(document, fix) } };
+  return {
+    range: document.rangeOf(span),
+    severity: SEVERITY[severity],
+    code,
+    source: "tool",
+    message: hint === undefined ? message : `${message}\n${hint}`,
+    ...(code.startsWith("config/deprecated-") && { tags: [DEPRECATED] }),
+    ...(related && { relatedInformation: [related] }),
+    ...(data && { data }),
+  };
+}
+
+export function editsOf(document: ToolDocument, fix: Fix): TextEdit[] {
+  return fix.edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text }));
+}
+
+/** Where the other one of two stands that cannot be side by side. */
+function relatedTo(document: ToolDocument, { code, span }: Problem): DiagnosticRelatedInformation | undefined {
+  if (code !== "config/duplicate-key") return undefined;
+  const place = document.pathAt(span.start + 1);
+  if (place?.member === undefined) return undefined;
+  const parent = document.nodeAt(place.path.slice(0, -1)).node;
+  const name = place.member.key.value;
+  const first = parent?.type === "object" ? parent.members.find(({ key }) => key.value === name) : undefined;
+  if (first === undefined || first === place.member) return undefined;
+  return {
+    location: { uri: document.uri, range: document.rangeOf(first.key.span) },
+    message: `${quote(name)} stands here first`,
+  };
+}
