@@ -44,7 +44,10 @@ export function formatOnType(
   const ended = closedAt(document.root, offset);
   // A bracket typed into a string closes nothing.
   if (ended === undefined || document.text[offset - 1] !== typed) return [];
-  return formatJson(document, { offset: ended.span.start, length: offset - ended.span.start }, options);
+  // What was typed on one line is meant to stand on one, as it is.
+  if (document.positionAt(ended.span.start).line === position.line) return [];
+  const range = { offset: ended.span.start, length: offset - ended.span.start };
+  return formatJson(document, range, options, { keepLines: true });
 }
 
 function formatQuery(document: ToolDocument, { insertFinalNewline }: FormattingOptions): TextEdit[] {
@@ -61,11 +64,12 @@ function formatJson(
   document: ToolDocument,
   range: { offset: number; length: number } | undefined,
   options: FormattingOptions,
+  more: JsonOptions = {},
 ): TextEdit[] {
   const { text, root } = document;
-  if (root === undefined) return [];
-  const edits = format(text, range, jsonOptions(text, options));
-  // Where the text is broken the formatter and the tolerant parser may read it differently: then it stays as it is.
+  if (root === undefined || parseJson(text).problems.some(({ code }) => !HARMLESS.has(code))) return [];
+  const edits = format(text, range, { ...jsonOptions(text, options), ...more });
+  // The formatter has a reader of its own; should the two ever differ, the text stays as it is.
   const formatted = parseJson(applyJsonEdits(text, edits)).root;
   if (formatted === undefined || !sameValue(formatted, root)) return [];
   return edits.map(({ offset, length, content }) => ({
@@ -73,6 +77,9 @@ function formatJson(
     newText: content,
   }));
 }
+
+/** Slips that leave no doubt about where values begin and end. */
+const HARMLESS: ReadonlySet<string> = new Set(["config/comment", "config/comma", "config/duplicate-key"]);
 
 function jsonOptions(text: string, { tabSize, insertSpaces, ...rest }: FormattingOptions): JsonOptions {
   const { insertFinalNewline } = rest;

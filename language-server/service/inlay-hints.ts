@@ -93,9 +93,10 @@ const MAX_LABEL_LENGTH = 60;
 
 function hintDefaults(offset: number, { properties = {} }: Schema, add: Add) {
   const defaults = Object.entries(properties).flatMap(([name, part]) => {
-    const { default: value, "x-unit": unit } = resolve(part);
-    const isNothing =
-      value === undefined || value === "" || JSON.stringify(value) === "[]" || JSON.stringify(value) === "{}";
+    const { default: value, "x-unit": unit, "x-language": language } = resolve(part);
+    const text = JSON.stringify(value ?? "");
+    // What an app is started with follows from its files.
+    const isNothing = text === '""' || text === "[]" || text === "{}" || language === "command";
     return isNothing ? [] : [`${name} ${shown(value)}${unit === undefined ? "" : ` ${unit}`}`];
   });
   if (defaults.length === 0) return;
