@@ -83,7 +83,7 @@ function start(args) {
   The app of ${example} answers at ${url}
 
   Try, in another terminal of this folder:
-    curl -i ${url}/api/orders/42?fail=1
+    curl -i '${url}/api/orders/42?fail=1'
     ${cli} -C ${example} logs 'status >= 400'
     ${cli} -C ${example} logs -f
 `);

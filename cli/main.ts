@@ -31,14 +31,17 @@ export const table = () =>
     .option("-S, --since", "Entries of the last `duration`, or since a time (1d for the development log)", "")
     .option("--until", "Entries before a `duration` ago, or a time", "")
     .option("-e, --expand", "One field a line", false)
-    .option("--file", "Read a `path...`: a file, a quoted glob, or - for stdin", "")
+    .option("-n, --limit", "The first `number` of entries; of the development log the newest, unless followed", "")
+    .option("--count", "Print only how many entries there are", false)
+    .option("--file", "Read a `path...`: a file, plain or gzip, a quoted glob, or - for stdin", "")
     .example("logs error                       # responses with status 5xx too")
     .example("logs 'status >= 400 duration > 1s'")
     .example("logs 'method in (POST, PUT) and not path = /health'")
     .example("logs 'message contains \"timeout\" or user.email = *@example.com'")
     .example("logs -f -S 15m 'production error'")
     .example("logs @slow                       # a query of logs.queries in tool.json")
-    .example("logs --file 'logs/*.ndjson' --format json 'size > 1mb'")
+    .example("logs --file 'logs/*.ndjson*' --format json 'size > 1mb'")
+    .example("logs --count -S 1h 'status >= 500'")
     .action(
       (query, flags): Run =>
         async (context) =>

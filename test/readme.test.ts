@@ -6,8 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { cliPath, root } from "./support/cli.ts";
+import { requires } from "./support/require.ts";
 
-t.test("the example of the README does what it says", async (t) => {
+const skip = requires("bash") || requires("curl");
+
+t.test("the example of the README does what it says", { skip }, async (t) => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const example = /## An example[\s\S]*?```sh\n([\s\S]*?)```/.exec(readme)![1]!;
   const port = await freePort();

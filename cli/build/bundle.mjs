@@ -42,6 +42,8 @@ await build({
     ...Object.fromEntries(
       commands.map((name) => [`commands/${basename(name, ".ts")}`, join(root, "cli/commands", name)]),
     ),
+    // Threads start from a file of their own.
+    "commands/scan-worker": join(root, "cli/logs/scan-worker.ts"),
   },
   bundle: true,
   platform: "node",

@@ -1,7 +1,7 @@
 // Makes the generated files from their sources: each .ohm file becomes an Ohm bundle beside it,
 // schema/tool.schema.json becomes types, a validator and embedded text (schema/generate.ts).
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -15,12 +15,15 @@ const ohm = require("ohm-js");
 // Each grammar becomes a recipe, from which Ohm loads it in a fraction of the time that its text would take; those whose
 // rules have actions become a parser of their own as well.
 const grammars = [
-  { path: "grammar/query/query.ohm", actions: "actions.ts", starts: ["Query"] },
-  { path: "grammar/route/route.ohm", actions: "actions.ts", starts: ["route", "location"] },
-  { path: "grammar/template/template.ohm", actions: "actions.ts", starts: ["part"] },
+  { path: "grammar/query/query.ohm", actions: "actions.ts", starts: ["Query"], syntax: "toolquery" },
+  { path: "grammar/route/route.ohm", actions: "actions.ts", starts: ["route", "location"], syntax: "toolroute" },
+  { path: "grammar/template/template.ohm", actions: "actions.ts", starts: ["part"], syntax: "tooltemplate" },
 ];
+const { createMachine } = await load("grammar/build/highlight-machine.ts");
+const { highlighterModule } = await load("grammar/build/highlight-stream.ts");
+const { textMateGrammar } = await load("grammar/build/highlight-textmate.ts");
 const { compileGrammar } = await load("grammar/build/compile.ts");
-for (const { path, actions, starts } of grammars) {
+for (const { path, actions, starts, syntax } of grammars) {
   const file = join(root, path);
   const grammar = ohm.grammar(readFileSync(file, "utf8"));
   write(
@@ -34,6 +37,15 @@ for (const { path, actions, starts } of grammars) {
       `let loaded: Grammar | undefined;\n\n` +
       `// A function: only what is called is more than scanned.\nconst recipe = (): unknown => ${grammar.toRecipe().trim()};\n`,
   );
+  if (syntax) {
+    // The table beside the grammar says how its rules are coloured.
+    const { highlighting } = await load(join(path, "../highlight.ts"));
+    const machine = createMachine(grammar, highlighting, ohm.grammar);
+    write(join(file, "../highlight.generated.ts"), highlighterModule(machine, path));
+    const syntaxes = join(root, "vscode-extension/syntaxes");
+    mkdirSync(syntaxes, { recursive: true });
+    write(join(syntaxes, `${syntax}.generated.tmLanguage.json`), textMateGrammar(machine, path));
+  }
   if (!actions) continue;
   const module = await load(join(path, "..", actions));
   const lengths = Object.fromEntries(Object.entries(module.actions).map(([rule, action]) => [rule, action.length]));

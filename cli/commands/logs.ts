@@ -1,7 +1,8 @@
 import { renderProblem } from "../../grammar/problem.ts";
-import { compilePredicate, parseQuery } from "../../grammar/query/index.ts";
+import { parseQuery } from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
+import { progress } from "../logs/progress.ts";
 import { namesSavedQuery, parseWithSaved } from "../logs/saved-query.ts";
 import { selectEntries } from "../logs/select-entries.ts";
 import { chooseSource } from "../logs/sources.ts";
@@ -11,6 +12,8 @@ export interface LogsFlags {
   readonly since: string;
   readonly until: string;
   readonly expand: boolean;
+  readonly limit: string;
+  readonly count: boolean;
   /** sade answers one path as text, several as an array. */
   readonly file: string | readonly string[];
 }
@@ -25,6 +28,14 @@ export async function logs(context: Context, words: string | undefined, flags: L
     if ("hint" in bound)
       return context.misuse(`--${name} ${JSON.stringify(flags[name])}: ${bound.message}`, bound.hint);
     bounds[name] = bound.timeMs;
+  }
+
+  const limit = flags.limit === "" ? Number.POSITIVE_INFINITY : Number(flags.limit);
+  if (flags.limit !== "" && !/^[1-9]\d{0,14}$/.test(flags.limit)) {
+    return context.misuse(`--limit ${JSON.stringify(flags.limit)}: no number of entries`, "write --limit 20");
+  }
+  if (flags.count && flags.follow && limit === Number.POSITIVE_INFINITY) {
+    return context.misuse("--count of entries that are followed never ends", "leave out -f, or give a --limit");
   }
 
   const source = words ?? "";
@@ -57,20 +68,28 @@ export async function logs(context: Context, words: string | undefined, flags: L
     stop.abort();
   });
   io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
+  const nowMs = io.nowMs();
+  const format = context.format ?? (io.stdout.isTerminal ? "text" : "json");
+  let code: number = EXIT.ok;
   try {
-    await selectEntries(chosen.source, {
-      matches: query.value.expr === undefined ? undefined : compilePredicate(query.value, { nowMs: io.nowMs() }),
-      untilMs: bounds.until,
-      format: context.format ?? (io.stdout.isTerminal ? "text" : "json"),
-      expand: flags.expand,
-      nowMs: io.nowMs(),
+    const count = await selectEntries(chosen.source, {
+      wanted: { query: query.value, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until },
+      shown: { format, color: io.stdout.color, expand: flags.expand, nowMs, countOnly: flags.count },
+      limit,
       output: io.stdout,
+      progress: progress(io.stderr, flags.follow ? undefined : chosen.source.totalBytes, () => performance.now()),
       signal: stop.signal,
+      onError: async (error) => {
+        code = await context.fail(error.message, error.hint);
+      },
     });
+    // Half a number would be taken for the whole one.
+    if (flags.count && !isInterrupted)
+      await context.print(context.format === "json" ? JSON.stringify({ count }) : `${count}`);
   } finally {
     release();
   }
-  return isInterrupted ? EXIT.interrupted : EXIT.ok;
+  return isInterrupted ? EXIT.interrupted : code;
 }
 
 /** A duration ago, or a moment as RFC 3339 writes it. */

@@ -1,41 +1,200 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LineSplitter } from "./line-splitter.ts";
+import { createGunzip } from "node:zlib";
+import { type Block, LineBlocks } from "./line-blocks.ts";
 
-/** The lines of one read, in the order of the input. Use them before asking for the next. */
-export type LineBatch = readonly Buffer[];
-
-/** Large enough that the calls do not count, small enough to stay in the cache. */
-const CHUNK_BYTES = 256 * 1024;
 /** Below what a person notices; one stat per file and turn costs nothing. */
 const POLL_MS = 100;
 /** How often a followed glob is looked at again for new files. */
 const GLOB_POLL_MS = 1000;
+/** Many files may be followed, and each has a buffer of its own. */
+const FOLLOWED_READ_BYTES = 64 * 1024;
+/** Text has no NUL; what is no text mostly has one soon. */
+const BINARY_PROBE_BYTES = 4096;
 
-/** Reads files one after another to their ends. */
-export async function* readFiles(paths: readonly string[]): AsyncGenerator<LineBatch> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (const path of paths) {
-    const file = new TailedFile(path);
+/** Told of bytes as they are read: compressed ones where the file is. */
+export type OnRead = (byteCount: number) => void;
+
+/** An input that cannot be read, or not to its end. What came before counts. */
+export class InputError extends Error {
+  readonly hint: string | undefined;
+
+  constructor(path: string, reason: string, hint?: string, cause?: unknown) {
+    super(`cannot read ${JSON.stringify(path)}: ${reason}`, { cause });
+    this.name = "InputError";
+    this.hint = hint;
+  }
+}
+
+/** A file to read once, from its beginning to its end. */
+export interface PlainFile {
+  /** As the user wrote it. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** An open file: of `size` bytes that can be read anywhere, or a stream of unknown length. */
+export interface OpenFile {
+  readonly handle: FileHandle;
+  /** Undefined where the file is compressed or no regular one. */
+  readonly size: number | undefined;
+  readonly isGzip: boolean;
+}
+
+export async function openFile({ name, path }: PlainFile): Promise<OpenFile> {
+  try {
+    const handle = await open(path, "r");
     try {
-      await file.open();
-      yield* file.read(chunk);
-      yield file.end();
-    } finally {
-      await file.close();
+      const stats = await handle.stat();
+      // A FIFO would lose what a probe reads.
+      if (!stats.isFile()) return { handle, size: undefined, isGzip: false };
+      const isGzip = await startsAsGzip(handle);
+      return { handle, size: isGzip ? undefined : stats.size, isGzip };
+    } catch (error) {
+      await handle.close();
+      throw error;
     }
+  } catch (error) {
+    throw new InputError(name, reasonOf(error), undefined, error);
+  }
+}
+
+/** The lines of an open file from `offset` on, which must be where a line begins. */
+export async function* readOpenFile(
+  { name }: PlainFile,
+  { handle, isGzip }: OpenFile,
+  onRead: OnRead,
+  offset = 0,
+): AsyncGenerator<Block> {
+  const lines = new LineBlocks();
+  let isFirst = offset === 0;
+  const checked = (block: Block | undefined) => {
+    if (block !== undefined && isFirst) refuseBinary(name, block);
+    isFirst &&= block === undefined;
+    return block;
+  };
+  try {
+    if (isGzip) {
+      for await (const chunk of gunzip(handle, onRead)) {
+        for (const block of lines.push(chunk)) {
+          checked(block);
+          yield block;
+        }
+      }
+    } else {
+      for (let at = offset; ; ) {
+        // A position where one is asked for; without one the file may be a FIFO, which has none.
+        const { bytesRead } = await handle.read(lines.space(), { position: offset === 0 ? null : at });
+        if (bytesRead === 0) break;
+        at += bytesRead;
+        onRead(bytesRead);
+        const block = checked(lines.filled(bytesRead));
+        if (block !== undefined) yield block;
+      }
+    }
+  } catch (error) {
+    if (error instanceof InputError || !isReadError(error)) throw error;
+    // The line that was cut is shown as far as it came.
+    const block = checked(lines.end());
+    if (block !== undefined) yield block;
+    throw new InputError(name, reasonOf(error), undefined, error);
+  }
+  const block = checked(lines.end());
+  if (block !== undefined) yield block;
+}
+
+/** So little at a time that all that it may grow to (a thousand times as much) fits in memory. */
+const COMPRESSED_BYTES = 32 * 1024;
+
+/**
+ * Decompresses all members of a file, one behind the other, in another thread than the one that scans. What comes before
+ * a damaged place is answered before the error is thrown; a stream that is piped or iterated would drop some of it.
+ */
+async function* gunzip(handle: FileHandle, onRead: OnRead): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: 256 * 1024 });
+  const plain: Buffer[] = [];
+  let failure: Error | undefined;
+  gunzip.on("data", (chunk: Buffer) => plain.push(chunk));
+  const ended = new Promise<void>((resolve) => {
+    gunzip.on("end", resolve);
+    gunzip.on("error", (error) => {
+      failure = error;
+      resolve();
+    });
+  });
+  try {
+    for (let at = 0; failure === undefined; ) {
+      const compressed = Buffer.allocUnsafe(COMPRESSED_BYTES);
+      const { bytesRead } = await handle.read(compressed, 0, COMPRESSED_BYTES, at);
+      at += bytesRead;
+      onRead(bytesRead);
+      if (bytesRead === 0) {
+        gunzip.end();
+        await ended;
+      } else {
+        await Promise.race([
+          new Promise<void>((resolve) => gunzip.write(compressed.subarray(0, bytesRead), () => resolve())),
+          ended,
+        ]);
+      }
+      yield* plain.splice(0);
+      if (bytesRead === 0) break;
+    }
+    if (failure !== undefined) throw failure;
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+async function startsAsGzip(handle: FileHandle): Promise<boolean> {
+  const probe = Buffer.alloc(2);
+  const { bytesRead } = await handle.read(probe, 0, 2, 0);
+  // RFC 1952, section 2.3.1.
+  return bytesRead === 2 && probe[0] === 0x1f && probe[1] === 0x8b;
+}
+
+export function refuseBinary(name: string, { bytes, start, end }: Block): void {
+  const probe = bytes.subarray(start, Math.min(end, start + BINARY_PROBE_BYTES));
+  if (!probe.includes(0)) return;
+  const isUtf16 = (probe[0] === 0xff && probe[1] === 0xfe) || (probe[0] === 0xfe && probe[1] === 0xff);
+  throw isUtf16
+    ? new InputError(name, "it is UTF-16 text", `convert it: iconv -f utf-16 -t utf-8 ${name} | tool logs --file -`)
+    : new InputError(name, "it is a binary file", "logs are text, plain or compressed with gzip");
+}
+
+function isReadError(error: unknown): boolean {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return syscall === "read" || (typeof code === "string" && code.startsWith("Z_"));
+}
+
+/** What went wrong, in words. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case "ENOENT":
+      return "there is no such file";
+    case "EACCES":
+      return "permission denied";
+    case "EISDIR":
+      return "it is a folder";
+    case "Z_BUF_ERROR":
+      return "the gzip file is cut off";
+    case "Z_DATA_ERROR":
+      return `the gzip file is damaged (${message})`;
+    default:
+      return message;
   }
 }
 
 /**
  * Reads files to their ends and waits for more until the signal aborts: across rotation (the old file is read to its
- * end first), truncation, and files that appear later. A line is held back until its line end comes.
+ * end first), truncation, and files that appear later. A line is held back until its line end comes. Compressed files are
+ * read once.
  */
 export async function* followFiles(
   paths: () => Promise<readonly string[]>,
   signal: AbortSignal,
-): AsyncGenerator<LineBatch> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+): AsyncGenerator<Block> {
   const files = new Map<string, TailedFile>();
   let listedAt = Number.NEGATIVE_INFINITY;
   try {
@@ -44,7 +203,7 @@ export async function* followFiles(
         listedAt = performance.now();
         for (const path of await paths()) if (!files.has(path)) files.set(path, new TailedFile(path));
       }
-      for (const file of files.values()) yield* file.poll(chunk);
+      for (const file of files.values()) yield* file.poll();
       await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
   } finally {
@@ -56,25 +215,24 @@ export async function* followFiles(
 export async function* readRotated(
   path: string,
   { sinceMs, follow, signal }: { sinceMs: number; follow: boolean; signal: AbortSignal },
-): AsyncGenerator<LineBatch> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+): AsyncGenerator<Block> {
   const current = new TailedFile(path);
   const older = new TailedFile(`${path}.1`);
   try {
     const isThere = await current.tryOpen();
     // Last written before the time asked for: nothing in it is newer.
     if ((await older.tryOpen()) && older.writtenMs >= sinceMs && !older.isSameFile(current)) {
-      yield* older.read(chunk);
-      yield older.end();
+      yield* older.read();
+      yield* older.end();
     }
     if (follow) {
       while (!signal.aborted) {
-        yield* current.poll(chunk);
+        yield* current.poll();
         await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
       }
     } else if (isThere) {
-      yield* current.read(chunk);
-      yield current.end();
+      yield* current.read();
+      yield* current.end();
     }
   } finally {
     await older.close();
@@ -88,28 +246,26 @@ class TailedFile {
   #handle: FileHandle | undefined;
   #offset = 0;
   #identity = "";
-  #lines = new LineSplitter();
+  #isGzip = false;
+  #lines = new LineBlocks(FOLLOWED_READ_BYTES);
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  async open(): Promise<void> {
-    this.#handle = await open(this.#path, "r");
-    const { dev, ino, mtimeMs } = await this.#handle.stat();
-    this.#identity = `${dev}:${ino}`;
-    this.#offset = 0;
-    this.writtenMs = mtimeMs;
-  }
-
   async tryOpen(): Promise<boolean> {
     try {
-      await this.open();
-      return true;
+      this.#handle = await open(this.#path, "r");
     } catch (error) {
       if (isAbsent(error)) return false;
       throw error;
     }
+    const stats = await this.#handle.stat();
+    this.#identity = `${stats.dev}:${stats.ino}`;
+    this.#offset = 0;
+    this.#isGzip = stats.isFile() && (await startsAsGzip(this.#handle));
+    this.writtenMs = stats.mtimeMs;
+    return true;
   }
 
   isSameFile(other: TailedFile): boolean {
@@ -117,24 +273,35 @@ class TailedFile {
   }
 
   /** What is there and was not read yet. */
-  async *read(chunk: Buffer): AsyncGenerator<LineBatch> {
+  async *read(): AsyncGenerator<Block> {
+    if (this.#isGzip) {
+      if (this.#handle === undefined || this.#offset > 0) return;
+      this.#offset = 1;
+      yield* readOpenFile(
+        { name: this.#path, path: this.#path },
+        { handle: this.#handle, size: undefined, isGzip: true },
+        () => {},
+      );
+      return;
+    }
     while (this.#handle !== undefined) {
       // Without a position: a FIFO has none.
-      const { bytesRead } = await this.#handle.read(chunk, 0, chunk.length, null);
+      const { bytesRead } = await this.#handle.read(this.#lines.space(), { position: null });
       if (bytesRead === 0) return;
       this.#offset += bytesRead;
-      const lines = this.#lines.push(chunk.subarray(0, bytesRead));
-      if (lines.length > 0) yield lines;
+      const block = this.#lines.filled(bytesRead);
+      if (block !== undefined) yield block;
     }
   }
 
-  end(): LineBatch {
-    return this.#lines.end();
+  *end(): Generator<Block> {
+    const block = this.#lines.end();
+    if (block !== undefined) yield block;
   }
 
-  async *poll(chunk: Buffer): AsyncGenerator<LineBatch> {
+  async *poll(): AsyncGenerator<Block> {
     if (this.#handle === undefined && !(await this.tryOpen())) return;
-    yield* this.read(chunk);
+    yield* this.read();
     const now = await stat(this.#path).catch((error: unknown) => {
       if (isAbsent(error)) return undefined;
       throw error;
@@ -143,14 +310,14 @@ class TailedFile {
     if (now === undefined) return;
     if (`${now.dev}:${now.ino}` !== this.#identity) {
       // What was written between our read and the renaming.
-      yield* this.read(chunk);
-      yield this.end();
+      yield* this.read();
+      yield* this.end();
       await this.close();
-      yield* this.poll(chunk);
+      yield* this.poll();
     } else if (now.size < this.#offset) {
-      yield this.end();
+      yield* this.end();
       await this.close();
-      yield* this.poll(chunk);
+      yield* this.poll();
     }
   }
 

@@ -1,97 +1,115 @@
-import type { Entry } from "../../grammar/entry.ts";
-import type { Format } from "../argv.ts";
 import type { Output } from "../io.ts";
-import { logText } from "../output/log-text.ts";
-import { readEntryLine } from "./entry-line.ts";
+import { FoundLines, type Shown } from "./found-lines.ts";
+import type { Block } from "./line-blocks.ts";
+import { lineScan, type Wanted } from "./line-scan.ts";
+import { NewestLines } from "./newest-lines.ts";
+import { MIN_PARALLEL_BYTES, parallelScan, workerCount } from "./parallel-scan.ts";
+import type { Progress } from "./progress.ts";
+import { InputError, type OnRead, openFile, type PlainFile, readOpenFile, refuseBinary } from "./read-files.ts";
 import type { Source } from "./sources.ts";
 
 export interface Selection {
-  /** Undefined: every entry. */
-  readonly matches: ((entry: Entry) => boolean) | undefined;
-  readonly untilMs: number | undefined;
-  readonly format: Format;
-  readonly expand: boolean;
-  readonly nowMs: number;
+  readonly wanted: Wanted;
+  readonly shown: Shown;
+  /** Infinite where all are asked for. */
+  readonly limit: number;
   readonly output: Output;
+  readonly progress: Progress;
   readonly signal: AbortSignal;
+  /** An input that cannot be read, or not to its end; the others are read all the same. */
+  readonly onError: (error: InputError) => Promise<void>;
 }
 
 /** Small writes cost a system call each; larger ones gain nothing and make a pipe's reader wait. */
 const BATCH_BYTES = 64 * 1024;
-const LF = 0x0a;
+/** More than a probe for binary files looks at. */
+const HEAD_BYTES = 64 * 1024;
 
 /**
- * Reads a source to its end (or the signal) and writes the entries selected: text for people, or JSON lines, in which
- * an entry stands byte for byte as it came. Memory stays the same however long the input is.
+ * Reads a source to its end (or the limit, or the signal) and writes the entries wanted. Memory stays the same however
+ * long the input is. Answers how many there were.
  */
-export async function selectEntries(source: Source, selection: Selection): Promise<void> {
-  const { matches, untilMs, format, output, signal } = selection;
-  const { sinceMs } = source;
-  const isBound = sinceMs !== undefined || untilMs !== undefined;
-  const batch = new WriteBatch(output);
-  const text = logText({ color: output.color, expand: selection.expand, nowMs: selection.nowMs });
+export async function selectEntries(source: Source, selection: Selection): Promise<number> {
+  const { wanted, shown, limit, output, progress, signal, onError } = selection;
+  const lines = new FoundLines(shown);
+  const newest = source.limitsToNewest && limit !== Number.POSITIVE_INFINITY ? new NewestLines(limit) : undefined;
+  const scan = lineScan(wanted);
+  let count = 0;
+  lines.limit = newest === undefined ? limit : Number.POSITIVE_INFINITY;
 
-  for await (const lines of source.lines(signal)) {
-    for (const line of lines) {
-      const { entry, isEntry } = readEntryLine(line.toString());
-      if (isBound && !isWithin(entry.timestamp, sinceMs, untilMs)) continue;
-      if (matches !== undefined && !matches(entry)) continue;
-      if (format === "text") batch.addText(text(entry));
-      else if (isEntry) batch.addLine(line);
-      else {
-        const { level, message, fields } = entry;
-        batch.addText(`${JSON.stringify({ level, message, fields })}\n`);
-      }
-      if (batch.isFull) await batch.write();
-      if (signal.aborted) break;
+  const write = async (found: Uint8Array | string) => {
+    if (found.length === 0) return;
+    if (output.isTerminal) progress.erase();
+    const bytes = typeof found === "string" ? Buffer.from(found) : found;
+    for (let at = 0; at < bytes.length && !signal.aborted; at += BATCH_BYTES) {
+      await output.write(bytes.subarray(at, at + BATCH_BYTES));
     }
-    if (source.live) await batch.write();
-    if (signal.aborted) break;
+  };
+  const isDone = () => signal.aborted || (newest === undefined && count + lines.count >= limit);
+
+  const scanBlocks = async (blocks: AsyncIterable<Block>) => {
+    for await (const block of blocks) {
+      scan(block, newest === undefined ? lines.found : newest.found);
+      // The block's bytes are used again.
+      lines.settle();
+      if (lines.size >= BATCH_BYTES || source.live) await write(lines.take());
+      if (isDone()) return;
+    }
+  };
+
+  const scanFile = async (file: PlainFile, onRead: OnRead) => {
+    const opened = await openFile(file);
+    const { handle, size } = opened;
+    try {
+      if (size === undefined || size < MIN_PARALLEL_BYTES || workerCount() < 2 || newest !== undefined) {
+        await scanBlocks(readOpenFile(file, opened, onRead));
+        return;
+      }
+      const head = Buffer.alloc(HEAD_BYTES);
+      const { bytesRead } = await handle.read(head, 0, head.length, 0);
+      refuseBinary(file.name, { bytes: head, start: 0, end: bytesRead });
+      await write(lines.take());
+      const remaining = limit - count - lines.count;
+      const parts = parallelScan({
+        file: handle.fd,
+        size,
+        wanted,
+        shown,
+        textState: lines.textState,
+        limit: remaining,
+      });
+      for await (const part of parts) {
+        onRead(part.byteCount);
+        count += part.count;
+        lines.textState = part.textState;
+        await write(part.output);
+        if (signal.aborted) return;
+        if (part.resumeAt !== undefined) {
+          lines.limit = limit - count;
+          await scanBlocks(readOpenFile(file, opened, onRead, part.resumeAt));
+        }
+      }
+      lines.limit = limit - count;
+    } finally {
+      await handle.close();
+    }
+  };
+
+  const onRead = (byteCount: number) => progress.add(byteCount);
+  for await (const input of source.inputs(signal, onRead)) {
+    try {
+      if ("path" in input) await scanFile(input, onRead);
+      else await scanBlocks(input);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      await write(lines.take());
+      progress.erase();
+      await onError(error);
+    }
+    if (isDone()) break;
   }
-  await batch.write();
-}
-
-/** An entry without a time is in no period. */
-function isWithin(timestamp: string, sinceMs: number | undefined, untilMs: number | undefined): boolean {
-  const timeMs = Date.parse(timestamp);
-  return timeMs >= (sinceMs ?? Number.NEGATIVE_INFINITY) && timeMs < (untilMs ?? Number.POSITIVE_INFINITY);
-}
-
-class WriteBatch {
-  readonly #output: Output;
-  #parts: Buffer[] = [];
-  #bytes = 0;
-
-  constructor(output: Output) {
-    this.#output = output;
-  }
-
-  get isFull(): boolean {
-    return this.#bytes >= BATCH_BYTES;
-  }
-
-  addText(text: string): void {
-    this.#add(Buffer.from(text));
-  }
-
-  /** Copies the line: a few matches must not keep the chunks alive that they came in. */
-  addLine(line: Buffer): void {
-    const copy = Buffer.allocUnsafe(line.length + 1);
-    line.copy(copy);
-    copy[line.length] = LF;
-    this.#add(copy);
-  }
-
-  #add(bytes: Buffer): void {
-    this.#parts.push(bytes);
-    this.#bytes += bytes.length;
-  }
-
-  async write(): Promise<void> {
-    if (this.#bytes === 0) return;
-    const all = Buffer.concat(this.#parts);
-    this.#parts = [];
-    this.#bytes = 0;
-    await this.#output.write(all);
-  }
+  for (const [bytes, line] of newest?.lines() ?? []) lines.found(bytes, 0, bytes.length - 1, line);
+  await write(lines.take());
+  progress.erase();
+  return count + lines.count;
 }

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { Context } from "../context.ts";
-import { LineSplitter } from "./line-splitter.ts";
-import { followFiles, type LineBatch, readFiles, readRotated } from "./read-files.ts";
+import { type Block, LineBlocks } from "./line-blocks.ts";
+import { followFiles, type OnRead, type PlainFile, readRotated, reasonOf } from "./read-files.ts";
 
 /** Where entries come from. */
 export interface Source {
@@ -12,8 +12,15 @@ export interface Source {
   readonly note: string | undefined;
   /** Lines come while time passes: each batch is shown at once. */
   readonly live: boolean;
-  lines(signal: AbortSignal): AsyncIterable<LineBatch>;
+  /** A limit takes the newest entries, and not the first. */
+  readonly limitsToNewest: boolean;
+  /** Of all inputs together, as far as known. */
+  readonly totalBytes: number | undefined;
+  /** One behind the other: files that are read once, to be opened by whoever reads them, and blocks of anything else. */
+  inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
 }
+
+export type Input = PlainFile | AsyncIterable<Block>;
 
 /** A source, or what is wrong with the words that name it. */
 export type Chosen = { readonly source: Source } | { readonly message: string; readonly hint?: string };
@@ -30,7 +37,20 @@ export async function chooseSource(
   const { files, follow, sinceMs } = asked;
   if (files.length > 0) return fileSource(context, files, follow, sinceMs);
   if (!follow && stdinHoldsData()) {
-    return { source: { sinceMs, note: undefined, live: true, lines: (signal) => stdinLines(context, signal) } };
+    const totalBytes = fstatSync(0).isFile() ? fstatSync(0).size : undefined;
+    return {
+      source: {
+        sinceMs,
+        note: undefined,
+        // What comes from a file is there already.
+        live: totalBytes === undefined,
+        limitsToNewest: false,
+        totalBytes,
+        async *inputs(signal, onRead) {
+          yield stdinBlocks(context, signal, onRead);
+        },
+      },
+    };
   }
   return developmentSource(context, follow, sinceMs);
 }
@@ -44,6 +64,7 @@ async function fileSource(
   sinceMs: number | undefined,
 ): Promise<Chosen> {
   const list = async () => [...new Set((await Promise.all(patterns.map((p) => expand(context.directory, p)))).flat())];
+  const names = new Map<string, string>();
   for (const pattern of patterns) {
     const found = await expand(context.directory, pattern);
     const path = found[0];
@@ -53,8 +74,13 @@ async function fileSource(
         hint: "quote a pattern, so that the shell leaves it alone",
       };
     for (const file of found) {
+      // Of a pattern's files each has a name of its own.
+      names.set(
+        file,
+        found.length === 1 && file === resolve(context.directory, pattern) ? pattern : nameOf(context, file),
+      );
       const wrong = file === "-" ? undefined : unreadable(file, follow);
-      if (wrong !== undefined) return { message: `cannot read ${JSON.stringify(pattern)}: ${wrong}` };
+      if (wrong !== undefined) return { message: `cannot read ${JSON.stringify(names.get(file))}: ${wrong}` };
     }
   }
   const paths = await list();
@@ -68,11 +94,16 @@ async function fileSource(
     sinceMs,
     note: undefined,
     live: follow || paths.includes("-"),
-    async *lines(signal) {
-      if (paths.includes("-")) {
-        for (const path of paths) yield* path === "-" ? stdinLines(context, signal) : readFiles([path]);
-      } else if (follow) yield* followFiles(list, signal);
-      else yield* readFiles(paths);
+    limitsToNewest: false,
+    totalBytes: follow ? undefined : sizeOf(paths),
+    async *inputs(signal, onRead) {
+      if (follow && !paths.includes("-")) {
+        yield followFiles(list, signal);
+        return;
+      }
+      for (const path of paths) {
+        yield path === "-" ? stdinBlocks(context, signal, onRead) : { path, name: names.get(path) ?? path };
+      }
     },
   };
   return { source };
@@ -96,25 +127,44 @@ function unreadable(path: string, follow: boolean): string | undefined {
     if (statSync(path).isFile()) closeSync(openSync(path, "r"));
     return undefined;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return follow ? undefined : "there is no such file";
-    return code === "EACCES" ? "permission denied" : message;
+    return follow && (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : reasonOf(error);
   }
 }
 
-async function* stdinLines({ io }: Context, signal: AbortSignal): AsyncGenerator<LineBatch> {
-  const splitter = new LineSplitter();
+/** As short as it can be said in the working directory. */
+function nameOf({ directory }: Context, path: string): string {
+  const name = relative(directory, path);
+  return name.startsWith("..") ? path : name;
+}
+
+/** Undefined where one is no regular file. */
+function sizeOf(paths: readonly string[]): number | undefined {
+  let total = 0;
+  for (const path of paths) {
+    const stats = path === "-" ? undefined : statSync(path, { throwIfNoEntry: false });
+    if (!stats?.isFile()) return undefined;
+    total += stats.size;
+  }
+  return total;
+}
+
+async function* stdinBlocks({ io }: Context, signal: AbortSignal, onRead: OnRead): AsyncGenerator<Block> {
+  const lines = new LineBlocks();
   const stop = () => io.stdin.destroy();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    for await (const chunk of io.stdin) yield splitter.push(chunk as Buffer);
+    for await (const chunk of io.stdin) {
+      onRead((chunk as Buffer).length);
+      yield* lines.push(chunk as Buffer);
+    }
   } catch (error) {
     // Destroyed above: reading was no longer wanted.
     if (!signal.aborted) throw error;
   } finally {
     signal.removeEventListener("abort", stop);
   }
-  yield splitter.end();
+  const last = lines.end();
+  if (last !== undefined) yield last;
 }
 
 /** A terminal, /dev/null and a closed stdin hold no log. */
@@ -145,6 +195,16 @@ function developmentSource(
     ? `reading ${DEVELOPMENT_LOG}, the log of tool start`
     : `${DEVELOPMENT_LOG} is not there yet: tool start writes it`;
   return {
-    source: { sinceMs, note, live: follow, lines: (signal) => readRotated(path, { sinceMs, follow, signal }) },
+    source: {
+      sinceMs,
+      note,
+      live: follow,
+      // The end of this log is what just happened; a limit at its beginning would show yesterday.
+      limitsToNewest: !follow,
+      totalBytes: undefined,
+      async *inputs(signal) {
+        yield readRotated(path, { sinceMs, follow, signal });
+      },
+    },
   };
 }

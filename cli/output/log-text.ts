@@ -2,6 +2,7 @@ import type { Entry } from "../../grammar/entry.ts";
 import { printable } from "../../grammar/problem.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
+import { timeReader } from "../logs/time-reader.ts";
 
 export interface LogTextOptions {
   readonly color: boolean;
@@ -15,38 +16,64 @@ export interface LogTextOptions {
   readonly offsetMinutes?: (timeMs: number) => number;
 }
 
+/** What the lines so far leave to the next: whoever shows the next part of a log starts from it. */
+export interface TextState {
+  readonly day: number;
+  readonly levelWidth: number;
+  readonly stageWidth: number;
+}
+
+export interface LogText {
+  (entry: Entry): string;
+  state(): TextState;
+  restore(from: TextState): void;
+}
+
 /**
  * Formats entries for people, one call per entry in the order shown: time, level, stage, message, fields. Answers
  * whole lines with their line ends. Nothing of Intl runs here: it is fifteen times slower than all the rest.
  */
-export function logText(options: LogTextOptions): (entry: Entry) => string {
+export function logText(options: LogTextOptions): LogText {
   const { expand } = options;
+  const timeOf = timeReader();
   const clock = localClock(options.offsetMinutes ?? ((timeMs) => new Date(timeMs).getTimezoneOffset()));
   const paint = options.color ? colored : plain;
-  let day = clock(options.nowMs).day;
   // Columns grow with what is shown: most logs know four short levels and one stage.
-  let levelWidth = 5;
-  let stageWidth = 0;
-
-  return (entry) => {
+  const state = { day: clock(options.nowMs).day, levelWidth: 5, stageWidth: 0 };
+  // Levels and stages are few: what was painted for one is kept until its column grows.
+  const levels = new Map<string, string>();
+  const stages = new Map<string, string>();
+  const names = new Map<string, string>();
+  const labels = new Map<string, string>();
+  const label = (path: string) => cached(labels, path, () => paint("dim", `${path}=`));
+  let paintedLevelWidth = 0;
+  let paintedStageWidth = 0;
+  const format = (entry: Entry): string => {
     const { fields } = entry;
     let text = "";
-    const timeMs = Date.parse(entry.timestamp);
+    const timeMs = timeOf(entry.timestamp);
     let time = " ".repeat(12);
     if (!Number.isNaN(timeMs)) {
       const now = clock(timeMs);
-      if (now.day !== day) {
-        day = now.day;
-        text += `${paint("dim", dateLine(day))}\n`;
+      if (now.day !== state.day) {
+        state.day = now.day;
+        text += `${paint("dim", dateLine(now.day))}\n`;
       }
       time = now.time;
     }
     const stage = options.stages !== false && typeof fields.stage === "string" ? oneLine(fields.stage) : "";
-    stageWidth = Math.max(stageWidth, Math.min(stage.length, 16));
-    const stageColumn = stageWidth === 0 ? "" : `${paint("dim", stage.padEnd(stageWidth))} `;
+    state.stageWidth = Math.max(state.stageWidth, Math.min(stage.length, 16));
+    if (state.stageWidth !== paintedStageWidth) stages.clear();
+    paintedStageWidth = state.stageWidth;
+    const stageColumn =
+      paintedStageWidth === 0 ? "" : cached(stages, stage, () => `${paint("dim", stage.padEnd(paintedStageWidth))} `);
     const levelName = oneLine(entry.level);
-    levelWidth = Math.max(levelWidth, Math.min(levelName.length, 9));
-    const level = paint(levelStyle(entry.level), levelName.padEnd(levelWidth));
+    state.levelWidth = Math.max(state.levelWidth, Math.min(levelName.length, 9));
+    if (state.levelWidth !== paintedLevelWidth) levels.clear();
+    paintedLevelWidth = state.levelWidth;
+    const level = cached(levels, entry.level, () =>
+      paint(levelStyle(entry.level), levelName.padEnd(paintedLevelWidth)),
+    );
     text += `${paint("dim", time)} ${level} ${stageColumn}`;
 
     const exchange = exchangeLine(entry, paint);
@@ -57,14 +84,36 @@ export function logText(options: LogTextOptions): (entry: Entry) => string {
       return `${text.trimEnd()}\n${expanded(fields, paint)}`;
     }
     text += exchange ?? oneLine(entry.message);
-    for (const [path, value] of flatten(fields, false)) {
-      // "development" is no version: outside a deployment every entry would say so.
-      if (path === "stage" || (path === "version" && value === "development")) continue;
-      if (exchange !== undefined && EXCHANGE_FIELDS.has(path)) continue;
-      text += `  ${paint("dim", `${path}=`)}${shown(path, value)}`;
+    for (const key of Object.keys(fields)) {
+      const value = fields[key];
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+        for (const [path, leaf] of flatten({ [key]: value }, false)) text += `  ${label(path)}${shown(path, leaf)}`;
+      } else {
+        if (exchange !== undefined && EXCHANGE_FIELDS.has(key)) continue;
+        // "development" is no version: outside a deployment every entry would say so.
+        if (key === "stage" || (key === "version" && value === "development")) continue;
+        const path = cached(names, key, () => join("", key));
+        text += `  ${label(path)}${shown(path, value)}`;
+      }
     }
     return `${text.trimEnd()}\n`;
   };
+  return Object.assign(format, {
+    state: (): TextState => ({ ...state }),
+    restore: (from: TextState) => void Object.assign(state, from),
+  });
+}
+
+/** Whoever writes a log chooses its names: only so many are kept. */
+const MAX_CACHED = 1000;
+
+function cached(cache: Map<string, string>, key: string, make: () => string): string {
+  let value = cache.get(key);
+  if (value === undefined) {
+    value = make();
+    if (cache.size < MAX_CACHED) cache.set(key, value);
+  }
+  return value;
 }
 
 /** What the proxy writes with every request and response, and the line below has in another form or leaves out. */
@@ -142,7 +191,11 @@ function shown(path: string, value: unknown): string {
     return String(value);
   }
   if (typeof value === "symbol") return value.description!;
-  if (typeof value === "string") return /^[^\s"=\p{C}]+$/u.test(value) ? value : oneLine(JSON.stringify(value));
+  if (typeof value === "string") {
+    // Nearly all are; classes of Unicode cost ten times as much.
+    if (/^[!#-<>-~]+$/.test(value)) return value;
+    return /^[^\s"=\p{C}]+$/u.test(value) ? value : oneLine(JSON.stringify(value));
+  }
   try {
     return oneLine(JSON.stringify(value));
   } catch {
@@ -162,6 +215,8 @@ function localClock(offsetMinutes: (timeMs: number) => number) {
   const DAY_MS = 24 * 60 * 60 * 1000;
   let quarter = Number.NaN;
   let offsetMs = 0;
+  let minute = Number.NaN;
+  let hoursAndMinutes = "";
   return (timeMs: number): { time: string; day: number } => {
     if (Math.floor(timeMs / QUARTER_MS) !== quarter) {
       quarter = Math.floor(timeMs / QUARTER_MS);
@@ -170,7 +225,15 @@ function localClock(offsetMinutes: (timeMs: number) => number) {
     const local = timeMs - offsetMs;
     const day = Math.floor(local / DAY_MS);
     const ms = Math.floor(local - day * DAY_MS);
-    const time = `${two(Math.floor(ms / 3_600_000))}:${two(Math.floor(ms / 60_000) % 60)}:${two(Math.floor(ms / 1000) % 60)}.${String(ms % 1000).padStart(3, "0")}`;
+    const minuteOfDay = Math.floor(ms / 60_000);
+    if (minuteOfDay !== minute) {
+      minute = minuteOfDay;
+      hoursAndMinutes = `${two(Math.floor(minute / 60))}:${two(minute % 60)}:`;
+    }
+    const inMinute = ms - minute * 60_000;
+    const second = Math.floor(inMinute / 1000);
+    const milli = inMinute - second * 1000;
+    const time = `${hoursAndMinutes}${two(second)}.${milli < 100 ? `0${two(milli)}` : milli}`;
     return { time, day };
   };
 }

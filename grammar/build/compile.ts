@@ -59,12 +59,12 @@ ${compiler.finish()}`;
 }
 
 // The parts of Ohm's compiled grammar that are read here; its types do not export them.
-interface OhmGrammar {
+export interface OhmGrammar {
   readonly defaultStartRule: string;
   readonly rules: Readonly<Record<string, { readonly body: Expr; readonly formals: readonly string[] }>>;
 }
 
-interface Expr {
+export interface Expr {
   readonly constructor: { readonly name: string };
   readonly obj?: string;
   readonly from?: string;
@@ -106,7 +106,7 @@ interface Context {
   readonly wantsValue: boolean;
 }
 
-const isSyntactic = (ruleName: string) => /^\p{Lu}/u.test(ruleName);
+export const isSyntactic = (ruleName: string) => /^\p{Lu}/u.test(ruleName);
 
 class Compiler {
   readonly #grammar: OhmGrammar;
@@ -617,7 +617,7 @@ SPACES
 
 const oneLine = (expr: Expr) => expr.toString().replace(/\s+/g, " ").replaceAll("*/", "* /").slice(0, 200);
 
-function kindOf(expr: Expr): Kind {
+export function kindOf(expr: Expr): Kind {
   // Extend and Splice are alternations; `any` and `end` are plain objects.
   const name = expr.constructor.name;
   if (name === "Extend" || name === "Splice") return "Alt";

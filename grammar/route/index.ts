@@ -10,6 +10,7 @@ export type {
   RoutePart,
   Wildcard,
 } from "./ast.ts";
+export { highlightLocation, highlightRoute } from "./highlight.generated.ts";
 export { parseLocation } from "./location.ts";
 export { compareRoutes, locationCaptures, routeCaptures, sameShape } from "./order.ts";
 export { parseRoute } from "./pattern.ts";

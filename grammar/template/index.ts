@@ -14,6 +14,7 @@ export type {
   Text,
   With,
 } from "./ast.ts";
+export { highlightTemplate } from "./highlight.generated.ts";
 export { parseTemplate } from "./parse.ts";
 export { printTemplate } from "./print.ts";
 export { type ErrorPageData, renderTemplate } from "./render.ts";

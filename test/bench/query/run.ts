@@ -2,6 +2,7 @@
 import { cpus, release } from "node:os";
 import { benchCold } from "./cold.ts";
 import { benchParse } from "./parse.ts";
+import { benchScan, canBenchScan } from "./scan.ts";
 
 console.log(
   `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, Linux ${release()}\n`,
@@ -9,3 +10,6 @@ console.log(
 benchParse();
 console.log();
 await benchCold();
+console.log();
+if (canBenchScan()) benchScan();
+else console.log("scan: needs jq (Debian: apt-get install jq ripgrep)");

@@ -1,0 +1,64 @@
+/** Finds the next place of some bytes from an offset on; infinite where there is none. */
+export type ByteSearch = (area: Buffer, from: number) => number;
+
+/** What a search answers that finds nothing. */
+export const NONE = Number.POSITIVE_INFINITY;
+
+/**
+ * Searches as fast as the input allows. Buffer.indexOf looks for the first byte of a short needle with memchr, many bytes
+ * at a time, and jumps along a long one. Which of them is better, and which part of the needle is looked for, depends on
+ * how often each byte occurs: the first area that is searched tells, and the rest of the needle is compared.
+ */
+export function byteSearch(needle: Uint8Array): ByteSearch {
+  let part: { readonly bytes: Uint8Array; readonly offset: number } | undefined;
+  return (area, from) => {
+    part ??= bestPart(needle, area);
+    const { bytes, offset } = part;
+    for (let at = area.indexOf(bytes, from + offset); at >= 0; at = area.indexOf(bytes, at + 1)) {
+      if (bytes.length === needle.length || isAt(needle, area, at - offset)) return at - offset;
+    }
+    return NONE;
+  };
+}
+
+/** Enough to tell how frequent a byte is. */
+const SAMPLE_BYTES = 32 * 1024;
+/** Node searches for up to so many bytes by the first of them. */
+const SHORT_BYTES = 6;
+
+// What a search costs, in nanoseconds, measured on Node 20: a stop at a first byte, a hit, a byte passed by memchr.
+const STOP_NS = 8;
+const HIT_NS = 120;
+const PASS_NS = 0.06;
+
+function bestPart(needle: Uint8Array, area: Buffer): { bytes: Uint8Array; offset: number } {
+  const sample = area.subarray(0, SAMPLE_BYTES);
+  const counts = new Uint32Array(256);
+  for (const byte of sample) counts[byte]!++;
+  const hitsOf = (bytes: Uint8Array) => {
+    let hits = 0;
+    for (let at = sample.indexOf(bytes); at >= 0; at = sample.indexOf(bytes, at + 1)) hits++;
+    return hits;
+  };
+  let best = { bytes: needle, offset: 0 };
+  // A long needle is passed along at 0.9 GB/s and 0.14 more for each byte of it.
+  let bestNs =
+    needle.length > SHORT_BYTES
+      ? sample.length / (0.9 + 0.14 * needle.length) + hitsOf(needle) * HIT_NS
+      : Number.POSITIVE_INFINITY;
+  for (let offset = 0; offset < needle.length; offset++) {
+    const bytes = needle.subarray(offset, offset + SHORT_BYTES);
+    const ns = counts[needle[offset]!]! * STOP_NS + sample.length * PASS_NS;
+    if (ns >= bestNs) continue;
+    const withHitsNs = ns + hitsOf(bytes) * HIT_NS;
+    if (withHitsNs >= bestNs) continue;
+    best = { bytes, offset };
+    bestNs = withHitsNs;
+  }
+  return best;
+}
+
+function isAt(needle: Uint8Array, area: Buffer, at: number): boolean {
+  for (let i = 0; i < needle.length; i++) if (area[at + i] !== needle[i]) return false;
+  return true;
+}

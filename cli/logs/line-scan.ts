@@ -1,0 +1,152 @@
+import type { Entry } from "../../grammar/entry.ts";
+import {
+  compilePredicate,
+  type Needle,
+  planScan,
+  type Query,
+  readsOf,
+  type ScanPlan,
+} from "../../grammar/query/index.ts";
+import { type ByteSearch, byteSearch, NONE } from "./byte-search.ts";
+import { type EntryLine, readEntryLine } from "./entry-line.ts";
+import type { Block } from "./line-blocks.ts";
+import { partialReader } from "./partial-entry.ts";
+import { timeReader } from "./time-reader.ts";
+
+/** Which lines are wanted. Plain data: it goes to other threads. */
+export interface Wanted {
+  readonly query: Query;
+  readonly nowMs: number;
+  readonly sinceMs: number | undefined;
+  readonly untilMs: number | undefined;
+}
+
+/**
+ * Takes a line that is wanted: the bytes from `start` to the LF at `end`. `line` is given where it had to be read as a
+ * whole. Answers whether to go on.
+ */
+export type Found = (bytes: Buffer, start: number, end: number, line: EntryLine | undefined) => boolean;
+
+/** A scan of blocks; answers whether to go on with the next. */
+export type LineScan = (block: Block, found: Found) => boolean;
+
+/**
+ * Finds the lines whose entries are in the period and selected by the query, in the order of the input. Lines that cannot
+ * be are passed over by searches for bytes; of the others what the query asks about is read, and only an unusual line is
+ * parsed as a whole. `prefilter` false reads every line: the same result, later.
+ */
+export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
+  const { query, nowMs, sinceMs, untilMs } = wanted;
+  const matches = query.expr === undefined ? undefined : compilePredicate(query, { nowMs });
+  const isBound = sinceMs !== undefined || untilMs !== undefined;
+  const timeOf = timeReader();
+  const select = (entry: Entry): boolean => {
+    if (isBound) {
+      const timeMs = timeOf(entry.timestamp);
+      // An entry without a time is in no period.
+      if (!(timeMs >= (sinceMs ?? Number.NEGATIVE_INFINITY) && timeMs < (untilMs ?? Number.POSITIVE_INFINITY))) {
+        return false;
+      }
+    }
+    return matches === undefined || matches(entry);
+  };
+  const reads = readsOf(query);
+  const reader = partialReader(isBound ? { ...reads, entry: new Set([...reads.entry, "timestamp" as const]) } : reads);
+
+  /** The LF at the end of the line, and whether the line was wanted and the search shall end. */
+  let ended = false;
+  const judge = (bytes: Buffer, start: number, found: Found): number => {
+    const readTo = reader === undefined ? -1 : reader.read(bytes, start);
+    if (readTo >= 0) {
+      if (select(reader!.entry)) ended = !found(bytes, start, readTo, undefined);
+      return readTo;
+    }
+    const end = bytes.indexOf(LF, start);
+    if (!isBlank(bytes, start, end)) {
+      const line = readEntryLine(bytes.toString("utf8", start, end));
+      if (select(line.entry)) ended = !found(bytes, start, end, line);
+    }
+    return end;
+  };
+
+  const everyLine = ({ bytes, start, end }: Block, found: Found): boolean => {
+    ended = false;
+    for (let at = start; at <= end && !ended; ) at = judge(bytes, at, found) + 1;
+    return !ended;
+  };
+
+  const plan = prefilter ? planScan(query, wanted) : undefined;
+  if (plan?.needles === undefined) return everyLine;
+  const searches = searchesOf(plan);
+  let denseBlocks = 0;
+
+  return (block, found) => {
+    if (denseBlocks > 0) {
+      denseBlocks--;
+      return everyLine(block, found);
+    }
+    const { bytes, start, end } = block;
+    const area = bytes.subarray(0, end);
+    let candidateBytes = 0;
+    ended = false;
+    const hits = searches.map((search) => search(area, start));
+    for (;;) {
+      const hit = Math.min(...hits);
+      if (hit === NONE) break;
+      let lineStart = hit;
+      while (lineStart > start && bytes[lineStart - 1] !== LF) lineStart--;
+      const lineEnd = judge(bytes, lineStart, found);
+      if (ended) return false;
+      candidateBytes += lineEnd - lineStart;
+      for (let i = 0; i < hits.length; i++) if (hits[i]! <= lineEnd) hits[i] = searches[i]!(area, lineEnd + 1);
+    }
+    // Where most lines have to be read anyway, searching them first is lost. Later ones may be others.
+    if (candidateBytes > DENSE_SHARE * (end - start)) denseBlocks = DENSE_BLOCKS;
+    return true;
+  };
+}
+
+const LF = 0x0a;
+
+/** Measured: below, searching is faster. */
+const DENSE_SHARE = 0.4;
+const DENSE_BLOCKS = 15;
+
+function searchesOf({ needles, units }: ScanPlan): ByteSearch[] {
+  if (needles!.length === 0) return [];
+  return [
+    ...needles!.map(searchOf),
+    escapeSearch(units),
+    // PHP writes every slash so; nothing else does.
+    ...(units.has(SLASH) ? [searchOf({ bytes: Buffer.from("\\/"), isQuoted: false, accepts: undefined })] : []),
+  ];
+}
+
+const SLASH = 0x2f;
+
+function searchOf({ bytes: needle, isQuoted, accepts }: Needle): ByteSearch {
+  const search = byteSearch(needle);
+  return (area, from) => {
+    for (let hit = search(area, from); hit !== NONE; hit = search(area, hit + 1)) {
+      if (isQuoted && area[hit - 1] !== 0x22) continue;
+      if (accepts === undefined || accepts(area, hit + needle.length)) return hit;
+    }
+    return NONE;
+  };
+}
+
+/** Finds \uXXXX that stand for one of the units. */
+function escapeSearch(units: ReadonlySet<number>): ByteSearch {
+  const needle = Buffer.from("\\u");
+  return (area, from) => {
+    for (let hit = area.indexOf(needle, from); hit >= 0; hit = area.indexOf(needle, hit + 1)) {
+      if (units.has(Number.parseInt(area.toString("latin1", hit + 2, hit + 6), 16))) return hit;
+    }
+    return NONE;
+  };
+}
+
+function isBlank(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at]! > 0x20) return false;
+  return true;
+}

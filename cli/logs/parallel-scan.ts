@@ -1,0 +1,151 @@
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { TextState } from "../output/log-text.ts";
+import type { Shown } from "./found-lines.ts";
+import type { Wanted } from "./line-scan.ts";
+import type { SegmentResult, SegmentTask, WorkerSetup } from "./scan-worker.ts";
+
+/** Below this the start of a thread, 30 ms, costs more than it saves. */
+export const MIN_PARALLEL_BYTES = 32 * 1024 * 1024;
+/** More threads wait for memory and for the one that writes. */
+const MAX_WORKERS = 8;
+/** Large against the 50 µs of a message, small enough that all that are under way fit in memory. */
+const SEGMENT_BYTES = 2 * 1024 * 1024;
+/** Segments under way or waiting for their turn, for each worker. */
+const SEGMENTS_PER_WORKER = 3;
+
+export interface ParallelScan {
+  /** An open file descriptor. */
+  readonly file: number;
+  readonly size: number;
+  readonly wanted: Wanted;
+  readonly shown: Shown;
+  /** As `FoundLines` stands after all that came before this file. */
+  readonly textState: TextState;
+  /** So many lines at most. */
+  readonly limit: number;
+  /** For tests: segments so small that every line lies on a boundary. */
+  readonly segmentBytes?: number;
+  readonly workerCount?: number;
+}
+
+/** The next part of the output, in the order of the input. */
+export interface ScannedPart {
+  readonly output: Uint8Array;
+  readonly count: number;
+  readonly textState: TextState;
+  /** Input bytes that are done since the part before. */
+  readonly byteCount: number;
+  /** A line begins here that is too long for segments: the rest of the file is to be read from there. */
+  readonly resumeAt: number | undefined;
+}
+
+/** Threads that can be used. With one, there is nothing to share. */
+export const workerCount = (): number => Math.min(availableParallelism(), MAX_WORKERS);
+
+/**
+ * Scans a file with several threads. Each takes the next segment; what they find is handed out in order, and only so many
+ * segments are under way that memory stays small when the reader of the output is slow. Text depends on the lines before
+ * it (columns, dates): a segment is shown as if the state had not changed, and once more where it has.
+ */
+export async function* parallelScan(scan: ParallelScan): AsyncGenerator<ScannedPart> {
+  const { file, size, wanted, shown, segmentBytes = SEGMENT_BYTES } = scan;
+  const setup: WorkerSetup = { file, size, wanted, shown };
+  const pool = new Pool(Math.max(1, scan.workerCount ?? workerCount()), setup);
+  const isText = shown.format === "text" && !shown.countOnly;
+  let { textState, limit } = scan;
+  let next = 0;
+  const pending: { task: SegmentTask; result: Promise<SegmentResult> }[] = [];
+  const start = (at: number, end: number, state: TextState) => {
+    const task = { id: 0, start: at, end, limit, textState: state };
+    return { task, result: pool.run(task) };
+  };
+
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      // The first lines of text set the columns: all that started before them would be shown twice.
+      const window = isText && isFirst ? 1 : pool.size * SEGMENTS_PER_WORKER;
+      while (pending.length < window && next < size) {
+        const end = Math.min(size, next + segmentBytes);
+        pending.push(start(next, end, textState));
+        next = end;
+      }
+      const first = pending.shift();
+      if (first === undefined) return;
+      const { task } = first;
+      let result = await first.result;
+      const isOutdated = isText && result.count > 0 && !isSameState(task.textState, textState);
+      if (isOutdated || result.count > limit) result = await start(task.start, task.end, textState).result;
+      if (result.count > 0) textState = result.textState;
+      limit -= result.count;
+      const { output, count, tooLongAt } = result;
+      yield { output, count, textState, byteCount: task.end - task.start, resumeAt: tooLongAt };
+      if (limit <= 0 || tooLongAt !== undefined) return;
+    }
+  } finally {
+    // Nobody waits for them any more.
+    for (const { result } of pending) result.catch(() => {});
+    await pool.close();
+  }
+}
+
+const isSameState = (a: TextState, b: TextState) =>
+  a.day === b.day && a.levelWidth === b.levelWidth && a.stageWidth === b.stageWidth;
+
+interface Waiting {
+  readonly worker: number;
+  readonly resolve: (result: SegmentResult) => void;
+  readonly reject: (error: Error) => void;
+}
+
+class Pool {
+  readonly #workers: Worker[];
+  readonly #load: number[];
+  readonly #waiting = new Map<number, Waiting>();
+  #failure: Error | undefined;
+  #id = 0;
+
+  constructor(count: number, workerData: WorkerSetup) {
+    this.#workers = Array.from({ length: count }, () => new Worker(workerPath(), { workerData }));
+    this.#load = this.#workers.map(() => 0);
+    for (const worker of this.#workers) {
+      worker.on("message", (result: SegmentResult) => {
+        const waiting = this.#waiting.get(result.id)!;
+        this.#waiting.delete(result.id);
+        this.#load[waiting.worker]!--;
+        waiting.resolve(result);
+      });
+      worker.on("error", (error) => {
+        this.#failure = error as Error;
+        for (const { reject } of this.#waiting.values()) reject(error as Error);
+      });
+    }
+  }
+
+  get size(): number {
+    return this.#workers.length;
+  }
+
+  /** Gives the task to the worker with the fewest. */
+  run(task: SegmentTask): Promise<SegmentResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) return reject(this.#failure);
+      const worker = this.#load.indexOf(Math.min(...this.#load));
+      const id = this.#id++;
+      this.#load[worker]!++;
+      this.#waiting.set(id, { worker, resolve, reject });
+      this.#workers[worker]!.postMessage({ ...task, id });
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+  }
+}
+
+/** Beside this file; in the bundle, where import.meta.url is a path, a file of its own beside the command. */
+function workerPath(): string | URL {
+  const here = import.meta.url;
+  return here.startsWith("file:") ? new URL("./scan-worker.js", here) : join(dirname(here), "scan-worker.cjs");
+}

@@ -1,0 +1,314 @@
+import type { Entry } from "../../grammar/entry.ts";
+import type { Reads } from "../../grammar/query/index.ts";
+
+/** Reads of an entry what a query looks at, from the bytes of its line. */
+export interface PartialReader {
+  /**
+   * Reads the line at `at` of bytes that end in LF. Answers where its LF is, or -1 where the line is no JSON object or
+   * has anything unusual: then `readEntryLine` has to tell. It does not, ever, where the line is a JSON object written in
+   * the usual way; and wherever it answers, the line is valid JSON.
+   */
+  read(bytes: Buffer, at: number): number;
+  /** What was read last: right in all that `reads` names. Changes with the next line. */
+  readonly entry: Entry;
+}
+
+/** Undefined where a query reads what only the whole entry tells. */
+export function partialReader(reads: Reads): PartialReader | undefined {
+  const names = [...reads.fields];
+  // An object literal treats __proto__ as no other key; bytes that are no UTF-8 read as U+FFFD.
+  if (names.some((name) => name === "__proto__" || /[\ufffd"\\\u0000-\u001f\ud800-\udfff]/.test(name)))
+    return undefined;
+  const wanted = names.map((name): Key => ({ name, bytes: Buffer.from(name) }));
+  return new Reader(wanted, reads.entry);
+}
+
+interface Key {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+interface MutableEntry {
+  id?: string;
+  timestamp: string;
+  level: string;
+  message: string;
+  fields: Record<string, unknown>;
+}
+
+const UNUSUAL = -1;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const LF = 0x0a;
+
+/** Deeper values are left to JSON.parse. */
+const MAX_DEPTH = 32;
+
+const ENTRY_KEYS: readonly Key[] = ["id", "timestamp", "level", "message", "fields"].map((name) => ({
+  name,
+  bytes: Buffer.from(name),
+}));
+
+class Reader implements PartialReader {
+  entry: MutableEntry = { timestamp: "", level: "info", message: "", fields: {} };
+  readonly #wanted: readonly Key[];
+  readonly #reads: Reads["entry"];
+  /** Set by #value. */
+  #value: unknown;
+  /** The last text of some lengths and first letters. */
+  readonly #texts: { bytes: Buffer; text: string }[] = [];
+
+  constructor(wanted: readonly Key[], reads: Reads["entry"]) {
+    this.#wanted = wanted;
+    this.#reads = reads;
+  }
+
+  read(bytes: Buffer, from: number): number {
+    let at = blanks(bytes, from);
+    if (bytes[at] !== 0x7b) return UNUSUAL;
+    const entry: MutableEntry = { timestamp: "", level: "info", message: "", fields: {} };
+    this.entry = entry;
+    let hasFields = false;
+    const wanted = this.#wanted;
+    let rest: Record<string, unknown> | undefined;
+    at = blanks(bytes, at + 1);
+    if (bytes[at] === 0x7d) return lineEnd(bytes, at + 1);
+    for (;;) {
+      if (bytes[at] !== QUOTE) return UNUSUAL;
+      const keyStart = at + 1;
+      at = plainEnd(bytes, keyStart);
+      if (at < 0) return UNUSUAL;
+      const key = find(ENTRY_KEYS, bytes, keyStart, at) ?? find(wanted, bytes, keyStart, at);
+      at = blanks(bytes, at + 1);
+      if (bytes[at] !== COLON) return UNUSUAL;
+      at = blanks(bytes, at + 1);
+      if (key === undefined) at = skip(bytes, at, 0);
+      else {
+        switch (key.name) {
+          case "fields":
+            // A second one replaces the first; what is no object is seldom and has rules of its own.
+            if (hasFields || bytes[at] !== 0x7b) return UNUSUAL;
+            hasFields = true;
+            at = this.#fields(bytes, at, entry.fields);
+            break;
+          case "timestamp":
+          case "level":
+          case "message":
+          case "id":
+            if (!this.#reads.has(key.name)) {
+              at = skip(bytes, at, 0);
+              break;
+            }
+            if (bytes[at] !== QUOTE) return UNUSUAL;
+            at = this.#readValue(bytes, at);
+            entry[key.name] = this.#value as string;
+            break;
+          default:
+            at = this.#readValue(bytes, at);
+            rest ??= {};
+            rest[key.name] = this.#value;
+        }
+      }
+      if (at < 0) return UNUSUAL;
+      at = blanks(bytes, at);
+      if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
+      else if (bytes[at] === 0x7d) break;
+      else return UNUSUAL;
+    }
+    if (!hasFields && rest !== undefined) entry.fields = rest;
+    return lineEnd(bytes, at + 1);
+  }
+
+  #fields(bytes: Buffer, from: number, fields: Record<string, unknown>): number {
+    const wanted = this.#wanted;
+    if (wanted.length === 0) return skip(bytes, from, 1);
+    let at = blanks(bytes, from + 1);
+    if (bytes[at] === 0x7d) return at + 1;
+    for (;;) {
+      if (bytes[at] !== QUOTE) return UNUSUAL;
+      const keyStart = at + 1;
+      at = plainEnd(bytes, keyStart);
+      if (at < 0) return UNUSUAL;
+      const key = find(wanted, bytes, keyStart, at);
+      at = blanks(bytes, at + 1);
+      if (bytes[at] !== COLON) return UNUSUAL;
+      at = blanks(bytes, at + 1);
+      if (key === undefined) at = skip(bytes, at, 1);
+      else {
+        at = this.#readValue(bytes, at);
+        fields[key.name] = this.#value;
+      }
+      if (at < 0) return UNUSUAL;
+      at = blanks(bytes, at);
+      if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
+      else return bytes[at] === 0x7d ? at + 1 : UNUSUAL;
+    }
+  }
+
+  #readValue(bytes: Buffer, at: number): number {
+    const end = skip(bytes, at, 1);
+    if (end < 0) return UNUSUAL;
+    const first = bytes[at]!;
+    if (first === QUOTE) this.#value = this.#text(bytes, at + 1, end - 1);
+    else if (first === 0x74) this.#value = true;
+    else if (first === 0x66) this.#value = false;
+    else if (first === 0x6e) this.#value = null;
+    else if (first === 0x7b || first === 0x5b) this.#value = JSON.parse(bytes.toString("utf8", at, end));
+    else this.#value = numberOf(bytes, at, end);
+    return end;
+  }
+
+  #text(bytes: Buffer, start: number, end: number): string {
+    const length = end - start;
+    // Short texts are words of few kinds (levels, methods, stages): a comparison costs less than a new string.
+    const slot = length <= 16 ? ((length << 4) ^ bytes[start]!) & 0x7f : -1;
+    if (slot >= 0) {
+      const last = this.#texts[slot];
+      if (last !== undefined && last.bytes.length === length && isSame(last.bytes, bytes, start)) return last.text;
+    }
+    let all = 0;
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at]!;
+      if (byte === BACKSLASH) return JSON.parse(bytes.toString("utf8", start - 1, end + 1)) as string;
+      all |= byte;
+    }
+    const text = all < 0x80 ? bytes.toString("latin1", start, end) : bytes.toString("utf8", start, end);
+    if (slot >= 0) this.#texts[slot] = { bytes: Buffer.from(bytes.subarray(start, end)), text };
+    return text;
+  }
+}
+
+function find(keys: readonly Key[], bytes: Buffer, start: number, end: number): Key | undefined {
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
+    if (key.bytes.length === end - start && isSame(key.bytes, bytes, start)) return key;
+  }
+  return undefined;
+}
+
+function isSame(expected: Buffer, bytes: Buffer, start: number): boolean {
+  for (let i = 0; i < expected.length; i++) if (expected[i] !== bytes[start + i]) return false;
+  return true;
+}
+
+function blanks(bytes: Buffer, from: number): number {
+  let at = from;
+  for (let byte = bytes[at]; byte === 0x20 || byte === 0x09 || byte === 0x0d; byte = bytes[at]) at++;
+  return at;
+}
+
+function lineEnd(bytes: Buffer, from: number): number {
+  const at = blanks(bytes, from);
+  return bytes[at] === LF ? at : UNUSUAL;
+}
+
+/** The closing quotation mark of a key without escapes. */
+function plainEnd(bytes: Buffer, from: number): number {
+  let at = from;
+  for (let byte = bytes[at]!; byte !== QUOTE; byte = bytes[++at]!) {
+    if (byte < 0x20 || byte === BACKSLASH) return UNUSUAL;
+  }
+  return at;
+}
+
+/** Behind the value at `at`, checked as JSON.parse would. */
+function skip(bytes: Buffer, from: number, depth: number): number {
+  const first = bytes[from]!;
+  if (first === QUOTE) {
+    let at = from + 1;
+    for (;;) {
+      const byte = bytes[at]!;
+      if (byte === QUOTE) return at + 1;
+      if (byte < 0x20) return UNUSUAL;
+      if (byte === BACKSLASH) {
+        const letter = bytes[at + 1]!;
+        if (letter === 0x75) {
+          for (let i = 2; i < 6; i++) if (!isHex(bytes[at + i]!)) return UNUSUAL;
+          at += 6;
+        } else if (!isEscape(letter)) return UNUSUAL;
+        else at += 2;
+      } else at++;
+    }
+  }
+  if (first === 0x2d || (first >= 0x30 && first <= 0x39)) return skipNumber(bytes, from);
+  if (first === 0x74) return isSame(TRUE, bytes, from) ? from + 4 : UNUSUAL;
+  if (first === 0x66) return isSame(FALSE, bytes, from) ? from + 5 : UNUSUAL;
+  if (first === 0x6e) return isSame(NULL, bytes, from) ? from + 4 : UNUSUAL;
+  if (depth >= MAX_DEPTH) return UNUSUAL;
+  if (first === 0x5b) {
+    let at = blanks(bytes, from + 1);
+    if (bytes[at] === 0x5d) return at + 1;
+    for (;;) {
+      at = skip(bytes, at, depth + 1);
+      if (at < 0) return UNUSUAL;
+      at = blanks(bytes, at);
+      if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
+      else return bytes[at] === 0x5d ? at + 1 : UNUSUAL;
+    }
+  }
+  if (first !== 0x7b) return UNUSUAL;
+  let at = blanks(bytes, from + 1);
+  if (bytes[at] === 0x7d) return at + 1;
+  for (;;) {
+    if (bytes[at] !== QUOTE) return UNUSUAL;
+    at = skip(bytes, at, depth + 1);
+    if (at < 0) return UNUSUAL;
+    at = blanks(bytes, at);
+    if (bytes[at] !== COLON) return UNUSUAL;
+    at = skip(bytes, blanks(bytes, at + 1), depth + 1);
+    if (at < 0) return UNUSUAL;
+    at = blanks(bytes, at);
+    if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
+    else return bytes[at] === 0x7d ? at + 1 : UNUSUAL;
+  }
+}
+
+const TRUE = Buffer.from("true");
+const FALSE = Buffer.from("false");
+const NULL = Buffer.from("null");
+
+const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
+const isHex = (byte: number) => isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
+const isEscape = (byte: number) =>
+  byte === QUOTE ||
+  byte === BACKSLASH ||
+  byte === 0x2f ||
+  byte === 0x62 ||
+  byte === 0x66 ||
+  byte === 0x6e ||
+  byte === 0x72 ||
+  byte === 0x74;
+
+/** RFC 8259, section 6: no leading zeros, digits on both sides of the point. */
+function skipNumber(bytes: Buffer, from: number): number {
+  let at = bytes[from] === 0x2d ? from + 1 : from;
+  if (bytes[at] === 0x30) at++;
+  else {
+    if (!isDigit(bytes[at]!)) return UNUSUAL;
+    while (isDigit(bytes[at]!)) at++;
+  }
+  if (bytes[at] === 0x2e) {
+    if (!isDigit(bytes[++at]!)) return UNUSUAL;
+    while (isDigit(bytes[at]!)) at++;
+  }
+  if (bytes[at] === 0x65 || bytes[at] === 0x45) {
+    at++;
+    if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++;
+    if (!isDigit(bytes[at]!)) return UNUSUAL;
+    while (isDigit(bytes[at]!)) at++;
+  }
+  return at;
+}
+
+function numberOf(bytes: Buffer, start: number, end: number): number {
+  // Nine digits are a small integer; everything else is as fast as a string and Number.
+  if (end - start <= 9) {
+    let value = 0;
+    let at = start;
+    for (; at < end && isDigit(bytes[at]!); at++) value = value * 10 + bytes[at]! - 0x30;
+    if (at === end) return value;
+  }
+  return Number(bytes.toString("latin1", start, end));
+}

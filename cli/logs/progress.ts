@@ -1,0 +1,42 @@
+import { humanBytes } from "../../grammar/units/bytes.ts";
+import type { Output } from "../io.ts";
+
+/** Shorter waits need no explanation. */
+const QUIET_MS = 1000;
+const REFRESH_MS = 200;
+
+export interface Progress {
+  add(byteCount: number): void;
+  /** Takes the line away: before output to the same terminal, and at the end. */
+  erase(): void;
+}
+
+/** A line on a terminal that says how far a long scan is: bytes, percent where the total is known, and speed. */
+export function progress(output: Output, totalBytes: number | undefined, clockMs: () => number): Progress {
+  if (!output.isTerminal) return { add() {}, erase() {} };
+  const begin = clockMs();
+  let shownAt = begin + QUIET_MS - REFRESH_MS;
+  let bytes = 0;
+  let isShown = false;
+  return {
+    add(byteCount) {
+      bytes += byteCount;
+      const now = clockMs();
+      if (now - shownAt < REFRESH_MS) return;
+      shownAt = now;
+      isShown = true;
+      // A file may grow while it is read.
+      const share = totalBytes
+        ? `${Math.min(100, Math.floor((bytes / totalBytes) * 100))}% of ${humanBytes(totalBytes)}`
+        : "";
+      const speed = `${Math.round(bytes / 1e3 / Math.max(1, now - begin))} MB/s`;
+      const text = `searched ${humanBytes(bytes)}${share && `, ${share}`}, ${speed}`;
+      // Nobody waits for it: a terminal that is slow shall not slow the scan.
+      void output.write(`\r${text.slice(0, output.columns - 1)}\u001b[K`);
+    },
+    erase() {
+      if (isShown) void output.write("\r\u001b[K");
+      isShown = false;
+    },
+  };
+}

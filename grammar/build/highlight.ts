@@ -1,0 +1,54 @@
+// The tables that say how a language is coloured, and what is made from them: a TextMate grammar (highlight-textmate.ts)
+// and the tables of our own tokenizer (highlight-stream.ts). Both run the same machine, with a stack of contexts.
+import type { TokenType } from "../highlight.ts";
+
+/** How a language is coloured. What its tokens look like stands in its Ohm grammar alone. */
+export interface Highlighting {
+  /** The name of the language in editors. */
+  readonly name: string;
+  /** Of the TextMate grammar. The scopes of the table get its last part as their last. */
+  readonly scopeName: string;
+  readonly fileTypes: readonly string[];
+  /** A text is one line: rules may match a line end, where the editor does not show them one. */
+  readonly isOneLine?: boolean;
+  /** The actions of the language stand in this one, of which the scope is named. */
+  readonly host?: string;
+  /** Rules, in Ohm's notation, for what the grammar has no rule for: text that is wrong, and what begins a region. */
+  readonly rules: string;
+  /** The contexts that a text can start in. Others can include them: `<scopeName>#<context>`. */
+  readonly starts: readonly string[];
+  readonly contexts: Readonly<Record<string, Context>>;
+}
+
+/**
+ * What may stand in a place. The first leaf that matches where we are is a token (those that only leave are asked first, or
+ * last where other text leaves the context too). Blanks that no leaf matches are skipped.
+ */
+export interface Context {
+  readonly leaves: readonly Leaf[];
+  /** Of everything in it, from what enters it to what leaves it. */
+  readonly scope?: string;
+  /** Of text that no leaf matches. Without it, such text leaves the context. */
+  readonly textType?: TokenType;
+  /** Whether the end of the line leaves it. */
+  readonly endsWithLine?: true;
+}
+
+export interface Leaf {
+  /** A lexical rule. */
+  readonly rule: string;
+  readonly type: TokenType;
+  /** Without it the token has the scope of its context. */
+  readonly scope?: string;
+  /** Rules within this one that look differently. */
+  readonly parts?: Readonly<Record<string, { readonly type: TokenType; readonly scope: string }>>;
+  /** Matches only right behind this text, or only where it is not right before. */
+  readonly after?: string;
+  readonly notAfter?: string;
+  /** Matches only where the text begins, or the region that includes the grammar. */
+  readonly isFirst?: true;
+  /** What to read next: a context, which returns here. */
+  readonly enter?: string;
+  /** Leaves this context; with `enter`, for that other one. */
+  readonly leave?: true;
+}

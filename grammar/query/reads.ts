@@ -1,0 +1,51 @@
+import { type Expr, type Field, type Query, target } from "./ast.ts";
+
+/** The properties of an entry that a query looks at. */
+export interface Reads {
+  readonly entry: ReadonlySet<"level" | "message" | "timestamp" | "id">;
+  /** The first keys below `fields`. */
+  readonly fields: ReadonlySet<string>;
+}
+
+/** What a reader of entries has to deliver so that the query's predicate answers as it would on the whole entry. */
+export function readsOf(query: Query): Reads {
+  const reads = { entry: new Set<"level" | "message" | "timestamp" | "id">(), fields: new Set<string>() };
+  if (query.expr !== undefined) collect(query.expr, reads);
+  return reads;
+}
+
+function collect(expr: Expr, reads: { entry: Set<string>; fields: Set<string> }): void {
+  switch (expr.kind) {
+    case "or":
+    case "and":
+      for (const term of expr.terms) collect(term, reads);
+      return;
+    case "not":
+      collect(expr.term, reads);
+      return;
+    case "level":
+      reads.entry.add("level");
+      return;
+    case "stage":
+      reads.fields.add("stage");
+      return;
+    case "message":
+      reads.entry.add("message");
+      return;
+    default:
+      addField(expr.field, reads);
+  }
+}
+
+function addField(field: Field, reads: { entry: Set<string>; fields: Set<string> }): void {
+  const place = target(field);
+  if (place.at === "entry") {
+    reads.entry.add(place.name);
+    // An entry without an id has it among its fields.
+    if (place.name === "id") reads.fields.add("id");
+  } else {
+    // `fields` is no array but in lines that a partial reader leaves alone: an index reads nothing.
+    const first = place.path[0];
+    if (typeof first === "string") reads.fields.add(first);
+  }
+}

@@ -1,0 +1,239 @@
+import { type Comparison, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
+import { behindKey, type ValueTest } from "./bytes.ts";
+import { LEVEL_SPELLINGS, LEVELS, levelOf, severity } from "./levels.ts";
+import { isTimeUnit } from "./literals.ts";
+import type { PredicateOptions } from "./predicate.ts";
+import { parseTimestamp } from "./timestamp.ts";
+
+/** What the bytes of a line tell about a query before the line is parsed. */
+export interface ScanPlan {
+  /**
+   * Each line of NDJSON (or of text) that the query selects shows at least one of these in its UTF-8 bytes, unless the
+   * line hides it behind an escape. Undefined: nothing is known, every line may be selected. None: no line is.
+   */
+  readonly needles: readonly Needle[] | undefined;
+  /** The UTF-16 units of all needles: a line with one of them as `\uXXXX` (or `\/`) may hide a needle. */
+  readonly units: ReadonlySet<number>;
+}
+
+/** Bytes to search for. They hold no line end. */
+export interface Needle {
+  readonly bytes: Uint8Array;
+  /** A quotation mark must stand before them. It is left out of the bytes: searches stop at each, and lines are full of them. */
+  readonly isQuoted: boolean;
+  /** Whether the value behind these bytes, which end a key, may be one that the query selects. Undefined: no key. */
+  readonly accepts: ((bytes: Uint8Array, at: number) => boolean) | undefined;
+}
+
+/**
+ * Finds what every selected line must contain: of `and` the term that promises the rarest hits, of `or` something for
+ * each term, of `not` nothing. Sound and not exact: the predicate decides on the parsed line.
+ */
+export function planScan(query: Query, options: ScanOptions): ScanPlan {
+  const found = (query.expr && needs(query.expr, options)) ?? period(options);
+  // Each needle is a search of its own: with many, reading every line costs less.
+  const hints = found === undefined || found.hints.length > MAX_NEEDLES ? undefined : found.hints;
+  const units = new Set<number>();
+  for (const { text } of hints ?? []) for (let i = 0; i < text.length; i++) units.add(text.charCodeAt(i));
+  return { needles: hints?.map(toNeedle), units };
+}
+
+export interface ScanOptions extends PredicateOptions {
+  /** Where given, entries from this moment on are wanted, in milliseconds since 1970 ... */
+  readonly sinceMs?: number | undefined;
+  /** ... and those before this one. An entry without a time is in no period. */
+  readonly untilMs?: number | undefined;
+}
+
+const MAX_NEEDLES = 8;
+
+interface Hint {
+  readonly kind: "text" | "quoted" | "key";
+  /** Free of characters that JSON must escape. */
+  readonly text: string;
+  readonly test?: ValueTest;
+}
+
+/** `rarity` orders the terms of an `and`; the numbers only have to be right about what is worse than what. */
+interface Need {
+  readonly hints: readonly Hint[];
+  readonly rarity: number;
+}
+
+const NEVER: Need = { hints: [], rarity: 1000 };
+
+function needs(expr: Expr, options: PredicateOptions): Need | undefined {
+  switch (expr.kind) {
+    case "or":
+      return anyOf(expr.terms.map((term) => needs(term, options)));
+    case "and": {
+      let best: Need | undefined;
+      for (const term of expr.terms) {
+        const need = needs(term, options);
+        if (need !== undefined && need.hints.length <= MAX_NEEDLES && need.rarity > (best?.rarity ?? -1)) best = need;
+      }
+      return best;
+    }
+    case "not":
+      return undefined;
+    case "comparison":
+      return comparison(expr, options);
+    case "in":
+      return anyOf(expr.values.map((value) => equality(expr.field, value))) ?? keyOf(expr.field);
+    case "contains":
+      return textual(expr.field, [expr.text.chunks.join("*")], false);
+    case "match":
+    case "exists":
+    case "truthy":
+      return keyOf(expr.field);
+    case "level":
+      return levels((level) => level === levelOf(expr.word.toLowerCase()));
+    case "stage":
+      // Most logs know one stage or two.
+      return { hints: [{ kind: "quoted", text: expr.word.toLowerCase() }], rarity: 10 };
+    case "message":
+      return literal(expr.text.chunks, false);
+  }
+}
+
+/** Only where the query itself tells nothing: all lines have times, and reading them costs as much as a search can save. */
+function period({ sinceMs, untilMs }: ScanOptions): Need | undefined {
+  const test: ValueTest | undefined =
+    sinceMs !== undefined
+      ? { kind: "time", op: ">=", bound: sinceMs }
+      : untilMs !== undefined
+        ? { kind: "time", op: "<", bound: untilMs }
+        : undefined;
+  return test && { hints: [{ kind: "key", text: "timestamp", test }], rarity: 0 };
+}
+
+function anyOf(terms: readonly (Need | undefined)[]): Need | undefined {
+  const all: Need[] = [];
+  for (const term of terms) {
+    if (term === undefined) return undefined;
+    all.push(term);
+  }
+  return { hints: all.flatMap(({ hints }) => hints), rarity: Math.min(...all.map(({ rarity }) => rarity)) };
+}
+
+function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOptions): Need | undefined {
+  if (op === "=") return equality(field, value);
+  if (op === "!=") return keyOf(field);
+  const place = target(field);
+  const name = place.at === "entry" ? place.name : undefined;
+  if (name === "level") {
+    const bound = value.kind === "word" || value.kind === "string" ? levelOf(value.chunks.join("*")) : undefined;
+    if (bound === undefined) return undefined;
+    const than = severity(bound);
+    return levels((level) => compare(op, severity(level), than));
+  }
+  if (name === "timestamp") {
+    const bound = timeBound(value, nowMs);
+    return bound === undefined ? keyOf(field) : keyOf(field, { kind: "time", op, bound });
+  }
+  return value.kind === "number" ? keyOf(field, { kind: "number", op, bound: value.value }) : keyOf(field);
+}
+
+function timeBound(value: Value, nowMs: number): number | undefined {
+  if (value.kind === "number") {
+    return value.unit !== undefined && isTimeUnit(value.unit) ? nowMs - value.value : undefined;
+  }
+  return value.kind === "string" || value.kind === "word" ? parseTimestamp(value.chunks.join("*")) : undefined;
+}
+
+function compare(op: "<" | "<=" | ">" | ">=", a: number, b: number): boolean {
+  return op === "<" ? a < b : op === "<=" ? a <= b : op === ">" ? a > b : a >= b;
+}
+
+function equality(field: Field, value: Value): Need | undefined {
+  switch (value.kind) {
+    case "string":
+    case "word":
+      return textual(field, value.chunks, true);
+    case "number":
+      return keyOf(field, {
+        kind: "equal",
+        value: value.value,
+        // The digits may also be a text.
+        mayBeText: value.unit === undefined,
+      });
+    case "boolean":
+      return keyOf(field, { kind: "start", byte: value.value ? 0x74 : 0x66 });
+    case "null":
+      return keyOf(field, { kind: "start", byte: 0x6e });
+  }
+}
+
+/** A text in which the chunks stand: from its beginning to its end where it `isWhole`. */
+function textual(field: Field, chunks: readonly string[], isWhole: boolean): Need | undefined {
+  const place = target(field);
+  const name = place.at === "entry" ? place.name : undefined;
+  if (name === "message") return literal(chunks, false);
+  // The time of an entry may be written as a number, and is "" where there is none.
+  if (name === "timestamp") return undefined;
+  if (name === "level") {
+    // A wildcard may select spellings that do not hold its text; few queries use one on a level.
+    if (!isWhole || chunks.length > 1) return undefined;
+    const level = levelOf(chunks[0]!);
+    return level === undefined ? literal(chunks, true) : levels((other) => other === level);
+  }
+  return literal(chunks, isWhole) ?? keyOf(field);
+}
+
+/** Levels are told by their spellings; a line without one is at info, and nothing in its bytes says so. */
+function levels(passes: (level: (typeof LEVELS)[number]) => boolean): Need | undefined {
+  if (passes("info")) return undefined;
+  const hints = LEVELS.filter(passes)
+    .flatMap((level) => LEVEL_SPELLINGS[level])
+    .map((text): Hint => ({ kind: "quoted", text }));
+  return hints.length === 0 ? NEVER : { hints, rarity: 20 };
+}
+
+/** The longest piece of the chunks that stands in a line as it is, or behind an escape that is looked for. */
+function literal(chunks: readonly string[], isQuoted: boolean): Need | undefined {
+  if (isQuoted && chunks.length === 1 && chunks[0] !== "" && !SPLIT.test(chunks[0]!)) {
+    return { hints: [{ kind: "quoted", text: chunks[0]! }], rarity: 20 + chunks[0]!.length };
+  }
+  let text = "";
+  for (const piece of chunks.flatMap((chunk) => chunk.split(SPLIT))) if (piece.length > text.length) text = piece;
+  return text === "" ? undefined : { hints: [{ kind: "text", text }], rarity: 15 + text.length };
+}
+
+// Quotation marks, backslashes and control characters are written as escapes in JSON and as themselves in lines of text.
+// Halves of surrogate pairs have no bytes of their own, and U+FFFD is what bytes that are no UTF-8 turn into.
+const SPLIT = /["\\\u0000-\u001f\ufffd]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+/** The key at the end of a path: where it is missing every test is false. The entry's own properties have defaults. */
+function keyOf(field: Field, test?: ValueTest): Need | undefined {
+  const place = target(field);
+  if (place.at === "entry" && place.name !== "id" && test?.kind !== "time") return undefined;
+  const path = place.at === "entry" ? [place.name] : place.path;
+  const key = path.findLast((segment) => typeof segment === "string");
+  if (key === undefined || key === "") return undefined;
+  if (SPLIT.test(key)) return literal([key], false);
+  const isTested = test !== undefined && typeof path.at(-1) === "string";
+  return { hints: [{ kind: "key", text: key, ...(isTested && { test }) }], rarity: isTested ? 25 : 5 };
+}
+
+function toNeedle({ kind, text, test }: Hint): Needle {
+  return {
+    bytes: utf8(kind === "text" ? text : `${text}"`),
+    isQuoted: kind !== "text",
+    accepts: kind === "key" ? behindKey(test) : undefined,
+  };
+}
+
+/** The bytes of a text without halves of surrogate pairs. */
+function utf8(text: string): Uint8Array {
+  const bytes: number[] = [];
+  for (const char of text) {
+    const code = char.codePointAt(0)!;
+    if (code < 0x80) bytes.push(code);
+    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 0x3f));
+    else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+    else {
+      bytes.push(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 0x3f), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+    }
+  }
+  return Uint8Array.from(bytes);
+}
