@@ -20,6 +20,11 @@ import { linkedEditing } from "../language-server/service/linked-editing.ts";
 import { references } from "../language-server/service/references.ts";
 import { prepareRename, rename } from "../language-server/service/rename.ts";
 import { selectionRanges } from "../language-server/service/selection-ranges.ts";
+import {
+  SEMANTIC_TOKENS_LEGEND,
+  semanticTokens,
+  semanticTokensDelta,
+} from "../language-server/service/semantic-tokens.ts";
 import { willRenameFiles } from "../language-server/service/will-rename-files.ts";
 import { workspaceSymbols } from "../language-server/service/workspace-symbols.ts";
 import { checkConfig } from "../schema/index.ts";
@@ -144,6 +149,16 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
     }));
     return applyLspEdits(document, edits).split("\n");
   },
+  tokens: ({ document }, { ask }) => {
+    const range =
+      ask === undefined
+        ? undefined
+        : { start: { line: Number(ask) - 1, character: 0 }, end: { line: Number(ask), character: 0 } };
+    return decoded(semanticTokens(document, range).data).map(({ line, character, length, type }) => {
+      const start = document.offsetAt({ line, character });
+      return `${line + 1}:${character + 1} ${document.text.slice(start, start + length)} ${type}`;
+    });
+  },
   willRename: ({ document }, { ask }) => {
     const [from, to] = ask!.split(" -> ");
     const folder = "file:///work/app/";
@@ -151,6 +166,18 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
     return edit === undefined ? ["nothing"] : applyLspEdits(document, edit.changes![document.uri]!).split("\n");
   },
 };
+
+function decoded(data: readonly number[]) {
+  const tokens: { line: number; character: number; length: number; type: string }[] = [];
+  let [line, character] = [0, 0];
+  for (let i = 0; i < data.length; i += 5) {
+    const [lines, characters, length, type] = data.slice(i, i + 4) as [number, number, number, number];
+    line += lines;
+    character = lines === 0 ? character + characters : characters;
+    tokens.push({ line, character, length, type: SEMANTIC_TOKENS_LEGEND.tokenTypes[type]! });
+  }
+  return tokens;
+}
 
 for (const [feature, rows] of Object.entries(vectors)) {
   t.test(feature, (t) => {
@@ -276,6 +303,14 @@ function askWhole(document: ToolDocument): void {
   for (const { startLine, endLine } of folding(document)) {
     if (startLine >= endLine || endLine > document.positionAt(document.text.length).line) throw new Error("folding");
   }
+  let end = 0;
+  for (const { line, character, length, type } of decoded(semanticTokens(document).data)) {
+    const start = document.offsetAt({ line, character });
+    if (start < end || length < 1 || document.positionAt(start + length).line !== line || type === undefined) {
+      throw new Error(`a token at ${line}:${character}`);
+    }
+    end = start + length;
+  }
   const contains = (symbol: DocumentSymbol) => {
     const start = document.offsetAt(symbol.range.start);
     const end = document.offsetAt(symbol.range.end);
@@ -355,6 +390,19 @@ t.test("formatting is idempotent and keeps every value", (t) => {
     if (applyLspEdits(again, formatDocument(again, options)) !== once) throw new Error("a second time changes more");
   });
   holds(t, property, { seed: 5, numRuns: 1500 });
+  t.end();
+});
+
+t.test("a delta makes the new tokens of the old ones", (t) => {
+  const data = fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 12 });
+  const property = fc.property(data, data, (before, after) => {
+    const { edits } = semanticTokensDelta(before, after);
+    const result = [...before];
+    for (const { start, deleteCount, data = [] } of edits) result.splice(start, deleteCount, ...data);
+    if (result.join() !== after.join()) throw new Error(result.join());
+    if (before.join() === after.join() && edits.length > 0) throw new Error("an edit for nothing");
+  });
+  holds(t, property, { seed: 7, numRuns: 1000 });
   t.end();
 });
 

@@ -2,6 +2,7 @@ import type { SelectionRange } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
 import type { Node, StringNode } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
+import { embeddedTokens } from "./embedded-tokens.ts";
 
 /**
  * What to select around each offset, from the inside out: the token of a language inside a string, a path segment of a
@@ -57,6 +58,8 @@ function inString(document: ToolDocument, node: StringNode, offset: number, span
   const segment =
     embedded.language === "route" || embedded.language === "location" ? segmentAt(node.value, at) : undefined;
   if (segment !== undefined) spans.push(embedded.toText(segment));
+  const token = embeddedTokens(embedded.language, node.value).find((token) => holds(token, at));
+  if (token !== undefined) spans.push(embedded.toText(token));
 }
 
 /** What stands between two slashes. */
