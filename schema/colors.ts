@@ -4,11 +4,11 @@ export function isColor(text: string): boolean {
   if (/^#([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/.test(color)) return true;
   if (/^(rgba?|hsla?|hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|var)\([-a-z0-9#%.,/\s()]+\)$/.test(color))
     return true;
-  return NAMES.has(color);
+  return CSS_COLORS.has(color);
 }
 
 /** The named colours of CSS Color 4 section 6.1, and the keywords beside them. */
-const NAMES: ReadonlySet<string> = new Set(
+export const CSS_COLORS: ReadonlySet<string> = new Set(
   `aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood
   cadetblue chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray
   darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen

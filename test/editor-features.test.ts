@@ -29,7 +29,8 @@ import { willRenameFiles } from "../language-server/service/will-rename-files.ts
 import { workspaceSymbols } from "../language-server/service/workspace-symbols.ts";
 import { checkConfig } from "../schema/index.ts";
 import { plainValue } from "../schema/json.ts";
-import { applyLspEdits, type Fixture, fixture, marked, projectOf } from "./support/editor.ts";
+import { projectOf } from "./support/editor.ts";
+import { applyLspEdits, type Fixture, fixture, marked } from "./support/editor-fixture.ts";
 import { holds } from "./support/property.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -200,8 +201,8 @@ t.test("every quick fix removes its problem and adds none", (t) => {
   for (const { name, text, files } of config.check) {
     const source = text.join("\n");
     const document = documentOf(source);
-    const project = projectOf(files ?? {}, files !== undefined);
-    const options = project.directory === undefined ? {} : { directory: project.directory };
+    const project = files === undefined ? {} : projectOf(files);
+    const options = files === undefined ? {} : { directory: projectOf(files).directory! };
     const before = checkConfig(source, options).problems;
     const actions = codeActions(document, whole(document), { diagnostics: [], only: ["quickfix"] }, project, {
       createsFiles: true,
@@ -272,7 +273,7 @@ const texts = [
 function askAll(document: ToolDocument, offset: number): void {
   const position = document.positionAt(offset);
   const at = { start: position, end: position };
-  const project = projectOf({ "a.js": "" }, true);
+  const project = projectOf({ "a.js": "" });
   const answers = [
     definition(document, offset, project),
     references(document, offset, { includeDeclaration: true }),

@@ -1,9 +1,9 @@
 import type { CodeLens, Command } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
 import { compareRoutes, compileRoutes, parseRoute, type Route, sameShape } from "../../grammar/route/index.ts";
-import { samplePath } from "../../schema/checks/redirects.ts";
 import { memberOf, type Node } from "../../schema/json.ts";
 import type { Entry, ToolDocument } from "./document.ts";
+import { sampleOf } from "./routes.ts";
 
 /** The commands of a client; each takes one object. */
 export const CLIENT_COMMANDS = { start: "tool.start", logs: "tool.logs", run: "tool.run" } as const;
@@ -86,7 +86,7 @@ function routeFacts(entries: readonly Entry[]): { entry: Entry; fact: string }[]
   );
   const above = new Map<Entry, string[]>();
   for (const rule of winners) {
-    const path = samplePath(rule.route);
+    const path = sampleOf(rule.route);
     const matches = path === undefined ? [] : table.all(path);
     const own = matches.findIndex(({ value }) => value === rule);
     for (const { value } of own < 0 ? [] : matches.slice(own + 1)) {

@@ -128,9 +128,7 @@ export class ToolDocument {
   /** The value at a path, and what the schema says about it. */
   nodeAt(path: Path): { readonly node: Node | undefined; readonly schema: Schema } {
     let node = this.root;
-    let schema: Schema = rootSchema;
     for (const name of path) {
-      schema = typeof name === "number" ? resolve(schema.items ?? {}) : memberSchema(schema, name);
       node =
         typeof name === "number"
           ? node?.type === "array"
@@ -138,7 +136,7 @@ export class ToolDocument {
             : undefined
           : memberOf(node, name)?.value;
     }
-    return { node, schema };
+    return { node, schema: schemaAt(path) };
   }
 
   /** Every string and key that is in a language, in the order of the text. */
@@ -208,6 +206,15 @@ export class ToolDocument {
   queries(): readonly Entry[] {
     return entriesOf(memberOf(this.section("logs")?.value, "queries")?.value);
   }
+}
+
+/** What the schema says about the value at a path; empty where it says nothing. */
+export function schemaAt(path: Path): Schema {
+  let schema: Schema = rootSchema;
+  for (const name of path) {
+    schema = typeof name === "number" ? resolve(schema.items ?? {}) : memberSchema(schema, name);
+  }
+  return schema;
 }
 
 function step({ node, path, schema }: TreePlace, offset: number): TreePlace | undefined {

@@ -1,6 +1,10 @@
 // The table of the language server: every request about a document, what it announces, and the feature that answers it.
 // A transport registers them all; a new feature is one row.
+import type { CompletionItem, Position } from "vscode-languageserver-types";
+import { complete, resolveCompletion } from "./completion/complete.ts";
 import type { ToolDocument } from "./document.ts";
+import { editingMethods } from "./editing-methods.ts";
+import { hover } from "./hover.ts";
 import type { Project } from "./project.ts";
 
 /** What the client can do, as it said at start. */
@@ -11,6 +15,8 @@ export interface ClientOptions {
   readonly markdown: boolean;
   /** Whether the server reports JSON syntax; false where the client does. */
   readonly syntax: boolean;
+  /** Whether a code action may create a file. */
+  readonly createsFiles: boolean;
 }
 
 export interface Request<Params = never> {
@@ -31,4 +37,35 @@ export interface Method {
   answer(request: Request<any>): unknown;
 }
 
-export const methods = (): readonly Method[] => [];
+export const methods = (): readonly Method[] => [
+  {
+    method: "textDocument/completion",
+    capability: { completionProvider: { resolveProvider: true, triggerCharacters: TRIGGERS } },
+    answer: ({ document, project, client, params }: Request<AtPosition>) =>
+      complete(document, document.offsetAt(params.position), project, client),
+  },
+  {
+    method: "textDocument/hover",
+    capability: { hoverProvider: true },
+    answer: ({ document, project, client, params }: Request<AtPosition>) =>
+      hover(document, document.offsetAt(params.position), project, client),
+  },
+  ...editingMethods(),
+];
+
+/** Requests that name no document. */
+export interface PlainMethod {
+  readonly method: string;
+  answer(params: never, client: ClientOptions): unknown;
+}
+
+export const plainMethods = (): readonly PlainMethod[] => [
+  { method: "completionItem/resolve", answer: (item: CompletionItem, client) => resolveCompletion(item, client) },
+];
+
+interface AtPosition {
+  readonly position: Position;
+}
+
+// What begins a key, value or item, a capture, a folder's content, and a term or value of a query.
+const TRIGGERS = ['"', ":", "/", " ", "(", "=", "."];

@@ -168,7 +168,7 @@ function follow(table: ReturnType<typeof compileRoutes<Rule>>, start: Rule) {
 }
 
 /** A path that the pattern matches, with captures that no literal is likely to equal. Undefined where it cannot be written. */
-export function samplePath(route: Route): string | undefined {
+function samplePath(route: Route): string | undefined {
   let path = "";
   for (const part of route.parts) {
     if (part.kind === "param") path += `(${part.name})`;

@@ -1,32 +1,43 @@
-import type { Location, TextEdit } from "vscode-languageserver-types";
+// Fixtures of the language service: a text with `|` for the cursor, a project of files, and what an editor does with items.
+import type { CompletionItem, TextEdit } from "vscode-languageserver-types";
 import { applyEdits } from "../../grammar/problem.ts";
-import { type DocumentKind, ToolDocument } from "../../language-server/service/document.ts";
-import type { Project } from "../../language-server/service/project.ts";
+import {
+  type ClientOptions,
+  type DocumentKind,
+  type Project,
+  type ProjectFile,
+  ToolDocument,
+} from "../../language-server/service/index.ts";
 
-/** A text with a cursor in it, as a feature sees it. */
-export interface Fixture {
-  readonly document: ToolDocument;
-  readonly offset: number;
-  readonly project: Project;
+/** Path to text, or to null for a directory. */
+export type Files = Readonly<Record<string, string | null>>;
+
+export const CLIENT: ClientOptions = { snippets: true, markdown: true, syntax: true, createsFiles: true };
+
+export const FILES: Files = {
+  "package.json": `{ "scripts": { "start": "node server.js", "build": "vite build", "dev": "vite" } }`,
+  "server.js": "",
+  "snippet.js": "track()",
+  "css/site.css": "",
+  public: null,
+  "errors/404.html": "<p>{{.StatusText}}</p>",
+};
+
+export function documentOf(text: string, kind: DocumentKind = "config", name = "tool.json"): ToolDocument {
+  return new ToolDocument(`file:///work/orders-api/${name}`, 1, text, kind);
 }
 
-/** `|` in the text is the cursor, 0 where there is none. */
-export function fixture(
-  source: string,
-  { kind, files }: { kind: DocumentKind; files: readonly string[] | undefined },
-): Fixture {
-  const offset = Math.max(0, source.indexOf("|"));
-  const text = source.replace("|", "");
-  const uri = kind === "query" ? "file:///work/app/slow.logq" : "file:///work/app/tool.json";
-  const project = projectOf(Object.fromEntries((files ?? []).map((file) => [file, ""])), files !== undefined);
-  return { document: new ToolDocument(uri, 1, text, kind), offset, project };
+/** The text without its cursor, and where that stood. The last `|` is the cursor. */
+export function cursor(marked: string): { readonly text: string; readonly offset: number } {
+  const offset = marked.lastIndexOf("|");
+  if (offset < 0) throw new Error(`no cursor in ${marked}`);
+  return { text: marked.slice(0, offset) + marked.slice(offset + 1), offset };
 }
 
-/** A project of these files: path to text, or to null for a directory. */
-export function projectOf(files: Readonly<Record<string, string | null>>, hasDirectory: boolean): Project {
-  if (!hasDirectory) return {};
+export function projectOf(files: Files, config?: () => ToolDocument): Project {
   const clean = (path: string) => path.replace(/^(\.\/+)+/, "").replace(/\/+$/, "");
   return {
+    uri: "file:///work/orders-api/",
     directory: {
       kind(path) {
         const name = clean(path);
@@ -36,25 +47,40 @@ export function projectOf(files: Readonly<Record<string, string | null>>, hasDir
       },
       read: (path) => files[clean(path)] ?? undefined,
     },
+    listFiles(folder) {
+      const prefix = clean(folder) === "." || clean(folder) === "" ? "" : `${clean(folder)}/`;
+      const found = new Map<string, ProjectFile>();
+      for (const [path, text] of Object.entries(files)) {
+        if (!path.startsWith(prefix)) continue;
+        const [name = "", ...below] = path.slice(prefix.length).split("/");
+        found.set(name, { name, kind: below.length > 0 || text === null ? "directory" : "file" });
+      }
+      return [...found.values()];
+    },
+    ...(config !== undefined && { config }),
   };
 }
 
-/** `line:column text` for each location, 1-based; the address where it is another document. */
-export function marked(document: ToolDocument, locations: readonly Location[]): string[] {
-  return locations.map(({ uri, range }) => {
-    if (uri !== document.uri) return uri;
-    const text = document.text.slice(document.offsetAt(range.start), document.offsetAt(range.end));
-    return `${range.start.line + 1}:${range.start.character + 1} ${text}`;
-  });
+/** The text after an item was taken: its edits applied, placeholders as they stand before anything is typed. */
+export function accept(
+  document: ToolDocument,
+  item: CompletionItem,
+): { readonly text: string; readonly start: number } {
+  const edit = item.textEdit as TextEdit;
+  const newText = item.insertTextFormat === 2 ? expand(edit.newText) : edit.newText;
+  const edits = [{ ...edit, newText }, ...(item.additionalTextEdits ?? [])].map(({ range, newText }) => ({
+    span: { start: document.offsetAt(range.start), end: document.offsetAt(range.end) },
+    text: newText,
+  }));
+  const before = edits.slice(1).reduce((sum, { span, text }) => sum + text.length - (span.end - span.start), 0);
+  return { text: applyEdits(document.text, edits), start: edits[0]!.span.start + before };
 }
 
-/** As a client applies them. */
-export function applyLspEdits(document: ToolDocument, edits: readonly TextEdit[]): string {
-  return applyEdits(
-    document.text,
-    edits.map(({ range, newText }) => ({
-      span: { start: document.offsetAt(range.start), end: document.offsetAt(range.end) },
-      text: newText,
-    })),
-  );
+/** A snippet as an editor first shows it. */
+export function expand(snippet: string): string {
+  return snippet
+    .replace(/(?<!\\)\$\{\d+\|((?:\\.|[^|\\])*)\|\}/g, (_, choices: string) => /^(?:\\.|[^,\\])*/.exec(choices)![0])
+    .replace(/(?<!\\)\$\{\d+:((?:\\.|[^}\\])*)\}/g, "$1")
+    .replace(/(?<!\\)\$\d+/g, "")
+    .replace(/\\([$}\\,|])/g, "$1");
 }

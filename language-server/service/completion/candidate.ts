@@ -1,0 +1,87 @@
+import type { CompletionItem, CompletionItemKind, TextEdit } from "vscode-languageserver-types";
+import type { ToolDocument } from "../document.ts";
+import type { ClientOptions } from "../methods.ts";
+import type { Place } from "./place.ts";
+
+/** CompletionItemKind of the protocol: constants, so that its types are all that is imported. */
+export const KIND = {
+  text: 1,
+  function: 3,
+  field: 5,
+  property: 10,
+  unit: 11,
+  value: 12,
+  enum: 13,
+  keyword: 14,
+  color: 16,
+  file: 17,
+  reference: 18,
+  folder: 19,
+  enumMember: 20,
+  constant: 21,
+  operator: 24,
+} as const satisfies Record<string, CompletionItemKind>;
+
+/** Something that may be written at a place of the tree, before it is put into the terms of an editor. */
+export interface Candidate {
+  readonly label: string;
+  readonly kind: CompletionItemKind;
+  /** JSON, whole: a key with its value, or a value. */
+  readonly text: string;
+  /** The same with `${1:placeholders}`, where there is something to fill in. */
+  readonly snippet?: string;
+  readonly detail?: string | undefined;
+  readonly documentation?: string | undefined;
+  /** Where it stands among the others: `0` before `1`; of one rank in the order given. */
+  readonly rank?: number;
+  readonly preselect?: boolean;
+  /** What `completionItem/resolve` finds the documentation by. */
+  readonly data?: unknown;
+}
+
+/** The items of candidates that take the place of the token at the cursor, with the commas that are needed around. */
+export function itemsAt(
+  document: ToolDocument,
+  place: Place,
+  candidates: readonly Candidate[],
+  client: ClientOptions,
+): CompletionItem[] {
+  const range = document.rangeOf(place.range);
+  const comma = place.commaAfter ? "," : "";
+  const before: TextEdit[] = [];
+  if (place.commaBefore !== undefined) {
+    const at = document.positionAt(place.commaBefore);
+    before.push({ range: { start: at, end: at }, newText: "," });
+  }
+  return candidates.map((candidate, i): CompletionItem => {
+    const { label, kind, text, snippet, detail, documentation, rank = 1, preselect, data } = candidate;
+    const asSnippet = client.snippets && snippet !== undefined;
+    return {
+      label,
+      kind,
+      ...(detail !== undefined && { detail }),
+      ...(documentation !== undefined && { documentation: documentationOf(documentation, client) }),
+      sortText: `${rank}${String(i).padStart(4, "0")}`,
+      // Editors compare it with what stands between the start of the range and the cursor, quote included.
+      filterText: place.isQuoted ? JSON.stringify(label) : label,
+      insertTextFormat: asSnippet ? 2 : 1,
+      textEdit: { range, newText: (asSnippet ? snippet : text) + comma },
+      ...(before.length > 0 && { additionalTextEdits: before }),
+      ...(preselect && { preselect }),
+      ...(data !== undefined && { data }),
+    };
+  });
+}
+
+export function documentationOf(markdown: string, client: ClientOptions) {
+  return client.markdown ? { kind: "markdown" as const, value: markdown } : plainText(markdown);
+}
+
+/** Markdown for those who cannot show it: without fences and backquotes. */
+export function plainText(markdown: string): string {
+  return markdown
+    .replace(/^```.*\n?/gm, "")
+    .replace(/`([^`\n]*)`/g, "$1")
+    .replace(/\*\*([^*\n]+)\*\*/g, "$1")
+    .trim();
+}

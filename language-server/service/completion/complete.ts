@@ -1,0 +1,43 @@
+import type { CompletionItem, CompletionList } from "vscode-languageserver-types";
+import { type Path, schemaAt, type ToolDocument } from "../document.ts";
+import type { ClientOptions } from "../methods.ts";
+import type { Project } from "../project.ts";
+import { documentationOf, itemsAt } from "./candidate.ts";
+import { completeEmbedded } from "./embedded.ts";
+import { keyCandidates } from "./keys.ts";
+import { placeAt } from "./place.ts";
+import { valueCandidates } from "./values.ts";
+
+/**
+ * What may be written at an offset. Every item, taken, leaves a text that is right at its place: keys come with a good
+ * value, commas are put where they are missing, and what stands there already is not offered again.
+ */
+export function complete(
+  document: ToolDocument,
+  offset: number,
+  project: Project,
+  client: ClientOptions,
+): CompletionList {
+  return { isIncomplete: false, items: itemsOf(document, offset, project, client) };
+}
+
+function itemsOf(document: ToolDocument, offset: number, project: Project, client: ClientOptions): CompletionItem[] {
+  if (document.kind !== "config") return [];
+  const embedded = document.embeddedAt(offset);
+  const inner = embedded === undefined ? [] : completeEmbedded(document, embedded, offset);
+  // A piece inside a string, or all of it: two lists at once would replace each other's ranges.
+  if (inner.length > 0) return inner;
+  const place = placeAt(document, offset);
+  if (place === undefined) return [];
+  const candidates =
+    place.kind === "key" ? keyCandidates(document, project, place) : valueCandidates(document, project, place);
+  return itemsAt(document, place, candidates, client);
+}
+
+/** Adds what is long to an item that is looked at: the documentation of its key. */
+export function resolveCompletion(item: CompletionItem, client: ClientOptions): CompletionItem {
+  const path = (item.data as { path?: unknown } | undefined)?.path;
+  if (!Array.isArray(path)) return item;
+  const text = schemaAt(path as Path).markdownDescription;
+  return text === undefined ? item : { ...item, documentation: documentationOf(text, client) };
+}

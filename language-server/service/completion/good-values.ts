@@ -1,0 +1,170 @@
+import { parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
+import { memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
+import { resolve, type Schema } from "../../../schema/shape.ts";
+import type { Path, ToolDocument } from "../document.ts";
+import type { Project } from "../project.ts";
+import { RECORD_VALUES } from "./names.ts";
+
+/** Where a value is to be written. */
+export interface Spot {
+  readonly document: ToolDocument;
+  readonly project: Project;
+  /** From the root to the value. */
+  readonly path: Path;
+  /** The object or array that it goes into. */
+  readonly container: Node;
+}
+
+/**
+ * A value that is right at its place: the schema's example, made to fit what the document and the project say. Where no
+ * value would be right, an empty one.
+ */
+export function goodValue(schema: Schema, spot: Spot): unknown {
+  const { path, document, container, project } = spot;
+  const name = path.at(-1);
+  const pattern = path.map((part) => (typeof part === "number" ? "*" : part)).join("/");
+  switch (pattern) {
+    case "name":
+      return nameOf(project) ?? "app";
+    case "actions":
+      return exampleOf(schema);
+    case "actions/*":
+    case "actions/*/name": {
+      const taken = document.actions().map((action) => textOf(action, "name"));
+      const free = ["ops", "backend", "oncall"].find((word) => !taken.includes(word)) ?? `action-${taken.length + 1}`;
+      return name === "name" ? free : { ...(exampleOf(schema) as object), name: free };
+    }
+    case "alerts":
+      return firstAction(document) === undefined ? [] : [alert(document)];
+    case "alerts/*":
+      return alert(document);
+    case "alerts/*/action":
+      return firstAction(document) ?? "";
+    case "static/dir":
+    case "error_pages/dir":
+      return firstFolder(project, exampleOf(schema) as string);
+    case "static":
+      return { dir: firstFolder(project, "public") };
+    case "error_pages":
+      return { variables: { color: "#228be6" } };
+    case "inject/head/*/file":
+    case "inject/body/*/file":
+      return (
+        project.listFiles?.(".").find(({ name, kind }) => kind === "file" && /\.(js|css|html)$/.test(name))?.name ?? ""
+      );
+    case "stages":
+      return { production: { domain: freeDomain(document, "production") } };
+  }
+  const [section, first] = path;
+  if (section === "redirects" && path.length === 2) return ruleFor(String(first));
+  if (section === "redirects" && name === "location") return locationFor(String(first));
+  if (section === "redirects" && name === "status") return 301;
+  if (section === "stages" && name === "domain") return freeDomain(document, String(first));
+  if (section === "stages" && path.length === 2)
+    return first === "development"
+      ? { proxy: { command: "npm run dev" } }
+      : { domain: freeDomain(document, String(first)) };
+  if (section === "dns" && path.length === 2) return [record(String(first))];
+  if (section === "dns" && path.length === 3) return record(String(first));
+  if (section === "dns" && name === "name") return String(first);
+  if (section === "dns" && name === "value") {
+    const type = textOf(container as ObjectNode, "type");
+    return [(type === undefined ? undefined : RECORD_VALUES[type]) ?? "192.0.2.1"];
+  }
+  if (section === "function" || path[2] === "function") {
+    if (name === "role") return "arn:aws:iam::123456789012:role/app";
+  }
+  return exampleOf(schema);
+}
+
+/** The other value where there is one to choose: what is the default needs no writing. */
+function exampleOf(part: Schema): unknown {
+  const schema = resolve(part);
+  if (schema.type === "boolean" && schema.default !== undefined) return schema.default !== true;
+  if (schema.examples?.[0] !== undefined) return schema.examples[0];
+  if (schema.default !== undefined) return schema.default;
+  if (schema.enum !== undefined) return schema.enum[0];
+  switch ([schema.type].flat()[0]) {
+    case "object":
+      return {};
+    case "array":
+      return [];
+    case "integer":
+    case "number":
+      return schema.minimum ?? 1;
+    case "boolean":
+      return true;
+    default:
+      return "";
+  }
+}
+
+export function firstAction(document: ToolDocument): string | undefined {
+  return actionNames(document)[0];
+}
+
+export function actionNames(document: ToolDocument): string[] {
+  return document.actions().flatMap((action) => textOf(action, "name") ?? []);
+}
+
+/** The text of a string member. */
+export function textOf(node: Node | undefined, name: string): string | undefined {
+  const value = memberOf(node, name)?.value;
+  return value?.type === "string" ? value.value : undefined;
+}
+
+function alert(document: ToolDocument) {
+  return { metric: "http.5xx", statistic: "sum", threshold: 1, action: firstAction(document) ?? "" };
+}
+
+/** The project's folder as the name of an app, where it can be one. */
+export function nameOf({ uri }: Project): string | undefined {
+  const folder = uri
+    ?.split("/")
+    .at(-2)
+    ?.toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .replace(/^[^a-z]+|-+$/g, "");
+  return folder === undefined || folder === "" ? undefined : folder.slice(0, 40).replace(/-+$/, "");
+}
+
+function firstFolder(project: Project, otherwise: string): string {
+  const folders = (project.listFiles?.(".") ?? []).filter(({ kind, name }) => kind === "directory" && !isHidden(name));
+  const usual = ["public", "dist", "build", "static", "errors", otherwise];
+  return usual.find((name) => folders.some((folder) => folder.name === name)) ?? folders[0]?.name ?? otherwise;
+}
+
+/** Names that no setting means. */
+export const isHidden = (name: string) => name.startsWith(".") || name === "node_modules";
+
+/** A rule that the pattern can have: everything on it rewritten to the front page, a part of it sent elsewhere. */
+export function ruleFor(pattern: string): object {
+  return pattern === "/*" ? { location: "/", status: 200 } : { location: locationFor(pattern), status: 301 };
+}
+
+/** A location that uses what the pattern captures and is none of the paths that it matches. */
+export function locationFor(pattern: string): string {
+  const route = parseRoute(pattern);
+  const captures = route.ok ? routeCaptures(route.value) : [];
+  const path = captures.map((name) => `/:${name}`).join("");
+  return `https://example.com${path || "/"}`;
+}
+
+function freeDomain(document: ToolDocument, stage: string): string {
+  const taken = new Set(document.stages().map(({ value }) => textOf(value, "domain")));
+  const apex =
+    [...taken]
+      .find((domain) => domain !== undefined)
+      ?.split(".")
+      .slice(-2)
+      .join(".") ?? "example.com";
+  const wanted = stage === "production" ? apex : `${stage.replace(/[^a-z0-9-]/gi, "-")}.${apex}`;
+  for (let i = 1; ; i++) {
+    const domain = i === 1 ? wanted : `${stage.replace(/[^a-z0-9-]/gi, "-")}-${i}.${apex}`;
+    if (!taken.has(domain)) return domain;
+  }
+}
+
+function record(zone: string) {
+  return { name: `www.${zone}`, type: "A", value: ["192.0.2.1"] };
+}

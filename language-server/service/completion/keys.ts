@@ -1,0 +1,201 @@
+import { locationCaptures, parseLocation, parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
+import { type Member, memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
+import { resolve, type Schema } from "../../../schema/shape.ts";
+import { DEFAULT_STAGES } from "../../../schema/stages.ts";
+import type { Entry, Path, ToolDocument } from "../document.ts";
+import type { Project } from "../project.ts";
+import { type Candidate, KIND } from "./candidate.ts";
+import { goodValue, textOf } from "./good-values.ts";
+import { RESPONSE_HEADERS } from "./names.ts";
+import type { Place } from "./place.ts";
+import { write, writeMember } from "./snippet.ts";
+
+/** The keys that may be written at a place, each with a value to start from. Those that stand there are left out. */
+export function keyCandidates(document: ToolDocument, project: Project, place: Place): Candidate[] {
+  const container = place.container as ObjectNode;
+  const others = container.members.filter((member) => member !== place.current).map(({ key }) => key.value);
+  const taken = new Set(others);
+  const { properties = {}, required = [], additionalProperties } = place.schema;
+  // Where the value stands already only keys come in question that can have it.
+  const value = place.hasColon ? (place.current as Member | undefined)?.value : undefined;
+  const names = Object.keys(properties).filter(
+    (name) => !taken.has(name) && isWanted(place, name) && (value === undefined || fits(properties[name]!, value)),
+  );
+  const known = names.map((name): Candidate => {
+    const schema = resolve(properties[name]!);
+    const isRequired = required.includes(name);
+    return {
+      ...keyWith(document, project, place, name, schema),
+      kind: KIND.property,
+      detail: detailOf(schema, isRequired),
+      rank: isRequired ? 0 : name === "$schema" ? 3 : 1,
+      data: { path: [...place.path, name] satisfies Path },
+    };
+  });
+  if (typeof additionalProperties !== "object") return known;
+  const schema = resolve(additionalProperties);
+  const free = freeNames(document, place.path)
+    .filter(({ name }) => !taken.has(name) && (value === undefined || capturesAll(name, value)))
+    .map(({ name, detail }): Candidate => {
+      return { ...keyWith(document, project, place, name, schema), kind: KIND.field, detail };
+    });
+  return [...known, ...free];
+}
+
+/** Whether a value is of the type that a key has, with keys that are known there. */
+function fits(part: Schema, value: Node): boolean {
+  const schema = resolve(part);
+  const types = [schema.type].flat();
+  if (schema.type === undefined) return true;
+  switch (value.type) {
+    case "null":
+    case "broken":
+      return true;
+    case "number":
+      return types.includes("number") || types.includes("integer");
+    case "string": {
+      const form = FORMS[schema["x-language"] ?? ""];
+      if (form !== undefined && !form.test(value.value)) return false;
+      return types.includes("string") && (schema.enum === undefined || schema.enum.includes(value.value));
+    }
+    case "boolean":
+      return types.includes("boolean");
+    case "array":
+      return types.includes("array") && value.items.every((item) => fits(schema.items ?? {}, item));
+    case "object": {
+      if (!types.includes("object")) return false;
+      const { properties = {}, additionalProperties: more = true } = schema;
+      return value.members.every(({ key, value: inner }) => {
+        const of = Object.hasOwn(properties, key.value) ? properties[key.value]! : more;
+        return of === true || (of !== false && (inner === undefined || fits(of, inner)));
+      });
+    }
+  }
+}
+
+/** Whether a pattern captures what the location of a rule uses; so does every name where there is no location. */
+function capturesAll(pattern: string, rule: Node): boolean {
+  const text = textOf(rule, "location");
+  const location = text === undefined ? undefined : parseLocation(text);
+  const route = parseRoute(pattern);
+  if (!location?.ok || !route.ok) return true;
+  const captures = routeCaptures(route.value);
+  return locationCaptures(location.value).every(({ name }) => captures.includes(name));
+}
+
+// What a text of a language looks like at least.
+const FORMS: Readonly<Record<string, RegExp>> = { path: /^[^/~\\]/, "header-name": /^[\w-]*$|^\*$/, duration: /^\d/ };
+
+function keyWith(document: ToolDocument, project: Project, place: Place, name: string, schema: Schema) {
+  if (place.hasColon) return { label: name, text: JSON.stringify(name) };
+  const path = [...place.path, name];
+  const written = writeMember(name, goodValue(schema, { document, project, path, container: place.container }), schema);
+  return { label: name, text: written.text, snippet: written.snippet };
+}
+
+/** What kind of value a key has, in a few words. */
+export function detailOf(schema: Schema, isRequired: boolean): string {
+  const item = schema.items === undefined ? undefined : resolve(schema.items).type;
+  const type = [schema.type ?? "any"].flat().join(" or ");
+  const shown = type === "array" && item !== undefined ? `array of ${[item].flat().join(" or ")}s` : type;
+  const isPlain = schema.default !== undefined && typeof schema.default !== "object" && schema.default !== "";
+  const unit = schema["x-unit"] === undefined ? "" : ` ${schema["x-unit"]}`;
+  return shown + (isRequired ? ", required" : isPlain ? `, default ${String(schema.default)}${unit}` : "");
+}
+
+// What excludes another, and the type of action that a field is for (schema/checks).
+const INSTEAD: Readonly<Record<string, string>> = {
+  value: "file",
+  file: "value",
+  Action: "NotAction",
+  NotAction: "Action",
+  Resource: "NotResource",
+  NotResource: "Resource",
+};
+const ACTION_TYPE: Readonly<Record<string, string>> = {
+  emails: "email",
+  numbers: "sms",
+  url: "chat",
+  channel: "chat",
+  gifs: "chat",
+};
+
+/** Whether a key can stand beside the others. */
+function isWanted({ path, container, current }: Place, name: string): boolean {
+  const instead = Object.hasOwn(INSTEAD, name) ? memberOf(container, INSTEAD[name]!) : undefined;
+  if (instead !== undefined && instead !== current) return false;
+  if (path[0] !== "actions" || !Object.hasOwn(ACTION_TYPE, name)) return true;
+  const type = textOf(container, "type");
+  return type === undefined || type === ACTION_TYPE[name];
+}
+
+interface FreeName {
+  readonly name: string;
+  readonly detail?: string;
+}
+
+/** Names for the keys of an object in which people choose them. */
+function freeNames(document: ToolDocument, path: Path): readonly FreeName[] {
+  const [section, , third] = path;
+  if (section === "redirects" && path.length === 1) return patterns(document, document.headers(), REDIRECT_PATTERNS);
+  if (section === "headers" && path.length === 1) return patterns(document, document.routes(), HEADER_PATTERNS);
+  if (section === "headers" && path.length === 2) {
+    return Object.keys(RESPONSE_HEADERS).map((name) => ({ name }));
+  }
+  if (section === "stages" && path.length === 1) {
+    const details = ["this machine", "the default of deploy", "what users see"];
+    return [
+      ...DEFAULT_STAGES.map((name, i) => ({ name, detail: details[i]! })),
+      { name: "preview", detail: "a custom stage" },
+    ];
+  }
+  if (section === "dns" && path.length === 1) {
+    const domains = document.stages().flatMap(({ value }) => textOf(value, "domain") ?? []);
+    return [...new Set([...domains.map((domain) => domain.split(".").slice(-2).join(".")), "example.com"])].map(
+      (name) => ({ name }),
+    );
+  }
+  if (section === "logs" && path[1] === "queries" && third === undefined) {
+    return [{ name: "slow" }, { name: "errors" }];
+  }
+  if (section === "environment" && path.length === 1) return [{ name: "API_URL" }];
+  return [];
+}
+
+const REDIRECT_PATTERNS: readonly FreeName[] = [
+  { name: "/old/*", detail: "everything below a path" },
+  { name: "/users/:id", detail: "one segment" },
+  { name: "/*", detail: "every path: the single-page rule" },
+];
+const HEADER_PATTERNS: readonly FreeName[] = [
+  { name: "/*", detail: "every path" },
+  { name: "/*.css", detail: "files by extension" },
+  { name: "/*.js", detail: "files by extension" },
+  { name: "/static/*", detail: "everything below a path" },
+];
+
+/** The usual patterns, and those that the project has in its other section. */
+function patterns(document: ToolDocument, elsewhere: readonly Entry[], usual: readonly FreeName[]): FreeName[] {
+  const own = elsewhere.flatMap(({ key }) => (parseRoute(key.value).ok ? key.value : []));
+  const where = elsewhere === document.routes() ? "of redirects" : "of headers";
+  const found = [...new Set(own)].slice(0, MAX_PATTERNS).map((name) => ({ name, detail: where }));
+  return [...usual, ...found.filter(({ name }) => !usual.some((known) => known.name === name))];
+}
+
+// Nobody reads a longer list; typing finds the rest no better.
+const MAX_PATTERNS = 50;
+
+/** The placeholder text of a whole object as an item, such as one action. */
+export function objectCandidate(document: ToolDocument, project: Project, place: Place, schema: Schema): Candidate {
+  const path = [...place.path, place.kind === "item" ? place.index : place.key!];
+  const value = goodValue(schema, { document, project, path, container: place.container });
+  const { text, snippet } = write(value, schema);
+  const label = text.replace(/\s+/g, " ");
+  return {
+    label: label.length <= 60 ? label : `${label.slice(0, 57)}...`,
+    kind: KIND.value,
+    text,
+    snippet,
+    detail: schema.description,
+  };
+}

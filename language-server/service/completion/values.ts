@@ -1,0 +1,245 @@
+import { inferRuntime } from "../../../schema/infer.ts";
+import { DEFAULT_REGION, REGIONS } from "../../../schema/regions.ts";
+import { memberSchema, resolve, type Schema } from "../../../schema/shape.ts";
+import type { ToolDocument } from "../document.ts";
+import type { Project } from "../project.ts";
+import { type Candidate, KIND } from "./candidate.ts";
+import { actionNames, goodValue, isHidden, locationFor, nameOf, textOf } from "./good-values.ts";
+import { objectCandidate } from "./keys.ts";
+import {
+  EXPOSED_HEADERS,
+  METHODS,
+  RECORD_VALUES,
+  REGION_PLACES,
+  REQUEST_HEADERS,
+  RESPONSE_HEADERS,
+  STATUS_WORDS,
+} from "./names.ts";
+import type { Place } from "./place.ts";
+
+/** The values that may be written at a place, whole. */
+export function valueCandidates(document: ToolDocument, project: Project, place: Place): Candidate[] {
+  const schema =
+    place.kind === "item" ? resolve(place.schema.items ?? {}) : memberSchema(place.schema, place.key ?? "");
+  const types = [schema.type].flat();
+  const candidates: Candidate[] = [];
+  if (types.includes("string")) candidates.push(...stringCandidates(document, project, place, schema));
+  // Between quotes only a string can stand.
+  if (place.isQuoted) return candidates;
+  if (types.includes("boolean")) candidates.push(...booleans(schema));
+  if (types.includes("integer") || types.includes("number")) candidates.push(...numbers(place, schema));
+  if (types.includes("object") || types.includes("array")) {
+    // An alert without an action to name would be wrong as it stands.
+    if (place.path[0] === "alerts" && place.kind === "item" && actionNames(document).length === 0) return candidates;
+    candidates.push(objectCandidate(document, project, place, schema));
+    const empty = types.includes("object") ? "{}" : "[]";
+    if (canBeEmpty(schema) && candidates.at(-1)!.text !== empty) {
+      candidates.push({ label: empty, kind: KIND.value, text: empty, snippet: empty === "{}" ? "{$1}" : "[$1]" });
+    }
+  }
+  return candidates;
+}
+
+function canBeEmpty({ required, minItems }: Schema): boolean {
+  return required === undefined && minItems === undefined;
+}
+
+function booleans(schema: Schema): Candidate[] {
+  return [true, false].map((value) => ({
+    label: String(value),
+    kind: KIND.keyword,
+    text: String(value),
+    detail: value === schema.default ? "default" : undefined,
+  }));
+}
+
+function numbers({ path, key }: Place, schema: Schema): Candidate[] {
+  if (path[0] === "redirects" && key === "status") {
+    return [301, 302, 303, 307, 308, 200].map((status) => word(String(status), STATUS_WORDS[status]));
+  }
+  const unit = schema["x-unit"] === undefined ? "" : ` ${schema["x-unit"]}`;
+  const known = [schema.default, ...(schema.examples ?? []), schema.minimum, schema.maximum];
+  const values = [...new Set(known.filter((value) => typeof value === "number"))].filter(
+    (value) => value < 2 ** 31 - 1,
+  );
+  return values.map((value) => {
+    const note =
+      value === schema.default
+        ? "default"
+        : value === schema.minimum
+          ? "the least"
+          : value === schema.maximum
+            ? "the most"
+            : undefined;
+    return word(String(value), [`${value}${unit}`, note].filter((part) => part !== undefined).join(", "));
+  });
+}
+
+function word(text: string, detail?: string): Candidate {
+  return { label: text, kind: KIND.value, text, detail };
+}
+
+function quoted(value: string, more: Partial<Candidate> = {}): Candidate {
+  return { label: value, kind: KIND.value, text: JSON.stringify(value), ...more };
+}
+
+function stringCandidates(document: ToolDocument, project: Project, place: Place, schema: Schema): Candidate[] {
+  const { path, key, kind, container } = place;
+  const [section] = path;
+  const siblings =
+    container.type === "array"
+      ? container.items.flatMap((item) => (item !== place.current && item.type === "string" ? item.value : []))
+      : [];
+  const unlessThere = (candidates: Candidate[]) => candidates.filter(({ label }) => !siblings.includes(label));
+  if (schema.enum !== undefined) {
+    return schema.enum.map((value) =>
+      quoted(value, { kind: KIND.enumMember, ...(value === schema.default && { detail: "default", preselect: true }) }),
+    );
+  }
+  if (section === "regions") return siblings.length > 0 ? [] : regions();
+  if (section === "cors" && path[1] === "allowed_methods") return unlessThere(METHODS.map((name) => quoted(name)));
+  if (section === "alerts" && key === "metric") {
+    return (schema.examples as string[]).map((name) => quoted(name, { kind: KIND.enumMember }));
+  }
+  if (section === "headers" && path.length === 2 && key !== undefined) {
+    const name = Object.keys(RESPONSE_HEADERS).find((header) => header.toLowerCase() === key.toLowerCase());
+    return (name === undefined ? [] : RESPONSE_HEADERS[name]!).map((value) => quoted(value));
+  }
+  if (section === "dns" && kind === "item" && path.at(-1) === "value") {
+    const type = textOf(document.nodeAt(path.slice(0, -1)).node, "type");
+    const value = type === undefined ? undefined : RECORD_VALUES[type];
+    if (siblings.length > 0 && (type === "CNAME" || type === "ALIAS")) return [];
+    return value === undefined ? [] : unlessThere([quoted(value)]);
+  }
+  if (section === "dns" && key === "name") {
+    const zone = String(path[1]);
+    const names = textOf(container, "type") === "CNAME" ? [`www.${zone}`] : [zone, `www.${zone}`];
+    return names.map((name) => quoted(name));
+  }
+  const language = schema["x-language"];
+  if (language?.startsWith("ref:")) return actionNames(document).map((name) => quoted(name, { kind: KIND.reference }));
+  switch (language) {
+    case "path":
+      return paths(project, place, document);
+    case "header-name":
+      return unlessThere(
+        (path[1] === "exposed_headers" ? EXPOSED_HEADERS : REQUEST_HEADERS).map((name) => quoted(name)),
+      );
+    case "location":
+      return locations(place);
+    case "command":
+      return commands(project, place, schema);
+    case "duration":
+    case "query":
+      // Their own languages complete inside of the quotes; without quotes there is nothing to put an item into.
+      return place.isQuoted ? [] : exampleStrings(schema);
+    default:
+      return plainStrings(document, project, place, schema);
+  }
+}
+
+function plainStrings(document: ToolDocument, project: Project, place: Place, schema: Schema): Candidate[] {
+  const { path, key, container } = place;
+  if (path.length === 0 && key === "name") {
+    const name = nameOf(project);
+    return [...new Set([...(name === undefined ? [] : [name]), "app"])].map((text) => quoted(text));
+  }
+  const full = [...path, place.kind === "item" ? place.index : (key ?? "")];
+  const good = goodValue(schema, { document, project, path: full, container });
+  const isRight = typeof good === "string" && good !== "";
+  const examples = isRight && isMadeToFit(place) ? [] : exampleStrings(schema);
+  return [...(isRight ? [quoted(good)] : []), ...examples.filter(({ label }) => label !== good)];
+}
+
+/** Whether an example would be wrong that does not fit the rest of the document. */
+function isMadeToFit({ path, key }: Place): boolean {
+  return (path[0] === "stages" && (key === "domain" || key === "zone")) || (path[0] === "actions" && key === "name");
+}
+
+function exampleStrings(schema: Schema): Candidate[] {
+  const texts = [schema.default, ...(schema.examples ?? [])].filter(
+    (value) => typeof value === "string" && value !== "",
+  );
+  return [...new Set(texts as string[])].map((text) =>
+    quoted(text, text === schema.default ? { detail: "default" } : {}),
+  );
+}
+
+function regions(): Candidate[] {
+  const sorted = [DEFAULT_REGION, ...REGIONS.filter((region) => region !== DEFAULT_REGION)];
+  return sorted.map((region) =>
+    quoted(region, {
+      kind: KIND.enumMember,
+      detail: [REGION_PLACES[region], region === DEFAULT_REGION ? "default" : undefined].filter(Boolean).join(", "),
+    }),
+  );
+}
+
+/** Files and folders of the project, one level below what is typed so far. */
+function paths(project: Project, place: Place, document: ToolDocument): Candidate[] {
+  if (project.listFiles === undefined) return [];
+  const typed = place.isQuoted ? typedText(place, document) : "";
+  const slash = typed.lastIndexOf("/");
+  const folder = slash < 0 ? "" : typed.slice(0, slash + 1);
+  if (/^[/~\\]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)/.test(folder)) return [];
+  const wantsFile = place.key === "file";
+  const isCode = /\.(?:js|mjs|css|html?|txt|json|svg|snippet)$/i;
+  const found: Candidate[] = [];
+  for (const { name, kind } of [...project.listFiles(folder === "" ? "." : folder)].sort(byName)) {
+    if (isHidden(name) || (kind === "file" && !wantsFile)) continue;
+    const path = folder + name;
+    if (kind === "directory") {
+      found.push(quoted(wantsFile ? `${path}/` : path, { kind: KIND.folder, rank: wantsFile ? 2 : 1 }));
+    } else {
+      found.push(quoted(path, { kind: KIND.file, rank: isCode.test(name) ? 0 : 1 }));
+    }
+  }
+  // A folder is no answer where a file is asked for, unless there is something to walk on to.
+  return wantsFile && !place.isQuoted ? found.filter(({ kind }) => kind === KIND.file) : found;
+}
+
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+
+/** What of a quoted token stands before its end, read as JSON as far as it goes. */
+function typedText({ range }: Place, document: ToolDocument): string {
+  const raw = document.text.slice(range.start + 1, range.end).replace(/["']$/, "");
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return raw;
+  }
+}
+
+function locations({ path }: Place): Candidate[] {
+  return [quoted(locationFor(String(path.at(-1))))];
+}
+
+/** The scripts of package.json, then what the tool would run by itself, then the examples. */
+function commands(project: Project, place: Place, schema: Schema): Candidate[] {
+  const found: Candidate[] = scripts(project).map(({ name, command }) =>
+    quoted(name === "start" ? "npm start" : `npm run ${name}`, { kind: KIND.function, detail: command, rank: 0 }),
+  );
+  if (project.directory !== undefined) {
+    const inferred = inferRuntime(project.directory, { name: "" }, { development: place.path[1] === "development" });
+    const command =
+      place.key === "command" ? inferred.command : place.key === "build" ? inferred.build : inferred.clean;
+    const isOwn = place.key === "command" || place.key === "build" || place.key === "clean";
+    if (isOwn && command !== undefined) found.push(quoted(command, { kind: KIND.function, detail: "inferred" }));
+  }
+  const inner = schema["x-language"] === undefined && schema.items !== undefined ? resolve(schema.items) : schema;
+  for (const candidate of exampleStrings(inner)) found.push(candidate);
+  return found.filter(({ label }, i) => found.findIndex((other) => other.label === label) === i);
+}
+
+export function scripts(project: Project): { readonly name: string; readonly command: string }[] {
+  const text = project.directory?.read("package.json");
+  if (text === undefined) return [];
+  try {
+    const scripts: unknown = (JSON.parse(text) as { scripts?: unknown } | null)?.scripts;
+    if (typeof scripts !== "object" || scripts === null) return [];
+    return Object.entries(scripts).flatMap(([name, command]) => (typeof command === "string" ? { name, command } : []));
+  } catch {
+    // Being edited: there are no scripts for the moment.
+    return [];
+  }
+}

@@ -1,0 +1,214 @@
+import type { Hover } from "vscode-languageserver-types";
+import type { Span } from "../../grammar/problem.ts";
+import { parseLocation, parseRoute, routeCaptures, substitute } from "../../grammar/route/index.ts";
+import { DURATION_UNITS, humanDuration, parseDuration } from "../../grammar/units/duration.ts";
+import { parseGlob } from "../../schema/glob.ts";
+import { memberOf } from "../../schema/json.ts";
+import { isGlob, REGIONS } from "../../schema/regions.ts";
+import type { Schema } from "../../schema/shape.ts";
+import { DEFAULT_STAGES } from "../../schema/stages.ts";
+import { plainText } from "./completion/candidate.ts";
+import { textOf } from "./completion/good-values.ts";
+import { detailOf } from "./completion/keys.ts";
+import { REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
+import { scripts } from "./completion/values.ts";
+import type { EmbeddedString, ToolDocument, TreePlace } from "./document.ts";
+import type { ClientOptions } from "./methods.ts";
+import type { Project } from "./project.ts";
+import { rivals, sampleOf } from "./routes.ts";
+
+/** What stands under the cursor, in words: the documentation of a key, the meaning of a value. Markdown or plain. */
+export function hover(
+  document: ToolDocument,
+  offset: number,
+  project: Project,
+  client: ClientOptions,
+): Hover | undefined {
+  const found = document.kind === "config" ? hoverConfig(document, offset, project) : undefined;
+  if (found === undefined) return undefined;
+  const value = found.paragraphs.join("\n\n");
+  return {
+    contents: client.markdown ? { kind: "markdown", value } : { kind: "plaintext", value: plainText(value) },
+    range: document.rangeOf(found.span),
+  };
+}
+
+interface Found {
+  readonly span: Span;
+  readonly paragraphs: readonly string[];
+}
+
+function hoverConfig(document: ToolDocument, offset: number, project: Project): Found | undefined {
+  const place = document.pathAt(offset);
+  // Between the members of an object nothing in particular is meant.
+  if (place === undefined || place.node.type === "object" || place.node.type === "array") return undefined;
+  const embedded = document.embeddedAt(offset);
+  const meaning = embedded === undefined ? plainValueOf(place) : languageOf(document, embedded, project);
+  const docs = place.isKey ? keyOf(document, place) : docsOf(place.schema);
+  // The meaning of this very text first; what the setting is for stands behind it.
+  const paragraphs = [...meaning, ...docs];
+  return paragraphs.length === 0 ? undefined : { span: place.node.span, paragraphs };
+}
+
+function docsOf(schema: Schema): string[] {
+  const text = schema.markdownDescription ?? schema.description;
+  return text === undefined ? [] : [text];
+}
+
+/** A key: what it is for, what may stand there. */
+function keyOf(document: ToolDocument, { schema, path }: TreePlace): string[] {
+  const parts = docsOf(schema);
+  if (path[0] === "stages" && path.length === 2) parts.unshift(stageOf(document, String(path[1])));
+  if (schema.type === undefined) return parts;
+  const bounds =
+    schema.minimum !== undefined && schema.maximum !== undefined
+      ? `, ${schema.minimum} to ${schema.maximum}`
+      : schema.minimum !== undefined
+        ? `, at least ${schema.minimum}`
+        : "";
+  const values = schema.enum === undefined ? "" : `: ${schema.enum.map((value) => `\`${value}\``).join(", ")}`;
+  return [...parts, `*${detailOf(schema, false)}${bounds}*${values}`];
+}
+
+function stageOf(document: ToolDocument, name: string): string {
+  const stage = document.stages().find(({ key }) => key.value === name)?.value;
+  const overrides = ["hooks", "function", "proxy"].filter((part) => memberOf(stage, part) !== undefined);
+  const domain = memberOf(stage, "domain")?.value;
+  const where =
+    name === "development"
+      ? "The stage on this machine, run by `tool start`."
+      : (DEFAULT_STAGES as readonly string[]).includes(name)
+        ? `A stage that exists by itself, deployed by \`tool deploy ${name}\`.`
+        : `A custom stage, deployed by \`tool deploy ${name}\` once \`tool stack apply\` has made it.`;
+  const at = domain?.type === "string" ? ` At \`${domain.value}\`.` : "";
+  return where + at + (overrides.length > 0 ? ` Overrides ${overrides.join(", ")}.` : "");
+}
+
+/** A plain value: numbers with their unit in words. */
+function plainValueOf({ node, schema, path }: TreePlace): string[] {
+  if (node.type === "number") {
+    if (path[0] === "redirects" && path.at(-1) === "status") {
+      const words = STATUS_WORDS[node.value];
+      return words === undefined ? [] : [`**${node.value}** ${words}`];
+    }
+    const unit = schema["x-unit"];
+    if (unit === undefined) return [];
+    const isTime = Object.hasOwn(DURATION_UNITS, unit) && node.value >= 0 && Number.isFinite(node.value);
+    const ms = isTime ? node.value * DURATION_UNITS[unit as keyof typeof DURATION_UNITS] : undefined;
+    const written = `${node.value} ${unit}`;
+    const words = ms === undefined || humanDuration(ms) === `${node.value}${unit}` ? "" : ` (${humanDuration(ms)})`;
+    return [`**${written}**${words}`];
+  }
+  if (node.type === "boolean" && schema.default === node.value) return [`\`${node.value}\` is the default.`];
+  if (node.type === "string" && schema.default === node.value) return [`\`${node.value}\` is the default.`];
+  return [];
+}
+
+/** A string in a language of its own: what it says. Nothing where it is wrong, which diagnostics say. */
+function languageOf(document: ToolDocument, string: EmbeddedString, project: Project): string[] {
+  const { value, language } = string;
+  switch (language) {
+    case "route":
+      return routeWords(document, string);
+    case "location":
+      return locationWords(string);
+    case "duration": {
+      const parsed = parseDuration(value);
+      return parsed.ok ? [`**${value}** is ${durationWords(parsed.value)}.`] : [];
+    }
+    case "glob":
+      return regionWords(value);
+    case "command": {
+      const script = /^npm (?:run )?([\w:.-]+)$/.exec(value)?.[1];
+      const found = scripts(project).find(({ name }) => name === script);
+      return found === undefined ? [] : [`Runs \`${found.command}\`, the script \`${found.name}\` of package.json.`];
+    }
+    case "path": {
+      const kind = value.includes("..") || value.startsWith("/") ? undefined : project.directory?.kind(value);
+      return kind === undefined ? [] : [`A ${kind} of the project.`];
+    }
+    default:
+      return language.startsWith("ref:/actions") ? actionWords(document, value) : [];
+  }
+}
+
+/** `90061000` is `1 day 1 hour 1 minute 1 second`. */
+export function durationWords(ms: number): string {
+  if (ms === 0) return "no time";
+  let rest = ms;
+  const words: string[] = [];
+  for (const [unit, name] of UNIT_WORDS) {
+    const count = Math.floor(rest / DURATION_UNITS[unit]);
+    rest -= count * DURATION_UNITS[unit];
+    if (count > 0) words.push(`${count} ${name}${count === 1 ? "" : "s"}`);
+  }
+  return words.join(" ");
+}
+
+const UNIT_WORDS = [
+  ["d", "day"],
+  ["h", "hour"],
+  ["m", "minute"],
+  ["s", "second"],
+  ["ms", "millisecond"],
+] as const;
+
+function regionWords(value: string): string[] {
+  if (!isGlob(value)) return REGION_PLACES[value] === undefined ? [] : [`**${value}**: ${REGION_PLACES[value]}`];
+  const glob = parseGlob(value);
+  if (!glob.ok) return [];
+  const matched = REGIONS.filter(glob.value);
+  return [
+    matched.length === 0 ? "Matches no region." : `Matches ${matched.map((region) => `\`${region}\``).join(", ")}.`,
+  ];
+}
+
+function actionWords(document: ToolDocument, name: string): string[] {
+  const action = document.actions().find((action) => textOf(action, "name") === name);
+  if (action === undefined) return [];
+  const targets = ["emails", "numbers"].flatMap((key) => {
+    const list = memberOf(action, key)?.value;
+    return list?.type === "array" ? list.items.flatMap((item) => (item.type === "string" ? item.value : [])) : [];
+  });
+  // The address of a webhook is as good as a password: it is not shown once more.
+  const whom = textOf(action, "type") === "chat" ? (textOf(action, "channel") ?? "its channel") : targets.join(", ");
+  return [`Notifies ${whom || "nobody yet"} by ${textOf(action, "type") ?? "no type yet"}.`];
+}
+
+// More names say less.
+const MAX_RIVALS = 5;
+
+/** A pattern: a path that it matches, what it captures, and who wins where others match too. */
+function routeWords(document: ToolDocument, { value, path }: EmbeddedString): string[] {
+  const parsed = parseRoute(value);
+  if (!parsed.ok) return [];
+  const captures = routeCaptures(parsed.value);
+  const sample = sampleOf(parsed.value);
+  const what =
+    captures.length === 0 && sample === value
+      ? `Matches exactly \`${value}\``
+      : `Matches ${sample === undefined ? "paths" : `paths such as \`${sample}\``}`;
+  const names = captures.map((name) => `\`:${name}\``).join(" and ");
+  const lines = [`${what}${captures.length > 0 && path[0] === "redirects" ? `, and captures ${names}` : ""}.`];
+  const { beats, yields } = rivals(document, String(path[0]), parsed.value);
+  const some = (routes: readonly string[]) => {
+    const shown = routes.slice(0, MAX_RIVALS).map((route) => `\`${route}\``);
+    return shown.join(", ") + (routes.length > MAX_RIVALS ? ` and ${routes.length - MAX_RIVALS} more` : "");
+  };
+  if (beats.length > 0) lines.push(`Wins over ${some(beats)}.`);
+  if (yields.length > 0) lines.push(`Yields to ${some(yields)}.`);
+  return [lines.join(" ")];
+}
+
+/** A location: where a path goes that the pattern of its rule matches. */
+function locationWords({ value, path }: EmbeddedString): string[] {
+  const location = parseLocation(value);
+  const route = parseRoute(String(path.at(-2)));
+  if (!location.ok || !route.ok) return [];
+  const captures = Object.fromEntries(
+    routeCaptures(route.value).map((name) => [name, name === "splat" ? "a/b" : name]),
+  );
+  const sample = sampleOf(route.value);
+  if (sample === undefined) return [];
+  return [`\`${sample}\` goes to \`${substitute(location.value, captures)}\`.`];
+}
