@@ -1,3 +1,4 @@
+import { didYouMean } from "../did-you-mean.ts";
 import { type Problem, quote, type Span } from "../problem.ts";
 import { meantByteUnit } from "../units/bytes.ts";
 import { meantDurationUnit, parseDuration } from "../units/duration.ts";
@@ -16,13 +17,16 @@ import { isTimeUnit, NUMBER_UNITS, readEscape } from "./literals.ts";
 import { printField } from "./print.ts";
 import * as problems from "./problems.ts";
 import { compileRegex } from "./regex.ts";
+import { isForeignWord, slips } from "./slips.ts";
 import { parseTimestamp } from "./timestamp.ts";
+import { tokenize } from "./tokens.ts";
 
 /** Everything wrong with a query that the grammar accepts, in the order of the text. */
 export function check(query: Query): Problem[] {
   if (query.expr === undefined) return [];
-  const context: Context = { source: query.source, problems: [], numbers: new Map() };
+  const context: Context = { source: query.source, problems: [], numbers: new Map(), foreign: false };
   checkExpr(query.expr, context);
+  if (context.foreign) addSlips(context);
   return context.problems.sort((a, b) => a.span.start - b.span.start);
 }
 
@@ -31,6 +35,15 @@ interface Context {
   readonly problems: Problem[];
   /** The number literals so far, by the offset where they end. */
   readonly numbers: Map<number, NumberValue>;
+  /** Whether a bare name is an operator of another language. */
+  foreign: boolean;
+}
+
+/** `path like "/x"` is three terms to the grammar. */
+function addSlips({ source, problems: found }: Context): void {
+  for (const slip of slips(source, tokenize(source))) {
+    if (!found.some(({ span }) => span.start < slip.span.end && slip.span.start < span.end)) found.push(slip);
+  }
 }
 
 function checkExpr(expr: Expr, context: Context): void {
@@ -84,6 +97,15 @@ function checkExpr(expr: Expr, context: Context): void {
 }
 
 function checkField(field: Field, context: Context): void {
+  const [first, second] = field.path;
+  if (
+    first!.kind === "key" &&
+    first!.key === "$" &&
+    second?.kind === "key" &&
+    context.source[second.span.start] === "."
+  ) {
+    context.problems.push(problems.jsonPath(field.span, context.source.slice(field.span.start, field.span.end)));
+  }
   for (const segment of field.path) {
     const text = context.source.slice(segment.span.start, segment.span.end);
     if (segment.kind === "key") checkEscapes(segment.span, context);
@@ -126,16 +148,27 @@ function checkRegex(source: string, flags: string, { start, end }: Span, context
 }
 
 /** `path =~/x/` would compare with the text "~/x/". */
-function checkAttachedTilde({ operator, value }: Comparison, context: Context): void {
+function checkAttachedTilde({ field, operator, value }: Comparison, context: Context): void {
   if (value.kind !== "word" || value.span.start !== operator.end || !value.chunks[0]!.startsWith("~")) return;
+  if (value.chunks[0] === "~") {
+    context.foreign = true;
+    return;
+  }
   const at = { start: operator.start, end: operator.end + 1 };
   const text = context.source.slice(at.start, at.end);
-  const write = text === "!=~" ? undefined : "~";
-  const hint = write === undefined ? "write not field ~ /text/" : "write ~, or put the value in double quotes";
-  context.problems.push(problems.unknownOperator(at, text, hint, write));
+  if (text === "!=~") {
+    const edits = [
+      { span: { start: field.span.start, end: field.span.start }, text: "not " },
+      { span: at, text: "~ " },
+    ];
+    const problem = problems.unknownOperator(at, text, `write not ${printField(field)} ~ ...`);
+    context.problems.push({ ...problem, fix: { title: "Write not before the field, and ~", edits } });
+    return;
+  }
+  context.problems.push(problems.unknownOperator(at, text, "write ~, or put the value in double quotes", "~"));
 }
 
-/** Terms side by side that were meant as one: `size > 5 kb`, `path like "/x"`, `user is null`. */
+/** Terms side by side that were meant as one: `size > 5 kb`. */
 function checkNeighbours({ terms }: And, context: Context): void {
   const { source } = context;
   const beside = (left: Expr | undefined, right: Expr | undefined) =>
@@ -144,35 +177,17 @@ function checkNeighbours({ terms }: And, context: Context): void {
   for (const [index, term] of terms.entries()) {
     const name = bareName(term);
     const before = terms[index - 1];
-    const after = terms[index + 1];
     if (name === undefined || before === undefined || !beside(before, term)) continue;
 
     const number = context.numbers.get(before.span.end);
-    const unit = name.toLowerCase();
-    if (number !== undefined && Object.hasOwn(NUMBER_UNITS, unit)) {
+    if (number === undefined) continue;
+    const lower = name.toLowerCase();
+    const unit = Object.hasOwn(NUMBER_UNITS, lower) ? lower : (meantByteUnit(name) ?? meantDurationUnit(name));
+    if (unit !== undefined && Object.hasOwn(NUMBER_UNITS, unit)) {
       const digits = number.text.slice(0, number.text.length - (number.unit?.length ?? 0));
       context.problems.push(problems.unitAfterBlank(term.span, { ...number.span, text: digits }, unit));
-      continue;
-    }
-    if (before.kind !== "truthy" || !beside(term, after)) continue;
-    const field = printField(before.field);
-    if (after!.kind === "message" && LIKE.test(name)) {
-      const text = source.slice(after!.span.start + 1, after!.span.end - 1);
-      context.problems.push(problems.unknownOperator(term.span, name, likeHint(field, name.toLowerCase(), text)));
-    } else if (/^is$/i.test(name)) {
-      const hint = `write ${field} = null, exists ${field}, or not exists ${field}`;
-      context.problems.push(problems.unknownOperator(term.span, name, hint));
     }
   }
-}
-
-const LIKE = /^(i?like|matches|starts_?with|ends_?with)$/i;
-
-function likeHint(field: string, operator: string, text: string): string {
-  if (operator === "like") return `* is the wildcard: write ${field} = "${text.replaceAll("%", "*")}"`;
-  if (operator.startsWith("starts")) return `write ${field} = "${text}*"`;
-  if (operator.startsWith("ends")) return `write ${field} = "*${text}"`;
-  return operator === "ilike" ? `to ignore case, write ${field} ~ /text/i` : `write ${field} ~ /text/`;
 }
 
 const bareName = (expr: Expr) =>
@@ -181,6 +196,7 @@ const bareName = (expr: Expr) =>
 /** `Or` is a legal name, but was never meant as one. */
 function checkBareName(field: Field, context: Context): void {
   const name = printField(field);
+  context.foreign ||= isForeignWord(name);
   if (/^(and|or|not|in|contains|exists)$/i.test(name)) context.problems.push(problems.keywordCase(field.span, name));
 }
 
@@ -208,6 +224,8 @@ function levelProblem(value: Value, context: Context): Problem | undefined {
   if (lower !== undefined && levelOf(lower) !== undefined) {
     return problems.notANumber(value.span, message, `write ${lower}`, lower);
   }
+  const near = name === undefined ? undefined : didYouMean(name, LEVELS);
+  if (near !== undefined) return problems.notANumber(value.span, message, `did you mean ${near}?`, near);
   return problems.notANumber(value.span, message, `levels are ${LEVELS.join(", ")}`);
 }
 
@@ -235,6 +253,18 @@ function timestampProblem(value: Value, context: Context): Problem | undefined {
     }
     const unit = value.kind === "word" ? unitProblem(value.span, name) : undefined;
     if (unit !== undefined) return unit;
+    const ago = /^(?:now)?-(\d+(?:\.\d+)?(?:ms|s|m|h|d))$|^(\d+(?:\.\d+)?(?:ms|s|m|h|d))[ -]?ago$/.exec(name);
+    const duration = ago?.[1] ?? ago?.[2];
+    if (duration !== undefined) {
+      return problems.notANumber(value.span, message, `write ${duration}, which is that long ago`, duration);
+    }
+    if (/^(?:yesterday|today|now)$/i.test(name)) {
+      return problems.notANumber(
+        value.span,
+        message,
+        'write 1d for the last 24 hours, or a quoted time, such as "2024-05-01T00:00:00Z"',
+      );
+    }
   }
   return problems.notANumber(value.span, message, TIMES);
 }
@@ -247,6 +277,11 @@ function numberProblem(op: string, value: Value, context: Context): Problem | un
   const name = plain(value);
   const message = `${shown(value, context)} is no number`;
   if (name !== undefined) {
+    const hundreds = /^([1-5])xx$/i.exec(name)?.[1];
+    if (hundreds !== undefined) {
+      const write = `${hundreds}${op === ">=" || op === "<" ? "00" : "99"}`;
+      return problems.notANumber(value.span, message, `write ${write}`, write);
+    }
     const unit = value.kind === "word" ? unitProblem(value.span, name) : undefined;
     if (unit !== undefined) return unit;
     const digits = name.replace(/^\+|_|\.$/g, "");

@@ -1,32 +1,21 @@
 import type { Problem, Span } from "../problem.ts";
+import { levelOf } from "./levels.ts";
 import { NUMBER_UNITS } from "./literals.ts";
 import * as problems from "./problems.ts";
-import { type Token, type TokenKind, tokenize } from "./tokens.ts";
+import type { Token, TokenKind } from "./tokens.ts";
 
 /**
- * What is wrong with a query that the grammar does not accept. `offset` lies in or before the token where the parser
- * could not go on. At least one problem.
+ * What is wrong where the grammar cannot go on. `offset` lies in or before the token where the parser failed.
+ * What is wrong wherever it stands (slips.ts) has been mended before.
  */
-export function diagnose(source: string, offset: number): Problem[] {
-  const tokens = tokenize(source);
-  const anywhere = wrongAnywhere(source, tokens);
-  if (anywhere.length > 0) return anywhere;
-
-  const found = tokens.findIndex((token) => token.end > offset);
-  const place = new Place(source, tokens, found < 0 ? tokens.length : found);
-  return [glued(place) ?? operators(place) ?? byKind(place)];
+export function diagnose(source: string, tokens: readonly Token[], offset: number): Problem {
+  const place = new Place(source, tokens, tokenAt(tokens, offset));
+  return glued(place) ?? byKind(place);
 }
 
-/** What is wrong wherever it stands, all of it; up to a quote that is never closed, behind which nothing is certain. */
-function wrongAnywhere(source: string, tokens: readonly Token[]): Problem[] {
-  const found: Problem[] = [];
-  for (const token of tokens) {
-    if (token.kind === "unclosed-string") return [...found, problems.unclosedString(token, token.end < source.length)];
-    if (token.kind === "unclosed-regex") return [...found, problems.unclosedRegex(token)];
-    if (token.kind === "wrong-quotes") found.push(problems.wrongQuotes(token));
-    if (token.kind === "wrong-blank") found.push(problems.wrongBlank(token));
-  }
-  return found;
+function tokenAt(tokens: readonly Token[], offset: number): number {
+  const found = tokens.findIndex((token) => token.end > offset);
+  return found < 0 ? tokens.length : found;
 }
 
 /** The tokens around the failure. `next` is undefined at the end of the query. */
@@ -86,54 +75,6 @@ function glued({ prev, next, follow }: Place): Problem | undefined {
   return undefined;
 }
 
-/** Operators of other languages, which the tokens have split: `=>`, `===`, `=~`, `status:500`, `a like "x"`. */
-function operators(place: Place): Problem | undefined {
-  const { source, prev, next } = place;
-  // a =~ /x/ reads as a = "~" and fails behind it.
-  const regex = prev?.text === "~" && place.before(2)?.kind === "compare" ? place.before(2) : undefined;
-  if (regex !== undefined && regex.end === prev!.start) {
-    return foreign(source, { start: regex.start, end: prev!.end });
-  }
-  if (next === undefined) return undefined;
-
-  const touching = [prev, next].filter((token) => token !== undefined && SYMBOLIC.has(token.kind)) as Token[];
-  if (next.kind !== "word" && touching.length === 2 && prev!.end === next.start) {
-    let first = prev!;
-    for (let steps = 2; place.before(steps)?.end === first.start && SYMBOLIC.has(place.before(steps)!.kind); steps++) {
-      first = place.before(steps)!;
-    }
-    const run = { start: first.start, end: next.end };
-    if (FOREIGN.has(source.slice(run.start, run.end))) return foreign(source, run, place.before(2)?.text);
-  }
-  if (next.kind === "other" && FOREIGN.has(next.text)) return foreign(source, next);
-
-  const value = prev?.kind === "word" || prev?.kind === "string" || prev?.kind === "close";
-  if (next.kind === "word" && value && next.text.startsWith(":")) {
-    const glued = prev!.end === next.start || next.text.length > 1;
-    const colon = { start: next.start, end: next.start + 1 };
-    const operand = next.text.slice(1) || place.follow?.text || "...";
-    return problems.unknownOperator(colon, ":", `write ${prev!.text} = ${operand}`, glued ? " = " : "=");
-  }
-  const operator = prev?.kind === "word" ? FOREIGN_WORDS.get(prev.text.toLowerCase()) : undefined;
-  const field = place.before(2);
-  if (operator !== undefined && field?.kind === "word" && VALUES.has(next.kind)) {
-    const upper = place.follow?.kind === "and" ? place.before(-2)?.text : undefined;
-    const write =
-      operator === "between"
-        ? `${field.text} >= ${next.text} and ${field.text} <= ${upper ?? "..."}`
-        : `${field.text} ${operator} ${next.text}`;
-    return problems.unknownOperator(prev!, prev!.text, `write ${write}`, operator === "between" ? undefined : operator);
-  }
-  return undefined;
-}
-
-function foreign(source: string, { start, end }: Span, field = "field"): Problem {
-  const text = source.slice(start, end);
-  const write = FOREIGN.get(text)!;
-  if (text === "!~") return problems.unknownOperator({ start, end }, text, `write not ${field} ~ ...`);
-  return problems.unknownOperator({ start, end }, text, `write ${write}`, write);
-}
-
 function byKind(place: Place): Problem {
   const { next } = place;
   if (next === undefined) return atEnd(place);
@@ -168,12 +109,25 @@ function unfinished(place: Place): Problem | undefined {
   const { prev } = place;
   if (prev === undefined) return undefined;
   if (TAKES_VALUE.has(prev.kind)) return problems.missingValue(prev, place.field());
-  if (TAKES_TERM.has(prev.kind)) return problems.missingOperand(prev, "behind");
+  if (TAKES_TERM.has(prev.kind)) return problems.missingOperand(prev, "behind", removable(place, prev, "behind"));
   if (prev.kind === "exists") {
     const field = place.before(2);
-    return problems.missingName(prev, undefined, field?.kind === "word" ? field.text : undefined);
+    return problems.missingName(prev, undefined, field?.kind === "word" ? field : undefined);
   }
   return undefined;
+}
+
+/** The operator with the blanks on its empty side, where no other meaning is possible. */
+function removable(place: Place, operator: Token, side: "before" | "behind"): Span | undefined {
+  const { source } = place;
+  const [before, behind] = side === "before" ? [place.prev, place.follow] : [place.before(2), place.next];
+  // A lone operator is no query at all, and of two different ones either may be meant.
+  if (operator.kind === "not" || (before === undefined && behind === undefined)) return undefined;
+  if (before !== undefined && TAKES_TERM.has(before.kind) && before.kind !== operator.kind) return undefined;
+  let { start, end } = operator;
+  if (side === "before") while (/[ \t]/.test(source[end] ?? "")) end++;
+  else while (/[ \t]/.test(source[start - 1] ?? "")) start--;
+  return { start, end };
 }
 
 function atEnd(place: Place): Problem {
@@ -190,13 +144,13 @@ function atClose(place: Place, next: Token): Problem {
   const { prev, open } = place;
   if (open.length === 0) return unfinished(place) ?? problems.surplusParen(next);
   if (prev?.kind === "open") return problems.emptyParens({ start: prev.start, end: next.end });
-  if (prev?.kind === "comma") return problems.missingListValue(next);
+  if (prev?.kind === "comma") return problems.missingListValue(next, prev);
   return unfinished(place) ?? problems.unexpected(next);
 }
 
 function atComma(place: Place, next: Token): Problem {
   const { prev, follow, source } = place;
-  if (place.inList) return problems.missingListValue(next);
+  if (place.inList) return problems.missingListValue(next, next);
   const pending = unfinished(place);
   if (pending !== undefined) return pending;
   const groups = prev && /^-?[0-9]{1,3}(,[0-9]{3})+(?![0-9])/.exec(source.slice(prev.start));
@@ -204,7 +158,31 @@ function atComma(place: Place, next: Token): Problem {
     const at = { start: prev.start, end: prev.start + groups[0].length };
     return problems.digitGroups(at, groups[0], groups[0].replaceAll(",", ""));
   }
-  return problems.unexpectedComma(next);
+  return problems.unexpectedComma(next, commaFix(place, next));
+}
+
+/** `status = 500, 404` is a list, `status = 500, method = GET` two terms; of `a, b` neither is certain. */
+function commaFix(place: Place, comma: Token): { at: Span; text: string } | undefined {
+  const { prev, follow } = place;
+  if (prev === undefined || follow === undefined) return undefined;
+  const after = place.before(-2);
+  if (follow.kind === "word" && after !== undefined && TAKES_VALUE.has(after.kind)) {
+    return { at: { start: comma.start, end: comma.end }, text: follow.start === comma.end ? " and " : " and" };
+  }
+  const [operator, field] = [place.before(2), place.before(3)];
+  if (operator?.kind !== "compare" || !/^==?$/.test(operator.text) || field?.kind !== "word") return undefined;
+  const values = [prev.text];
+  let steps = 0;
+  while (place.before(steps)?.kind === "comma" && VALUES.has(place.before(steps - 1)?.kind as TokenKind)) {
+    values.push(place.before(steps - 1)!.text);
+    steps -= 2;
+  }
+  const next = place.before(steps);
+  const numbers = values.every((value) => NUMBER.test(value));
+  if (!numbers && values.slice(1).some((value) => levelOf(value) !== undefined)) return undefined;
+  if (values.length < 2 || (next !== undefined && TAKES_VALUE.has(next.kind))) return undefined;
+  const end = place.before(steps + 1)!.end;
+  return { at: { start: field.start, end }, text: `${field.text} in (${values.join(", ")})` };
 }
 
 function atChain(place: Place, next: Token): Problem {
@@ -216,14 +194,14 @@ function atChain(place: Place, next: Token): Problem {
   }
   if (prev?.kind === "exists") return problems.missingName(prev, undefined);
   if (place.inList) return isWord(next) ? problems.reservedValue(next) : problems.unexpected(next);
-  if (startsTerm(prev)) return problems.missingOperand(next, "before");
+  if (startsTerm(prev)) return problems.missingOperand(next, "before", removable(place, next, "before"));
   return problems.unexpected(next);
 }
 
 function atOperator(place: Place, next: Token): Problem {
   const { prev } = place;
   if (prev?.kind === "not" && isWord(prev) && place.before(2)?.kind === "word") {
-    return problems.misplacedNot({ start: prev.start, end: next.end }, place.before(2)!.text, next.text);
+    return problems.misplacedNot({ start: prev.start, end: next.end }, place.before(2)!, prev, next.text);
   }
   if (startsTerm(prev)) return problems.missingField(next);
   if (prev?.kind === "string" && !TAKES_VALUE.has(place.before(2)?.kind as TokenKind) && !place.inList) {
@@ -235,6 +213,7 @@ function atOperator(place: Place, next: Token): Problem {
       { start: prev.start, end: next.end },
       `${prev.text} ${next.text}`,
       "write one operator: = != > >= < <= or ~",
+      prev.text === next.text ? prev.text : undefined,
     );
   }
   const operator = place.before(2);
@@ -251,9 +230,9 @@ function atKeyword(place: Place, next: Token): Problem {
     return named ? problems.reservedValue(next) : problems.missingValue(prev, place.field());
   }
   if (place.inList) return named ? problems.reservedValue(next) : problems.unexpected(next);
-  if (prev?.kind === "exists") return problems.reservedName(next);
+  if (prev?.kind === "exists") return named ? problems.reservedName(next) : problems.missingName(prev, next);
   if (prev?.kind === "not" && place.before(2)?.kind === "word" && next.kind === "contains") {
-    return problems.misplacedNot({ start: prev.start, end: next.end }, place.before(2)!.text, next.text);
+    return problems.misplacedNot({ start: prev.start, end: next.end }, place.before(2)!, prev, next.text);
   }
   if (prev?.kind === "string" && (next.kind === "in" || next.kind === "contains")) {
     return problems.fieldInQuotes(prev, next);
@@ -286,22 +265,42 @@ function atText(place: Place, next: Token): Problem {
     if (NUMBER.test(prev.text) && Object.hasOwn(NUMBER_UNITS, next.text.toLowerCase())) {
       return problems.unitAfterBlank(next, prev, next.text.toLowerCase());
     }
-    return problems.missingComma(next);
+    return problems.missingComma(next, prev.end);
   }
   if (prev?.kind === "word" && prev.end === next.start) {
     // A name that goes on with characters that no name has: a..b, a.0, err*, a/b
     const at = { start: prev.start, end: next.end };
     const name = source.slice(at.start, at.end);
-    if (/^\.[0-9]/.test(next.text)) return problems.badName(at, name, `write ${name.replace(/\.([0-9]+)/g, "[$1]")}`);
+    if (/^\.[0-9]/.test(next.text)) {
+      const write = name.replace(/\.([0-9]+)/g, "[$1]");
+      return problems.badName(at, name, `write ${write}`, /[.*/]$|\][^.[]/.test(write) ? undefined : write);
+    }
     if (next.text.startsWith(".")) {
       const tidy = name.replace(/\.{2,}/g, ".").replace(/\.$/, "");
-      return problems.badName(at, name, `write ${tidy}; odd keys are written ${prev.text}["odd key"]`);
+      return problems.badName(at, name, `write ${tidy}; odd keys are written ${prev.text}["odd key"]`, tidy);
     }
     const pattern = name.includes("*") ? name : `*${name}*`;
-    return problems.badName(at, name, `write "${pattern}" in double quotes to search the messages`);
+    const hint = `write "${pattern}" in double quotes to search the messages`;
+    const compared = TAKES_VALUE.has(place.follow?.kind as TokenKind);
+    return problems.badName(at, name, hint, compared ? undefined : `"${pattern}"`);
   }
   const compared = prev?.kind === "word" && !TAKES_VALUE.has(place.before(2)?.kind as TokenKind);
-  return problems.valueAlone(next, next.text, compared ? prev.text : undefined);
+  return problems.valueAlone(next, next.text, compared ? prev : undefined, alternatives(place, next));
+}
+
+/** `status = 500 or 404`, which was meant as a list. */
+function alternatives(place: Place, next: Token): { at: Span; text: string } | undefined {
+  const [or, value, operator, field] = [1, 2, 3, 4].map((steps) => place.before(steps));
+  if (or?.kind !== "or" || operator?.kind !== "compare" || !/^==?$/.test(operator.text)) return undefined;
+  if (!VALUES.has(value?.kind as TokenKind) || field?.kind !== "word") return undefined;
+  const values = [value!.text, next.text];
+  let steps = 0;
+  while (place.before(steps - 1)?.kind === "or" && NUMBER.test(place.before(steps - 2)?.text ?? "")) {
+    steps -= 2;
+    values.push(place.before(steps)!.text);
+  }
+  const end = place.before(steps)!.end;
+  return { at: { start: field.start, end }, text: `${field.text} in (${values.join(", ")})` };
 }
 
 function atOther(place: Place, next: Token): Problem {
@@ -312,7 +311,18 @@ function atOther(place: Place, next: Token): Problem {
     if (prev?.kind === "word" && prev.end === next.start) {
       const at = { start: prev.start, end: close < 0 ? next.end : close + 1 };
       const hint = `write ${prev.text}[0] for an element, ${prev.text}["key"] for a key`;
-      return problems.badName(at, source.slice(at.start, at.end), hint);
+      const name = source.slice(at.start, at.end);
+      if (close < 0 && place.follow?.kind === "string") {
+        const write = `${prev.text}[${place.follow.text}]`;
+        return problems.badName(
+          { start: prev.start, end: place.follow.end },
+          source.slice(prev.start, place.follow.end),
+          `write ${write}`,
+          write,
+        );
+      }
+      const key = /\[([\p{L}_][\p{L}0-9_-]*)\]$/u.exec(name)?.[1];
+      return problems.badName(at, name, hint, key === undefined ? undefined : `${prev.text}["${key}"]`);
     }
   }
   if (next.kind !== "other") return problems.unexpected(next);
@@ -327,39 +337,8 @@ const isWord = (token: Token) => /^\w/.test(token.text);
 const TAKES_VALUE: ReadonlySet<TokenKind> = new Set(["compare", "match", "contains", "in"]);
 const TAKES_TERM: ReadonlySet<TokenKind> = new Set(["and", "or", "not"]);
 const RESERVED: ReadonlySet<TokenKind> = new Set(["and", "or", "not", "in", "contains", "exists"]);
-const SYMBOLIC: ReadonlySet<TokenKind> = new Set(["compare", "match", "and", "or", "not", "other"]);
 const VALUES: ReadonlySet<TokenKind> = new Set(["word", "string"]);
 
 // Only a name that begins with a whole keyword can be one that the grammar refuses.
 const RESERVED_FIRST = /^(?:and|or|not|in|contains|exists|AND|OR|NOT|IN|CONTAINS|EXISTS)[.[]/;
 const NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)$/;
-
-/** What people type who come from elsewhere, and the operator to write instead. */
-const FOREIGN: ReadonlyMap<string, string> = new Map([
-  ["=>", ">="],
-  ["=<", "<="],
-  ["===", "="],
-  ["!==", "!="],
-  ["<>", "!="],
-  ["=!", "!="],
-  ["=~", "~"],
-  ["~=", "~"],
-  ["!~", "not"],
-  ["&", "and"],
-  ["|", "or"],
-  [";", "and"],
-]);
-
-const FOREIGN_WORDS: ReadonlyMap<string, string> = new Map([
-  ["eq", "="],
-  ["equals", "="],
-  ["is", "="],
-  ["ne", "!="],
-  ["gt", ">"],
-  ["gte", ">="],
-  ["ge", ">="],
-  ["lt", "<"],
-  ["lte", "<="],
-  ["le", "<="],
-  ["between", "between"],
-]);

@@ -1,17 +1,17 @@
 import type { Parsed, Problem } from "../problem.ts";
 import type { Query } from "./ast.ts";
-import { build } from "./build.ts";
 import { check } from "./check.ts";
-import { diagnose } from "./diagnose.ts";
+import { foreignQuery, opensForeignQuery } from "./foreign-query.ts";
 import * as problems from "./problems.ts";
+import { NO_MATCH, parsers } from "./query-parser.generated.ts";
+import { repair } from "./repair.ts";
 import { nesting, tokenize } from "./tokens.ts";
 
 /**
  * Parses a log query. Never throws, whatever the text; blank text is the empty query.
  * Source: the specification's "Log query language", settled in README.md.
  *
- * Problems: those of problems.ts. Wrong syntax gives the first place where it is wrong (and every wrong quote or blank
- * character); a query of right syntax gives everything that is wrong with its values.
+ * Problems: those of problems.ts, all that there are. Where the syntax is wrong in several places, the first five of them.
  */
 export function parseQuery(source: string): Parsed<Query> {
   if (source.length > MAX_LENGTH) return failed([problems.tooLong(source.length, MAX_LENGTH)]);
@@ -20,10 +20,11 @@ export function parseQuery(source: string): Parsed<Query> {
   const tooDeep = deepest(source);
   if (tooDeep !== undefined) return failed([tooDeep]);
 
-  const built = build(source);
-  if (!built.ok) return failed(diagnose(source, built.offset));
-  const query = { source, expr: built.expr };
-  const found = check(query);
+  const expr = parsers.Query(source);
+  if (expr === NO_MATCH) return failed(repair(source, parseQuery));
+  const query = { source, expr: expr as Query["expr"] };
+  const foreign = opensForeignQuery(source) ? foreignQuery(source, parseQuery) : undefined;
+  const found = foreign === undefined ? check(query) : [foreign];
   return found.length === 0 ? { ok: true, value: query } : failed(found);
 }
 

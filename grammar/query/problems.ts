@@ -31,13 +31,17 @@ export const unclosedString = (at: Token, more: boolean) => {
   });
 };
 
-export const unclosedRegex = (at: Token) =>
-  problem(
+export const unclosedRegex = (at: Token) => {
+  // Without a blank or a group in it, the text ends where the expression was meant to.
+  const certain = /^\/[^\s()[\]\\]+$/.test(at.text) && at.text.length > 1;
+  return problem(
     "unclosed-regex",
     at,
     `the regular expression ${quote(at.text)} is never closed`,
     at.text.includes("[") ? "write a / at its end; a class needs its ] before that" : "write a / at its end",
+    certain ? { title: "Add the closing /", edits: [{ span: { start: at.end, end: at.end }, text: "/" }] } : undefined,
   );
+};
 
 export const wrongQuotes = (at: Token) => {
   const inner = at.text.length > 1 ? at.text.slice(1, -1) : undefined;
@@ -96,9 +100,15 @@ export const surplusParen = (at: Token) =>
 export const emptyParens = (at: Span) =>
   problem("empty-parens", at, "there is nothing between these parentheses", "write a term, or remove them");
 
-/** `and`, `or` or `not` with nothing to combine. */
-export const missingOperand = (at: Token, side: "before" | "behind") =>
-  problem("missing-operand", at, `nothing stands ${side} ${quote(at.text)}`, `write a term there, or remove it`);
+/** `and`, `or` or `not` with nothing to combine. `room` is what to remove, where that is certain. */
+export const missingOperand = (at: Token, side: "before" | "behind", room?: Span) =>
+  problem(
+    "missing-operand",
+    at,
+    `nothing stands ${side} ${quote(at.text)}`,
+    `write a term there, or remove it`,
+    room && { title: `Remove ${at.text}`, edits: [{ span: span(room), text: "" }] },
+  );
 
 export const missingBlank = (offset: number, before: Token, after: Token) =>
   problem(
@@ -109,16 +119,34 @@ export const missingBlank = (offset: number, before: Token, after: Token) =>
     { title: "Insert a blank", edits: [{ span: { start: offset, end: offset }, text: " " }] },
   );
 
-export const misplacedNot = (at: Span, field: string, operator: string) =>
-  problem(
+export const misplacedNot = (at: Span, field: Token, not: Token, operator: string) => {
+  const title = operator === "=" ? "Write !=" : "Write not before the field";
+  return problem(
     "misplaced-not",
     at,
     `only "in" takes a "not" before it, found ${quote(`not ${operator}`)}`,
-    operator === "=" ? `write ${field} != ...` : `write not ${field} ${operator} ...`,
+    operator === "=" ? `write ${field.text} != ...` : `write not ${field.text} ${operator} ...`,
+    operator === "="
+      ? { title, edits: [{ span: span(at), text: "!=" }] }
+      : {
+          title,
+          edits: [
+            { span: { start: field.start, end: field.start }, text: "not " },
+            { span: { start: not.start, end: at.end }, text: operator },
+          ],
+        },
   );
+};
 
-export const unexpectedComma = (at: Token) =>
-  problem("unexpected", at, 'a "," separates the values of a list only', "write field in (a, b), or and between terms");
+/** `term` and `write`: the values with the comma as a list; without them `and` takes the comma's place. */
+export const unexpectedComma = (at: Token, fix?: { at: Span; text: string }) =>
+  problem(
+    "unexpected",
+    at,
+    'a "," separates the values of a list only',
+    fix === undefined ? "write field in (a, b), or and between terms" : `write ${fix.text.trim()}`,
+    fix === undefined ? undefined : replace(fix.at, fix.text),
+  );
 
 export const unexpected = (at: Token) =>
   problem(
@@ -138,18 +166,46 @@ export const missingField = (at: Token) =>
     `write what it applies to, such as ${at.kind === "contains" || at.kind === "match" ? "path" : "status"} ${at.text} ...`,
   );
 
-export const missingName = (at: Token, found: Token | undefined, field = "user.email") =>
+/** `before` is a name that stands on the wrong side of `exists`. */
+export const missingName = (at: Token, found: Token | undefined, before?: Token) =>
   found === undefined
-    ? problem("missing-field", at, 'nothing follows "exists"', `write the name of a field, such as exists ${field}`)
+    ? problem(
+        "missing-field",
+        at,
+        'nothing follows "exists"',
+        `write the name of a field, such as exists ${before?.text ?? "user.email"}`,
+        before && replace({ start: before.start, end: at.end }, `exists ${before.text}`),
+      )
     : problem(
         "missing-field",
         found,
         `"exists" takes the name of a field, found ${shown(found)}`,
         "write it without quotes or parentheses, such as exists user.email",
+        found.kind === "string" && PLAIN_NAME.test(found.text.slice(1, -1))
+          ? replace(found, found.text.slice(1, -1))
+          : undefined,
       );
 
-export const badName = (at: Span, name: string, hint: string) =>
-  problem("bad-name", at, `${quote(name)} is no field name`, hint);
+export const badName = (at: Span, name: string, hint: string, write?: string) =>
+  problem(
+    "bad-name",
+    at,
+    `${quote(name)} is no field name`,
+    hint,
+    write === undefined ? undefined : replace(at, write),
+  );
+
+/** `$.status`: the root of a JSON path, which a name here begins without. */
+export const jsonPath = (at: Span, name: string) => {
+  const hint = `write ${name.slice(2)}; fields["$"]${name.slice(1)} is a field below one named $`;
+  return problem(
+    "bad-name",
+    at,
+    `${quote(name)} is a JSON path`,
+    hint,
+    replace({ start: at.start, end: at.start + 2 }, ""),
+  );
+};
 
 /** A keyword where a field's name should be, alone or as the first part of one: `in`, `in.flight`. */
 export const reservedName = (at: Token) => {
@@ -198,6 +254,33 @@ export const unknownOperator = (at: Span, text: string, hint: string, write?: st
     write === undefined ? undefined : replace(at, write),
   );
 
+/** An operator of another language, or its way to write a term: `write` replaces all of `term`. */
+export const foreignOperator = (at: Span, text: string, term: Span, write: string) =>
+  problem("unknown-operator", at, `${quote(text)} is no operator`, `write ${write}`, replace(term, write));
+
+/** A term as another language writes it, such as Lucene's key:[1 TO 5]. */
+export const foreignTerm = (at: Span, text: string, what: string, write: string | undefined, hint?: string) =>
+  problem(
+    "foreign-term",
+    at,
+    `${quoteRaw(text)} is ${what}`,
+    hint ?? `write ${write}`,
+    write === undefined ? undefined : replace(at, write),
+  );
+
+/** The whole is a query of another language. `write` is the same in ours, where all of it that selects translates. */
+export const foreignQuery = (at: Span, language: string, write: string | undefined, hint: string) =>
+  problem("foreign-query", at, `this is ${language}`, hint, write === undefined ? undefined : replace(at, write));
+
+export const unknownFunction = (at: Span, name: string, term: Span, write: string | undefined, hint: string) =>
+  problem(
+    "unknown-function",
+    at,
+    `there are no functions, found ${quote(name)}`,
+    hint,
+    write === undefined ? undefined : replace(term, write),
+  );
+
 export const secondOperator = (at: Token, value: string) =>
   problem(
     "second-operator",
@@ -206,14 +289,16 @@ export const secondOperator = (at: Token, value: string) =>
     `write and between two comparisons, or put ${value}${at.text}... in double quotes`,
   );
 
-export const fieldInQuotes = (at: Token, operator: Token) =>
-  problem(
+export const fieldInQuotes = (at: Token, operator: Token) => {
+  const name = at.text.slice(1, -1);
+  return problem(
     "missing-field",
     at,
     `${quote(operator.text)} follows the quoted text ${at.text}`,
     `a field's name is written without quotes, or as fields[${at.text}]`,
-    replace(at, `fields[${at.text}]`),
+    replace(at, PLAIN_NAME.test(name) && !RESERVED_WORD.test(name) ? name : `fields[${at.text}]`),
   );
+};
 
 // Values
 
@@ -223,33 +308,47 @@ export const missingValue = (operator: Token, field: string) => {
   return problem("missing-value", operator, `nothing follows ${quote(operator.text)}`, hint);
 };
 
-export const missingListValue = (at: Token) =>
-  problem("missing-value", at, `a value is missing before ${quote(at.text)}`, "write one value between two commas");
+/** `comma` is the one too many. */
+export const missingListValue = (at: Token, comma: Token | undefined) =>
+  problem(
+    "missing-value",
+    at,
+    `a value is missing before ${quote(at.text)}`,
+    "write one value between two commas",
+    comma && { title: "Remove the comma", edits: [{ span: span(comma), text: "" }] },
+  );
 
-export const missingComma = (at: Token) =>
-  problem("missing-comma", at, `no comma stands before ${quote(at.text)}`, "separate the values of a list by commas", {
+/** `end` is where the value before ends. */
+export const missingComma = (at: Token, end: number) =>
+  problem("missing-comma", at, `no comma stands before ${shown(at)}`, "separate the values of a list by commas", {
     title: "Insert a comma",
-    edits: [{ span: { start: at.start, end: at.start }, text: ", " }],
+    edits: [{ span: { start: end, end }, text: at.start === end ? ", " : "," }],
   });
 
-export const missingList = (at: Token, field: string) =>
+/** `list` is what was meant as one, `write` the same in parentheses. */
+export const missingList = (at: Token, field: string, list?: Span, write?: string) =>
   problem(
     "missing-list",
     at,
     `"in" takes a list in parentheses, found ${shown(at)}`,
-    `write ${field} in (${at.kind === "word" || at.kind === "string" ? at.text : "a, b"})`,
+    `write ${field} in ${write ?? "(a, b)"}`,
+    list === undefined || write === undefined ? undefined : replace(list, write),
   );
 
 export const emptyList = (at: Span, field: string) =>
   problem("empty-list", at, "the list is empty", `write at least one value, such as ${field} in (a, b)`);
 
-export const listAfterOperator = (at: Token, operator: string, field: string) =>
-  problem(
+/** `write` replaces `term`, the operator and its list, where that is one of plain values. */
+export const listAfterOperator = (at: Token, operator: string, field: string, term?: Span, write?: string) => {
+  const contains = `write ${field} contains "a" or ${field} contains "b"`;
+  return problem(
     "unexpected",
     at,
     `${quote(operator)} takes one value, no list`,
-    operator === "contains" ? `write ${field} contains "a" or ${field} contains "b"` : `write ${field} in (a, b)`,
+    operator === "contains" ? contains : `write ${field} ${write ?? "in (a, b)"}`,
+    term === undefined || write === undefined ? undefined : replace(term, write),
   );
+};
 
 export const missingRegex = (at: Token) => {
   const message = `"~" takes a regular expression, found ${shown(at)}`;
@@ -268,11 +367,16 @@ export const unknownFlag = (at: Span, flags: string) =>
   problem("unknown-flag", at, `unknown flag ${quote(flags)}`, 'the only flag is "i", to ignore case');
 
 /** Text where a term begins that is no field: `500`, `/account`. */
-export const valueAlone = (at: Span, text: string, before: string | undefined) => {
+export const valueAlone = (at: Span, text: string, before: Token | undefined, list?: { at: Span; text: string }) => {
+  if (list !== undefined) {
+    const hint = `compare each value with the field: write ${list.text}`;
+    return problem("value-alone", at, `${quote(text)} stands alone`, hint, replace(list.at, list.text));
+  }
   const pattern = text.includes("*") ? text : `*${text}*`;
-  const field = before ?? (/^-?\.?\d/.test(text) ? "status" : "path");
+  const field = before?.text ?? (/^-?\.?\d/.test(text) ? "status" : "path");
   const hint = `write ${field} = ${text} to compare a field, "${pattern}" to search the messages`;
-  return problem("value-alone", at, `${quote(text)} stands alone`, hint);
+  const equals = before && { title: "Insert =", edits: [{ span: { start: at.start, end: at.start }, text: "= " }] };
+  return problem("value-alone", at, `${quote(text)} stands alone`, hint, equals);
 };
 
 export const unknownUnit = (at: Span, unit: string, hint: string, write?: { at: Span; text: string }) =>
@@ -312,9 +416,18 @@ function problem(name: string, at: Span, message: string, hint: string, fix?: Fi
 
 const MAX_HINT = 160;
 
+const PLAIN_NAME = /^[\p{L}_@$][\p{L}0-9_@$-]*$/u;
+const RESERVED_WORD = /^(?:and|or|not|in|contains|exists)$/i;
+
 const span = ({ start, end }: Span): Span => ({ start, end });
 
-const replace = (at: Span, text: string): Fix => ({ title: `Write ${text.trim()}`, edits: [{ span: span(at), text }] });
+const replace = (at: Span, text: string): Fix => ({
+  title: text === "" ? "Remove it" : `Write ${text.trim()}`,
+  edits: [{ span: span(at), text }],
+});
+
+/** Text that may hold quotes reads best without another pair. */
+const quoteRaw = (text: string) => (text.includes('"') ? quote(text).slice(1, -1) : quote(text));
 
 /** A token in one pair of quotes, which a quoted text has of its own. */
 const shown = (at: Token) => quote(at.kind === "string" ? at.text.slice(1, -1) : at.text);

@@ -1,5 +1,6 @@
 import type { Hover } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
+import { explain, explainAt, parseQuery, printQuery } from "../../grammar/query/index.ts";
 import { parseLocation, parseRoute, routeCaptures, substitute } from "../../grammar/route/index.ts";
 import { DURATION_UNITS, humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import { parseGlob } from "../../schema/glob.ts";
@@ -16,6 +17,7 @@ import type { EmbeddedString, ToolDocument, TreePlace } from "./document.ts";
 import type { ClientOptions } from "./methods.ts";
 import type { Project } from "./project.ts";
 import { rivals, sampleOf } from "./routes.ts";
+import { actionBefore, TEMPLATE_FIELDS, TEMPLATE_FUNCTIONS, TEMPLATE_KEYWORDS } from "./template-words.ts";
 
 /** What stands under the cursor, in words: the documentation of a key, the meaning of a value. Markdown or plain. */
 export function hover(
@@ -24,7 +26,7 @@ export function hover(
   project: Project,
   client: ClientOptions,
 ): Hover | undefined {
-  const found = document.kind === "config" ? hoverConfig(document, offset, project) : undefined;
+  const found = foundAt(document, offset, project);
   if (found === undefined) return undefined;
   const value = found.paragraphs.join("\n\n");
   return {
@@ -38,11 +40,63 @@ interface Found {
   readonly paragraphs: readonly string[];
 }
 
+function foundAt(document: ToolDocument, offset: number, project: Project): Found | undefined {
+  switch (document.kind) {
+    case "config":
+      return hoverConfig(document, offset, project);
+    case "query": {
+      const words = queryWords(document.text, offset);
+      return words && { span: words.span, paragraphs: words.paragraphs };
+    }
+    case "template":
+      return hoverTemplate(document.text, offset);
+    case "ignore":
+      return undefined;
+  }
+}
+
+/** A query: what stands at the offset, then all of it in words and as canonical text. Nothing where it is wrong. */
+function queryWords(source: string, offset: number): Found | undefined {
+  const parsed = parseQuery(source);
+  if (!parsed.ok) return undefined;
+  const part = explainAt(parsed.value, offset);
+  const whole = `Entries where ${explain(parsed.value)}.`;
+  const canonical = printQuery(parsed.value);
+  const all = parsed.value.expr === undefined ? "Every entry." : whole;
+  return {
+    span: part?.span ?? { start: 0, end: source.length },
+    paragraphs: [
+      ...(part === undefined ? [] : [part.text]),
+      all,
+      ...(canonical === source.trim() ? [] : [`\`\`\`toolquery\n${canonical}\n\`\`\``]),
+    ],
+  };
+}
+
+function hoverTemplate(text: string, offset: number): Found | undefined {
+  const start = offset - /[\w.]*$/.exec(text.slice(0, offset))![0].length;
+  const end = offset + /^\w*/.exec(text.slice(offset))![0].length;
+  if (actionBefore(text, end) === undefined) return undefined;
+  const word = text.slice(start, end).replace(/^\./, "");
+  const known = TEMPLATE_FUNCTIONS.find(({ name }) => name === word);
+  const words = known?.documentation ?? lookUp(TEMPLATE_FIELDS, word) ?? lookUp(TEMPLATE_KEYWORDS, word);
+  if (words === undefined) return undefined;
+  const call = known === undefined ? [] : [`\`${known.name} ${known.parameters.join(" ")}\``];
+  return { span: { start, end }, paragraphs: [...call, words] };
+}
+
+const lookUp = (table: Readonly<Record<string, string>>, name: string) =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
 function hoverConfig(document: ToolDocument, offset: number, project: Project): Found | undefined {
   const place = document.pathAt(offset);
   // Between the members of an object nothing in particular is meant.
   if (place === undefined || place.node.type === "object" || place.node.type === "array") return undefined;
   const embedded = document.embeddedAt(offset);
+  if (embedded?.language === "query") {
+    const words = queryWords(embedded.value, embedded.toValue(offset));
+    if (words !== undefined) return { span: embedded.toText(words.span), paragraphs: words.paragraphs };
+  }
   const meaning = embedded === undefined ? plainValueOf(place) : languageOf(document, embedded, project);
   const docs = place.isKey ? keyOf(document, place) : docsOf(place.schema);
   // The meaning of this very text first; what the setting is for stands behind it.

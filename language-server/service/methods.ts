@@ -6,6 +6,7 @@ import type { ToolDocument } from "./document.ts";
 import { editingMethods } from "./editing-methods.ts";
 import { hover } from "./hover.ts";
 import type { Project } from "./project.ts";
+import { signatureHelp } from "./signature-help.ts";
 
 /** What the client can do, as it said at start. */
 export interface ClientOptions {
@@ -49,6 +50,11 @@ export const methods = (): readonly Method[] => [
     capability: { hoverProvider: true },
     answer: ({ document, project, client, params }: Request<AtPosition>) =>
       hover(document, document.offsetAt(params.position), project, client),
+  },
+  {
+    method: "textDocument/signatureHelp",
+    capability: { signatureHelpProvider: { triggerCharacters: ["(", " ", ","] } },
+    answer: ({ document, params }: Request<AtPosition>) => signatureHelp(document, document.offsetAt(params.position)),
   },
   ...editingMethods(),
 ];

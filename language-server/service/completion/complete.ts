@@ -1,4 +1,5 @@
 import type { CompletionItem, CompletionList } from "vscode-languageserver-types";
+import type { Span } from "../../../grammar/problem.ts";
 import { type Path, schemaAt, type ToolDocument } from "../document.ts";
 import type { ClientOptions } from "../methods.ts";
 import type { Project } from "../project.ts";
@@ -6,6 +7,8 @@ import { documentationOf, itemsAt } from "./candidate.ts";
 import { completeEmbedded } from "./embedded.ts";
 import { keyCandidates } from "./keys.ts";
 import { placeAt } from "./place.ts";
+import { completeQuery } from "./query.ts";
+import { completeTemplate } from "./template.ts";
 import { valueCandidates } from "./values.ts";
 
 /**
@@ -22,8 +25,17 @@ export function complete(
 }
 
 function itemsOf(document: ToolDocument, offset: number, project: Project, client: ClientOptions): CompletionItem[] {
+  if (document.kind === "query") {
+    const query = { source: document.text, toText: (span: Span) => span, write: (text: string) => text };
+    return completeQuery(document, query, offset, project.config?.(), client);
+  }
+  if (document.kind === "template") return completeTemplate(document, offset, project.config?.());
   if (document.kind !== "config") return [];
   const embedded = document.embeddedAt(offset);
+  if (embedded?.language === "query") {
+    const query = { source: embedded.value, toText: embedded.toText, write: inString };
+    return completeQuery(document, query, embedded.toValue(offset), document, client);
+  }
   const inner = embedded === undefined ? [] : completeEmbedded(document, embedded, offset);
   // A piece inside a string, or all of it: two lists at once would replace each other's ranges.
   if (inner.length > 0) return inner;
@@ -33,6 +45,8 @@ function itemsOf(document: ToolDocument, offset: number, project: Project, clien
     place.kind === "key" ? keyCandidates(document, project, place) : valueCandidates(document, project, place);
   return itemsAt(document, place, candidates, client);
 }
+
+const inString = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /** Adds what is long to an item that is looked at: the documentation of its key. */
 export function resolveCompletion(item: CompletionItem, client: ClientOptions): CompletionItem {

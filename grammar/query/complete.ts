@@ -1,0 +1,335 @@
+import type { Span } from "../problem.ts";
+import type { NumberUnit } from "./ast.ts";
+import { Expectation } from "./expected.ts";
+import {
+  type FieldType,
+  KNOWN_FIELDS,
+  KNOWN_VALUES,
+  type KnownField,
+  type KnownValue,
+  WORD_DOCS,
+} from "./known-fields.ts";
+import { LEVEL_SPELLINGS, LEVELS, STAGE_WORDS } from "./levels.ts";
+import { encodeString, isTimeUnit, NUMBER_UNITS } from "./literals.ts";
+import { type Token, tokenize } from "./tokens.ts";
+
+export type CompletionKind = "field" | "operator" | "value" | "unit" | "keyword" | "level" | "stage";
+
+export interface CompletionItem {
+  readonly label: string;
+  readonly kind: CompletionKind;
+  /** Replaces `span`, which holds or touches the cursor. */
+  readonly insertText: string;
+  readonly span: Span;
+  /** A few words to show beside the label. */
+  readonly detail?: string;
+  readonly documentation?: string;
+  /** Items are sorted by it. */
+  readonly sortText: string;
+}
+
+export interface Completion {
+  readonly items: readonly CompletionItem[];
+}
+
+/** What is known of the entries that the query is for, beside the fields that every entry has. */
+export interface CompletionSources {
+  readonly fields?: readonly KnownField[];
+  /** The values of a field, named as in the query. */
+  readonly values?: (field: string) => readonly KnownValue[];
+}
+
+/**
+ * What may be written at the cursor, best first. Works in any text, broken ones too: what stands before the token under
+ * the cursor is matched, and what the grammar expects behind it is offered, as far as it begins with (or holds) what has
+ * been typed. Nothing in regular expressions. An editor keeps a `QuerySession`, which answers the next key faster.
+ */
+export function complete(source: string, offset: number, sources: CompletionSources = {}): Completion {
+  return completeWith(new Expectation(), source, offset, sources);
+}
+
+export function completeWith(
+  expectation: Expectation,
+  source: string,
+  offset: number,
+  sources: CompletionSources,
+): Completion {
+  const at = Math.max(0, Math.min(offset, source.length));
+  const tokens = tokenize(source.slice(0, at));
+  const last = tokens.at(-1);
+  const touched = last !== undefined && last.end === at ? last : undefined;
+  if (touched !== undefined && SILENT.has(touched.kind)) return { items: [] };
+
+  const items: CompletionItem[] = [];
+  const placed = touched === undefined ? undefined : partial(source, tokens, at);
+  for (const place of [placed, freshPlace(source, touched, at)]) {
+    if (place === undefined) continue;
+    const before = tokens.filter(({ end }) => end <= place.span.start);
+    const expected = expectedAt(expectation, source, before, place.span.start);
+    items.push(...itemsFor({ ...place, tokens: before, expected, sources }));
+  }
+  return { items: items.sort((a, b) => (a.sortText < b.sortText ? -1 : a.sortText > b.sortText ? 1 : 0)) };
+}
+
+// Nothing is offered in an expression, nor behind a character that the language has no use for.
+const SILENT: ReadonlySet<Token["kind"]> = new Set(["regex", "unclosed-regex", "wrong-quotes", "wrong-blank"]);
+
+/** Where an item goes, and what of it has been typed. */
+interface Place {
+  readonly span: Span;
+  readonly typed: string;
+  /** Written behind an item: a blank where it would touch the word that follows. */
+  readonly tail: string;
+}
+
+/** The token under the cursor, with what of it stands behind the cursor. */
+function partial(source: string, tokens: readonly Token[], at: number): Place | undefined {
+  let index = tokens.length - 1;
+  const last = tokens[index]!;
+  if (last.kind === "open" || last.kind === "close" || last.kind === "comma") return undefined;
+  const quoted = last.kind === "unclosed-string" || last.kind === "string";
+  // user., items[0, fields["odd
+  while (index > 0 && tokens[index - 1]!.end === tokens[index]!.start && continuesName(tokens, index)) index--;
+  const start = tokens[index]!.start;
+  const rest = source.slice(at);
+  const behind =
+    last.kind === "string" ? "" : (quoted ? /^[^"\s]*"\]?/ : isSymbol(last) ? /^[=<>]*/ : WORD_REST).exec(rest);
+  const end = at + (behind?.[0] ?? "").length;
+  return { span: { start, end }, typed: source.slice(start, at), tail: "" };
+}
+
+const WORD_REST = /^[\p{L}\p{M}0-9_\-.:@+%*$]*(?:\[(?:[0-9]+|"[^"\\\r\n]*")\][\p{L}\p{M}0-9_\-.@$]*)*/u;
+
+function continuesName(tokens: readonly Token[], index: number): boolean {
+  const [before, token] = [tokens[index - 1]!, tokens[index]!];
+  if (token.kind === "other" && token.text === "[") return before.kind === "word";
+  if (before.kind === "other" && before.text === "[") return true;
+  return token.kind === "word" && token.text.startsWith(".") && before.kind === "word";
+}
+
+/** A place of its own at the cursor, where a token may begin. */
+function freshPlace(source: string, touched: Token | undefined, at: number): Place | undefined {
+  const begins = touched === undefined || isSymbol(touched) || BEGINS.has(touched.kind);
+  if (!begins) return undefined;
+  const tail = /[\p{L}\p{M}0-9_"./@$*%+-]/u.test(source[at] ?? "") ? " " : "";
+  return { span: { start: at, end: at }, typed: "", tail };
+}
+
+const isSymbol = (token: Token) => token.kind !== "word" && /^[=<>!~&|]/.test(token.text);
+const BEGINS: ReadonlySet<Token["kind"]> = new Set(["open", "comma"]);
+
+/** What the grammar expects at an offset; where the text before is wrong, as if the query began behind the slip. */
+function expectedAt(
+  expectation: Expectation,
+  source: string,
+  before: readonly Token[],
+  at: number,
+): ReadonlySet<string> {
+  const whole = expectation.after(source.slice(0, at));
+  if (whole !== undefined) return whole;
+  const starts: number[] = [];
+  for (let index = before.length - 1; index >= 0 && starts.length < MAX_STARTS; index--) {
+    const { kind, end } = before[index]!;
+    const inList = kind === "open" && before[index - 1]?.kind === "in";
+    if (kind === "and" || kind === "or" || (kind === "open" && !inList)) starts.push(end);
+  }
+  for (const token of before.slice(-MAX_STARTS)) starts.push(token.start);
+  for (const start of starts) {
+    const found = expectation.after(source.slice(start, at));
+    if (found !== undefined) return found;
+  }
+  return expectation.after("") ?? new Set();
+}
+
+// A condition has at most four tokens before its value; more would only take time.
+const MAX_STARTS = 4;
+
+interface Context extends Place {
+  readonly tokens: readonly Token[];
+  readonly expected: ReadonlySet<string>;
+  readonly sources: CompletionSources;
+}
+
+function itemsFor(context: Context): CompletionItem[] {
+  const { expected, typed } = context;
+  if (expected.has("a word") || (expected.has("a number") && !expected.has("a field"))) return valueItems(context);
+  const items: CompletionItem[] = [];
+  if (typed.startsWith('"')) return expected.has("a quoted text") ? valuesOf(context, "message", true) : [];
+  if (expected.has("an operator")) items.push(...operatorItems(context));
+  else if (expected.has("in")) items.push(...keyword(context, "in", "1", "operator"));
+  for (const word of ["and", "or"] as const) if (expected.has(word)) items.push(...keyword(context, word, "2"));
+  if (expected.has("a field")) items.push(...fieldItems(context));
+  if (expected.has("a level")) {
+    for (const [rank, level] of LEVELS.entries()) {
+      items.push(...item(context, level, "level", `4${rank}`, "level", WORD_LEVEL));
+      for (const alias of LEVEL_SPELLINGS[level].slice(1)) {
+        if (typed !== "")
+          items.push(...item(context, alias, "level", `4${rank}${alias}`, `level, as ${level}`, WORD_LEVEL));
+      }
+    }
+  }
+  if (expected.has("a stage")) {
+    for (const stage of STAGE_WORDS) {
+      items.push(...item(context, stage, "stage", `5${stage}`, "stage", `stage = ${stage}`));
+    }
+  }
+  for (const word of ["not", "exists"] as const) {
+    if (expected.has(word) && expected.has("a field")) items.push(...keyword(context, word, "6"));
+  }
+  return items;
+}
+
+const WORD_LEVEL = "A level alone tests the entry's level; all its spellings are equal.";
+
+function operatorItems(context: Context): CompletionItem[] {
+  const field = context.tokens.at(-1);
+  const type = field === undefined ? undefined : typeOf(field.text, context.sources);
+  const operators = OPERATORS_OF[type ?? "any"];
+  return operators.flatMap((operator, rank) => keyword(context, operator, `1${rank}`, "operator"));
+}
+
+const EVERY = ["=", "!=", ">=", ">", "<=", "<", "contains", "~", "in", "not in"];
+const OPERATORS_OF: Readonly<Record<FieldType | "any", readonly string[]>> = {
+  any: EVERY,
+  string: ["=", "!=", "contains", "~", "in", "not in"],
+  number: [">=", ">", "<=", "<", "=", "!=", "in", "not in"],
+  bytes: [">=", ">", "<=", "<", "=", "!="],
+  duration: [">=", ">", "<=", "<", "=", "!="],
+  boolean: ["=", "!="],
+  level: [">=", "=", "!=", ">", "<=", "<", "in", "not in"],
+  timestamp: [">", ">=", "<", "<="],
+};
+
+function fieldItems(context: Context): CompletionItem[] {
+  const supplied = context.sources.fields ?? [];
+  const known = new Map<string, KnownField>(KNOWN_FIELDS.map((field) => [field.name, field]));
+  for (const field of supplied) known.set(field.name, { ...known.get(field.name), ...field });
+  const items: CompletionItem[] = [];
+  for (const field of known.values()) {
+    const detail = field.type ?? "field";
+    items.push(
+      ...item(context, fieldText(field.name), "field", `3${rankOf(field.count)}`, detail, field.documentation),
+    );
+  }
+  return items;
+}
+
+/** A name as a query can hold it. */
+function fieldText(name: string): string {
+  if (FIELD.test(name) && !RESERVED.test(name)) return name;
+  return `fields["${encodeString([name], false)}"]`;
+}
+
+const FIELD =
+  /^[\p{L}_@$][\p{L}\p{M}0-9_@$-]*(?:\.[\p{L}_@$][\p{L}\p{M}0-9_@$-]*|\[[0-9]+\]|\["(?:[^"\\\r\n]|\\["\\nt*])*"\])*$/u;
+const RESERVED = /^(?:and|or|not|in|contains|exists)(?![\p{L}\p{M}0-9_@$-])/iu;
+
+function valueItems(context: Context): CompletionItem[] {
+  const { typed, tokens, expected } = context;
+  const field = fieldOf(tokens);
+  const type = field === undefined ? undefined : typeOf(field, context.sources);
+  const number = NUMBER.exec(typed);
+  const items: CompletionItem[] = [];
+  if (number !== null && number[1] !== "-" && expected.has("a number")) {
+    const timed = type === "duration" || type === "timestamp";
+    const units = (Object.keys(NUMBER_UNITS) as NumberUnit[]).filter((unit) => {
+      if (type === "number" || type === "string" || type === "boolean" || type === "level") return false;
+      return type === undefined || isTimeUnit(unit) === timed;
+    });
+    for (const [rank, unit] of units.entries()) {
+      const detail = isTimeUnit(unit) ? `${NUMBER_UNITS[unit]} ms each` : `${NUMBER_UNITS[unit]} bytes each`;
+      items.push(...item(context, `${number[1]}${unit}`, "unit", `1${rank}`, detail));
+    }
+  }
+  if (field === undefined) return items;
+  return [...items, ...valuesOf(context, field, expected.has("a quoted text"))];
+}
+
+function valuesOf(context: Context, field: string, quotable: boolean): CompletionItem[] {
+  const { tokens, expected } = context;
+  const type = typeOf(field, context.sources);
+  const ordered = tokens.at(-1)?.kind === "compare" && /^[<>]/.test(tokens.at(-1)!.text);
+  const known: KnownValue[] = [...(context.sources.values?.(field) ?? [])];
+  const seen = new Set(known.map(({ value }) => value));
+  for (const value of Object.hasOwn(KNOWN_VALUES, field) ? KNOWN_VALUES[field]! : [])
+    if (!seen.has(value)) known.push({ value });
+  if (type === "boolean" && known.length === 0) known.push({ value: true }, { value: false });
+
+  const items: CompletionItem[] = [];
+  for (const [rank, { value, count }] of known.entries()) {
+    // An ordering takes numbers, and a level's names.
+    if (ordered && type !== "level" && typeof value !== "number") continue;
+    const text = valueText(value, context.typed.startsWith('"') || !expected.has("a word"), expected.has("a number"));
+    if (text === undefined || (text.startsWith('"') && !quotable)) continue;
+    const detail = count === undefined ? field : `${count} entries`;
+    const sort = `0${rankOf(count)}${String(rank).padStart(4, "0")}`;
+    items.push(...item(context, text, field === "level" ? "level" : "value", sort, detail));
+  }
+  if (ordered && type === "timestamp") {
+    for (const [rank, ago] of ["15m", "1h", "6h", "1d", "7d"].entries()) {
+      items.push(...item(context, ago, "value", `0${rank}`, `${ago} ago`));
+    }
+  }
+  return items;
+}
+
+/** Bare where that reads as the same text, otherwise in quotes. */
+function valueText(value: string | number | boolean, quoted: boolean, numbers: boolean): string | undefined {
+  if (typeof value === "number") {
+    if (!Number.isFinite(value) || quoted) return undefined;
+    return numbers ? String(value).replace("e+", "e") : undefined;
+  }
+  if (typeof value === "boolean") return quoted ? undefined : String(value);
+  if (value.length > MAX_VALUE) return undefined;
+  const bare = !quoted && WORD.test(value) && !READS_OTHERWISE.test(value);
+  return bare ? value : `"${encodeString([value], true)}"`;
+}
+
+// A value that fills the screen is no help; UTF-16 units.
+const MAX_VALUE = 200;
+const WORD = /^[\p{L}\p{M}0-9_\-./:@+%]+$/u;
+const READS_OTHERWISE = /^(?:and|or|not|in|contains|exists|true|false|null|-?\.?\d.*|~.*)$/i;
+const NUMBER = /^(-?(?:\d+(?:\.\d+)?|\.\d+))[a-z]*$/;
+
+/** The field that the value at the end of the tokens is compared with. */
+function fieldOf(tokens: readonly Token[]): string | undefined {
+  let index = tokens.length - 1;
+  const inList = tokens[index]?.kind === "comma" || tokens[index]?.kind === "open";
+  if (inList) while (index >= 0 && tokens[index]!.kind !== "in") index--;
+  index--;
+  if (tokens[index]?.kind === "not") index--;
+  const token = tokens[index];
+  return token?.kind === "word" ? token.text : undefined;
+}
+
+function typeOf(name: string, sources: CompletionSources): FieldType | undefined {
+  const supplied = sources.fields?.find((field) => field.name === name)?.type;
+  return supplied ?? KNOWN_FIELDS.find((field) => field.name === name)?.type;
+}
+
+function keyword(context: Context, word: string, sort: string, kind: CompletionKind = "keyword"): CompletionItem[] {
+  return item(context, word, kind, `${sort}${word}`, kind, WORD_DOCS[word]);
+}
+
+/** The item, if what was typed is a part of it. */
+function item(
+  { typed, span, tail }: Context,
+  label: string,
+  kind: CompletionKind,
+  sort: string,
+  detail: string,
+  documentation?: string,
+): CompletionItem[] {
+  const found = plain(label).indexOf(plain(typed));
+  // One letter is in every other name.
+  if (found < 0 || (found > 0 && typed.length < 2)) return [];
+  const insertText = label + tail;
+  const sortText = `${found === 0 ? 0 : 1}${sort}${label}`;
+  return [{ label, kind, insertText, span, detail, ...(documentation && { documentation }), sortText }];
+}
+
+const plain = (text: string) => text.toLowerCase().replace(/^"|"$/g, "");
+
+/** Sorts the frequent first. */
+const rankOf = (count = 0) => String(MAX_COUNT - Math.min(count, MAX_COUNT)).padStart(9, "0");
+const MAX_COUNT = 999_999_999;

@@ -1,0 +1,53 @@
+import type { CompletionItem } from "vscode-languageserver-types";
+import type { Span } from "../../../grammar/problem.ts";
+import { type CompletionKind, complete, parseQuery } from "../../../grammar/query/index.ts";
+import type { Entry, ToolDocument } from "../document.ts";
+import type { ClientOptions } from "../methods.ts";
+import { documentationOf, KIND } from "./candidate.ts";
+
+/** A query, alone in a file or in a string: how its text lies in the document. */
+export interface QueryText {
+  readonly source: string;
+  toText(span: Span): Span;
+  /** How a piece of the query is written in the document: escaped in a string of JSON. */
+  write(text: string): string;
+}
+
+/** What may stand in a query at an offset of its own. */
+export function completeQuery(
+  document: ToolDocument,
+  query: QueryText,
+  offset: number,
+  config: ToolDocument | undefined,
+  client: ClientOptions,
+): CompletionItem[] {
+  const stages = stageNames(config?.stages() ?? []);
+  const { items } = complete(query.source, offset, {
+    values: (field) => (field === "stage" ? stages.map((value) => ({ value })) : []),
+  });
+  return items.map(({ label, kind, insertText, span, detail, documentation, sortText }) => ({
+    label,
+    kind: KINDS[kind],
+    ...(detail !== undefined && { detail }),
+    ...(documentation !== undefined && { documentation: documentationOf(documentation, client) }),
+    sortText,
+    // What holds the typed text rather than begins with it is left to the editor's own way of matching.
+    filterText: query.write(insertText.trimEnd()),
+    textEdit: { range: document.rangeOf(query.toText(span)), newText: query.write(insertText) },
+  }));
+}
+
+const KINDS = {
+  field: KIND.field,
+  operator: KIND.operator,
+  value: KIND.value,
+  unit: KIND.unit,
+  keyword: KIND.keyword,
+  level: KIND.enumMember,
+  stage: KIND.constant,
+} as const satisfies Record<CompletionKind, number>;
+
+/** The custom stages of a project, which a query names by `stage = x`. */
+function stageNames(stages: readonly Entry[]): string[] {
+  return stages.map(({ key }) => key.value).filter((name) => parseQuery(`stage = ${name}`).ok);
+}
