@@ -17,6 +17,7 @@ import { folding } from "../language-server/service/folding.ts";
 import { formatDocument, formatOnType, formatRange } from "../language-server/service/formatting.ts";
 import { inlayHints } from "../language-server/service/inlay-hints.ts";
 import { linkedEditing } from "../language-server/service/linked-editing.ts";
+import { pathOfUri, uriOfPath } from "../language-server/service/paths.ts";
 import { references } from "../language-server/service/references.ts";
 import { prepareRename, rename } from "../language-server/service/rename.ts";
 import { selectionRanges } from "../language-server/service/selection-ranges.ts";
@@ -196,6 +197,29 @@ const config: {
 const documentOf = (text: string, kind: ToolDocument["kind"] = "config") =>
   new ToolDocument("file:///work/app/tool.json", 1, text, kind);
 
+t.test("addresses of paths", (t) => {
+  const document = "file:///work/app/tool.json";
+  const uris: [string, string, string | undefined][] = [
+    [document, "js/a b.js", "file:///work/app/js/a%20b.js"],
+    [document, "./100%#?.js", "file:///work/app/100%25%23%3F.js"],
+    [document, ".", "file:///work/app/"],
+    ["untitled:Untitled-1", "a.js", undefined],
+  ];
+  for (const [uri, path, expected] of uris) t.equal(uriOfPath(uri, path), expected, `${path} beside ${uri}`);
+  const paths: [string, string, string | undefined][] = [
+    [document, "file:///work/app/js/a%20b.js", "js/a b.js"],
+    [document, "file:///work/app/js/", "js"],
+    [document, "file:///work/app", "."],
+    [document, "file:///work/apple/a.js", undefined],
+    [document, "file:///work/app/100%25.js", "100%.js"],
+    ["file:///c%3A/app/tool.json", "file:///C:/app/a.js", "a.js"],
+    [document, "vscode-remote://host/work/app/a.js", undefined],
+    [document, "no address", undefined],
+  ];
+  for (const [uri, target, expected] of paths) t.equal(pathOfUri(uri, target), expected, `${target} from ${uri}`);
+  t.end();
+});
+
 t.test("every quick fix removes its problem and adds none", (t) => {
   let count = 0;
   for (const { name, text, files } of config.check) {
@@ -259,6 +283,7 @@ const real = existsSync(corpus)
       .filter((file) => file.endsWith(".json"))
       .map((file) => readFileSync(join(corpus, file), "utf8"))
   : [];
+if (real.length === 0 && process.env.TOOL_TEST_REQUIRE === "all") t.fail(`no corpus at ${corpus}`);
 const fixtures = Object.values(vectors).flatMap((rows) =>
   rows.map(({ text, kind = "config" }) => ({ text: text.join("\n").replaceAll("|", ""), kind })),
 );
@@ -352,6 +377,21 @@ t.test("nothing throws at any place of a fixture, and ranges lie in the text", (
   t.pass(`${fixtures.length} texts`);
   t.end();
 });
+
+t.test(
+  "nothing throws in any real file, and ranges lie in the text",
+  { skip: real.length === 0 && "no corpus" },
+  (t) => {
+    for (const text of real) {
+      const document = documentOf(text);
+      askWhole(document);
+      // A prime, so that the places differ from file to file.
+      for (let offset = 0; offset <= text.length; offset += 211) askAll(document, offset);
+    }
+    t.ok(real.length >= 44, `${real.length} files`);
+    t.end();
+  },
+);
 
 t.test("nothing throws in real and in damaged files, and ranges lie in the text", (t) => {
   const damage = fc.record({

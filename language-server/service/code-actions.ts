@@ -9,7 +9,7 @@ import {
 import { type TextEdit as Edit, quote } from "../../grammar/problem.ts";
 import { migrateUses } from "../../schema/dialect.ts";
 import { type Node, parseJson } from "../../schema/json.ts";
-import { type DiagnosticData, diagnose } from "./diagnostics.ts";
+import { type DiagnosticData, latestDiagnostics } from "./diagnostics.ts";
 import type { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
@@ -42,7 +42,7 @@ export function codeActions(
     context.only === undefined || context.only.some((only) => kind === only || kind.startsWith(`${only}.`));
   const offset = document.offsetAt(range.start);
   const actions: CodeAction[] = [];
-  const diagnostics = diagnosticsOf(document, project);
+  const diagnostics = latestDiagnostics(document, project);
   // The client's own objects, which it compares with those that it shows.
   const shown = (one: Diagnostic) => context.diagnostics.find((other) => isSame(one, other)) ?? one;
   if (wants(CodeActionKind.QuickFix)) {
@@ -65,19 +65,6 @@ export function codeActions(
   if (wants(fixAllKind)) actions.push(...fixAll(document, diagnostics, fixAllKind));
   if (wants("source.migrate.tool")) actions.push(...migration(document, "source.migrate.tool", []));
   return actions;
-}
-
-const checked = new WeakMap<ToolDocument, readonly Diagnostic[]>();
-
-/** All that is wrong, asked for once a version: clients ask for actions with every move of the cursor. */
-function diagnosticsOf(document: ToolDocument, project: Project): readonly Diagnostic[] {
-  const known = checked.get(document);
-  if (known !== undefined) return known;
-  const steps = diagnose(document, project, { syntax: true });
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  checked.set(document, step.value);
-  return step.value;
 }
 
 function quickFix(

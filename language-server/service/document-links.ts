@@ -18,7 +18,8 @@ export function documentLinks(document: ToolDocument, project: Project = {}): Do
     links.push({ span: node.content, target, tooltip: kind === "directory" ? "Show the directory" : "Open the file" });
   }
   for (const { node, language, value } of document.strings()) {
-    if (language !== "location") continue;
+    // Most are paths of the same host, which need no parser to be told.
+    if (language !== "location" || !value.includes("://")) continue;
     const location = parseLocation(value);
     if (!location.ok || location.value.origin === "") continue;
     // Where a placeholder stands in it, there is one address for each request.

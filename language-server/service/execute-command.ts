@@ -33,7 +33,7 @@ export function executeCommand(
       const sorted = sortAll(document, path);
       if (sorted === undefined) return { refused: "there is no map to sort" };
       if (sorted === document.text) return { refused: "it is in order already, or has slips of syntax" };
-      return { label: "Sort", edit: edit([{ span: { start: 0, end: document.text.length }, text: sorted }]) };
+      return { label: "Sort", edit: edit([difference(document.text, sorted)]) };
     }
     default:
       return { refused: `there is no command ${command}` };
@@ -54,4 +54,14 @@ function sortAll(document: ToolDocument, path: unknown): string | undefined {
     now = new ToolDocument(now.uri, now.version, applyEdits(now.text, sortEdits(now, next)), now.kind);
   }
   return now.text;
+}
+
+/** The one replacement that makes a text another: cursors outside of it stay where they are. */
+function difference(before: string, after: string): TextEdit {
+  let start = 0;
+  while (start < before.length && before[start] === after[start]) start++;
+  let same = 0;
+  const limit = Math.min(before.length, after.length) - start;
+  while (same < limit && before[before.length - 1 - same] === after[after.length - 1 - same]) same++;
+  return { span: { start, end: before.length - same }, text: after.slice(start, after.length - same) };
 }

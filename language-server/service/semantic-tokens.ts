@@ -82,8 +82,9 @@ function* tokensOf(document: ToolDocument, start: number, end: number): Generato
     const { span } = string.node;
     // A file of a megabyte is asked for by what is in sight.
     if (span.end < start || span.start > end) continue;
+    if (string.language !== "query" && !/[:*\\%]/.test(string.value)) continue;
     for (const token of embeddedTokens(string.language, string.value)) {
-      // The literal text of a pattern is as JSON colours it: a key where it is a key.
+      // The literal text of a pattern is as JSON colours it, a key where it is a key; most paths are nothing else.
       if (token.type === "string" && string.language !== "query") continue;
       yield { span: string.toText(token), type: token.type };
     }
