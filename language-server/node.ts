@@ -8,6 +8,7 @@ import {
   createConnection,
   DidChangeWatchedFilesNotification,
   DocumentDiagnosticReportKind,
+  ErrorCodes,
   type InitializeParams,
   type InitializeResult,
   LSPErrorCodes,
@@ -68,6 +69,7 @@ class Server {
   readonly #pending = new Map<string, NodeJS.Timeout>();
   /** Counts up when the files of the project changed: results before are of another state. */
   #epoch = 0;
+  #phase: "new" | "serving" | "stopped" = "new";
   #client: ClientOptions = { snippets: false, markdown: false, syntax: true, createsFiles: false };
   #pulls = false;
   #refreshes = false;
@@ -84,6 +86,7 @@ class Server {
     connection.onInitialize((params) => this.#initialize(params));
     connection.onInitialized(() => this.#initialized());
     connection.onShutdown(() => {
+      this.#phase = "stopped";
       for (const timer of this.#pending.values()) clearTimeout(timer);
       this.#pending.clear();
     });
@@ -93,10 +96,10 @@ class Server {
       );
     }
     for (const { method, answer } of plainMethods()) {
-      connection.onRequest(method, (params: never) => answer(params, this.#client));
+      connection.onRequest(method, (params: never) => this.#refusal() ?? answer(params, this.#client));
     }
     for (const row of this.#workspaceMethods) {
-      connection.onRequest(row.method, (params: never) => this.#answerWorkspace(row, params));
+      connection.onRequest(row.method, (params: never) => this.#refusal() ?? this.#answerWorkspace(row, params));
     }
     connection.onRequest("textDocument/diagnostic", (params: PullParams, token: CancellationToken) =>
       this.#pull(params, token),
@@ -111,7 +114,16 @@ class Server {
     connection.listen();
   }
 
+  /** What the protocol says to requests before `initialize` and after `shutdown`. */
+  #refusal(): ResponseError<void> | undefined {
+    if (this.#phase === "serving") return undefined;
+    return this.#phase === "new"
+      ? new ResponseError(ErrorCodes.ServerNotInitialized, "initialize comes first")
+      : new ResponseError(ErrorCodes.InvalidRequest, "the server has been shut down");
+  }
+
   #initialize({ capabilities, initializationOptions, workspaceFolders, rootUri }: InitializeParams): InitializeResult {
+    this.#phase = "serving";
     const { textDocument, workspace } = capabilities;
     const item = textDocument?.completion?.completionItem;
     this.#client = {
@@ -159,6 +171,8 @@ class Server {
   async #answer({ method, answer }: Method, params: DocumentParams, token: CancellationToken): Promise<unknown> {
     // What is behind this request in the stream is read first: a cancellation, or the change that makes it stale.
     await nextTurn();
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return refusal;
     if (token.isCancellationRequested) return cancelled();
     const found = this.#find(params.textDocument.uri);
     if (found === undefined) return null;
@@ -279,6 +293,8 @@ class Server {
 
   async #pull({ textDocument: { uri }, previousResultId }: PullParams, token: CancellationToken): Promise<unknown> {
     await nextTurn();
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return refusal;
     const text = this.#texts.get(uri);
     const version = text?.version;
     const resultId = `${version}.${this.#epoch}`;
@@ -286,7 +302,12 @@ class Server {
       return { kind: DocumentDiagnosticReportKind.Unchanged, resultId };
     }
     const isStale = () => token.isCancellationRequested || this.#texts.get(uri)?.version !== version;
-    const items = isStale() ? undefined : await this.#diagnose(uri, isStale);
+    const items = isStale()
+      ? undefined
+      : await this.#diagnose(uri, isStale).catch((error: unknown): Diagnostic[] => {
+          this.#log(`cannot check ${uri}`, error);
+          return [];
+        });
     if (items === undefined || token.isCancellationRequested) return cancelled();
     return { kind: DocumentDiagnosticReportKind.Full, resultId, items };
   }
@@ -294,6 +315,8 @@ class Server {
   /** Every tool.json at the top of a workspace folder that is not open; the open ones are asked for one by one. */
   async #pullWorkspace({ previousResultIds }: WorkspacePullParams, token: CancellationToken): Promise<unknown> {
     await nextTurn();
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return refusal;
     const items: unknown[] = [];
     const previous = new Map(previousResultIds.map(({ uri, value }) => [uri, value]));
     for (const folder of this.#folders) {

@@ -10,4 +10,4 @@ export {
 } from "./document.ts";
 export { type WorkspaceMethod, workspaceMethods } from "./editing-methods.ts";
 export { type ClientOptions, type Method, methods, type PlainMethod, plainMethods, type Request } from "./methods.ts";
-export { kindOf, type Project, type ProjectFile } from "./project.ts";
+export { errorPagesUri, kindOf, type Project, type ProjectFile } from "./project.ts";

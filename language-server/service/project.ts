@@ -39,9 +39,10 @@ export function isTemplateName(name: string): boolean {
 }
 
 /** The folder of error pages, with a slash at the end; undefined without a tool.json, or where they are turned off. */
-export function errorPagesUri({ uri, config }: Project): string | undefined {
-  const document = uri === undefined ? undefined : config?.();
-  if (document === undefined) return undefined;
+export function errorPagesUri(project: Project): string | undefined {
+  const { uri } = project;
+  const document = project.config?.();
+  if (uri === undefined || document === undefined) return undefined;
   const settings = document.section("error_pages")?.value;
   const disable = memberOf(settings, "disable")?.value;
   if (disable?.type === "boolean" && disable.value) return undefined;

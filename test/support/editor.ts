@@ -65,7 +65,7 @@ export function projectOf(files: Files, config?: () => ToolDocument): Project {
 export function accept(
   document: ToolDocument,
   item: CompletionItem,
-): { readonly text: string; readonly start: number } {
+): { readonly text: string; readonly start: number; readonly end: number } {
   const edit = item.textEdit as TextEdit;
   const newText = item.insertTextFormat === 2 ? expand(edit.newText) : edit.newText;
   const edits = [{ ...edit, newText }, ...(item.additionalTextEdits ?? [])].map(({ range, newText }) => ({
@@ -73,7 +73,8 @@ export function accept(
     text: newText,
   }));
   const before = edits.slice(1).reduce((sum, { span, text }) => sum + text.length - (span.end - span.start), 0);
-  return { text: applyEdits(document.text, edits), start: edits[0]!.span.start + before };
+  const start = edits[0]!.span.start + before;
+  return { text: applyEdits(document.text, edits), start, end: start + newText.length };
 }
 
 /** A snippet as an editor first shows it. */

@@ -53,6 +53,7 @@ export function itemsAt(
     const at = document.positionAt(place.commaBefore);
     before.push({ range: { start: at, end: at }, newText: "," });
   }
+  const indent = indentation(document, place.range.start);
   return candidates.map((candidate, i): CompletionItem => {
     const { label, kind, text, snippet, detail, documentation, rank = 1, preselect, data } = candidate;
     const asSnippet = client.snippets && snippet !== undefined;
@@ -65,12 +66,24 @@ export function itemsAt(
       // Editors compare it with what stands between the start of the range and the cursor, quote included.
       filterText: place.isQuoted ? JSON.stringify(label) : label,
       insertTextFormat: asSnippet ? 2 : 1,
-      textEdit: { range, newText: (asSnippet ? snippet : text) + comma },
+      // Lines are indented as the document is: not every editor does it.
+      insertTextMode: 1,
+      textEdit: { range, newText: indent(asSnippet ? snippet : text) + comma },
       ...(before.length > 0 && { additionalTextEdits: before }),
       ...(preselect && { preselect }),
       ...(data !== undefined && { data }),
     };
   });
+}
+
+/** Puts the lines of a text, indented by tabs, under the line of an offset, in the document's own steps. */
+function indentation(document: ToolDocument, offset: number): (text: string) => string {
+  const { text } = document;
+  const lineStart = Math.max(text.lastIndexOf("\n", offset - 1), text.lastIndexOf("\r", offset - 1)) + 1;
+  const base = /^[ \t]*/.exec(text.slice(lineStart, offset))![0];
+  const step = /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ";
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  return (lines) => lines.replace(/\n(\t*)/g, (_, tabs: string) => eol + base + step.repeat(tabs.length));
 }
 
 export function documentationOf(markdown: string, client: ClientOptions) {

@@ -1,9 +1,9 @@
-import { parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
+import { compileRoutes, parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
 import { memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
 import type { Path, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
-import { RECORD_VALUES } from "./names.ts";
+import { RECORD_VALUES, RESPONSE_HEADERS } from "./names.ts";
 
 /** Where a value is to be written. */
 export interface Spot {
@@ -56,8 +56,9 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
       return { production: { domain: freeDomain(document, "production") } };
   }
   const [section, first] = path;
-  if (section === "redirects" && path.length === 2) return ruleFor(String(first));
-  if (section === "redirects" && name === "location") return locationFor(String(first));
+  if (section === "redirects" && path.length === 2) return ruleFor(String(first), document);
+  if (section === "redirects" && name === "location") return locationFor(String(first), document);
+  if (section === "headers" && path.length === 3) return headerValues(String(name))[0] ?? exampleOf(schema);
   if (section === "redirects" && name === "status") return 301;
   if (section === "stages" && name === "domain") return freeDomain(document, String(first));
   if (section === "stages" && path.length === 2)
@@ -137,17 +138,28 @@ function firstFolder(project: Project, otherwise: string): string {
 /** Names that no setting means. */
 export const isHidden = (name: string) => name.startsWith(".") || name === "node_modules";
 
-/** A rule that the pattern can have: everything on it rewritten to the front page, a part of it sent elsewhere. */
-export function ruleFor(pattern: string): object {
-  return pattern === "/*" ? { location: "/", status: 200 } : { location: locationFor(pattern), status: 301 };
+/** A rule that the pattern can have: everything rewritten to the front page, a part of the paths sent elsewhere. */
+function ruleFor(pattern: string, document: ToolDocument): object {
+  return pattern === "/*" ? { location: "/", status: 200 } : { location: locationFor(pattern, document), status: 301 };
 }
 
-/** A location that uses what the pattern captures and is none of the paths that it matches. */
-export function locationFor(pattern: string): string {
+/** A location that uses what the pattern captures, and that no rule takes further: another host where need be. */
+export function locationFor(pattern: string, document: ToolDocument): string {
   const route = parseRoute(pattern);
   const captures = route.ok ? routeCaptures(route.value) : [];
-  const path = captures.map((name) => `/:${name}`).join("");
-  return `https://example.com${path || "/"}`;
+  const path = `/new${captures.map((name) => `/:${name}`).join("")}`;
+  const rules = [pattern, ...document.routes().map(({ key }) => key.value)].flatMap((source) => {
+    const parsed = parseRoute(source);
+    return parsed.ok ? { route: parsed.value, value: source } : [];
+  });
+  const isTaken = compileRoutes(rules, { trailingSlash: "optional" }).first(path.replaceAll(":", "")) !== undefined;
+  return isTaken ? `https://example.com${path}` : path;
+}
+
+/** The values that are commonly given to a response header, whatever the case of its name. */
+export function headerValues(name: string): readonly string[] {
+  const known = Object.keys(RESPONSE_HEADERS).find((header) => header.toLowerCase() === name.toLowerCase());
+  return known === undefined ? [] : RESPONSE_HEADERS[known]!;
 }
 
 function freeDomain(document: ToolDocument, stage: string): string {

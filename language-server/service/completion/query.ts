@@ -22,10 +22,13 @@ export function completeQuery(
   client: ClientOptions,
 ): CompletionItem[] {
   const stages = stageNames(config?.stages() ?? []);
+  // Right before an operator the term is whole: what came between would break it.
+  const isBeforeOperator = /^[ \t]*[=!<>~]/.test(query.source.slice(offset));
   const { items } = complete(query.source, offset, {
     values: (field) => (field === "stage" ? stages.map((value) => ({ value })) : []),
   });
-  return items.map(({ label, kind, insertText, span, detail, documentation, sortText }) => ({
+  const wanted = items.filter(({ span }) => !isBeforeOperator || span.end > span.start);
+  return wanted.map(({ label, kind, insertText, span, detail, documentation, sortText }) => ({
     label,
     kind: KINDS[kind],
     ...(detail !== undefined && { detail }),

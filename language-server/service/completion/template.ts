@@ -36,11 +36,12 @@ export function completeTemplate(
   const start = offset - typed.length;
   const isFirst = /^-?\s*$/.test(action.text.slice(0, action.text.length - typed.length));
   const keywords = isFirst ? Object.entries(TEMPLATE_KEYWORDS) : [];
-  return [
+  const all = [
     ...Object.entries(TEMPLATE_FIELDS).map(([name, text]) => item(`.${name}`, KIND.field, text, start)),
     ...keywords.map(([name, text]) => item(name, KIND.keyword, text, start)),
     ...TEMPLATE_FUNCTIONS.map(({ name, documentation }) => item(name, KIND.function, documentation, start)),
   ];
+  return all.map((found, i) => ({ ...found, sortText: String(i).padStart(3, "0") }));
 }
 
 /** The variables that the built-in page knows, and those of the project that a template can name. */

@@ -4,17 +4,9 @@ import { memberSchema, resolve, type Schema } from "../../../schema/shape.ts";
 import type { ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { type Candidate, KIND } from "./candidate.ts";
-import { actionNames, goodValue, isHidden, locationFor, nameOf, textOf } from "./good-values.ts";
+import { actionNames, goodValue, headerValues, isHidden, locationFor, nameOf, textOf } from "./good-values.ts";
 import { objectCandidate } from "./keys.ts";
-import {
-  EXPOSED_HEADERS,
-  METHODS,
-  RECORD_VALUES,
-  REGION_PLACES,
-  REQUEST_HEADERS,
-  RESPONSE_HEADERS,
-  STATUS_WORDS,
-} from "./names.ts";
+import { EXPOSED_HEADERS, METHODS, RECORD_VALUES, REGION_PLACES, REQUEST_HEADERS, STATUS_WORDS } from "./names.ts";
 import type { Place } from "./place.ts";
 
 /** The values that may be written at a place, whole. */
@@ -102,8 +94,7 @@ function stringCandidates(document: ToolDocument, project: Project, place: Place
     return (schema.examples as string[]).map((name) => quoted(name, { kind: KIND.enumMember }));
   }
   if (section === "headers" && path.length === 2 && key !== undefined) {
-    const name = Object.keys(RESPONSE_HEADERS).find((header) => header.toLowerCase() === key.toLowerCase());
-    return (name === undefined ? [] : RESPONSE_HEADERS[name]!).map((value) => quoted(value));
+    return headerValues(key).map((value) => quoted(value));
   }
   if (section === "dns" && kind === "item" && path.at(-1) === "value") {
     const type = textOf(document.nodeAt(path.slice(0, -1)).node, "type");
@@ -126,7 +117,7 @@ function stringCandidates(document: ToolDocument, project: Project, place: Place
         (path[1] === "exposed_headers" ? EXPOSED_HEADERS : REQUEST_HEADERS).map((name) => quoted(name)),
       );
     case "location":
-      return locations(place);
+      return locations(document, place);
     case "command":
       return commands(project, place, schema);
     case "duration":
@@ -210,8 +201,8 @@ function typedText({ range }: Place, document: ToolDocument): string {
   }
 }
 
-function locations({ path }: Place): Candidate[] {
-  return [quoted(locationFor(String(path.at(-1))))];
+function locations(document: ToolDocument, { path }: Place): Candidate[] {
+  return [quoted(locationFor(String(path.at(-1)), document))];
 }
 
 /** The scripts of package.json, then what the tool would run by itself, then the examples. */
