@@ -31,7 +31,7 @@ export const table = () =>
     .option("-S, --since", "Entries of the last `duration`, or since a time (1d for the development log)", "")
     .option("--until", "Entries before a `duration` ago, or a time", "")
     .option("-e, --expand", "One field a line", false)
-    .option("-n, --limit", "The first `number` of entries; of the development log the newest, unless followed", "")
+    .option("-n, --limit", "Only the first `number` entries; of the development log the newest, unless followed", "")
     .option("--count", "Print only how many entries there are", false)
     .option("--file", "Read a `path...`: a file, plain or gzip, a quoted glob, or - for stdin", "")
     .example("logs error                       # responses with status 5xx too")

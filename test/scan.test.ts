@@ -337,6 +337,7 @@ t.test("compressed files, limits and counts", async (t) => {
       'error: cannot read "utf16.log": it is UTF-16 text\n  convert it: iconv -f utf-16 -t utf-8 utf16.log | tool logs --file -\n',
       1,
     ],
+    ["tool logs -f --file b.log.gz --file a.log -n 5", lines("b1", "b2", "a1", "a2", "a3")],
     ["tool logs --file a.log -n 2", lines("a1", "a2")],
     ["tool logs --file a.log --file b.log.gz --limit 4", lines("a1", "a2", "a3", "b1")],
     ["tool logs --limit 1 < a.log", lines("a1")],

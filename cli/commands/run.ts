@@ -13,6 +13,12 @@ const HOOKS = ["prebuild", "build", "postbuild", "predeploy", "postdeploy", "cle
 /** What an interrupted hook left behind gets to end by itself. */
 const GROUP_END_MS = 1000;
 
+/**
+ * A shell that is just starting a command when SIGINT comes waits for that command, which has not heard the signal. What
+ * still runs after this long is asked by SIGTERM, which shells do not put off.
+ */
+const HEED_SIGNAL_MS = 5000;
+
 /** `tool run <hook>`: its commands one after another, each in its own shell in the project's folder. */
 export async function run(context: Context, hook: string, flags: { readonly stage: string }): Promise<number> {
   if (!isHook(hook)) {
@@ -96,12 +102,20 @@ function runInShell(context: Context, command: string, env: NodeJS.ProcessEnv): 
     }
   };
   let signals = 0;
-  const release = io.onSignal((signal) => {
+  let unheeded: NodeJS.Timeout | undefined;
+  const stopListening = io.onSignal((signal) => {
     signals++;
     if (signals > 1) send("SIGKILL");
     // The terminal has sent its Ctrl-C to the hook already.
-    else if (isOwnGroup || signal !== "SIGINT") send(signal);
+    else if (isOwnGroup || signal !== "SIGINT") {
+      send(signal);
+      unheeded = setTimeout(() => send("SIGTERM"), HEED_SIGNAL_MS);
+    }
   });
+  const release = () => {
+    clearTimeout(unheeded);
+    stopListening();
+  };
   return new Promise((resolve, reject) => {
     child.once("error", (error) => {
       release();

@@ -1,10 +1,11 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { TextState } from "../output/log-text.ts";
 import type { Shown } from "./found-lines.ts";
 import type { Wanted } from "./line-scan.ts";
-import type { SegmentResult, SegmentTask, WorkerSetup } from "./scan-worker.ts";
+import { type SegmentResult, type SegmentsSetup, type SegmentTask, segmentScanner } from "./segment-scan.ts";
 
 /** Below this the start of a thread, 30 ms, costs more than it saves. */
 export const MIN_PARALLEL_BYTES = 32 * 1024 * 1024;
@@ -12,8 +13,8 @@ export const MIN_PARALLEL_BYTES = 32 * 1024 * 1024;
 const MAX_WORKERS = 8;
 /** Large against the 50 µs of a message, small enough that all that are under way fit in memory. */
 const SEGMENT_BYTES = 2 * 1024 * 1024;
-/** Segments under way or waiting for their turn, for each worker. */
-const SEGMENTS_PER_WORKER = 3;
+/** Segments under way or waiting for their turn, for each worker; the thread that waits may add as many of its own. */
+const SEGMENTS_PER_WORKER = 4;
 
 export interface ParallelScan {
   /** An open file descriptor. */
@@ -51,32 +52,46 @@ export const workerCount = (): number => Math.min(availableParallelism(), MAX_WO
  */
 export async function* parallelScan(scan: ParallelScan): AsyncGenerator<ScannedPart> {
   const { file, size, wanted, shown, segmentBytes = SEGMENT_BYTES } = scan;
-  const setup: WorkerSetup = { file, size, wanted, shown };
-  const pool = new Pool(Math.max(1, scan.workerCount ?? workerCount()), setup);
+  const setup: SegmentsSetup = { file, size, wanted, shown };
+  const pool = new Pool(Math.max(1, scan.workerCount ?? workerCount() - 1), setup);
+  const scanHere = segmentScanner(setup);
   const isText = shown.format === "text" && !shown.countOnly;
   let { textState, limit } = scan;
   let next = 0;
-  const pending: { task: SegmentTask; result: Promise<SegmentResult> }[] = [];
-  const start = (at: number, end: number, state: TextState) => {
-    const task = { id: 0, start: at, end, limit, textState: state };
-    return { task, result: pool.run(task) };
+  const pending: Pending[] = [];
+  const start = (at: number, end: number): Pending => {
+    const task = { id: 0, start: at, end, limit, textState };
+    const started: Pending = { task, result: pool.run(task), isDone: false };
+    const done = () => {
+      started.isDone = true;
+    };
+    started.result.then(done, done);
+    return started;
+  };
+  const takeNext = () => {
+    const at = next;
+    next = Math.min(size, at + segmentBytes);
+    return [at, next] as const;
   };
 
   try {
     for (let isFirst = true; ; isFirst = false) {
       // The first lines of text set the columns: all that started before them would be shown twice.
       const window = isText && isFirst ? 1 : pool.size * SEGMENTS_PER_WORKER;
-      while (pending.length < window && next < size) {
-        const end = Math.min(size, next + segmentBytes);
-        pending.push(start(next, end, textState));
-        next = end;
-      }
+      while (pending.length < window && next < size) pending.push(start(...takeNext()));
       const first = pending.shift();
       if (first === undefined) return;
       const { task } = first;
+      // Instead of waiting this thread scans too: at the beginning it has done much before the others have started.
+      while (!first.isDone && !(isText && isFirst) && next < size && pending.length < 2 * window) {
+        const [at, end] = takeNext();
+        const own = { id: 0, start: at, end, limit, textState };
+        pending.push({ task: own, result: Promise.resolve(scanHere(own)), isDone: true });
+        await setImmediate();
+      }
       let result = await first.result;
       const isOutdated = isText && result.count > 0 && !isSameState(task.textState, textState);
-      if (isOutdated || result.count > limit) result = await start(task.start, task.end, textState).result;
+      if (isOutdated || result.count > limit) result = scanHere({ ...task, limit, textState });
       if (result.count > 0) textState = result.textState;
       limit -= result.count;
       const { output, count, tooLongAt } = result;
@@ -93,6 +108,12 @@ export async function* parallelScan(scan: ParallelScan): AsyncGenerator<ScannedP
 const isSameState = (a: TextState, b: TextState) =>
   a.day === b.day && a.levelWidth === b.levelWidth && a.stageWidth === b.stageWidth;
 
+interface Pending {
+  readonly task: SegmentTask;
+  readonly result: Promise<SegmentResult>;
+  isDone: boolean;
+}
+
 interface Waiting {
   readonly worker: number;
   readonly resolve: (result: SegmentResult) => void;
@@ -106,7 +127,7 @@ class Pool {
   #failure: Error | undefined;
   #id = 0;
 
-  constructor(count: number, workerData: WorkerSetup) {
+  constructor(count: number, workerData: SegmentsSetup) {
     this.#workers = Array.from({ length: count }, () => new Worker(workerPath(), { workerData }));
     this.#load = this.#workers.map(() => 0);
     for (const worker of this.#workers) {

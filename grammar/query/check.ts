@@ -12,12 +12,13 @@ import {
   target,
   type Value,
 } from "./ast.ts";
+import { isForeignWord } from "./foreign-words.ts";
 import { LEVELS, levelOf } from "./levels.ts";
 import { isTimeUnit, NUMBER_UNITS, readEscape } from "./literals.ts";
 import { printField } from "./print.ts";
 import * as problems from "./problems.ts";
 import { compileRegex } from "./regex.ts";
-import { isForeignWord, slips } from "./slips.ts";
+import { slips } from "./slips.ts";
 import { parseTimestamp } from "./timestamp.ts";
 import { tokenize } from "./tokens.ts";
 

@@ -61,12 +61,12 @@ export function completeWith(
   if (touched !== undefined && SILENT.has(touched.kind)) return { items: [] };
 
   const items: CompletionItem[] = [];
-  const placed = touched === undefined ? undefined : partial(source, tokens, at);
-  for (const place of [placed, freshPlace(source, touched, at)]) {
-    if (place === undefined) continue;
-    const before = tokens.filter(({ end }) => end <= place.span.start);
-    const expected = expectedAt(expectation, source, before, place.span.start);
-    items.push(...itemsFor({ ...place, tokens: before, expected, sources }));
+  const partly = touched === undefined ? undefined : partial(source, tokens, at);
+  for (const slot of [partly, freshSlot(source, touched, at)]) {
+    if (slot === undefined) continue;
+    const before = tokens.filter(({ end }) => end <= slot.span.start);
+    const expected = expectedAt(expectation, source, before, slot.span.start);
+    items.push(...itemsFor({ ...slot, tokens: before, expected, sources }));
   }
   return { items: items.sort((a, b) => (a.sortText < b.sortText ? -1 : a.sortText > b.sortText ? 1 : 0)) };
 }
@@ -75,7 +75,7 @@ export function completeWith(
 const SILENT: ReadonlySet<Token["kind"]> = new Set(["regex", "unclosed-regex", "wrong-quotes", "wrong-blank"]);
 
 /** Where an item goes, and what of it has been typed. */
-interface Place {
+interface Slot {
   readonly span: Span;
   readonly typed: string;
   /** Written behind an item: a blank where it would touch the word that follows. */
@@ -83,7 +83,7 @@ interface Place {
 }
 
 /** The token under the cursor, with what of it stands behind the cursor. */
-function partial(source: string, tokens: readonly Token[], at: number): Place | undefined {
+function partial(source: string, tokens: readonly Token[], at: number): Slot | undefined {
   let index = tokens.length - 1;
   const last = tokens[index]!;
   if (last.kind === "open" || last.kind === "close" || last.kind === "comma") return undefined;
@@ -108,7 +108,7 @@ function continuesName(tokens: readonly Token[], index: number): boolean {
 }
 
 /** A place of its own at the cursor, where a token may begin. */
-function freshPlace(source: string, touched: Token | undefined, at: number): Place | undefined {
+function freshSlot(source: string, touched: Token | undefined, at: number): Slot | undefined {
   const begins = touched === undefined || isSymbol(touched) || BEGINS.has(touched.kind);
   if (!begins) return undefined;
   const tail = /[\p{L}\p{M}0-9_"./@$*%+-]/u.test(source[at] ?? "") ? " " : "";
@@ -144,7 +144,7 @@ function expectedAt(
 // A condition has at most four tokens before its value; more would only take time.
 const MAX_STARTS = 4;
 
-interface Context extends Place {
+interface Context extends Slot {
   readonly tokens: readonly Token[];
   readonly expected: ReadonlySet<string>;
   readonly sources: CompletionSources;

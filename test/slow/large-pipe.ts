@@ -9,6 +9,9 @@ import { cliPath } from "../support/cli.ts";
 
 const MB = 1e6;
 
+// Run by itself, tap would end it after 30 s.
+t.setTimeout(0);
+
 /** 5e9 takes some minutes and tells more. */
 const LARGE_BYTES = Number(process.env.PIPE_BYTES ?? 1000 * MB);
 

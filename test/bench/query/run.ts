@@ -1,6 +1,8 @@
 // `npm run bench:query`: every measure of the query language beside its rivals, in one run.
 import { cpus, release } from "node:os";
 import { benchCold } from "./cold.ts";
+import { benchComplete } from "./complete.ts";
+import { benchFormat } from "./format.ts";
 import { benchParse } from "./parse.ts";
 import { benchScan, canBenchScan } from "./scan.ts";
 
@@ -10,6 +12,10 @@ console.log(
 benchParse();
 console.log();
 await benchCold();
+console.log();
+benchComplete();
+console.log();
+benchFormat();
 console.log();
 if (canBenchScan()) benchScan();
 else console.log("scan: needs jq (Debian: apt-get install jq ripgrep)");

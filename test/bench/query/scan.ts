@@ -5,6 +5,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync, statSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cliPath, root } from "../../support/cli.ts";
+import { JQ_QUERIES } from "../../support/jq-queries.ts";
 import { RARE_LITERAL } from "./generate.ts";
 import { median, spread } from "./statistics.ts";
 
@@ -29,23 +30,6 @@ const MEASURES: readonly Measure[] = [
   { name: "rare number", query: "duration > 30s", jq: `${number("duration")} > 30000` },
   { name: "2 % match", query: "status >= 500", jq: `${number("status")} >= 500` },
   { name: "50 % match", query: "level = info", jq: '.level=="info"' },
-];
-
-/** What is compared with jq's answer, line by line, beside the measures themselves. */
-const COMPARED: readonly Pick<Measure, "query" | "jq">[] = [
-  ...MEASURES,
-  { query: "error or warn", jq: '.level=="error" or .level=="warn"' },
-  { query: 'message contains "price"', jq: '.message|contains("price")' },
-  { query: "path = /api/orders/*/items", jq: '(.fields.path//"")|test("^/api/orders/.*/items$")' },
-  { query: "user.roles = admin", jq: '(.fields.user|type)=="object" and (.fields.user.roles|index("admin"))!=null' },
-  {
-    query: "method in (PUT, DELETE) and not production status >= 400",
-    jq: `(.fields.method=="PUT" or .fields.method=="DELETE") and .fields.stage!="production" and ${number("status")} >= 400`,
-  },
-  {
-    query: 'message = "*fermé*" or size > 3.9mb',
-    jq: `(.message|contains("fermé")) or (${number("size")} > 4089446.4)`,
-  },
 ];
 
 /** Prints seconds, MB/s and ratios, then whether ten queries give what jq gives. */
@@ -111,7 +95,7 @@ function benchText(file: string, size: number, rounds: number): void {
 
 function compareWithJq(file: string, directory: string): void {
   let same = 0;
-  for (const { query, jq } of COMPARED) {
+  for (const [query, jq] of JQ_QUERIES) {
     const [ours, theirs] = [join(directory, "ours"), join(directory, "theirs")];
     // jq writes numbers and escapes its own way: both answers are written by jq before they are compared.
     shell(`"$0" "$1" logs --format json --file "$2" "$3" | jq -c . > "$4"`, [
@@ -126,7 +110,7 @@ function compareWithJq(file: string, directory: string): void {
     if (isSame) same++;
     else console.log(`  differs from jq: ${query}`);
   }
-  console.log(`  ${same} of ${COMPARED.length} queries give exactly the lines that jq gives`);
+  console.log(`  ${same} of ${JQ_QUERIES.length} queries give exactly the lines that jq gives`);
 }
 
 function digest(file: string): string {

@@ -1,0 +1,196 @@
+import {
+  beginsTerm,
+  isName,
+  type Operand,
+  operandAt,
+  type Place,
+  plainWord,
+  type Slip,
+  slashed,
+  starEscaped,
+  tokensUpTo,
+} from "./place.ts";
+import * as problems from "./problems.ts";
+
+/** A name that was never meant as one where it stands beside other terms: an operator or function of other languages. */
+export const isForeignWord = (name: string) => OPERATORS.has(plainWord(name)) || FUNCTIONS.has(plainWord(name));
+
+/** `path like "/x%"`, `user is not null`, `status between 1 and 5`, `path startswith "/x"`, `path !contains "x"` */
+export function wordOperator({ source, tokens, at }: Place): Slip | undefined {
+  const field = tokens[at]!;
+  if (!beginsTerm(tokens, at) || !isName(field)) return undefined;
+  let length = 1;
+  const not = tokens[at + 1]?.kind === "not" ? tokens[at + 1] : undefined;
+  if (not !== undefined) length++;
+  const operator = tokens[at + length++];
+  if (operator?.kind !== "word") return undefined;
+  const write = OPERATORS.get(plainWord(operator.text));
+  if (write === undefined) return undefined;
+  const word = plainWord(operator.text);
+
+  let negated = not !== undefined;
+  if (word === "is" && tokens[at + length]?.kind === "not") {
+    negated = true;
+    length++;
+  }
+  // matches regex "x"
+  if (word === "matches" && tokens[at + length]?.text === "regex") length++;
+  const operand = operandAt(source, tokens, at + length);
+  if (operand === undefined) return undefined;
+  length += operand.length;
+  let second: Operand | undefined;
+  if (word === "between") {
+    second = tokens[at + length]?.kind === "and" ? operandAt(source, tokens, at + length + 1) : undefined;
+    if (second !== undefined) length += second.length + 1;
+  }
+  const text = write(field.text, operand, negated, second);
+  const end = tokens[at + length - 1]!.end;
+  const term = { start: field.start, end: Math.max(end, operand.end, second?.end ?? 0) };
+  const problem =
+    text === undefined
+      ? problems.unknownOperator(operator, operator.text, `write ${field.text} >= ... and ${field.text} <= ...`)
+      : problems.foreignOperator(operator, operator.text, term, text);
+  return { problem, length: tokensUpTo(tokens, at, term.end) };
+}
+
+type Write = (field: string, operand: Operand, negated: boolean, second?: Operand) => string | undefined;
+
+const compare =
+  (operator: string, opposite: string): Write =>
+  (field, { text }, negated) =>
+    `${field} ${negated ? opposite : operator} ${text}`;
+
+const pattern =
+  (before: string, behind: string): Write =>
+  (field, { inner }, negated) =>
+    `${field} ${negated ? "!=" : "="} "${before}${starEscaped(inner)}${behind}"`;
+
+const substring: Write = (field, { inner }, negated) => `${negated ? "not " : ""}${field} contains "${inner}"`;
+
+const expression: Write = (field, { inner, regex }, negated) =>
+  `${negated ? "not " : ""}${field} ~ ${regex ? inner : slashed(inner)}`;
+
+const like: Write = (field, operand, negated) => {
+  if (operand.regex) return expression(field, operand, negated);
+  return `${field} ${negated ? "!=" : "="} "${starEscaped(operand.inner).replaceAll("%", "*")}"`;
+};
+
+const ilike: Write = (field, { inner }, negated) => {
+  const open = inner.startsWith("%") ? "" : "^";
+  const close = inner.endsWith("%") ? "" : "$";
+  const middle = inner.replace(/^%|%$/g, "").replace(/[.*+?^${}()|[\]/]/g, "\\$&");
+  return `${negated ? "not " : ""}${field} ~ /${open}${middle.replaceAll("%", ".*")}${close}/i`;
+};
+
+const is: Write = (field, operand, negated) => {
+  if (/^(?:missing|absent|undefined|none|nil)$/i.test(operand.text)) return `${negated ? "" : "not "}exists ${field}`;
+  if (/^(?:present|set|defined)$/i.test(operand.text)) return `${negated ? "not " : ""}exists ${field}`;
+  if (/^empty$/i.test(operand.text)) return `${field} ${negated ? "!=" : "="} ""`;
+  if (!/^null$/i.test(operand.text)) return compare("=", "!=")(field, operand, negated);
+  // Elsewhere a missing value is null, and a null differs from none.
+  return negated ? `${field} != null` : `(${field} = null or not exists ${field})`;
+};
+
+const between: Write = (field, { text }, negated, second) => {
+  if (second === undefined) return undefined;
+  return negated
+    ? `(${field} < ${text} or ${field} > ${second.text})`
+    : `${field} >= ${text} and ${field} <= ${second.text}`;
+};
+
+/** Operators that are words elsewhere, lower case and without `_`. */
+const OPERATORS: ReadonlyMap<string, Write> = new Map<string, Write>([
+  ["like", like],
+  ["ilike", ilike],
+  ["rlike", expression],
+  ["regexp", expression],
+  ["matches", expression],
+  ["match", expression],
+  ["startswith", pattern("", "*")],
+  ["startswithcs", pattern("", "*")],
+  ["beginswith", pattern("", "*")],
+  ["hasprefix", pattern("", "*")],
+  ["endswith", pattern("*", "")],
+  ["endswithcs", pattern("*", "")],
+  ["hassuffix", pattern("*", "")],
+  ["containscs", substring],
+  ["containing", substring],
+  ["includes", substring],
+  ["has", substring],
+  ["hascs", substring],
+  ["eq", compare("=", "!=")],
+  ["equals", compare("=", "!=")],
+  ["is", is],
+  ["ne", compare("!=", "=")],
+  ["neq", compare("!=", "=")],
+  ["gt", compare(">", "<=")],
+  ["gte", compare(">=", "<")],
+  ["ge", compare(">=", "<")],
+  ["lt", compare("<", ">=")],
+  ["lte", compare("<=", ">")],
+  ["le", compare("<=", ">")],
+  ["between", between],
+]);
+
+/** `contains(path, "x")`, `path.startsWith("/x")`, `ispresent(user)`, `exists(user)`, `timestamp > ago(1h)` */
+export function functionCall({ source, tokens, at }: Place): Slip | undefined {
+  const name = tokens[at]!;
+  const open = tokens[at + 1];
+  if (open?.kind !== "open" || open.start !== name.end) return undefined;
+  const keyword = name.kind === "exists" || name.kind === "contains";
+  if (name.kind !== "word" && !keyword) return undefined;
+
+  const dot = name.text.lastIndexOf(".");
+  const method = plainWord(name.text.slice(dot + 1));
+  const receiver = dot > 0 ? name.text.slice(0, dot) : undefined;
+  // Two arguments and a comma at most.
+  const width = tokens.slice(at + 2, at + 6).findIndex(({ kind }) => kind === "close");
+  if (width < 0) return undefined;
+  const close = at + 2 + width;
+  const inside = tokens.slice(at + 2, close).filter(({ kind }) => kind !== "comma");
+  const term = { start: name.start, end: tokens[close]!.end };
+  const length = close - at + 1;
+
+  if (method === "ago" && inside.length === 1 && tokens[at - 1]?.kind === "compare") {
+    const problem = problems.unknownFunction(name, name.text, term, inside[0]!.text, `write ${inside[0]!.text}`);
+    return { problem, length };
+  }
+  const write = FUNCTIONS.get(method);
+  if (write === undefined) return undefined;
+  const [first, second] = receiver === undefined ? inside : [undefined, inside[0]];
+  const field = receiver ?? (first !== undefined && isName(first) ? first.text : undefined);
+  const operand = second === undefined ? undefined : operandAt(source, tokens, tokens.indexOf(second, at));
+  const text = field === undefined ? undefined : write(field, operand);
+  // exists (a, b) and the like stay with the grammar's own words.
+  if (text === undefined && keyword) return undefined;
+  const hint = text === undefined ? "a term is a comparison, such as status >= 500" : `write ${text}`;
+  return { problem: problems.unknownFunction(name, `${name.text}()`, term, text, hint), length };
+}
+
+type WriteCall = (field: string, operand: Operand | undefined) => string | undefined;
+
+const unary =
+  (write: (field: string) => string): WriteCall =>
+  (field, operand) =>
+    operand === undefined ? write(field) : undefined;
+const binary =
+  (write: Write): WriteCall =>
+  (field, operand) =>
+    operand === undefined ? undefined : write(field, operand, false);
+
+const FUNCTIONS: ReadonlyMap<string, WriteCall> = new Map<string, WriteCall>([
+  ["exists", unary((field) => `exists ${field}`)],
+  ["ispresent", unary((field) => `exists ${field}`)],
+  ["isnotnull", unary((field) => `${field} != null`)],
+  ["isnull", unary((field) => `(${field} = null or not exists ${field})`)],
+  ["isnotempty", unary((field) => `${field} != ""`)],
+  ["isempty", unary((field) => `(${field} = "" or not exists ${field})`)],
+  ["contains", binary(substring)],
+  ["strcontains", binary(substring)],
+  ["includes", binary(substring)],
+  ["startswith", binary(pattern("", "*"))],
+  ["endswith", binary(pattern("*", ""))],
+  ["matches", binary(expression)],
+  ["match", binary(expression)],
+  ["like", binary(like)],
+]);
