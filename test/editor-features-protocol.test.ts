@@ -3,6 +3,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import t from "tap";
+import type { TextEdit } from "vscode-languageserver-types";
+import { ToolDocument } from "../language-server/service/document.ts";
+import { applyLspEdits } from "./support/editor-fixture.ts";
 import { type LspClient, startLsp } from "./support/lsp-client.ts";
 
 const TEXT = `{
@@ -206,9 +209,13 @@ t.test("commands ask the client for their edit", (t) =>
     const { error } = await client.request("workspace/executeCommand", sort);
     t.equal(error, undefined);
     const { params } = await client.receive("workspace/applyEdit");
-    const { label, edit } = params as { label: string; edit: { changes: Record<string, { newText: string }[]> } };
+    const { label, edit } = params as { label: string; edit: { changes: Record<string, TextEdit[]> } };
     t.equal(label, "Sort");
-    t.match(edit.changes[uri]!.map(({ newText }) => newText).join(""), /"A": "2".*"B": "1"/s);
+    const document = new ToolDocument(uri, 1, TEXT, "config");
+    t.equal(
+      applyLspEdits(document, edit.changes[uri]!),
+      TEXT.replace('{ "B": "1", "A": "2" }', '{ "A": "2", "B": "1" }'),
+    );
     const gone = { command: "tool.migrate", arguments: ["file:///nowhere/tool.json"] };
     t.same((await client.request("workspace/executeCommand", gone)).error, {
       code: -32803,
