@@ -74,6 +74,7 @@ class Server {
   #pulls = false;
   #refreshes = false;
   #watches = false;
+  #changesFolders = false;
   #folders: readonly string[] = [];
 
   constructor(connection: Connection, version: string) {
@@ -135,6 +136,7 @@ class Server {
     this.#pulls = textDocument?.diagnostic !== undefined;
     this.#refreshes = workspace?.diagnostics?.refreshSupport === true;
     this.#watches = workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    this.#changesFolders = workspace?.workspaceFolders === true;
     this.#folders = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri ? [rootUri] : []);
     return {
       serverInfo: { name: "tool", version: this.#version },
@@ -160,6 +162,7 @@ class Server {
         .register(DidChangeWatchedFilesNotification.type, { watchers: [{ globPattern: "**/*" }] })
         .catch((error: unknown) => this.#log("cannot watch the project's files", error));
     }
+    if (!this.#changesFolders) return;
     connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
       const gone = new Set(removed.map(({ uri }) => uri));
       this.#folders = [...this.#folders.filter((uri) => !gone.has(uri)), ...added.map(({ uri }) => uri)];

@@ -272,8 +272,8 @@ t.test("after any edits the text, and what is said of it, are those of a file op
     let id = 0;
     const check = async (edits: readonly (readonly [number, number, string])[]) => {
       id++;
-      const edited = `file:///nonexistent/${id}-a/tool.json`;
-      const fresh = `file:///nonexistent/${id}-b/tool.json`;
+      const edited = `file:///nonexistent/${id}/a/app/tool.json`;
+      const fresh = `file:///nonexistent/${id}/b/app/tool.json`;
       let text = base;
       client.open(edited, text);
       for (const [i, [at, length, insert]] of edits.entries()) {
