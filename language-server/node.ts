@@ -49,6 +49,12 @@ const SLICE_MS = 20;
 /** How long a project's file is believed to be as it was last seen; clients that watch files end it earlier. */
 const FILES_TTL_MS = 2000;
 
+/** Stands for all documents among those that wait. */
+const REFRESH = "";
+
+/** No setting means a file in there, and the development log grows with every request. */
+const UNWATCHED = /\/(?:node_modules|\.git|\.tool)\//;
+
 /** Serves until the client says exit, goes away, or closes the stream; then the process ends. Never returns. */
 export function serve({ version, ipc = false }: ServerOptions): Promise<never> {
   const connection = ipc
@@ -108,7 +114,9 @@ class Server {
     connection.onRequest("workspace/diagnostic", (params: WorkspacePullParams, token: CancellationToken) =>
       this.#pullWorkspace(params, token),
     );
-    connection.onDidChangeWatchedFiles(() => this.#filesChanged());
+    connection.onDidChangeWatchedFiles(({ changes }) => {
+      if (changes.some(({ uri }) => !UNWATCHED.test(uri))) this.#filesChanged();
+    });
     this.#texts.onDidChangeContent(({ document }) => this.#changed(document));
     this.#texts.onDidClose(({ document }) => this.#closed(document));
     this.#texts.listen(connection);
@@ -344,7 +352,14 @@ class Server {
     this.#epoch++;
     for (const project of this.#projects.values()) project.forget();
     if (!this.#pulls) for (const { uri } of this.#texts.all()) this.#pushSoon(uri);
-    else if (this.#refreshes) this.#connection.languages.diagnostics.refresh();
+    if (!this.#pulls || !this.#refreshes) return;
+    // A build changes files by the hundred: one question for all of them.
+    clearTimeout(this.#pending.get(REFRESH));
+    const timer = setTimeout(() => {
+      this.#pending.delete(REFRESH);
+      this.#connection.languages.diagnostics.refresh();
+    }, DEBOUNCE_MS);
+    this.#pending.set(REFRESH, timer);
   }
 
   #closed({ uri }: TextDocument): void {

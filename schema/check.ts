@@ -80,7 +80,7 @@ function* checkMeaning(
   root: ObjectNode,
   directory: Directory | undefined,
 ): Generator<undefined, undefined> {
-  const meanings = checkLanguages(report, root);
+  const meanings = yield* checkLanguages(report, root);
   yield;
   const section = (name: string) => memberOf(root, name)?.value;
   checkName(report, section("name"));
@@ -92,7 +92,7 @@ function* checkMeaning(
   yield;
   checkErrorPageVariables(report, section("error_pages"));
   checkInject(report, section("inject"));
-  checkRedirects(report, section("redirects"), meanings);
+  yield* checkRedirects(report, section("redirects"), meanings);
   yield;
   checkCors(report, section("cors"));
   checkBackoff(report, section("proxy"));

@@ -20,23 +20,29 @@ export class Meanings {
 
 /**
  * Checks every string that tool.schema.json marks with `x-language`, keys included (there the mark stands in
- * `propertyNames`).
+ * `propertyNames`). In steps: see `checkInSteps`.
  */
-export function checkLanguages(report: Report, root: ObjectNode): Meanings {
+export function* checkLanguages(report: Report, root: ObjectNode): Generator<undefined, Meanings> {
   const meanings = new Meanings();
   // What own templates do with a variable called color is theirs to say.
   const ownPages = memberOf(memberOf(root, "error_pages")?.value, "dir") !== undefined;
-  eachLanguage(root, toolSchema as Schema, (language, node) => {
-    if (language === "color" && ownPages) return;
+  const strings: { readonly language: string; readonly node: StringNode }[] = [];
+  eachLanguage(root, toolSchema as Schema, (language, node) => strings.push({ language, node }));
+  for (const [i, { language, node }] of strings.entries()) {
+    if (i % STRINGS_PER_STEP === STRINGS_PER_STEP - 1) yield;
+    if (language === "color" && ownPages) continue;
     if (language.startsWith("ref:")) checkReference(report, root, language.slice("ref:".length), node);
     else {
       const check = LANGUAGES[language];
       if (check === undefined) throw new Error(`the schema names the language ${language}, which has no check`);
       report.inside(node, check(node, meanings));
     }
-  });
+  }
   return meanings;
 }
+
+/** A few milliseconds of work. */
+const STRINGS_PER_STEP = 500;
 
 /** Where a string in a language stands. */
 export interface LanguagePlace {

@@ -308,6 +308,19 @@ t.test("what stands under the cursor", (t) => {
   t.end();
 });
 
+t.test("the string at an offset is found without all the others", (t) => {
+  const different: number[] = [];
+  for (let offset = 0; offset <= WHOLE.length; offset++) {
+    const document = documentOf(WHOLE);
+    const found = document.embeddedAt(offset);
+    const { node, path, language } =
+      document.strings().find(({ node: { content } }) => content.start <= offset && offset <= content.end) ?? {};
+    if (found?.node !== node || found?.language !== language || `${found?.path}` !== `${path}`) different.push(offset);
+  }
+  t.same(different, []);
+  t.end();
+});
+
 t.test("offsets of a string and of the text it stands in belong together", (t) => {
   const value = fc.string({
     unit: fc.constantFrom("a", " ", '"', "\\", "\n", "\u00e9", "\ud83d\ude00", "/"),

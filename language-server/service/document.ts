@@ -143,31 +143,35 @@ export class ToolDocument {
   strings(): readonly EmbeddedString[] {
     if (this.#strings !== undefined) return this.#strings;
     const found: EmbeddedString[] = [];
-    const { root, text } = this;
+    const { root } = this;
     if (root !== undefined) {
       eachLanguage(root, rootSchema, (language, node, { path, schema, isKey }) => {
-        found.push({
-          language,
-          node,
-          isKey,
-          path: [...path],
-          schema,
-          value: node.value,
-          toText: (span) => spanInside(text, node, span),
-          toValue: (offset) => offsetInside(text, node, offset),
-        });
+        found.push(this.#embedded({ language, node, isKey, path: [...path], schema }));
       });
     }
     this.#strings = found;
     return found;
   }
 
-  /** The string in a language whose quotes enclose the offset. */
+  /** The string in a language whose quotes enclose the offset. Found without all the others. */
   embeddedAt(offset: number): EmbeddedString | undefined {
-    const strings = this.strings();
-    const at = lastBefore(strings, ({ node }) => node.content.start, offset);
-    const string = strings[at];
-    return string !== undefined && offset <= string.node.content.end ? string : undefined;
+    const place = this.pathAt(offset);
+    if (place?.node.type !== "string") return undefined;
+    const { node, isKey, path, schema } = place;
+    if (offset < node.content.start || offset > node.content.end) return undefined;
+    const language = isKey ? schemaAt(path.slice(0, -1)).propertyNames?.["x-language"] : schema["x-language"];
+    return language === undefined ? undefined : this.#embedded({ language, node, isKey, path, schema });
+  }
+
+  #embedded(string: Omit<EmbeddedString, "value" | "toText" | "toValue">): EmbeddedString {
+    const { text } = this;
+    const { node } = string;
+    return {
+      ...string,
+      value: node.value,
+      toText: (span) => spanInside(text, node, span),
+      toValue: (offset) => offsetInside(text, node, offset),
+    };
   }
 
   /** A section of the configuration, such as `section("redirects")`. */

@@ -20,6 +20,9 @@ const STATUSES: readonly number[] = [200, 301, 302, 303, 307, 308];
 /** Browsers give up after 20 redirects (Fetch standard, HTTP-redirect fetch). */
 const MAX_HOPS = 20;
 
+/** A few milliseconds of work. */
+const RULES_PER_STEP = 500;
+
 interface Rule {
   readonly member: Member;
   readonly route: Route;
@@ -28,10 +31,16 @@ interface Rule {
   readonly status: number;
 }
 
-export function checkRedirects(report: Report, redirects: Node | undefined, meanings: Meanings) {
+/** In steps: see `checkInSteps`. */
+export function* checkRedirects(
+  report: Report,
+  redirects: Node | undefined,
+  meanings: Meanings,
+): Generator<undefined, undefined> {
   if (redirects?.type !== "object") return;
   const rules: Rule[] = [];
-  for (const member of redirects.members) {
+  for (const [i, member] of redirects.members.entries()) {
+    if (i % RULES_PER_STEP === RULES_PER_STEP - 1) yield;
     checkStatus(report, member);
     const route = meanings.routes.get(member.key);
     if (route === undefined) continue;
@@ -43,8 +52,10 @@ export function checkRedirects(report: Report, redirects: Node | undefined, mean
     rules.push({ member, route, locationNode, location, status: status?.type === "number" ? status.value : 200 });
     if (location !== undefined) checkPlaceholders(report, member.key.value, route, locationNode!, location);
   }
+  yield;
   checkShapes(report, rules);
-  checkLoops(report, rules);
+  yield;
+  yield* checkLoops(report, rules);
 }
 
 function checkStatus(report: Report, member: Member) {
@@ -115,15 +126,17 @@ function checkShapes(report: Report, rules: readonly Rule[]) {
  * Follows a sample path of every redirect through all rules, as clients would. Only redirects loop: a rewrite is applied
  * once and never matched again.
  */
-function checkLoops(report: Report, rules: readonly Rule[]) {
+function* checkLoops(report: Report, rules: readonly Rule[]): Generator<undefined, undefined> {
   const redirecting = rules.filter(({ status }) => status !== 200 && STATUSES.includes(status));
   if (redirecting.length === 0) return;
   const table = compileRoutes(
     rules.map((rule) => ({ route: rule.route, value: rule })),
     { trailingSlash: "optional" },
   );
+  yield;
   const reported = new Set<Rule>();
-  for (const start of redirecting) {
+  for (const [i, start] of redirecting.entries()) {
+    if (i % RULES_PER_STEP === RULES_PER_STEP - 1) yield;
     if (reported.has(start)) continue;
     const circle = follow(table, start);
     if (circle === undefined || !circle.rules.includes(start) || circle.rules.some((rule) => reported.has(rule)))
