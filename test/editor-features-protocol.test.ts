@@ -23,7 +23,7 @@ const TEXT = `{
 `;
 const CREATES = { workspace: { workspaceEdit: { documentChanges: true, resourceOperations: ["create"] } } };
 
-async function session(dir: string, body: (client: LspClient, uri: string) => Promise<void>) {
+async function withServer(dir: string, body: (client: LspClient, uri: string) => Promise<void>) {
   const folder = join(dir, "app");
   mkdirSync(join(folder, "errors"), { recursive: true });
   const uri = pathToFileURL(join(folder, "tool.json")).href;
@@ -49,7 +49,7 @@ function place(text: string, after = "") {
 }
 
 t.test("every method is announced and answers", (t) =>
-  session(t.testdir(), async (client, uri) => {
+  withServer(t.testdir(), async (client, uri) => {
     client.open(uri, TEXT);
     const textDocument = { uri };
     const range = { start: { line: 0, character: 0 }, end: { line: 12, character: 0 } };
@@ -133,7 +133,7 @@ t.test("what initialize announces", async (t) => {
 });
 
 t.test("fixes are offered and files are created where the client can", (t) =>
-  session(t.testdir(), async (client, uri) => {
+  withServer(t.testdir(), async (client, uri) => {
     client.open(uri, TEXT);
     const textDocument = { uri };
     const start = place("js/missing");
@@ -161,7 +161,7 @@ t.test("fixes are offered and files are created where the client can", (t) =>
 );
 
 t.test("a refused name is an error that says why", (t) =>
-  session(t.testdir(), async (client, uri) => {
+  withServer(t.testdir(), async (client, uri) => {
     client.open(uri, TEXT);
     const rename = { textDocument: { uri }, position: place(":page"), newName: "my page" };
     const { error, result } = await client.request("textDocument/rename", rename);
@@ -174,7 +174,7 @@ t.test("a refused name is an error that says why", (t) =>
 );
 
 t.test("semantic tokens after a change are a small delta", (t) =>
-  session(t.testdir(), async (client, uri) => {
+  withServer(t.testdir(), async (client, uri) => {
     client.open(uri, TEXT);
     const textDocument = { uri };
     const first = await client.request("textDocument/semanticTokens/full", { textDocument });
@@ -203,7 +203,7 @@ t.test("semantic tokens after a change are a small delta", (t) =>
 );
 
 t.test("commands ask the client for their edit", (t) =>
-  session(t.testdir(), async (client, uri) => {
+  withServer(t.testdir(), async (client, uri) => {
     client.open(uri, TEXT);
     const sort = { command: "tool.sort", arguments: [uri, ["environment"]] };
     const { error } = await client.request("workspace/executeCommand", sort);
@@ -226,7 +226,7 @@ t.test("commands ask the client for their edit", (t) =>
 
 t.test("a tool.json that is not open is searched, and follows files that move", async (t) => {
   const dir = t.testdir();
-  await session(dir, async (client, uri) => {
+  await withServer(dir, async (client, uri) => {
     writeFileSync(join(dir, "app", "tool.json"), TEXT);
     const { result } = await client.request("workspace/symbol", { query: "docs" });
     t.same(
