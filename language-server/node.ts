@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
+  type ApplyWorkspaceEditParams,
   type CancellationToken,
   type Connection,
   createConnection,
@@ -29,6 +30,8 @@ import {
   type ProjectFile,
   plainMethods,
   ToolDocument,
+  type WorkspaceMethod,
+  workspaceMethods,
 } from "./service/index.ts";
 
 export interface ServerOptions {
@@ -68,11 +71,12 @@ class Server {
   readonly #documents = new WeakMap<TextDocument, ToolDocument>();
   readonly #projects = new Map<string, DiskProject>();
   readonly #methods: readonly Method[] = methods();
+  readonly #workspaceMethods: readonly WorkspaceMethod[] = workspaceMethods();
   readonly #pending = new Map<string, NodeJS.Timeout>();
   /** Counts up when the files of the project changed: results before are of another state. */
   #epoch = 0;
   #phase: "new" | "serving" | "stopped" = "new";
-  #client: ClientOptions = { snippets: false, markdown: false, syntax: true };
+  #client: ClientOptions = { snippets: false, markdown: false, syntax: true, createsFiles: false };
   #pulls = false;
   #refreshes = false;
   #watches = false;
@@ -100,6 +104,9 @@ class Server {
     }
     for (const { method, answer } of plainMethods()) {
       connection.onRequest(method, (params: never) => this.#refusal() ?? answer(params, this.#client));
+    }
+    for (const row of this.#workspaceMethods) {
+      connection.onRequest(row.method, (params: never) => this.#refusal() ?? this.#answerWorkspace(row, params));
     }
     connection.onRequest("textDocument/diagnostic", (params: PullParams, token: CancellationToken) =>
       this.#pull(params, token),
@@ -132,6 +139,7 @@ class Server {
       snippets: item?.snippetSupport === true,
       markdown: (textDocument?.hover?.contentFormat ?? item?.documentationFormat ?? []).includes("markdown"),
       syntax: initializationOptions?.syntax !== false,
+      createsFiles: workspace?.workspaceEdit?.resourceOperations?.includes("create") === true,
     };
     this.#pulls = textDocument?.diagnostic !== undefined;
     this.#refreshes = workspace?.diagnostics?.refreshSupport === true;
@@ -143,11 +151,14 @@ class Server {
       capabilities: {
         positionEncoding: "utf-16",
         textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental },
-        workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
+        workspace: {
+          workspaceFolders: { supported: true, changeNotifications: true },
+          ...Object.assign({}, ...this.#workspaceMethods.map(({ workspaceCapability }) => workspaceCapability)),
+        },
         ...(this.#pulls && {
           diagnosticProvider: { identifier: "tool", interFileDependencies: true, workspaceDiagnostics: true },
         }),
-        ...Object.assign({}, ...this.#methods.map(({ capability }) => capability)),
+        ...Object.assign({}, ...[...this.#methods, ...this.#workspaceMethods].map(({ capability }) => capability)),
       },
     };
   }
@@ -177,11 +188,34 @@ class Server {
     const found = this.#find(params.textDocument.uri);
     if (found === undefined) return null;
     try {
-      return (await answer({ ...found, client: this.#client, params: params as never })) ?? null;
+      return unlessRefused(await answer({ ...found, client: this.#client, params: params as never }));
     } catch (error) {
       this.#log(`${method} failed`, error);
       return null;
     }
+  }
+
+  async #answerWorkspace({ method, isEdit, answer }: WorkspaceMethod, params: never): Promise<unknown> {
+    await nextTurn();
+    try {
+      const result = unlessRefused(answer(params, this.#configs()));
+      if (!isEdit || result === null || result instanceof ResponseError) return result;
+      await this.#connection.workspace.applyEdit(result as ApplyWorkspaceEditParams);
+      return null;
+    } catch (error) {
+      this.#log(`${method} failed`, error);
+      return null;
+    }
+  }
+
+  /** Every tool.json that is open or stands at the top of a workspace folder. */
+  #configs(): ToolDocument[] {
+    const open = this.#texts.all().flatMap(({ uri }) => this.#find(uri)?.document ?? []);
+    const others = this.#folders
+      .map((folder) => `${folder.replace(/\/+$/, "")}/tool.json`)
+      .filter((uri) => this.#texts.get(uri) === undefined)
+      .flatMap((uri) => this.#projectOf(uri).config() ?? []);
+    return [...open.filter(({ kind }) => kind === "config"), ...others];
   }
 
   /** An open document as the features see it; undefined where the file is none of ours. */
@@ -354,6 +388,14 @@ interface WorkspacePullParams {
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** What was asked for and cannot be is an error with a sentence for the person who asked. */
+function unlessRefused(answer: unknown): unknown {
+  if (typeof answer === "object" && answer !== null && "refused" in answer) {
+    return new ResponseError(LSPErrorCodes.RequestFailed, String(answer.refused));
+  }
+  return answer ?? null;
+}
 
 const cancelled = () => new ResponseError(LSPErrorCodes.RequestCancelled, "cancelled");
 

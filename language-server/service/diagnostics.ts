@@ -31,9 +31,26 @@ export function* diagnose(
   options: DiagnosticOptions,
 ): Generator<undefined, Diagnostic[]> {
   const problems = yield* problemsOf(document, project);
-  return problems
-    .filter(({ code }) => options.syntax || document.kind !== "config" || !SYNTAX_CODES.has(code))
-    .map((problem) => toDiagnostic(document, problem));
+  const diagnostics = problems.map((problem) => toDiagnostic(document, problem));
+  latest.set(document, diagnostics);
+  return diagnostics.filter(
+    ({ code }) => options.syntax || document.kind !== "config" || !SYNTAX_CODES.has(String(code)),
+  );
+}
+
+const latest = new WeakMap<ToolDocument, readonly Diagnostic[]>();
+
+/**
+ * What `diagnose` found last in this version, syntax included: a client asks for actions with every move of the cursor,
+ * and a long text takes longer to check than that may take. Checked now where it was not.
+ */
+export function latestDiagnostics(document: ToolDocument, project: Project): readonly Diagnostic[] {
+  const known = latest.get(document);
+  if (known !== undefined) return known;
+  const steps = diagnose(document, project, { syntax: true });
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
 }
 
 function* problemsOf(document: ToolDocument, project: Project): Generator<undefined, readonly Problem[]> {

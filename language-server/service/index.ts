@@ -8,5 +8,6 @@ export {
   ToolDocument,
   type TreePlace,
 } from "./document.ts";
+export { type WorkspaceMethod, workspaceMethods } from "./editing-methods.ts";
 export { type ClientOptions, type Method, methods, type PlainMethod, plainMethods, type Request } from "./methods.ts";
 export { errorPagesUri, kindOf, type Project, type ProjectFile } from "./project.ts";

@@ -3,6 +3,7 @@
 import type { CompletionItem, Position } from "vscode-languageserver-types";
 import { complete, resolveCompletion } from "./completion/complete.ts";
 import type { ToolDocument } from "./document.ts";
+import { editingMethods } from "./editing-methods.ts";
 import { hover } from "./hover.ts";
 import type { Project } from "./project.ts";
 import { signatureHelp } from "./signature-help.ts";
@@ -15,6 +16,8 @@ export interface ClientOptions {
   readonly markdown: boolean;
   /** Whether the server reports JSON syntax; false where the client does. */
   readonly syntax: boolean;
+  /** Whether a code action may create a file. */
+  readonly createsFiles: boolean;
 }
 
 export interface Request<Params = never> {
@@ -53,6 +56,7 @@ export const methods = (): readonly Method[] => [
     capability: { signatureHelpProvider: { triggerCharacters: ["(", " ", ","] } },
     answer: ({ document, params }: Request<AtPosition>) => signatureHelp(document, document.offsetAt(params.position)),
   },
+  ...editingMethods(),
 ];
 
 /** Requests that name no document. */

@@ -12,7 +12,7 @@ import {
 /** Path to text, or to null for a directory. */
 export type Files = Readonly<Record<string, string | null>>;
 
-export const CLIENT: ClientOptions = { snippets: true, markdown: true, syntax: true };
+export const CLIENT: ClientOptions = { snippets: true, markdown: true, syntax: true, createsFiles: true };
 
 export const FILES: Files = {
   "package.json": `{ "scripts": { "start": "node server.js", "build": "vite build", "dev": "vite" } }`,

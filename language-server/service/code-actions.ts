@@ -1,0 +1,208 @@
+import {
+  type CodeAction,
+  type CodeActionContext,
+  CodeActionKind,
+  type Diagnostic,
+  type Range,
+  type TextEdit,
+} from "vscode-languageserver-types";
+import { type TextEdit as Edit, quote } from "../../grammar/problem.ts";
+import { migrateUses } from "../../schema/dialect.ts";
+import { type Node, parseJson } from "../../schema/json.ts";
+import { type DiagnosticData, latestDiagnostics } from "./diagnostics.ts";
+import type { ToolDocument } from "./document.ts";
+import { uriOfPath } from "./paths.ts";
+import type { Project } from "./project.ts";
+import { type Sortable, sortables, sortEdits } from "./sort-members.ts";
+
+export const CODE_ACTION_KINDS = [
+  CodeActionKind.QuickFix,
+  CodeActionKind.RefactorRewrite,
+  `${CodeActionKind.SourceFixAll}.tool`,
+  "source.migrate.tool",
+];
+
+export interface CodeActionOptions {
+  /** Whether the client carries out that a file be created. */
+  readonly createsFiles: boolean;
+}
+
+/**
+ * What can be done at a range: the fix of each problem there, what brings a missing action or file about, and changes of
+ * form (a hook as a list, a map in order). `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
+ */
+export function codeActions(
+  document: ToolDocument,
+  range: Range,
+  context: Pick<CodeActionContext, "diagnostics" | "only">,
+  project: Project,
+  options: CodeActionOptions,
+): CodeAction[] {
+  const wants = (kind: string) =>
+    context.only === undefined || context.only.some((only) => kind === only || kind.startsWith(`${only}.`));
+  const offset = document.offsetAt(range.start);
+  const actions: CodeAction[] = [];
+  const diagnostics = latestDiagnostics(document, project);
+  // The client's own objects, which it compares with those that it shows.
+  const shown = (one: Diagnostic) => context.diagnostics.find((other) => isSame(one, other)) ?? one;
+  if (wants(CodeActionKind.QuickFix)) {
+    const here = diagnostics.filter((one) => overlaps(one.range, range));
+    for (const one of here) {
+      const fix = (one.data as DiagnosticData | undefined)?.fix;
+      if (fix !== undefined) actions.push(quickFix(document, fix.title, fix.edits, [shown(one)], true));
+      if (one.code === "config/unknown-reference") actions.push(...addAction(document, one, shown(one)));
+      if (one.code === "config/missing-file" && options.createsFiles) {
+        actions.push(...createFile(document, one, shown(one), project));
+      }
+    }
+    const old = here.filter(({ code }) => String(code).startsWith("config/deprecated-"));
+    if (old.length > 0) actions.push(...migration(document, CodeActionKind.QuickFix, old.map(shown)));
+  }
+  if (wants(CodeActionKind.RefactorRewrite) && document.kind === "config") {
+    actions.push(...rewriteHook(document, offset), ...sortHere(document, offset));
+  }
+  const fixAllKind = `${CodeActionKind.SourceFixAll}.tool`;
+  if (wants(fixAllKind)) actions.push(...fixAll(document, diagnostics, fixAllKind));
+  if (wants("source.migrate.tool")) actions.push(...migration(document, "source.migrate.tool", []));
+  return actions;
+}
+
+function quickFix(
+  document: ToolDocument,
+  title: string,
+  edits: readonly TextEdit[],
+  diagnostics: Diagnostic[],
+  isPreferred: boolean,
+): CodeAction {
+  return {
+    // Some titles are the hints of the command line, which stand behind a colon there.
+    title: title[0]!.toUpperCase() + title.slice(1),
+    kind: CodeActionKind.QuickFix,
+    diagnostics,
+    ...(isPreferred && { isPreferred }),
+    edit: { changes: { [document.uri]: [...edits] } },
+  };
+}
+
+/** The fixes that do not touch one another, in the order of the text. */
+function fixAll(document: ToolDocument, diagnostics: readonly Diagnostic[], kind: string): CodeAction[] {
+  const taken: TextEdit[] = [];
+  let count = 0;
+  for (const { data } of diagnostics) {
+    const edits = (data as DiagnosticData | undefined)?.fix?.edits;
+    if (edits === undefined || edits.some((edit) => taken.some((other) => overlaps(edit.range, other.range)))) continue;
+    taken.push(...edits);
+    count++;
+  }
+  if (count === 0) return [];
+  const title = count === 1 ? "Fix the problem that has a fix" : `Fix the ${count} problems that have a fix`;
+  return [{ title, kind, edit: { changes: { [document.uri]: taken } } }];
+}
+
+function migration(document: ToolDocument, kind: string, diagnostics: Diagnostic[]): CodeAction[] {
+  if (document.kind !== "config") return [];
+  const { edits, notes } = migrateUses(document.text);
+  if (notes.length === 0) return [];
+  const changes = notes.length === 1 ? "1 change" : `${notes.length} changes`;
+  const edit = { changes: { [document.uri]: edits.map((one) => toEdit(document, one)) } };
+  return [
+    { title: `Migrate the configuration (${changes})`, kind, ...(diagnostics.length > 0 && { diagnostics }), edit },
+  ];
+}
+
+/** An action of the name that an alert refers to, behind the others. */
+function addAction(document: ToolDocument, { range }: Diagnostic, shown: Diagnostic): CodeAction[] {
+  const { node } = document.pathAt(document.offsetAt(range.start) + 1) ?? {};
+  if (node?.type !== "string" || node.value === "" || document.root?.type !== "object") return [];
+  // Where the actions end is not certain in a text with slips.
+  if (parseJson(document.text).problems.length > 0) return [];
+  const name = JSON.stringify(node.value);
+  const action = `{ "name": ${name}, "type": "email", "emails": ["ops@example.com"] }`;
+  const list = document.section("actions")?.value;
+  if (list !== undefined && list.type !== "array") return [];
+  const edit =
+    list === undefined
+      ? insertLast(document.text, document.root, document.root.members.at(-1)?.value, `"actions": [${action}]`)
+      : insertLast(document.text, list, list.items.at(-1), action);
+  return [quickFix(document, `Add the action ${quote(node.value)}`, [toEdit(document, edit)], [shown], false)];
+}
+
+/** Behind the last of what stands in brackets, set apart as that is. */
+function insertLast(text: string, around: Node, last: Node | undefined, insert: string): Edit {
+  const first =
+    around.type === "object" ? around.members[0]?.key : around.type === "array" ? around.items[0] : undefined;
+  if (first === undefined || last === undefined) {
+    const at = around.span.start + 1;
+    return { span: { start: at, end: at }, text: insert };
+  }
+  const blank = text.slice(around.span.start + 1, first.span.start);
+  return { span: { start: last.span.end, end: last.span.end }, text: `,${blank || " "}${insert}` };
+}
+
+function createFile(document: ToolDocument, { range }: Diagnostic, shown: Diagnostic, project: Project): CodeAction[] {
+  const { node } = document.pathAt(document.offsetAt(range.start) + 1) ?? {};
+  if (node?.type !== "string" || project.directory?.kind(node.value) !== undefined) return [];
+  const uri = uriOfPath(document.uri, node.value);
+  // A directory is not made by creating a file.
+  if (uri === undefined || node.value.endsWith("/")) return [];
+  return [
+    {
+      title: `Create the file ${quote(node.value)}`,
+      kind: CodeActionKind.QuickFix,
+      diagnostics: [shown],
+      edit: { documentChanges: [{ kind: "create", uri, options: { ignoreIfExists: true } }] },
+    },
+  ];
+}
+
+/** A hook's command as a list, to which others can be added; a list of one as the command alone. */
+function rewriteHook(document: ToolDocument, offset: number): CodeAction[] {
+  const path = document.pathAt(offset)?.path ?? [];
+  const depth = path[0] === "hooks" ? 2 : path[0] === "stages" && path[2] === "hooks" ? 4 : undefined;
+  if (depth === undefined || path.length < depth) return [];
+  const { node } = document.nodeAt(path.slice(0, depth));
+  const rewrite = (title: string, text: string): CodeAction[] => [
+    {
+      title,
+      kind: CodeActionKind.RefactorRewrite,
+      edit: { changes: { [document.uri]: [toEdit(document, { span: node!.span, text })] } },
+    },
+  ];
+  const source = ({ span }: Node) => document.text.slice(span.start, span.end);
+  if (node?.type === "string" && node.content.end < node.span.end) {
+    return rewrite("Write the command as a list", `[${source(node)}]`);
+  }
+  const only = node?.type === "array" && node.items.length === 1 ? node.items[0]! : undefined;
+  return only?.type === "string" ? rewrite("Write the only command without a list", source(only)) : [];
+}
+
+/** The innermost map around an offset, its key included. */
+function sortHere(document: ToolDocument, offset: number): CodeAction[] {
+  const place = document.pathAt(offset);
+  if (place === undefined) return [];
+  const here = sortables(document).findLast(({ path }) => path.every((name, i) => place.path[i] === name));
+  const edits = here === undefined ? [] : sortEdits(document, here);
+  if (edits.length === 0) return [];
+  const changes = { [document.uri]: edits.map((edit) => toEdit(document, edit)) };
+  return [{ title: sortTitle(here!), kind: CodeActionKind.RefactorRewrite, edit: { changes } }];
+}
+
+export function sortTitle({ path, by }: Sortable): string {
+  const name = quote(String(path.at(-1)));
+  return by === "name" ? `Sort ${name} by name` : `Sort ${name} by specificity, as rules are tried`;
+}
+
+function toEdit(document: ToolDocument, { span, text }: Edit): TextEdit {
+  return { range: document.rangeOf(span), newText: text };
+}
+
+function isSame(a: Diagnostic, b: Diagnostic): boolean {
+  return a.code === b.code && JSON.stringify(a.range) === JSON.stringify(b.range);
+}
+
+/** Ranges that touch do too: the cursor may stand at either end. */
+function overlaps(a: Range, b: Range): boolean {
+  const isBefore = (one: Range["start"], other: Range["start"]) =>
+    one.line < other.line || (one.line === other.line && one.character < other.character);
+  return !isBefore(a.end, b.start) && !isBefore(b.end, a.start);
+}

@@ -1,0 +1,102 @@
+import type { CodeLens, Command } from "vscode-languageserver-types";
+import type { Span } from "../../grammar/problem.ts";
+import { compareRoutes, compileRoutes, parseRoute, type Route, sameShape } from "../../grammar/route/index.ts";
+import { memberOf, type Node } from "../../schema/json.ts";
+import type { Entry, ToolDocument } from "./document.ts";
+import { sampleOf } from "./routes.ts";
+
+/** The commands of a client; each takes one object. */
+export const CLIENT_COMMANDS = { start: "tool.start", logs: "tool.logs", run: "tool.run" } as const;
+
+/**
+ * What can be done above a line: `start` and `logs` of a stage, `run` of a hook, `logs` of a saved query. And what is
+ * certain of a redirect or rewrite: which other rules win over it, or that it is never reached.
+ *
+ * Arguments are `{ uri }` of the document and, by command, `stage`, `hook` or `query` (as `tool logs` takes it).
+ */
+export function codeLens(document: ToolDocument): CodeLens[] {
+  const { uri } = document;
+  const lenses: CodeLens[] = [];
+  const add = (span: Span, title: string, command: string, args?: object) => {
+    const action: Command = { title, command, ...(args && { arguments: [{ uri, ...args }] }) };
+    lenses.push({ range: document.rangeOf(span), command: action });
+  };
+  const { start, logs, run } = CLIENT_COMMANDS;
+  const addHooks = (hooks: Node | undefined, stage: object) => {
+    for (const { key, value } of hooks?.type === "object" ? hooks.members : []) {
+      const commands = value?.type === "array" ? value.items.length : value?.type === "string" ? 1 : 0;
+      if (HOOKS.has(key.value) && commands > 0) add(key.span, `Run ${key.value}`, run, { hook: key.value, ...stage });
+    }
+  };
+
+  const stages = document.stages();
+  const name = document.section("name");
+  // An app without settings of its own for development is started from its first line.
+  if (name !== undefined && !stages.some(({ key }) => key.value === "development")) {
+    add(name.key.span, "Start", start, {});
+  }
+  addHooks(document.section("hooks")?.value, {});
+  for (const { key, value } of stages) {
+    if (key.value === "development") add(key.span, "Start", start, {});
+    add(key.span, "Logs", logs, { stage: key.value, query: `stage = ${JSON.stringify(key.value)}` });
+    addHooks(memberOf(value, "hooks")?.value, { stage: key.value });
+  }
+  for (const { key } of document.queries()) add(key.span, "Logs", logs, { query: `@${key.value}` });
+  // An empty command: a client shows the words and does nothing.
+  for (const { entry, fact } of routeFacts(document.routes())) add(entry.key.span, fact, "");
+  return lenses.sort(
+    (a, b) => a.range.start.line - b.range.start.line || a.range.start.character - b.range.start.character,
+  );
+}
+
+const HOOKS: ReadonlySet<string> = new Set(["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"]);
+
+// Facts compare rules with one another; files that people read have fewer by far.
+const MAX_RULES = 1000;
+
+// So many names fit beside the code.
+const MAX_NAMES = 3;
+
+function routeFacts(entries: readonly Entry[]): { entry: Entry; fact: string }[] {
+  if (entries.length > MAX_RULES) return [];
+  const facts: { entry: Entry; fact: string }[] = [];
+  // Of a key that stands twice the last one counts.
+  const last = new Map(entries.map((entry) => [entry.key.value, entry]));
+  const rules: { entry: Entry; route: Route }[] = [];
+  for (const entry of entries) {
+    const route = parseRoute(entry.key.value);
+    if (!route.ok || entry.value?.type !== "object") continue;
+    if (last.get(entry.key.value) !== entry) {
+      facts.push({ entry, fact: "Never reached: the same pattern follows, which counts" });
+    } else rules.push({ entry, route: route.value });
+  }
+
+  const sorted = [...rules].sort((a, b) => compareRoutes(a.route, b.route));
+  const winners = sorted.filter(({ route, entry }, i) => {
+    const before = sorted[i - 1];
+    if (before === undefined || !sameShape(before.route, route)) return true;
+    facts.push({ entry, fact: `Never reached: ${before.entry.key.value} matches the same paths` });
+    return false;
+  });
+
+  // A path that one pattern was made for, and that another matches too, is one that the more specific takes away.
+  const table = compileRoutes(
+    winners.map((rule) => ({ route: rule.route, value: rule })),
+    { trailingSlash: "optional" },
+  );
+  const above = new Map<Entry, string[]>();
+  for (const rule of winners) {
+    const path = sampleOf(rule.route);
+    const matches = path === undefined ? [] : table.all(path);
+    const own = matches.findIndex(({ value }) => value === rule);
+    for (const { value } of own < 0 ? [] : matches.slice(own + 1)) {
+      above.set(value.entry, [...(above.get(value.entry) ?? []), rule.entry.key.value]);
+    }
+  }
+  for (const [entry, names] of above) {
+    const shown = names.length <= MAX_NAMES ? names : [...names.slice(0, MAX_NAMES), "\u2026"];
+    const what = names.length === 1 ? "1 more specific route wins" : `${names.length} more specific routes win`;
+    facts.push({ entry, fact: `${what}: ${shown.join(", ")}` });
+  }
+  return facts;
+}

@@ -1,0 +1,229 @@
+// The rows of the language server's table for finding one's way and for editing; methods.ts has the others.
+import type {
+  CodeActionContext,
+  Color,
+  FormattingOptions,
+  Position,
+  Range,
+  ReferenceContext,
+} from "vscode-languageserver-types";
+import { CODE_ACTION_KINDS, codeActions } from "./code-actions.ts";
+import { codeLens } from "./code-lens.ts";
+import { colorPresentations, documentColors } from "./color.ts";
+import { definition } from "./definition.ts";
+import type { ToolDocument } from "./document.ts";
+import { documentHighlight } from "./document-highlight.ts";
+import { documentLinks } from "./document-links.ts";
+import { documentSymbols } from "./document-symbols.ts";
+import { executeCommand, SERVER_COMMANDS } from "./execute-command.ts";
+import { folding } from "./folding.ts";
+import { FORMAT_ON_TYPE, formatDocument, formatOnType, formatRange } from "./formatting.ts";
+import { inlayHints } from "./inlay-hints.ts";
+import { linkedEditing } from "./linked-editing.ts";
+import type { Method, Request } from "./methods.ts";
+import { references } from "./references.ts";
+import { prepareRename, rename } from "./rename.ts";
+import { selectionRanges } from "./selection-ranges.ts";
+import { SEMANTIC_TOKENS_LEGEND, semanticTokens, semanticTokensDelta } from "./semantic-tokens.ts";
+import { willRenameFiles } from "./will-rename-files.ts";
+import { workspaceSymbols } from "./workspace-symbols.ts";
+
+interface At {
+  readonly position: Position;
+}
+interface In {
+  readonly range: Range;
+}
+interface Formatting {
+  readonly options: FormattingOptions;
+}
+
+export function editingMethods(): readonly Method[] {
+  const at = ({ document, params }: Request<At>) => document.offsetAt(params.position);
+  return [
+    {
+      method: "textDocument/definition",
+      capability: { definitionProvider: true },
+      answer: (it: Request<At>) => definition(it.document, at(it), it.project),
+    },
+    {
+      method: "textDocument/references",
+      capability: { referencesProvider: true },
+      answer: (it: Request<At & { context: ReferenceContext }>) => references(it.document, at(it), it.params.context),
+    },
+    {
+      method: "textDocument/documentHighlight",
+      capability: { documentHighlightProvider: true },
+      answer: (it: Request<At>) => documentHighlight(it.document, at(it)),
+    },
+    {
+      method: "textDocument/prepareRename",
+      capability: {},
+      answer: (it: Request<At>) => prepareRename(it.document, at(it)),
+    },
+    {
+      method: "textDocument/rename",
+      capability: { renameProvider: { prepareProvider: true } },
+      answer: (it: Request<At & { newName: string }>) => rename(it.document, at(it), it.params.newName),
+    },
+    {
+      method: "textDocument/linkedEditingRange",
+      capability: { linkedEditingRangeProvider: true },
+      answer: (it: Request<At>) => linkedEditing(it.document, at(it)),
+    },
+    {
+      method: "textDocument/documentSymbol",
+      capability: { documentSymbolProvider: { label: "tool" } },
+      answer: ({ document }: Request) => documentSymbols(document),
+    },
+    {
+      method: "textDocument/documentLink",
+      capability: { documentLinkProvider: {} },
+      answer: ({ document, project }: Request) => documentLinks(document, project),
+    },
+    {
+      method: "textDocument/codeAction",
+      capability: { codeActionProvider: { codeActionKinds: CODE_ACTION_KINDS } },
+      answer: ({ document, project, client, params }: Request<In & { context: CodeActionContext }>) =>
+        codeActions(document, params.range, params.context, project, client),
+    },
+    {
+      method: "textDocument/codeLens",
+      capability: { codeLensProvider: {} },
+      answer: ({ document }: Request) => codeLens(document),
+    },
+    {
+      method: "textDocument/documentColor",
+      capability: { colorProvider: true },
+      answer: ({ document }: Request) => documentColors(document),
+    },
+    {
+      method: "textDocument/colorPresentation",
+      capability: {},
+      answer: ({ document, params }: Request<In & { color: Color }>) =>
+        colorPresentations(document, params.color, params.range),
+    },
+    {
+      method: "textDocument/foldingRange",
+      capability: { foldingRangeProvider: true },
+      answer: ({ document }: Request) => folding(document),
+    },
+    {
+      method: "textDocument/selectionRange",
+      capability: { selectionRangeProvider: true },
+      answer: ({ document, params }: Request<{ positions: readonly Position[] }>) =>
+        selectionRanges(
+          document,
+          params.positions.map((position) => document.offsetAt(position)),
+        ),
+    },
+    {
+      method: "textDocument/formatting",
+      capability: { documentFormattingProvider: true },
+      answer: ({ document, params }: Request<Formatting>) => formatDocument(document, params.options),
+    },
+    {
+      method: "textDocument/rangeFormatting",
+      capability: { documentRangeFormattingProvider: true },
+      answer: ({ document, params }: Request<In & Formatting>) => formatRange(document, params.range, params.options),
+    },
+    {
+      method: "textDocument/onTypeFormatting",
+      capability: {
+        documentOnTypeFormattingProvider: {
+          firstTriggerCharacter: FORMAT_ON_TYPE.first,
+          moreTriggerCharacter: FORMAT_ON_TYPE.more,
+        },
+      },
+      answer: ({ document, params }: Request<At & Formatting & { ch: string }>) =>
+        formatOnType(document, params.position, params.ch, params.options),
+    },
+    {
+      method: "textDocument/inlayHint",
+      capability: { inlayHintProvider: true },
+      answer: ({ document, params }: Request<In>) => inlayHints(document, params.range),
+    },
+    ...semanticTokensMethods(),
+  ];
+}
+
+// So many documents keep the tokens that their clients have; others get them all anew.
+const MAX_KEPT = 50;
+
+/** The three that belong together: a delta is one to the tokens that were given last. */
+function semanticTokensMethods(): readonly Method[] {
+  const given = new Map<string, { resultId: string; data: readonly number[] }>();
+  let count = 0;
+  const give = (document: ToolDocument) => {
+    const { data } = semanticTokens(document);
+    const resultId = String(++count);
+    given.delete(document.uri);
+    given.set(document.uri, { resultId, data });
+    if (given.size > MAX_KEPT) given.delete(given.keys().next().value!);
+    return { resultId, data };
+  };
+  return [
+    {
+      method: "textDocument/semanticTokens/full",
+      capability: {
+        semanticTokensProvider: { legend: SEMANTIC_TOKENS_LEGEND, full: { delta: true }, range: true },
+      },
+      answer: ({ document }: Request) => give(document),
+    },
+    {
+      method: "textDocument/semanticTokens/full/delta",
+      capability: {},
+      answer({ document, params }: Request<{ previousResultId: string }>) {
+        const before = given.get(document.uri);
+        const now = give(document);
+        if (before?.resultId !== params.previousResultId) return now;
+        return { resultId: now.resultId, ...semanticTokensDelta(before.data, now.data) };
+      },
+    },
+    {
+      method: "textDocument/semanticTokens/range",
+      capability: {},
+      answer: ({ document, params }: Request<In>) => semanticTokens(document, params.range),
+    },
+  ];
+}
+
+/** A request about no single document. */
+export interface WorkspaceMethod {
+  readonly method: string;
+  /** What `initialize` announces for it. */
+  readonly capability: Readonly<Record<string, unknown>>;
+  /** The same, within `workspace`. */
+  readonly workspaceCapability?: Readonly<Record<string, unknown>>;
+  /** Whether the answer is an edit that the client is asked to carry out. */
+  readonly isEdit?: boolean;
+  /** `documents` are those of kind `config`: open, or at the top of a workspace folder. */
+  answer(params: never, documents: readonly ToolDocument[]): unknown;
+}
+
+export function workspaceMethods(): readonly WorkspaceMethod[] {
+  return [
+    {
+      method: "workspace/symbol",
+      capability: { workspaceSymbolProvider: true },
+      answer: ({ query }: { query: string }, documents) => workspaceSymbols(documents, query),
+    },
+    {
+      method: "workspace/executeCommand",
+      capability: { executeCommandProvider: { commands: SERVER_COMMANDS } },
+      isEdit: true,
+      answer: ({ command, arguments: args = [] }: { command: string; arguments?: unknown[] }, documents) =>
+        executeCommand(command, args, (uri) => documents.find((document) => document.uri === uri)),
+    },
+    {
+      method: "workspace/willRenameFiles",
+      capability: {},
+      workspaceCapability: {
+        // Files and folders of any name: tool.json may name them all.
+        fileOperations: { willRename: { filters: [{ scheme: "file", pattern: { glob: "**/*" } }] } },
+      },
+      answer: ({ files }: { files: { oldUri: string; newUri: string }[] }, documents) =>
+        willRenameFiles(documents, files),
+    },
+  ];
+}

@@ -1,0 +1,109 @@
+import type { Span } from "../../grammar/problem.ts";
+import { locationCaptures, parseLocation, parseRoute } from "../../grammar/route/index.ts";
+import { memberOf, type StringNode, spanInside } from "../../schema/json.ts";
+import { targets } from "../../schema/languages.ts";
+import { DEFAULT_STAGES } from "../../schema/stages.ts";
+import type { Entry, ToolDocument } from "./document.ts";
+
+/** Something of a tool.json that has a name, and every place where that name stands. */
+export interface Occurrences {
+  readonly kind: "action" | "stage" | "query" | "param" | "splat";
+  readonly name: string;
+  /** In the order of the text; the one under the cursor is among them. */
+  readonly places: readonly Place[];
+  /** Why it cannot be called otherwise; undefined where it can. */
+  readonly fixed?: string;
+}
+
+export interface Place {
+  /** The name alone in the text: without quotes and without the colon of a param. */
+  readonly span: Span;
+  /** Whether it is named here; the others refer to it. */
+  readonly isDefinition: boolean;
+}
+
+/**
+ * The named thing at an offset: an action, a stage, a saved query, a param of a redirect's pattern, or the splat.
+ *
+ * A stage's name inside of a query (`stage = beta`) is no reference: it is compared with entries that were written under
+ * the name of then.
+ */
+export function occurrencesAt(document: ToolDocument, offset: number): Occurrences | undefined {
+  const at = document.pathAt(offset);
+  if (at === undefined) return undefined;
+  const [section, , field] = at.path;
+  if (at.isKey) {
+    const key = at.member?.key;
+    if (key === undefined || !touches(key.content, offset)) return undefined;
+    if (section === "stages" && at.path.length === 2) return stage(key);
+    if (section === "logs" && at.path[1] === "queries" && at.path.length === 3) return alone("query", key);
+    if (section === "redirects" && at.path.length === 2) return capture(document, at.member!, offset);
+    return undefined;
+  }
+  if (at.node.type !== "string" || at.path.length !== 3 || !touches(at.node.content, offset)) return undefined;
+  if ((section === "actions" && field === "name") || (section === "alerts" && field === "action")) {
+    return action(document, at.node.value);
+  }
+  if (section === "redirects" && field === "location") {
+    const rule = document.routes().find(({ value }) => memberOf(value, "location")?.value === at.node);
+    return rule && capture(document, rule, offset);
+  }
+  return undefined;
+}
+
+function action(document: ToolDocument, name: string): Occurrences {
+  const places = (pointer: string[], isDefinition: boolean): Place[] =>
+    targets(document.root, pointer)
+      .filter(({ value }) => value === name)
+      .map(({ content }) => ({ span: content, isDefinition }));
+  const all = [...places(["actions", "*", "name"], true), ...places(["alerts", "*", "action"], false)];
+  return { kind: "action", name, places: inOrder(all) };
+}
+
+function stage(key: StringNode): Occurrences {
+  const occurrences = alone("stage", key);
+  return (DEFAULT_STAGES as readonly string[]).includes(key.value)
+    ? { ...occurrences, fixed: `every app has the stage "${key.value}": it cannot be called otherwise` }
+    : occurrences;
+}
+
+/** Saved queries and stages are named in tool.json and used on command lines. */
+function alone(kind: "stage" | "query", key: StringNode): Occurrences {
+  return { kind, name: key.value, places: [{ span: key.content, isDefinition: true }] };
+}
+
+/** The param at an offset of a redirect's pattern or location, in both. */
+function capture(document: ToolDocument, rule: Entry, offset: number): Occurrences | undefined {
+  const all = captures(document, rule);
+  const found = all.find(({ place }) => touches(place.span, offset) || offset === place.span.start - 1);
+  if (found === undefined) return undefined;
+  const places = inOrder(all.filter(({ name }) => name === found.name).map(({ place }) => place));
+  if (found.name !== "splat") return { kind: "param", name: found.name, places };
+  return { kind: "splat", name: "splat", places, fixed: `":splat" is what the * at the end of a pattern captures` };
+}
+
+function captures(document: ToolDocument, { key, value }: Entry): { name: string; place: Place }[] {
+  const all: { name: string; place: Place }[] = [];
+  const add = (node: StringNode, name: string, start: number, end: number, isDefinition: boolean) => {
+    all.push({ name, place: { span: spanInside(document.text, node, { start, end }), isDefinition } });
+  };
+  const route = parseRoute(key.value);
+  const parts = route.ok ? route.value.parts : [];
+  for (const part of parts) {
+    if (part.kind === "param") add(key, part.name, part.span.start + 1, part.span.end, true);
+    else if (part.kind === "wildcard" && part === parts.at(-1)) {
+      add(key, "splat", part.span.start, part.span.end, true);
+    }
+  }
+  const node = memberOf(value, "location")?.value;
+  const location = node?.type === "string" ? parseLocation(node.value) : undefined;
+  for (const { name, span } of location?.ok ? locationCaptures(location.value) : []) {
+    add(node as StringNode, name, span.start + 1, span.end, false);
+  }
+  return all;
+}
+
+const inOrder = (places: Place[]) => places.sort((a, b) => a.span.start - b.span.start);
+
+/** The end counts: a cursor behind the last character is at the word. */
+const touches = (span: Span, offset: number) => span.start <= offset && offset <= span.end;

@@ -1,0 +1,99 @@
+import type { Range, SemanticTokens, SemanticTokensDelta, SemanticTokensEdit } from "vscode-languageserver-types";
+import type { TokenType } from "../../grammar/highlight.ts";
+import type { Span } from "../../grammar/problem.ts";
+import { highlightQuery } from "../../grammar/query/highlight.generated.ts";
+import { highlightTemplate } from "../../grammar/template/highlight.generated.ts";
+import type { ToolDocument } from "./document.ts";
+import { embeddedTokens } from "./embedded-tokens.ts";
+
+/**
+ * Types of the protocol that every client colours. What has none of its own goes to the nearest: a constant is coloured
+ * as a number is, an escape as a regular expression. Punctuation, text and mistakes keep the colour below: brackets are
+ * no news, and a mistake has a diagnostic.
+ */
+const TYPES = {
+  comment: "comment",
+  function: "function",
+  keyword: "keyword",
+  number: "number",
+  operator: "operator",
+  parameter: "parameter",
+  property: "property",
+  regexp: "regexp",
+  string: "string",
+  variable: "variable",
+  constant: "enumMember",
+  escape: "regexp",
+  punctuation: undefined,
+  text: undefined,
+  invalid: undefined,
+} as const satisfies Record<TokenType, string | undefined>;
+
+const TOKEN_TYPES = [...new Set(Object.values(TYPES).filter((type) => type !== undefined))];
+
+export const SEMANTIC_TOKENS_LEGEND = { tokenTypes: TOKEN_TYPES as string[], tokenModifiers: [] as string[] };
+
+/**
+ * The colours of what the JSON grammar sees as plain strings: queries, routes and locations, keys or values; all of a
+ * query file, and the actions of a template. With a range those that touch it.
+ */
+export function semanticTokens(document: ToolDocument, range?: Range): SemanticTokens {
+  const start = range === undefined ? 0 : document.offsetAt(range.start);
+  const end = range === undefined ? document.text.length : document.offsetAt(range.end);
+  const data: number[] = [];
+  let line = 0;
+  let character = 0;
+  for (const { span, type } of tokensOf(document, start, end)) {
+    const name = TYPES[type];
+    if (name === undefined || span.end < start || span.start > end) continue;
+    for (const part of byLines(document, span)) {
+      const at = document.positionAt(part.start);
+      data.push(at.line - line, at.line === line ? at.character - character : at.character);
+      data.push(part.end - part.start, TOKEN_TYPES.indexOf(name), 0);
+      ({ line, character } = at);
+    }
+  }
+  return { data };
+}
+
+/** What to change in the tokens that a client has: one replacement, for typing changes one place. */
+export function semanticTokensDelta(
+  before: readonly number[],
+  after: readonly number[],
+): Pick<SemanticTokensDelta, "edits"> {
+  let start = 0;
+  while (start < before.length && start < after.length && before[start] === after[start]) start++;
+  let same = 0;
+  const limit = Math.min(before.length, after.length) - start;
+  while (same < limit && before[before.length - 1 - same] === after[after.length - 1 - same]) same++;
+  const deleteCount = before.length - start - same;
+  const data = after.slice(start, after.length - same);
+  const edit: SemanticTokensEdit = { start, deleteCount, ...(data.length > 0 && { data }) };
+  return { edits: deleteCount === 0 && data.length === 0 ? [] : [edit] };
+}
+
+function* tokensOf(document: ToolDocument, start: number, end: number): Generator<{ span: Span; type: TokenType }> {
+  if (document.kind === "query" || document.kind === "template") {
+    const highlight = document.kind === "query" ? highlightQuery : highlightTemplate;
+    for (const token of highlight(document.text)) yield { span: token, type: token.type };
+    return;
+  }
+  for (const string of document.strings()) {
+    const { span } = string.node;
+    // A file of a megabyte is asked for by what is in sight.
+    if (span.end < start || span.start > end) continue;
+    if (string.language !== "query" && !/[:*\\%]/.test(string.value)) continue;
+    for (const token of embeddedTokens(string.language, string.value)) {
+      // The literal text of a pattern is as JSON colours it, a key where it is a key; most paths are nothing else.
+      if (token.type === "string" && string.language !== "query") continue;
+      yield { span: string.toText(token), type: token.type };
+    }
+  }
+}
+
+/** Clients need not understand tokens over several lines. */
+function* byLines({ text }: ToolDocument, { start, end }: Span): Generator<Span> {
+  for (const { index, 0: line } of text.slice(start, end).matchAll(/[^\r\n]+/g)) {
+    yield { start: start + index, end: start + index + line.length };
+  }
+}

@@ -1,0 +1,244 @@
+// The features for finding one's way and editing, asked of the real command over stdio.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import t from "tap";
+import type { TextEdit } from "vscode-languageserver-types";
+import { ToolDocument } from "../language-server/service/document.ts";
+import { applyLspEdits } from "./support/editor-fixture.ts";
+import { type LspClient, startLsp } from "./support/lsp-client.ts";
+
+const TEXT = `{
+  "name": "app",
+  "hooks": { "build": "make" },
+  "lambda": { "memory": 256 },
+  "environment": { "B": "1", "A": "2" },
+  "error_pages": { "dir": "errors", "variables": { "color": "#228be6" } },
+  "inject": { "head": [{ "type": "inline script", "file": "js/missing.js" }] },
+  "redirects": { "/docs/:page": { "location": "/help/:page", "status": 301 } },
+  "logs": { "queries": { "slow": "duration > 500" } },
+  "actions": [{ "name": "ops", "type": "email", "emails": ["ops@example.com"] }],
+  "alerts": [{ "metric": "http.5xx", "statistic": "sum", "threshold": 1, "action": "ops" }]
+}
+`;
+const CREATES = { workspace: { workspaceEdit: { documentChanges: true, resourceOperations: ["create"] } } };
+
+async function withServer(dir: string, body: (client: LspClient, uri: string) => Promise<void>) {
+  const folder = join(dir, "app");
+  mkdirSync(join(folder, "errors"), { recursive: true });
+  const uri = pathToFileURL(join(folder, "tool.json")).href;
+  const client = startLsp();
+  try {
+    await client.initialize({
+      capabilities: CREATES,
+      workspaceFolders: [{ uri: pathToFileURL(folder).href, name: "app" }],
+    });
+    await body(client, uri);
+    t.equal(await client.stop(), 0, "ends well");
+    t.equal(client.noise(), "", "stdout holds the protocol alone");
+  } finally {
+    client.child.kill();
+  }
+}
+
+/** The place of the first `text` at or behind `after`. */
+function place(text: string, after = "") {
+  const offset = TEXT.indexOf(text, TEXT.indexOf(after));
+  const lines = TEXT.slice(0, offset).split("\n");
+  return { line: lines.length - 1, character: lines.at(-1)!.length };
+}
+
+t.test("every method is announced and answers", (t) =>
+  withServer(t.testdir(), async (client, uri) => {
+    client.open(uri, TEXT);
+    const textDocument = { uri };
+    const range = { start: { line: 0, character: 0 }, end: { line: 12, character: 0 } };
+    const at = (text: string, after = "") => ({ textDocument, position: place(text, after) });
+    const options = { tabSize: 4, insertSpaces: true };
+    const color = { red: 1, green: 0, blue: 0, alpha: 1 };
+    const position = { line: 5, character: 70 };
+    const rows: [string, object, (result: never) => unknown, unknown][] = [
+      [
+        "definition",
+        at('ops"', "alerts"),
+        (r: { range: { start: object } }[]) => r[0]!.range.start,
+        place("ops", "actions"),
+      ],
+      ["references", { ...at("ops", "actions"), context: { includeDeclaration: true } }, (r: []) => r.length, 2],
+      ["documentHighlight", at("page", "/help"), (r: { kind: number }[]) => r.map(({ kind }) => kind), [3, 2]],
+      ["prepareRename", at("ops", "actions"), (r: { placeholder: string }) => r.placeholder, "ops"],
+      ["rename", { ...at(":page"), newName: "p" }, (r: { changes: Record<string, []> }) => r.changes[uri]!.length, 2],
+      ["linkedEditingRange", at(":page"), (r: { ranges: [] }) => r.ranges.length, 2],
+      ["documentSymbol", { textDocument }, (r: { name: string }[]) => r[6]!.name, "redirects"],
+      [
+        "documentLink",
+        { textDocument },
+        (r: { target: string }[]) => r.map(({ target }) => target),
+        [new URL("errors", uri).href],
+      ],
+      [
+        "codeLens",
+        { textDocument },
+        (r: { command: { title: string } }[]) => r.map(({ command }) => command.title),
+        ["Start", "Run build", "Logs"],
+      ],
+      ["documentColor", { textDocument }, (r: []) => r.length, 1],
+      ["colorPresentation", { textDocument, color, range }, (r: { label: string }[]) => r[0]!.label, "#ff0000"],
+      ["foldingRange", { textDocument }, (r: unknown) => r, [{ startLine: 0, endLine: 10 }]],
+      ["selectionRange", { textDocument, positions: [place(":page"), position] }, (r: []) => r.length, 2],
+      ["formatting", { textDocument, options }, (r: []) => r.length > 5, true],
+      [
+        "rangeFormatting",
+        { textDocument, range: { start: place('"hooks"'), end: place('"lambda"') }, options },
+        (r: []) => r.length > 0,
+        true,
+      ],
+      [
+        "onTypeFormatting",
+        { ...at('"hooks"'), ch: "\n", options },
+        (r: { newText: string }[]) => r[0]!.newText,
+        "    ",
+      ],
+      ["inlayHint", { textDocument, range }, (r: { label: string }[]) => r.map(({ label }) => label), ["ms"]],
+      ["semanticTokens/full", { textDocument }, (r: { data: [] }) => r.data.length % 5, 0],
+      ["semanticTokens/range", { textDocument, range }, (r: { data: [] }) => r.data.length > 0, true],
+    ];
+    for (const [method, params, read, expected] of rows) {
+      const { result, error } = await client.request(`textDocument/${method}`, params);
+      t.same(error, undefined, method);
+      t.same(read(result as never), expected, method);
+    }
+  }),
+);
+
+t.test("what initialize announces", async (t) => {
+  const client = startLsp();
+  const { result } = await client.initialize();
+  const { capabilities } = result as { capabilities: Record<string, unknown> };
+  const providers = Object.keys(capabilities).filter((name) => /Provider$/.test(name));
+  t.match(providers.sort().join(" "), /codeActionProvider codeLensProvider colorProvider/);
+  for (const name of [
+    "definition",
+    "references",
+    "documentHighlight",
+    "rename",
+    "linkedEditingRange",
+    "documentSymbol",
+  ]) {
+    t.ok(capabilities[`${name}Provider`], name);
+  }
+  t.same(capabilities.executeCommandProvider, { commands: ["tool.migrate", "tool.sort"] });
+  t.match(capabilities.workspace, { workspaceFolders: { supported: true }, fileOperations: { willRename: {} } });
+  await client.stop();
+});
+
+t.test("fixes are offered and files are created where the client can", (t) =>
+  withServer(t.testdir(), async (client, uri) => {
+    client.open(uri, TEXT);
+    const textDocument = { uri };
+    const start = place("js/missing");
+    const { result } = await client.request("textDocument/codeAction", {
+      textDocument,
+      range: { start, end: start },
+      context: { diagnostics: [] },
+    });
+    const titles = (result as { title: string; kind: string }[]).map(({ title, kind }) => `${kind}: ${title}`);
+    t.same(titles, [
+      'quickfix: Create the file "js/missing.js"',
+      "source.fixAll.tool: Fix the problem that has a fix",
+      "source.migrate.tool: Migrate the configuration (1 change)",
+    ]);
+    const only = await client.request("textDocument/codeAction", {
+      textDocument,
+      range: { start: place('"lambda"'), end: place('"lambda"') },
+      context: { diagnostics: [], only: ["quickfix"] },
+    });
+    t.same(
+      (only.result as { title: string }[]).map(({ title }) => title),
+      ['Write "function"', "Migrate the configuration (1 change)"],
+    );
+  }),
+);
+
+t.test("a refused name is an error that says why", (t) =>
+  withServer(t.testdir(), async (client, uri) => {
+    client.open(uri, TEXT);
+    const rename = { textDocument: { uri }, position: place(":page"), newName: "my page" };
+    const { error, result } = await client.request("textDocument/rename", rename);
+    t.equal(result, undefined);
+    t.same(error, {
+      code: -32803,
+      message: '"my page" is no name of a param: write letters, digits and _, not beginning with a digit',
+    });
+  }),
+);
+
+t.test("semantic tokens after a change are a small delta", (t) =>
+  withServer(t.testdir(), async (client, uri) => {
+    client.open(uri, TEXT);
+    const textDocument = { uri };
+    const first = await client.request("textDocument/semanticTokens/full", { textDocument });
+    const before = first.result as { resultId: string; data: number[] };
+    const start = place("duration");
+    client.notify("textDocument/didChange", {
+      textDocument: { uri, version: 2 },
+      contentChanges: [{ range: { start, end: start }, text: "error and " }],
+    });
+    const delta = await client.request("textDocument/semanticTokens/full/delta", {
+      textDocument,
+      previousResultId: before.resultId,
+    });
+    const { edits } = delta.result as { edits: { start: number; deleteCount: number; data?: number[] }[] };
+    t.equal(edits.length, 1);
+    const patched = [...before.data];
+    for (const { start, deleteCount, data = [] } of edits) patched.splice(start, deleteCount, ...data);
+    const full = await client.request("textDocument/semanticTokens/full", { textDocument });
+    t.same(patched, (full.result as { data: number[] }).data);
+    const stale = await client.request("textDocument/semanticTokens/full/delta", {
+      textDocument,
+      previousResultId: "?",
+    });
+    t.ok((stale.result as { data: number[] }).data, "an unknown result gives all");
+  }),
+);
+
+t.test("commands ask the client for their edit", (t) =>
+  withServer(t.testdir(), async (client, uri) => {
+    client.open(uri, TEXT);
+    const sort = { command: "tool.sort", arguments: [uri, ["environment"]] };
+    const { error } = await client.request("workspace/executeCommand", sort);
+    t.equal(error, undefined);
+    const { params } = await client.receive("workspace/applyEdit");
+    const { label, edit } = params as { label: string; edit: { changes: Record<string, TextEdit[]> } };
+    t.equal(label, "Sort");
+    const document = new ToolDocument(uri, 1, TEXT, "config");
+    t.equal(
+      applyLspEdits(document, edit.changes[uri]!),
+      TEXT.replace('{ "B": "1", "A": "2" }', '{ "A": "2", "B": "1" }'),
+    );
+    const gone = { command: "tool.migrate", arguments: ["file:///nowhere/tool.json"] };
+    t.same((await client.request("workspace/executeCommand", gone)).error, {
+      code: -32803,
+      message: "tool.migrate: the first argument names no tool.json that is open",
+    });
+  }),
+);
+
+t.test("a tool.json that is not open is searched, and follows files that move", async (t) => {
+  const dir = t.testdir();
+  await withServer(dir, async (client, uri) => {
+    writeFileSync(join(dir, "app", "tool.json"), TEXT);
+    const { result } = await client.request("workspace/symbol", { query: "docs" });
+    t.same(
+      (result as { name: string }[]).map(({ name }) => name),
+      ["/docs/:page"],
+    );
+    const files = [{ oldUri: new URL("errors", uri).href, newUri: new URL("pages/errors", uri).href }];
+    const moved = await client.request("workspace/willRenameFiles", { files });
+    const changes = (moved.result as { changes: Record<string, { newText: string }[]> }).changes;
+    t.same(
+      changes[uri]!.map(({ newText }) => newText),
+      ["pages/errors"],
+    );
+  });
+});
