@@ -10,12 +10,17 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
 
-/** `import("./commands/x.ts")` stays an import of the bundle beside: ./commands/x.cjs. */
+/**
+ * `import("./commands/x.ts")` stays an import of the bundle beside: ./commands/x.cjs. So does the reader of tool.json
+ * where a command imports it late: its text is most of what such a command would have Node scan.
+ */
 const commandsByPath = {
   name: "commands-by-path",
   setup(pluginBuild) {
-    pluginBuild.onResolve({ filter: /^\.\/(commands\/[\w-]+|main)\.ts$/ }, (args) =>
-      args.kind === "dynamic-import" ? { path: args.path.replace(/\.ts$/, ".cjs"), external: true } : undefined,
+    pluginBuild.onResolve({ filter: /^(\.\/(commands\/[\w-]+|main)|\.\.\/config-file)\.ts$/ }, (args) =>
+      args.kind === "dynamic-import"
+        ? { path: args.path.replace(/^\.\./, ".").replace(/\.ts$/, ".cjs"), external: true }
+        : undefined,
     );
   },
 };
@@ -39,6 +44,7 @@ await build({
   entryPoints: {
     cli: join(root, "cli/cli.ts"),
     main: join(root, "cli/main.ts"),
+    "commands/config-file": join(root, "cli/config-file.ts"),
     ...Object.fromEntries(
       commands.map((name) => [`commands/${basename(name, ".ts")}`, join(root, "cli/commands", name)]),
     ),
