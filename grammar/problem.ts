@@ -94,6 +94,18 @@ export function applyEdits(source: string, edits: readonly TextEdit[]): string {
   return result + source.slice(at);
 }
 
+/** The edits of all fixes that can be made at once: one that touches an earlier one is left for the next round. */
+export function editsTogether(problems: readonly Problem[]): TextEdit[] {
+  const edits: TextEdit[] = [];
+  for (const { fix } of problems) {
+    const isFree = fix?.edits.every(({ span }) =>
+      edits.every((edit) => edit.span.end < span.start || span.end < edit.span.start),
+    );
+    if (isFree) edits.push(...fix!.edits);
+  }
+  return edits;
+}
+
 export interface RenderOptions {
   /** The text that the problem's span points into. */
   readonly source: string;

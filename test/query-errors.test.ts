@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
-import { applyEdits, renderProblem, type TextEdit } from "../grammar/problem.ts";
+import { applyEdits, editsTogether, renderProblem } from "../grammar/problem.ts";
 import { failureOffset } from "../grammar/query/failure.ts";
 import { MAX_LENGTH, parseQuery } from "../grammar/query/index.ts";
 import { loadGrammar } from "../grammar/query/query.generated.ts";
@@ -130,13 +130,7 @@ function allFixed(query: string): string | undefined {
   for (let round = 0; round < 8; round++) {
     const result = parseQuery(source);
     if (result.ok) return source;
-    const edits: TextEdit[] = [];
-    for (const { fix } of result.problems) {
-      const free = fix?.edits.every(({ span }) =>
-        edits.every((edit) => edit.span.end < span.start || span.end < edit.span.start),
-      );
-      if (free) edits.push(...fix!.edits);
-    }
+    const edits = editsTogether(result.problems);
     if (edits.length === 0) return undefined;
     source = applyEdits(source, edits);
   }

@@ -1,4 +1,4 @@
-import { applyEdits, type Parsed, type Problem, type TextEdit } from "../problem.ts";
+import { applyEdits, editsTogether, type Parsed, type Problem } from "../problem.ts";
 import type { Query } from "./ast.ts";
 import * as problems from "./problems.ts";
 
@@ -38,13 +38,7 @@ function mend(text: string, parse: (source: string) => Parsed<Query>): string | 
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const result = parse(mended);
     if (result.ok) return mended;
-    const edits: TextEdit[] = [];
-    for (const { fix } of result.problems) {
-      const free = fix?.edits.every(({ span }) =>
-        edits.every((edit) => edit.span.end < span.start || span.end < edit.span.start),
-      );
-      if (free) edits.push(...fix!.edits);
-    }
+    const edits = editsTogether(result.problems);
     if (edits.length === 0) return undefined;
     mended = applyEdits(mended, edits).trim();
   }

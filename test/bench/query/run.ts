@@ -1,5 +1,6 @@
 // `npm run bench:query`: every measure of the query language beside its rivals, in one run.
 import { cpus, release } from "node:os";
+import { benchAgreement } from "./agreement.ts";
 import { benchCold } from "./cold.ts";
 import { benchComplete } from "./complete.ts";
 import { benchFormat } from "./format.ts";
@@ -16,6 +17,8 @@ console.log();
 benchComplete();
 console.log();
 benchFormat();
+console.log();
+benchAgreement();
 console.log();
 if (canBenchScan()) benchScan();
 else console.log("scan: needs jq (Debian: apt-get install jq ripgrep)");
