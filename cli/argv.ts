@@ -22,7 +22,7 @@ export interface Shape {
   readonly maxWords: number;
 }
 
-export type Format = "text" | "json";
+export type Format = "text" | "json" | "github" | "sarif";
 
 /** The flags that every command has, wherever they stand. */
 export interface Globals {
@@ -53,6 +53,19 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
   { long: "format", value: "format", repeatable: false, description: "text (default) or json" },
   { long: "version", repeatable: false, description: "Show the version" },
 ];
+
+/** The formats of a command, the usual one first. What checks files speaks to what shows them, too. */
+export function formatsOf(name: string | undefined): readonly Format[] {
+  return name === "validate" ? ["text", "json", "github", "sarif"] : ["text", "json"];
+}
+
+/** The flags of every command as one command has them. */
+export function globalFlagsOf(name: string | undefined): readonly Flag[] {
+  const [usual, ...others] = formatsOf(name);
+  const last = others.pop();
+  const description = `${[`${usual} (default)`, ...others].join(", ")} or ${last}`;
+  return GLOBAL_FLAGS.map((flag) => (flag.long === "format" ? { ...flag, description } : flag));
+}
 
 /** Reads the words after `tool`. Pure: no file is looked at. */
 export function readArgv(argv: readonly string[], commands: readonly Shape[]): Invocation {
@@ -88,10 +101,11 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
           )
         : undefined;
     const help = command === undefined ? "tool help" : `tool help ${command.name}`;
-    fail(
-      `unknown flag ${written}${command === undefined ? "" : ` for tool ${command.name}`}`,
-      near === undefined ? `${help} lists the flags` : `did you mean --${near}?`,
-    );
+    const message = `unknown flag ${written}${command === undefined ? "" : ` for tool ${command.name}`}`;
+    // Ways of other language servers, which a client may be set up for.
+    if (command?.name === "lsp" && (name === "socket" || name === "pipe")) {
+      fail(message, "the server speaks on stdin and stdout: set the editor's transport to stdio");
+    } else fail(message, near === undefined ? `${help} lists the flags` : `did you mean --${near}?`);
   };
 
   for (let i = 0; i < argv.length; i++) {
@@ -152,14 +166,24 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   }
 
   const last = (long: string) => flags.findLast(({ flag }) => flag.long === long);
-  const format = last("format")?.value;
-  if (format !== undefined && format !== "text" && format !== "json") {
-    fail(`unknown format ${JSON.stringify(format)}`, "write --format text or --format json");
+  const written = last("format")?.value;
+  const formats = formatsOf(command?.name);
+  const format = formats.find((known) => known === written);
+  if (written !== undefined && format === undefined) {
+    const others = commands.filter(({ name }) => formatsOf(name).some((known) => known === written));
+    const hint =
+      formats.length === 2
+        ? "write --format text or --format json"
+        : `write --format with one of ${formats.join(", ")}`;
+    fail(
+      `unknown format ${JSON.stringify(written)}${others.length > 0 && command ? ` for tool ${command.name}` : ""}`,
+      others.length > 0 ? `only tool ${others.map(({ name }) => name).join(", ")} writes it` : hint,
+    );
   }
   const globals: Globals = {
     chdir: last("chdir")?.value ?? ".",
     verbose: last("verbose") !== undefined,
-    format: format === "text" || format === "json" ? format : undefined,
+    format,
   };
 
   if (misuse !== undefined) return { kind: "misuse", globals, ...misuse };

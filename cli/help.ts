@@ -1,4 +1,4 @@
-import { type Flag, GLOBAL_FLAGS } from "./argv.ts";
+import { type Flag, globalFlagsOf } from "./argv.ts";
 import type { Command } from "./table.ts";
 
 /** Help for one command, or for all. No newline at the end. */
@@ -22,7 +22,7 @@ export function renderHelp(
           width,
         ),
       ),
-      ...block("Flags of every command", columnsOf(GLOBAL_FLAGS.map(flagRow), width)),
+      ...block("Flags of every command", columnsOf(globalFlagsOf(undefined).map(flagRow), width)),
       ...block("Examples", [
         "  tool start --open",
         "  tool logs -f error",
@@ -36,7 +36,7 @@ export function renderHelp(
     ...wrap(`${summary}.`, width),
     ...block("Usage", [`  tool ${usage}${flags.length > 0 ? " [flags]" : ""}`]),
     ...block("Flags", columnsOf(flags.map(flagRow), width)),
-    ...block("Flags of every command", columnsOf(GLOBAL_FLAGS.map(flagRow), width)),
+    ...block("Flags of every command", columnsOf(globalFlagsOf(command.name).map(flagRow), width)),
     ...block(
       "Examples",
       examples.map((example) => `  tool ${example}`),

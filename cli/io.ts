@@ -16,6 +16,8 @@ export interface Io {
   ask(question: string): Promise<string | undefined>;
   /** Ends the process at once, whatever is under way. */
   exitNow(code: number): never;
+  /** Whether a parent process opened an IPC channel that is still there. */
+  hasParent(): boolean;
   /** Tells a parent process that opened an IPC channel. */
   notifyParent(message: unknown): void;
 }
@@ -56,6 +58,7 @@ export function processIo(): Io {
     },
     ask: askOnTerminal,
     exitNow: (code) => process.exit(code),
+    hasParent: () => process.connected === true,
     notifyParent: (message) => process.send?.(message),
   };
 }

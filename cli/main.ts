@@ -64,6 +64,8 @@ export const table = () =>
     .example("validate")
     .example("validate --strict --format json")
     .example("validate --fix apps/*/tool.json")
+    .example("validate --format github           # marks the lines of a pull request")
+    .example("validate --format sarif > problems.sarif")
     .example("validate - < tool.json")
     .action(
       (file, flags): Run =>
@@ -84,6 +86,7 @@ export const table = () =>
     .command("lsp", "Serve editors that speak the Language Server Protocol")
     .option("--stdio", "Speak on stdin and stdout", false)
     .option("--node-ipc", "Speak over the channel of a parent process of Node", false)
+    .option("--clientProcessId", "End when the process `id` does, as editors ask for", "")
     .example("lsp --stdio")
     .action(
       (flags): Run =>

@@ -2,9 +2,14 @@ import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { describe, LineIndex, type Problem } from "../../grammar/problem.ts";
 import { checkConfig, migrate } from "../../schema/index.ts";
+import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST, sayProblems } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
+import type { CheckedFile } from "../output/checked-file.ts";
+import { renderGithub } from "../output/github.ts";
+import { toSarif } from "../output/sarif.ts";
 import { diskDirectory } from "../project/directory.ts";
+import { version } from "../version.ts";
 
 export interface ValidateFlags {
   /** The files behind the first one. */
@@ -13,12 +18,16 @@ export interface ValidateFlags {
   readonly strict: boolean;
 }
 
-/** `tool validate [file...]`: everything that is wrong, for people on stderr or as one JSON document on stdout. */
+/**
+ * `tool validate [file...]`: everything that is wrong, for people on stderr, for programs on stdout: one JSON document,
+ * one SARIF log, or the commands of a GitHub workflow.
+ */
 export async function validate(context: Context, first: string | undefined, flags: ValidateFlags): Promise<number> {
   const names = first === undefined ? [CONFIG_FILE] : [first, ...flags._];
   if (names.filter((name) => name === "-").length > 1) return context.misuse("stdin can be read once", "write - once");
-  if (flags.fix && names.includes("-") && context.format === "json") {
-    return context.misuse("--fix writes the text of stdin to stdout, where the JSON document would stand");
+  const document = DOCUMENTS[context.format ?? "text"];
+  if (flags.fix && names.includes("-") && document !== undefined) {
+    return context.misuse(`--fix writes the text of stdin to stdout, where the ${document} would stand`);
   }
 
   // All are read before anything is said or written: a missing one is a slip in the words.
@@ -35,20 +44,41 @@ export async function validate(context: Context, first: string | undefined, flag
 
   const reports: Report[] = [];
   for (const input of inputs) reports.push(await check(context, input, flags.fix));
-  if (context.format === "json") {
-    const documents = reports.map(toJson);
-    await context.print(JSON.stringify(documents.length === 1 ? documents[0] : { files: documents }, null, 2));
-  } else {
-    for (const report of reports) await sayReport(context, report, { quiet: flags.fix && report.name === "-" });
-  }
+  await writeReports(context, reports, flags);
   const fails = ({ severity }: Problem) => severity === "error" || flags.strict;
   return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
 }
 
-interface Report {
+interface Report extends CheckedFile {
+  /** As it was written on the command line. */
   readonly name: string;
-  readonly text: string;
-  readonly problems: readonly Problem[];
+}
+
+/** What a format puts on stdout. */
+const DOCUMENTS: Readonly<Record<Format, string | undefined>> = {
+  text: undefined,
+  json: "JSON document",
+  github: "workflow commands",
+  sarif: "SARIF log",
+};
+
+async function writeReports(context: Context, reports: readonly Report[], { fix }: ValidateFlags): Promise<void> {
+  // Both count paths from the top of the repository, and a step may run in a folder of it.
+  const base = context.io.env.GITHUB_WORKSPACE || context.io.cwd;
+  switch (context.format) {
+    case "json": {
+      const documents = reports.map(toJson);
+      return context.print(JSON.stringify(documents.length === 1 ? documents[0] : { files: documents }, null, 2));
+    }
+    case "sarif":
+      return context.print(JSON.stringify(toSarif(reports, { version, base }), null, 2));
+    case "github": {
+      const commands = renderGithub(reports, base);
+      return commands === "" ? undefined : context.print(commands);
+    }
+    default:
+      for (const report of reports) await sayReport(context, report, { quiet: fix && report.name === "-" });
+  }
 }
 
 async function check(context: Context, input: { name: string; text: string }, fix: boolean): Promise<Report> {
@@ -67,7 +97,7 @@ async function check(context: Context, input: { name: string; text: string }, fi
   }
   // Other names (fixtures, drafts) do not stand in the project's folder.
   const options = basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path)) } : {};
-  return { name, text, problems: checkConfig(text, options).problems };
+  return { name, path: name === "-" ? undefined : path, text, problems: checkConfig(text, options).problems };
 }
 
 async function sayReport(context: Context, { name, text, problems }: Report, { quiet }: { quiet: boolean }) {

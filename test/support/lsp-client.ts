@@ -35,8 +35,9 @@ export interface LspClient {
 
 const WAIT_MS = 15_000;
 
-export function startLsp(): LspClient {
-  const child = spawn(process.execPath, [cliPath, "lsp", "--stdio"], { env: cleanEnv(), stdio: "pipe" });
+/** Starts the server; `more` is what a client appends to its command. */
+export function startLsp(more: readonly string[] = []): LspClient {
+  const child = spawn(process.execPath, [cliPath, "lsp", "--stdio", ...more], { env: cleanEnv(), stdio: "pipe" });
   const received: Message[] = [];
   const waiting = new Map<number, (message: Message) => void>();
   const listeners = new Set<(message: Message) => void>();

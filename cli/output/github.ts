@@ -1,0 +1,38 @@
+import { describe, type Problem, printable } from "../../grammar/problem.ts";
+import { type CheckedFile, pathBelow, type Region, regionsOf } from "./checked-file.ts";
+
+/**
+ * Problems as workflow commands, one a line, which GitHub shows beside the lines of a pull request; empty without
+ * problems. Paths are relative to `base`, the top of the repository.
+ * docs.github.com/actions/reference/workflow-commands-for-github-actions
+ */
+export function renderGithub(files: readonly CheckedFile[], base: string): string {
+  return files
+    .flatMap((file) => {
+      const region = regionsOf(file.text);
+      return file.problems.map((problem) => command(file, problem, region(problem.span), base));
+    })
+    .join("\n");
+}
+
+function command({ path }: CheckedFile, problem: Problem, region: Region, base: string): string {
+  const { startLine, startColumn, endLine, endColumn } = region;
+  // Columns of different lines are refused.
+  const columns = startLine === endLine ? { col: startColumn, endColumn } : {};
+  const place = path === undefined ? {} : { file: pathBelow(base, path) ?? path, line: startLine, endLine, ...columns };
+  const properties = Object.entries({ ...place, title: problem.code })
+    .map(([name, value]) => `${name}=${escapeProperty(String(value))}`)
+    .join(",");
+  // What came from stdin stands beside no line; the place is said.
+  const where = path === undefined ? `stdin:${startLine}:${startColumn}: ` : "";
+  return `::${problem.severity} ${properties}::${escapeData(where + printable(describe(problem)))}`;
+}
+
+/** As the runner reads them: @actions/core, "toCommandValue" and its two escapes. */
+function escapeData(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}

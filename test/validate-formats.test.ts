@@ -1,0 +1,197 @@
+// What `tool validate` writes for programs: SARIF held against its published schema, and places held against the text.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import sarifSchema from "@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json" with { type: "json" };
+import { Ajv } from "ajv";
+import t from "tap";
+import { describe, type Problem } from "../grammar/problem.ts";
+import { checkConfig } from "../schema/index.ts";
+import { tool } from "./support/cli.ts";
+
+interface Region {
+  readonly startLine: number;
+  readonly startColumn: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+}
+
+interface Result {
+  readonly ruleId: string;
+  readonly ruleIndex: number;
+  readonly level: string;
+  readonly message: { readonly text: string };
+  readonly locations: readonly {
+    readonly physicalLocation: {
+      readonly artifactLocation: { readonly uri: string; readonly uriBaseId?: string };
+      readonly region: Region;
+    };
+  }[];
+  readonly fixes?: readonly {
+    readonly artifactChanges: readonly {
+      readonly replacements: readonly {
+        readonly deletedRegion: Region;
+        readonly insertedContent?: { readonly text: string };
+      }[];
+    }[];
+  }[];
+}
+
+interface Log {
+  readonly runs: readonly {
+    readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };
+    readonly originalUriBaseIds: { readonly SRCROOT: { readonly uri: string } };
+    readonly results: readonly Result[];
+  }[];
+}
+
+// Draft 4, of which it uses nothing that later drafts read otherwise.
+const { $schema: _, id: __, ...schema } = sarifSchema;
+const isSarif = new Ajv({ strict: false, validateFormats: false, unicodeRegExp: false }).compile(schema);
+
+/** Wrong in every area, with fixes, over lines that end in each way, behind a byte order mark. */
+const TEXTS: Readonly<Record<string, string>> = {
+  "no problem": '{ "name": "app" }',
+  "slips of syntax":
+    '{ "name": "app" "type": \'server\', // x\n "regions": ["us-west-2",],\r\n "proxy": { timeout: 15 }',
+  "older dialect":
+    '{\r\n "name": "app",\r "lambda": { "memory": 256, "runtime": "x" },\n "logs": { "enable": false }\n}',
+  "languages in strings":
+    '\ufeff{ "name": "app", "logs": { "queries": { "\ud83d\ude00": "a & b", "q": "status => 5 and \\u0022x" } }, "redirects": { "/a/:": { "location": "/:x" } } }',
+  "a byte order mark and lines": '\ufeff{ "nmae": "app",\n "typ": "server",\n "regoins": [] }',
+  "several lines": '{ "name": "app", "function": { "memory": 256 },\n "lambda": {\n "memory": 128\n } }',
+  "not JSON": "name: app",
+};
+
+t.test("a SARIF log is valid, and its places and fixes are those of the problems", async (t) => {
+  const cwd = t.testdir();
+  for (const [name, text] of Object.entries(TEXTS)) {
+    writeFileSync(join(cwd, "draft.json"), text);
+    const { stdout, stderr, code } = await tool(["validate", "draft.json", "--format", "sarif"], { cwd });
+    const problems = checkConfig(text).problems;
+    t.equal(stderr, "", name);
+    t.equal(code, problems.length > 0 ? 1 : 0, `${name}: exit code`);
+    const log: Log = JSON.parse(stdout);
+    t.ok(isSarif(log), `${name}: valid`, { errors: isSarif.errors });
+    const [run] = log.runs;
+    t.same(run!.results.map(unwrap), problems.map(expected(text)), name);
+    t.same(
+      run!.results.map(({ ruleIndex }) => run!.tool.driver.rules[ruleIndex]!.id),
+      problems.map(({ code }) => code),
+      `${name}: rules`,
+    );
+  }
+
+  function unwrap({ ruleId, level, message, locations, fixes }: Result) {
+    const { artifactLocation, region } = locations[0]!.physicalLocation;
+    t.same(artifactLocation, { uri: "draft.json", uriBaseId: "SRCROOT" });
+    const replacements = fixes?.flatMap(({ artifactChanges }) => artifactChanges.flatMap((one) => one.replacements));
+    const edits = replacements?.map(({ deletedRegion, insertedContent }) => ({
+      region: deletedRegion,
+      text: insertedContent?.text ?? "",
+    }));
+    const plain = message.text.replace(/\{\{|\}\}/g, (pair) => pair[0]!);
+    t.notMatch(message.text.replace(/\{\{|\}\}/g, ""), /[{}]/, "a brace alone would be a placeholder");
+    return { ruleId, level, text: plain, region, ...(edits && { edits }) };
+  }
+});
+
+function expected(text: string) {
+  return ({ code, severity, span, fix, ...rest }: Problem) => ({
+    ruleId: code,
+    level: severity,
+    text: describe({ code, severity, span, ...rest }),
+    region: regionOf(text, span),
+    ...(fix && { edits: fix.edits.map((edit) => ({ region: regionOf(text, edit.span), text: edit.text })) }),
+  });
+}
+
+/** Counted by splitting, not by the index that the command uses. */
+function regionOf(text: string, { start, end }: Problem["span"]): Region {
+  const place = (offset: number) => {
+    const lines = text.slice(0, offset).split(/\r\n|\r(?!\n)|\n/);
+    return { line: lines.length, column: lines.at(-1)!.replace(/^\ufeff/, "").length + 1 };
+  };
+  const [from, to] = [place(start), place(end)];
+  return { startLine: from.line, startColumn: from.column, endLine: to.line, endColumn: to.column };
+}
+
+t.test("paths are relative to the top of the repository, else to the working directory", async (t) => {
+  const cwd = t.testdir({ repository: { apps: { "a b": { "tool.json": "{}" } } }, elsewhere: { "tool.json": "{}" } });
+  const app = join(cwd, "repository/apps/a b");
+  const own = "repository/apps/a b/tool.json";
+  const below = ["apps/a b/tool.json", "apps/a%20b/tool.json"] as const;
+  const rows: [argv: string[], cwd: string, workspace: string | undefined, file: string, uri: string, path: string][] =
+    [
+      [["validate"], app, undefined, "tool.json", "tool.json", own],
+      [["-C", app, "validate"], join(cwd, "repository"), undefined, ...below, own],
+      [["validate"], app, join(cwd, "repository"), ...below, own],
+      [
+        ["validate", "../../../elsewhere/tool.json"],
+        app,
+        join(cwd, "repository"),
+        join(cwd, "elsewhere/tool.json"),
+        pathToFileURL(join(cwd, "elsewhere/tool.json")).href,
+        "elsewhere/tool.json",
+      ],
+    ];
+  for (const [argv, from, workspace, file, uri, path] of rows) {
+    const options = { cwd: from, env: workspace === undefined ? {} : { GITHUB_WORKSPACE: workspace } };
+    const name = `${argv.join(" ")} in ${from}`;
+    const github = await tool([...argv, "--format", "github"], options);
+    t.match(github.stdout, `::error file=${file},line=1,`, name);
+    const { runs }: Log = JSON.parse((await tool([...argv, "--format", "sarif"], options)).stdout);
+    const { artifactLocation } = runs[0]!.results[0]!.locations[0]!.physicalLocation;
+    t.equal(artifactLocation.uri, uri, name);
+    const base = runs[0]!.originalUriBaseIds.SRCROOT.uri;
+    t.equal(fileURLToPath(new URL(artifactLocation.uri, base)), join(cwd, path), name);
+  }
+});
+
+t.test("several files, stdin among them, are one log; a fix that is written is no problem of it", async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "name": "app", "lambda": {} }', "b.json": '{ "name": "B" }' });
+  const read = async (...argv: string[]) => {
+    const { stdout } = await tool(["validate", ...argv, "--format", "sarif"], { cwd, stdin: "{}" });
+    const log: Log = JSON.parse(stdout);
+    t.ok(isSarif(log), argv.join(" "), { errors: isSarif.errors });
+    return log.runs[0]!.results.map(({ ruleId, locations }) => [
+      locations[0]!.physicalLocation.artifactLocation.uri,
+      ruleId,
+    ]);
+  };
+  t.same(await read("tool.json", "-", "b.json"), [
+    ["tool.json", "config/deprecated-lambda"],
+    ["stdin:", "config/missing-key"],
+    ["b.json", "config/name"],
+  ]);
+  t.same(await read("--fix", "tool.json", "b.json"), [["b.json", "config/name"]]);
+  t.same(await read("tool.json"), []);
+});
+
+t.test("workflow commands read back as the problems", async (t) => {
+  const cwd = t.testdir();
+  mkdirSync(join(cwd, "apps"));
+  for (const [name, text] of Object.entries(TEXTS)) {
+    writeFileSync(join(cwd, "apps/draft.json"), text);
+    const { stdout } = await tool(["validate", "apps/draft.json", "--format", "github"], { cwd });
+    const commands = stdout.split("\n").filter((line) => line !== "");
+    const got = commands.map((line) => {
+      const [, level, properties = "", data = ""] = /^::(\w+) ([^:]*)::(.*)$/.exec(line) ?? [];
+      const read = Object.fromEntries(properties.split(",").map((pair) => pair.split("=").map(decodeURIComponent)));
+      return { level, ...read, text: decodeURIComponent(data.replace(/%(?!25|0D|0A)/g, "%25")) };
+    });
+    const wanted = checkConfig(text).problems.map((problem) => {
+      const { startLine, startColumn, endLine, endColumn } = regionOf(text, problem.span);
+      return {
+        level: problem.severity,
+        file: "apps/draft.json",
+        line: `${startLine}`,
+        endLine: `${endLine}`,
+        ...(startLine === endLine && { col: `${startColumn}`, endColumn: `${endColumn}` }),
+        title: problem.code,
+        text: describe(problem),
+      };
+    });
+    t.same(got, wanted, name);
+  }
+});
