@@ -1,6 +1,6 @@
 import type { Problem, Span, TextEdit } from "../grammar/problem.ts";
 import { injections } from "./checks/inject.ts";
-import { type Member, memberOf, type Node, type ObjectNode, parseJson, removeMembers } from "./json.ts";
+import { copyOf, type Member, memberOf, type Node, type ObjectNode, parseJson, removeMembers } from "./json.ts";
 import type { Report } from "./report.ts";
 
 // What older files say otherwise, and what it is called today.
@@ -26,8 +26,13 @@ interface Use {
   settle(): void;
 }
 
-/** Reports every use of the older dialect with its fix, and rewrites the tree so that the checks after it see today's form. */
-export function checkDialect(report: Report, root: ObjectNode): void {
+/**
+ * Reports every use of the older dialect with its fix. Gives the tree that the checks after it go on with: one of its own
+ * in today's form, or `written` itself where that says nothing in the older one.
+ */
+export function checkDialect(report: Report, written: ObjectNode): ObjectNode {
+  if (findUses(report.source, written).length === 0) return written;
+  const root = copyOf(written);
   const uses = findUses(report.source, root);
   for (const use of uses) {
     const edits = [
@@ -45,6 +50,7 @@ export function checkDialect(report: Report, root: ObjectNode): void {
     report.add(problem);
   }
   for (const use of uses) use.settle();
+  return root;
 }
 
 /**

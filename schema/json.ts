@@ -1,7 +1,10 @@
 import { createScanner, type JSONScanner, type SyntaxKind } from "jsonc-parser";
 import { type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
 
-/** Where a value stands. Repairs replace nodes, never spans: those go on pointing at what the user wrote. */
+/**
+ * Where a value stands. Repairs replace nodes of a copy (`copyOf`), never spans: those go on pointing at what the user
+ * wrote.
+ */
 export type Node = ObjectNode | ArrayNode | StringNode | NumberNode | BooleanNode | NullNode | BrokenNode;
 
 export interface ObjectNode {
@@ -83,6 +86,15 @@ const Kind = {
  */
 export function parseJson(source: string): Parsed {
   return new Parser(source).parse();
+}
+
+/** A tree of its own to put things right in; strings, numbers and the like are shared, for they are replaced whole. */
+export function copyOf<T extends Node | undefined>(node: T): T;
+export function copyOf(node: Node | undefined): Node | undefined {
+  if (node?.type === "array") return { type: "array", span: node.span, items: node.items.map(copyOf<Node>) };
+  if (node?.type !== "object") return node;
+  const members = node.members.map(({ key, value }) => ({ key, value: copyOf(value) }));
+  return { type: "object", span: node.span, members };
 }
 
 /** The plain value of a node; what is broken or missing is left out. A key written twice counts as written last. */
@@ -325,14 +337,18 @@ class Parser {
   #object(): ObjectNode {
     const open = this.#tokenSpan();
     const members: Member[] = [];
-    const seen = new Map<string, Member>();
+    let seen: Set<string> | undefined;
     let comma: Span | undefined;
     this.#next();
     for (;;) {
       if (this.#closes("{", open, comma)) break;
       const member = this.#member();
       if (typeof member === "object") {
-        this.#duplicate(seen, member);
+        const name = member.key.value;
+        if (members.length === MIN_INDEXED_MEMBERS) seen = new Set(members.map(({ key }) => key.value));
+        const isSecond = seen === undefined ? members.some(({ key }) => key.value === name) : seen.has(name);
+        if (isSecond) this.#duplicate(name, member.key.span);
+        seen?.add(name);
         members.push(member);
       }
       comma = this.#separator(comma, member !== undefined);
@@ -460,9 +476,10 @@ class Parser {
 
   /** `=` and `=>` of other languages are read as the colon that they stand for. */
   #equalsForColon() {
+    if (this.#kind !== Kind.unknown) return;
     const span = this.#tokenSpan();
     const text = this.#source.slice(span.start, span.end);
-    if (this.#kind !== Kind.unknown || !/^:?=>?$/.test(text)) return;
+    if (!/^:?=>?$/.test(text)) return;
     this.#report("config/missing-colon", `${quote(text)} stands for a colon`, span, "write :", {
       title: "Change to :",
       edits: [{ span, text: ":" }],
@@ -510,10 +527,15 @@ class Parser {
 
   #string(): StringNode {
     const span = this.#tokenSpan();
+    const error = this.#scanner.getTokenError();
+    if (error === 0) {
+      const value = this.#scanner.getTokenValue();
+      this.#next();
+      return { type: "string", span, value, content: { start: span.start + 1, end: span.end - 1 } };
+    }
     const raw = this.#source.slice(span.start, span.end);
     // jsonc-parser's ScanError: 2 is an unclosed string, which ends with its line.
-    const unclosed = this.#scanner.getTokenError() === 2;
-    if (unclosed) {
+    if (error === 2) {
       const text = raw.slice(1).replace(/[,\s]+$/, "");
       const content = { start: span.start + 1, end: span.start + 1 + text.length };
       this.#report("config/unclosed-string", `the string ${quote(text)} is never closed`, span, `add "`);
@@ -522,16 +544,12 @@ class Parser {
       return { type: "string", span, value: decode(text).value, content };
     }
     const content = { start: span.start + 1, end: span.end - 1 };
-    let value = this.#scanner.getTokenValue();
-    if (this.#scanner.getTokenError() !== 0) {
-      value = decode(raw.slice(1, -1)).value;
-      for (const bad of raw.matchAll(/\\u[0-9A-Fa-f]{4}|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{0,3}|\\.|[\u0000-\u001f]/gs)) {
-        if (/^\\(?:u[0-9A-Fa-f]{4}|["\\/bfnrt])$/.test(bad[0])) continue;
-        this.#badCharacter(bad[0], span.start + bad.index);
-      }
+    for (const bad of raw.matchAll(/\\u[0-9A-Fa-f]{4}|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{0,3}|\\.|[\u0000-\u001f]/gs)) {
+      if (/^\\(?:u[0-9A-Fa-f]{4}|["\\/bfnrt])$/.test(bad[0])) continue;
+      this.#badCharacter(bad[0], span.start + bad.index);
     }
     this.#next();
-    return { type: "string", span, value, content };
+    return { type: "string", span, value: decode(raw.slice(1, -1)).value, content };
   }
 
   #badCharacter(text: string, start: number) {
@@ -654,17 +672,13 @@ class Parser {
     return this.#source.slice(start, end);
   }
 
-  #duplicate(seen: Map<string, Member>, member: Member) {
-    const name = member.key.value;
-    if (seen.has(name)) {
-      this.#report(
-        "config/duplicate-key",
-        `the key ${quote(name)} stands twice in this object`,
-        member.key.span,
-        "only the last one counts: remove one of them",
-      );
-    }
-    seen.set(name, member);
+  #duplicate(name: string, span: Span) {
+    this.#report(
+      "config/duplicate-key",
+      `the key ${quote(name)} stands twice in this object`,
+      span,
+      "only the last one counts: remove one of them",
+    );
   }
 
   /** Goes to the next token that means something; comments are reported on the way. */

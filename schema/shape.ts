@@ -1,6 +1,6 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
-import { type ArrayNode, type Member, memberOf, type Node, type ObjectNode, plainValue } from "./json.ts";
+import { type ArrayNode, copyOf, type Member, memberOf, type Node, type ObjectNode, plainValue } from "./json.ts";
 import type { Report } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 import { validate as generated } from "./validate.generated.js";
@@ -42,20 +42,31 @@ const validate = generated as unknown as { (value: unknown): boolean; errors?: r
 /** Each run shows the keys below one more level of misspelled ones, and the schema is six levels deep. */
 const MAX_RUNS = 8;
 
+export interface Shaped {
+  /** What the checks after it go on with: a tree of its own where something was put right, else the one as written. */
+  readonly root: ObjectNode;
+  /** The plain value of it, where the shape is right. */
+  readonly value: unknown;
+}
+
 /**
  * Checks types, bounds, unknown and missing keys against the schema. A misspelled key or word whose meaning is certain
- * is put right in the tree, so that what stands below it is checked in the same pass and nothing is missing for it.
+ * is put right, so that what stands below it is checked in the same pass and nothing is missing for it.
  */
-export function checkShape(report: Report, root: ObjectNode): void {
+export function checkShape(report: Report, written: ObjectNode): Shaped {
   const told = new Set<string>();
+  let root = written;
   for (let run = 0; run < MAX_RUNS; run++) {
-    if (validate(plainValue(root))) return;
+    const value = plainValue(root);
+    if (validate(value)) return { root, value };
     const errors = withoutFollowUps(validate.errors ?? []);
+    if (run === 0) root = copyOf(written);
     // Misspelled keys first: what is put right there is neither missing nor unknown in the next run.
     const unknown = errors.filter(({ keyword }) => keyword === "additionalProperties");
     if (tell(unknown)) continue;
-    if (!tell(errors)) return;
+    if (!tell(errors)) break;
   }
+  return { root, value: undefined };
 
   function tell(errors: readonly SchemaError[]): boolean {
     let repaired = false;
