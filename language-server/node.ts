@@ -228,7 +228,7 @@ class Server {
     const content = text.getText();
     let document = this.#documents.get(text);
     if (document?.version !== text.version || document.kind !== kind || document.text !== content) {
-      document = new ToolDocument(uri, text.version, content, kind);
+      document = new ToolDocument(uri, text.version, content, kind, document?.memory);
       this.#documents.set(text, document);
     }
     return { document, project };
@@ -249,7 +249,7 @@ class Server {
     if (text === undefined) return undefined;
     const known = this.#documents.get(text);
     if (known?.version === text.version && known.text === text.getText()) return known;
-    const document = new ToolDocument(uri, text.version, text.getText(), "config");
+    const document = new ToolDocument(uri, text.version, text.getText(), "config", known?.memory);
     this.#documents.set(text, document);
     return document;
   }

@@ -67,14 +67,12 @@ export function* checkInSteps(text: string, options: CheckOptions = {}): Generat
   yield;
   let value: unknown;
   if (root?.type === "object") {
-    memory.begin();
     const today = checkDialect(report, root);
     yield;
     const shaped = checkShape(report, today);
     value = shaped.value;
     yield;
     yield* checkMeaning(report, shaped.root, memory, directory);
-    memory.end();
   } else if (root !== undefined && root.type !== "broken") {
     report.error("config/not-an-object", root.span, "the configuration must be an object", {
       hint: `write at least { "name": "app" }`,

@@ -152,12 +152,12 @@ const indexes = new WeakMap<ObjectNode, Map<string, Member>>();
 
 /** Where a range of a string's value stands in the text, through `\n`, `\uXXXX` and surrogate pairs. */
 export function spanInside(source: string, node: StringNode, range: Span): Span {
-  const raw = source.slice(node.content.start, node.content.end);
-  if (!raw.includes("\\")) {
+  // Every escape is longer than what it stands for.
+  if (node.content.end - node.content.start === node.value.length) {
     const limit = (offset: number) => Math.min(node.content.start + offset, node.content.end);
     return { start: limit(range.start), end: limit(range.end) };
   }
-  const { offsets } = decode(raw);
+  const { offsets } = decode(source.slice(node.content.start, node.content.end));
   const at = (offset: number) => node.content.start + offsets[Math.min(offset, offsets.length - 1)]!;
   return { start: at(range.start), end: at(range.end) };
 }

@@ -5,23 +5,17 @@
 export class Memory {
   readonly #texts = new Map<string, Map<string, Kept>>();
   readonly #lists = new Map<string, { readonly inputs: readonly unknown[]; readonly result: unknown }>();
-  #round = 0;
-  #size = 0;
-  #used = 0;
+  #version = 0;
+  #added = 0;
 
-  /** A new version is read. */
+  /** Another version begins: what the last ones had no use for goes, once much has come. */
   begin(): void {
-    this.#round++;
-    this.#used = 0;
-  }
-
-  /** It was read to its end: what it had no use for goes, once that is much. */
-  end(): void {
-    if (this.#size <= this.#used + MAX_UNUSED) return;
+    this.#version++;
+    if (this.#added < MAX_ADDED) return;
+    this.#added = 0;
     for (const texts of this.#texts.values()) {
-      for (const [text, { round }] of texts) if (round !== this.#round) texts.delete(text);
+      for (const [text, { version }] of texts) if (version < this.#version - MAX_IDLE_VERSIONS) texts.delete(text);
     }
-    this.#size = this.#used;
   }
 
   /** What `read` gives for a text, a pure function for each name. */
@@ -34,14 +28,11 @@ export class Memory {
     let kept = texts.get(text);
     if (kept === undefined) {
       const own = detached(text);
-      kept = { result: read(own), round: 0 };
+      kept = { result: read(own), version: 0 };
       texts.set(own, kept);
-      this.#size++;
+      this.#added++;
     }
-    if (kept.round !== this.#round) {
-      kept.round = this.#round;
-      this.#used++;
-    }
+    kept.version = this.#version;
     return kept.result as T;
   }
 
@@ -60,12 +51,15 @@ export class Memory {
 
 interface Kept {
   readonly result: unknown;
-  /** The last version that had this text. */
-  round: number;
+  /** The last version that had a use for it. */
+  version: number;
 }
 
 // Going through all costs a few milliseconds in a long file; so many strings take less than a megabyte.
-const MAX_UNUSED = 1000;
+const MAX_ADDED = 1000;
+
+// While somebody types, checks are given up before they come to the end, and features wait for a pause.
+const MAX_IDLE_VERSIONS = 50;
 
 /** The same characters on their own: a part of a long text keeps the whole of it in memory, in V8 at least. */
 function detached(text: string): string {

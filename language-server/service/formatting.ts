@@ -67,8 +67,9 @@ function formatJson(
   more: JsonOptions = {},
 ): TextEdit[] {
   const { text, root } = document;
-  if (root === undefined || parseJson(text).problems.some(({ code }) => !HARMLESS.has(code))) return [];
+  if (root === undefined || document.parsed.problems.some(({ code }) => !HARMLESS.has(code))) return [];
   const edits = format(text, range, { ...jsonOptions(text, options), ...more });
+  if (edits.length === 0) return [];
   // The formatter has a reader of its own; should the two ever differ, the text stays as it is.
   const formatted = parseJson(applyJsonEdits(text, edits)).root;
   if (formatted === undefined || !sameValue(formatted, root)) return [];
