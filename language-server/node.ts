@@ -43,8 +43,8 @@ export interface ServerOptions {
 /** Pushed diagnostics wait until nobody has typed for so long: shorter than a glance at the line. */
 const DEBOUNCE_MS = 120;
 
-/** Work in steps lets others in after so long: half of what a cancelled request may wait for its answer. */
-const SLICE_MS = 20;
+/** Work in steps lets others in after so long. A turn costs some microseconds, and one step may take several times this. */
+const SLICE_MS = 5;
 
 /** How long a project's file is believed to be as it was last seen; clients that watch files end it earlier. */
 const FILES_TTL_MS = 2000;

@@ -21,7 +21,7 @@ import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
 import { checkDirectory, type Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
-import { memberOf, type ObjectNode, type Parsed, parseJson } from "./json.ts";
+import { memberOf, type Node, type ObjectNode, type Parsed, parseJson, plainValue } from "./json.ts";
 import { checkLanguages } from "./languages.ts";
 import { Memory } from "./memory.ts";
 import { Report } from "./report.ts";
@@ -45,7 +45,10 @@ export function checkConfig(text: string, options: CheckOptions = {}): Checked {
   const steps = checkInSteps(text, options);
   for (;;) {
     const step = steps.next();
-    if (step.done) return step.value;
+    if (!step.done) continue;
+    const { root, problems } = step.value;
+    const isValid = root !== undefined && problems.every(({ severity }) => severity !== "error");
+    return { config: isValid ? (plainValue(root) as Config) : undefined, problems };
   }
 }
 
@@ -56,31 +59,30 @@ export interface Checked {
 
 /**
  * The same in steps that each take a part of the time: an editor answers others between them, and gives up what nobody
- * waits for any more.
+ * waits for any more. `root` is the tree with what was put right.
  */
-export function* checkInSteps(text: string, options: CheckOptions = {}): Generator<undefined, Checked> {
+export function* checkInSteps(
+  text: string,
+  options: CheckOptions = {},
+): Generator<undefined, { readonly root: Node | undefined; readonly problems: Problem[] }> {
   const { parsed = parseJson(text), memory = new Memory(), directory } = options;
   const report = new Report(text);
-  const { root, problems, repaired } = parsed;
-  for (const problem of problems) report.add(problem);
-  for (const problem of repaired) report.coerced(problem);
+  for (const problem of parsed.problems) report.add(problem);
+  for (const problem of parsed.repaired) report.coerced(problem);
   yield;
-  let value: unknown;
+  let { root } = parsed;
   if (root?.type === "object") {
-    const today = checkDialect(report, root);
+    root = checkDialect(report, root);
     yield;
-    const shaped = checkShape(report, today);
-    value = shaped.value;
+    root = checkShape(report, root);
     yield;
-    yield* checkMeaning(report, shaped.root, memory, directory);
+    yield* checkMeaning(report, root, memory, directory);
   } else if (root !== undefined && root.type !== "broken") {
     report.error("config/not-an-object", root.span, "the configuration must be an object", {
       hint: `write at least { "name": "app" }`,
     });
   }
-  const sorted = report.sorted();
-  const valid = sorted.every(({ severity }) => severity !== "error");
-  return { config: valid ? (value as Config) : undefined, problems: sorted };
+  return { root, problems: report.sorted() };
 }
 
 function* checkMeaning(

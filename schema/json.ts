@@ -152,7 +152,7 @@ const indexes = new WeakMap<ObjectNode, Map<string, Member>>();
 
 /** Where a range of a string's value stands in the text, through `\n`, `\uXXXX` and surrogate pairs. */
 export function spanInside(source: string, node: StringNode, range: Span): Span {
-  // Every escape is longer than what it stands for.
+  // Every escape is longer than what it stands for; in a key without quotes a backslash is none.
   if (node.content.end - node.content.start === node.value.length) {
     const limit = (offset: number) => Math.min(node.content.start + offset, node.content.end);
     return { start: limit(range.start), end: limit(range.end) };
@@ -164,12 +164,12 @@ export function spanInside(source: string, node: StringNode, range: Span): Span 
 
 /** The other way round: which offset of a string's value stands at an offset of the text. */
 export function offsetInside(source: string, node: StringNode, offset: number): number {
-  const raw = source.slice(node.content.start, node.content.end);
-  const at = Math.max(0, Math.min(offset - node.content.start, raw.length));
-  if (!raw.includes("\\")) return at;
+  const { start, end } = node.content;
+  const at = Math.max(0, Math.min(offset - start, end - start));
+  if (end - start === node.value.length) return at;
   // Within an escape it is the character that the escape stands for.
-  const { offsets } = decode(raw);
-  return offsets.findLastIndex((start) => start <= at);
+  const { offsets } = decode(source.slice(start, end));
+  return offsets.findLastIndex((begin) => begin <= at);
 }
 
 /** The codes of `parseJson` that any reader of JSON reports too, which an editor of JSON then says already. */

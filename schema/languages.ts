@@ -6,9 +6,9 @@ import { parseDuration } from "../grammar/units/duration.ts";
 import { isColor } from "./colors.ts";
 import { type Glob, parseGlob } from "./glob.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
+import { resolve, type Schema } from "./keywords.ts";
 import type { Memory } from "./memory.ts";
 import type { Report } from "./report.ts";
-import { resolve, type Schema } from "./shape.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
 /** What the strings of a configuration say in their languages, by the node that holds them; where a string is wrong, nothing. */

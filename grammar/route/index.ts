@@ -12,7 +12,7 @@ export type {
 } from "./ast.ts";
 export { highlightLocation, highlightRoute } from "./highlight.generated.ts";
 export { parseLocation } from "./location.ts";
-export { compareRoutes, locationCaptures, routeCaptures, sameShape, shapeKey } from "./order.ts";
+export { compareRoutes, literalStart, locationCaptures, routeCaptures, sameShape, shapeKey } from "./order.ts";
 export { parseRoute } from "./pattern.ts";
 export { printLocation, printRoute } from "./print.ts";
 export { substitute } from "./substitute.ts";

@@ -46,8 +46,16 @@ export function shapeKey(route: Route): string {
 
 /** The names that a location may use: each `:name`, and `splat` where the pattern ends in `*`. */
 export function routeCaptures(route: Route): readonly string[] {
-  const names = route.parts.flatMap((part) => (part.kind === "param" ? [part.name] : []));
-  return route.parts.at(-1)?.kind === "wildcard" ? [...names, "splat"] : names;
+  const names: string[] = [];
+  for (const part of route.parts) if (part.kind === "param") names.push(part.name);
+  if (route.parts.at(-1)?.kind === "wildcard") names.push("splat");
+  return names;
+}
+
+/** What every path that the pattern matches begins with, as `normalizePath` has it: at least a slash. */
+export function literalStart(route: Route): string {
+  const [first] = shape(route);
+  return first?.kind === "literal" ? first.text : "";
 }
 
 /** The placeholders of a location, in order; one that stands twice is listed twice. */

@@ -3,6 +3,7 @@ import { quote } from "../../grammar/problem.ts";
 import {
   compileRoutesInSteps,
   type Location,
+  literalStart,
   locationCaptures,
   type Route,
   type RouteTable,
@@ -14,6 +15,7 @@ import { type Member, memberOf, type Node, type StringNode, spanInside } from ".
 import type { Meanings } from "../languages.ts";
 import type { Memory } from "../memory.ts";
 import type { Report } from "../report.ts";
+import { Beginnings } from "./beginnings.ts";
 
 /** 200 is a rewrite; the others are those that a client follows by themselves (RFC 9110 section 15.4). */
 const STATUSES: readonly number[] = [200, 301, 302, 303, 307, 308];
@@ -72,7 +74,8 @@ export function* checkRedirects(
 }
 
 function* findingsOf(rules: readonly Rule[], memory: Memory): Generator<undefined, readonly Finding[]> {
-  const inputs = rules.flatMap(({ route, location, status }) => [route, location, status]);
+  const inputs: unknown[] = [];
+  for (const { route, location, status } of rules) inputs.push(route, location, status);
   const known = memory.ofList<readonly Finding[]>("redirects", inputs);
   if (known !== undefined) return known.result;
   const findings = sameShapes(rules);
@@ -94,8 +97,10 @@ function checkStatus(report: Report, member: Member) {
 }
 
 function checkPlaceholders(report: Report, pattern: string, route: Route, node: StringNode, location: Location) {
+  const placeholders = locationCaptures(location);
+  if (placeholders.length === 0) return;
   const captures = routeCaptures(route);
-  for (const { name, span } of locationCaptures(location)) {
+  for (const { name, span } of placeholders) {
     if (captures.includes(name)) continue;
     const near = didYouMean(name, captures);
     const listed = captures.map((capture) => `:${capture}`).join(", ");
@@ -157,14 +162,14 @@ function sameShapes(rules: readonly Rule[]): Finding[] {
 
 /**
  * Follows a sample path of every redirect through all rules, as clients would. Only redirects loop: a rewrite is applied
- * once and never matched again. Nor does what leads to another host.
+ * once and never matched again.
  */
 function* loops(rules: readonly Rule[]): Generator<undefined, Finding[]> {
   const findings: Finding[] = [];
-  const starts = [...rules.entries()].filter(([, rule]) => redirects(rule) && rule.location?.origin === "");
+  const { starts, met } = yield* inReach(rules);
   if (starts.length === 0) return findings;
   const table = yield* compileRoutesInSteps(
-    rules.map((rule) => ({ route: rule.route, value: rule })),
+    met.map((rule) => ({ route: rule.route, value: rule })),
     { trailingSlash: "optional" },
   );
   yield;
@@ -192,6 +197,33 @@ function* loops(rules: readonly Rule[]): Generator<undefined, Finding[]> {
 }
 
 const redirects = ({ status }: Rule) => status !== 200 && STATUSES.includes(status);
+
+/**
+ * The redirects that may be a part of a circle, with their index, and the rules that a client may meet who follows them.
+ * Told by the beginnings of patterns and locations: most redirects lead to where no other begins, and the table of all
+ * the rules is what takes long.
+ */
+function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [number, Rule][]; met: readonly Rule[] }> {
+  // What leads to another host, or leads nowhere, ends the way.
+  const onHost = [...rules.entries()].filter(([, rule]) => redirects(rule) && rule.location?.origin === "");
+  const patterns = new Beginnings(onHost.map(([, { route }]) => literalStart(route)));
+  yield;
+  const starts = onHost.filter(([, { location }]) => patterns.meet(beginningOf(location!)));
+  if (starts.length === 0) return { starts, met: [] };
+  const ways = new Beginnings(
+    starts.flatMap(([, { route, location }]) => [literalStart(route), beginningOf(location!)]),
+  );
+  yield;
+  return { starts, met: rules.filter(({ route }) => ways.meet(literalStart(route))) };
+}
+
+/** What every path that a location gives begins with. */
+function beginningOf({ parts: [first] }: Location): string {
+  if (first?.kind !== "text") return "";
+  // Behind a percent sign it is not certain how a path is read; of slashes at the start one is left.
+  const path = first.text.split(/[?#%]/, 1)[0]!;
+  return path.startsWith("//") ? "/" : path;
+}
 
 /** The rules of the circle that a redirect ends up in, with the paths that show it; undefined where it ends. */
 function follow(table: RouteTable<Rule>, start: Rule) {
