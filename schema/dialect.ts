@@ -1,6 +1,15 @@
 import type { Problem, Span, TextEdit } from "../grammar/problem.ts";
 import { injections } from "./checks/inject.ts";
-import { copyOf, type Member, memberOf, type Node, type ObjectNode, parseJson, removeMembers } from "./json.ts";
+import {
+  copyOf,
+  type Member,
+  memberOf,
+  type Node,
+  type ObjectNode,
+  parseJson,
+  removeMembers,
+  withValue,
+} from "./json.ts";
 import type { Report } from "./report.ts";
 
 // What older files say otherwise, and what it is called today.
@@ -177,7 +186,7 @@ function lambdaUse(source: string, owner: ObjectNode, member: Member, prefix: st
       note: `renamed "${prefix}lambda" to "function"`,
       replace: [{ span: member.key.span, text: '"function"' }],
       settle: () => {
-        member.key = { ...member.key, value: "function" };
+        member.key = withValue(member.key, "function");
       },
     };
   }
@@ -275,7 +284,7 @@ function enableUse(
       { span: value.span, text: String(opposite.value) },
     ],
     settle: () => {
-      member.key = { ...member.key, value: "disable" };
+      member.key = withValue(member.key, "disable");
       member.value = opposite;
     },
   };
@@ -295,7 +304,7 @@ function injectUses(item: ObjectNode): Use[] {
       note: `replaced the inject type "${type.value}" by "${today}"`,
       replace: [{ span: type.span, text: `"${today}"` }],
       settle: () => {
-        member!.value = { ...type, value: today };
+        member!.value = withValue(type, today);
       },
     },
   ];

@@ -88,6 +88,11 @@ export function parseJson(source: string): Parsed {
   return new Parser(source).parse();
 }
 
+/** The same string at the same place, read as another value. */
+export function withValue({ span, content }: StringNode, value: string): StringNode {
+  return { type: "string", span, content, value };
+}
+
 /** A tree of its own to put things right in; strings, numbers and the like are shared, for they are replaced whole. */
 export function copyOf<T extends Node | undefined>(node: T): T;
 export function copyOf(node: Node | undefined): Node | undefined {
@@ -143,7 +148,8 @@ export function memberOf(node: Node | undefined, name: string): Member | undefin
     const member = index.get(name);
     if (member?.key.value === name) return member;
   }
-  return members.findLast(({ key }) => key.value === name);
+  for (let i = members.length - 1; i >= 0; i--) if (members[i]!.key.value === name) return members[i];
+  return undefined;
 }
 
 // Fewer members are looked through faster than an index of them is made.
@@ -242,6 +248,28 @@ export function removeMembers(object: ObjectNode, gone: ReadonlySet<Member>): { 
     }
   }
   return edits;
+}
+
+/** Of what a long text is made for the most part: it holds two numbers in place of two spans. */
+class QuotedString implements StringNode {
+  readonly type = "string";
+  readonly value: string;
+  readonly #start: number;
+  readonly #end: number;
+
+  constructor(value: string, start: number, end: number) {
+    this.value = value;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get span(): Span {
+    return { start: this.#start, end: this.#end };
+  }
+
+  get content(): Span {
+    return { start: this.#start + 1, end: this.#end - 1 };
+  }
 }
 
 class Parser {
@@ -526,13 +554,15 @@ class Parser {
   }
 
   #string(): StringNode {
-    const span = this.#tokenSpan();
     const error = this.#scanner.getTokenError();
     if (error === 0) {
+      const start = this.#start;
+      const end = start + this.#scanner.getTokenLength();
       const value = this.#scanner.getTokenValue();
       this.#next();
-      return { type: "string", span, value, content: { start: span.start + 1, end: span.end - 1 } };
+      return new QuotedString(value, start, end);
     }
+    const span = this.#tokenSpan();
     const raw = this.#source.slice(span.start, span.end);
     // jsonc-parser's ScanError: 2 is an unclosed string, which ends with its line.
     if (error === 2) {

@@ -1,7 +1,16 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
 import { withoutCertain } from "./conforms.ts";
-import { type ArrayNode, copyOf, type Member, memberOf, type Node, type ObjectNode, plainValue } from "./json.ts";
+import {
+  type ArrayNode,
+  copyOf,
+  type Member,
+  memberOf,
+  type Node,
+  type ObjectNode,
+  plainValue,
+  withValue,
+} from "./json.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "./keywords.ts";
 import type { Report } from "./report.ts";
 import { validate as generated } from "./validate.generated.js";
@@ -161,7 +170,7 @@ function unknownKey(report: Report, place: Place, parent: Schema, name: string):
       hint: `did you mean ${quote(near)}?`,
       fix: report.replace(member.key, near),
     });
-    member.key = { ...member.key, value: near };
+    member.key = withValue(member.key, near);
     return true;
   }
   if (near !== undefined) {
@@ -341,7 +350,7 @@ function notInEnum(report: Report, place: Place, parent: Schema): boolean {
     fix: near === undefined ? undefined : report.replace(node, near),
   });
   if (near === undefined) return false;
-  place.replace({ ...node, value: near });
+  place.replace(withValue(node, near));
   return true;
 }
 

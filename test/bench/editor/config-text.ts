@@ -31,7 +31,7 @@ export function configText(bytes: number): string {
     hooks: { build: "npm run build" },
     error_pages: { variables: { color: "#228be6" } },
     actions: [{ name: "ops", type: "email", emails: ["ops@example.com"] }],
-    alerts: [{ metric: "http.5xx", threshold: 10, period: "5m", action: "ops" }],
+    alerts: [{ metric: "http.5xx", statistic: "sum", threshold: 10, period: "5m", action: "ops" }],
     redirects,
     headers,
     logs: { queries },
