@@ -23,6 +23,9 @@ const STATUSES: readonly number[] = [200, 301, 302, 303, 307, 308];
 /** Browsers give up after 20 redirects (Fetch standard, HTTP-redirect fetch). */
 const MAX_HOPS = 20;
 
+/** No host takes an address of this length; one that doubles with each hop would fill the memory before the last. */
+const MAX_PATH_LENGTH = 1 << 16;
+
 /** A few milliseconds of work. */
 const RULES_PER_STEP = 500;
 
@@ -234,9 +237,11 @@ function follow(table: RouteTable<Rule>, start: Rule) {
     if (match === undefined || !redirects(match.value)) return undefined;
     const rule = match.value;
     const again = steps.findIndex((step) => step.path === path);
-    if (again >= 0 || steps.length >= MAX_HOPS) {
+    const isTooLong = path.length > MAX_PATH_LENGTH;
+    if (again >= 0 || steps.length >= MAX_HOPS || isTooLong) {
       // Without a repeated path it grows for ever, or for longer than clients go along: the rules that come back are it.
-      const circle = again >= 0 ? steps.slice(again) : steps.slice(-Math.min(steps.length, MAX_HOPS / 2));
+      const circle = steps.slice(again >= 0 ? again : steps.length >> 1);
+      if (isTooLong && new Set(circle.map((step) => step.rule)).size === circle.length) return undefined;
       const shown =
         again >= 0
           ? [...circle.map((step) => step.path), path]
