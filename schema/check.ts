@@ -21,14 +21,19 @@ import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
 import { checkDirectory, type Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
-import { memberOf, type ObjectNode, parseJson, plainValue } from "./json.ts";
+import { memberOf, type Node, type ObjectNode, type Parsed, parseJson, plainValue } from "./json.ts";
 import { checkLanguages } from "./languages.ts";
+import { Memory } from "./memory.ts";
 import { Report } from "./report.ts";
 import { checkShape } from "./shape.ts";
 
 export interface CheckOptions {
   /** The project's files, for a file named tool.json; without it nothing beyond the text is looked at. */
   readonly directory?: Directory;
+  /** The text as `parseJson` reads it, where that is known already. It stays as it is. */
+  readonly parsed?: Parsed;
+  /** What earlier versions of the text left behind, so that only what is new takes time. */
+  readonly memory?: Memory;
 }
 
 /**
@@ -40,7 +45,10 @@ export function checkConfig(text: string, options: CheckOptions = {}): Checked {
   const steps = checkInSteps(text, options);
   for (;;) {
     const step = steps.next();
-    if (step.done) return step.value;
+    if (!step.done) continue;
+    const { root, problems } = step.value;
+    const isValid = root !== undefined && problems.every(({ severity }) => severity !== "error");
+    return { config: isValid ? (plainValue(root) as Config) : undefined, problems };
   }
 }
 
@@ -51,36 +59,39 @@ export interface Checked {
 
 /**
  * The same in steps that each take a part of the time: an editor answers others between them, and gives up what nobody
- * waits for any more.
+ * waits for any more. `root` is the tree with what was put right.
  */
-export function* checkInSteps(text: string, options: CheckOptions = {}): Generator<undefined, Checked> {
+export function* checkInSteps(
+  text: string,
+  options: CheckOptions = {},
+): Generator<undefined, { readonly root: Node | undefined; readonly problems: Problem[] }> {
+  const { parsed = parseJson(text), memory = new Memory(), directory } = options;
   const report = new Report(text);
-  const { root, problems, repaired } = parseJson(text);
-  for (const problem of problems) report.add(problem);
-  for (const problem of repaired) report.coerced(problem);
+  for (const problem of parsed.problems) report.add(problem);
+  for (const problem of parsed.repaired) report.coerced(problem);
   yield;
+  let { root } = parsed;
   if (root?.type === "object") {
-    checkDialect(report, root);
+    root = checkDialect(report, root);
     yield;
-    checkShape(report, root);
+    root = checkShape(report, root);
     yield;
-    yield* checkMeaning(report, root, options.directory);
+    yield* checkMeaning(report, root, memory, directory);
   } else if (root !== undefined && root.type !== "broken") {
     report.error("config/not-an-object", root.span, "the configuration must be an object", {
       hint: `write at least { "name": "app" }`,
     });
   }
-  const sorted = report.sorted();
-  const valid = root !== undefined && sorted.every(({ severity }) => severity !== "error");
-  return { config: valid ? (plainValue(root) as Config) : undefined, problems: sorted };
+  return { root, problems: report.sorted() };
 }
 
 function* checkMeaning(
   report: Report,
   root: ObjectNode,
+  memory: Memory,
   directory: Directory | undefined,
 ): Generator<undefined, undefined> {
-  const meanings = yield* checkLanguages(report, root);
+  const meanings = yield* checkLanguages(report, root, memory);
   yield;
   const section = (name: string) => memberOf(root, name)?.value;
   checkName(report, section("name"));
@@ -92,7 +103,7 @@ function* checkMeaning(
   yield;
   checkErrorPageVariables(report, section("error_pages"));
   checkInject(report, section("inject"));
-  yield* checkRedirects(report, section("redirects"), meanings);
+  yield* checkRedirects(report, section("redirects"), meanings, memory);
   yield;
   checkCors(report, section("cors"));
   checkBackoff(report, section("proxy"));

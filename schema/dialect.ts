@@ -1,6 +1,15 @@
 import type { Problem, Span, TextEdit } from "../grammar/problem.ts";
 import { injections } from "./checks/inject.ts";
-import { type Member, memberOf, type Node, type ObjectNode, parseJson, removeMembers } from "./json.ts";
+import {
+  copyOf,
+  type Member,
+  memberOf,
+  type Node,
+  type ObjectNode,
+  parseJson,
+  removeMembers,
+  withValue,
+} from "./json.ts";
 import type { Report } from "./report.ts";
 
 // What older files say otherwise, and what it is called today.
@@ -26,8 +35,13 @@ interface Use {
   settle(): void;
 }
 
-/** Reports every use of the older dialect with its fix, and rewrites the tree so that the checks after it see today's form. */
-export function checkDialect(report: Report, root: ObjectNode): void {
+/**
+ * Reports every use of the older dialect with its fix. Gives the tree that the checks after it go on with: one of its own
+ * in today's form, or `written` itself where that says nothing in the older one.
+ */
+export function checkDialect(report: Report, written: ObjectNode): ObjectNode {
+  if (findUses(report.source, written).length === 0) return written;
+  const root = copyOf(written);
   const uses = findUses(report.source, root);
   for (const use of uses) {
     const edits = [
@@ -45,6 +59,7 @@ export function checkDialect(report: Report, root: ObjectNode): void {
     report.add(problem);
   }
   for (const use of uses) use.settle();
+  return root;
 }
 
 /**
@@ -171,7 +186,7 @@ function lambdaUse(source: string, owner: ObjectNode, member: Member, prefix: st
       note: `renamed "${prefix}lambda" to "function"`,
       replace: [{ span: member.key.span, text: '"function"' }],
       settle: () => {
-        member.key = { ...member.key, value: "function" };
+        member.key = withValue(member.key, "function");
       },
     };
   }
@@ -269,7 +284,7 @@ function enableUse(
       { span: value.span, text: String(opposite.value) },
     ],
     settle: () => {
-      member.key = { ...member.key, value: "disable" };
+      member.key = withValue(member.key, "disable");
       member.value = opposite;
     },
   };
@@ -289,7 +304,7 @@ function injectUses(item: ObjectNode): Use[] {
       note: `replaced the inject type "${type.value}" by "${today}"`,
       replace: [{ span: type.span, text: `"${today}"` }],
       settle: () => {
-        member!.value = { ...type, value: today };
+        member!.value = withValue(type, today);
       },
     },
   ];

@@ -1,7 +1,10 @@
 import { createScanner, type JSONScanner, type SyntaxKind } from "jsonc-parser";
 import { type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
 
-/** Where a value stands. Repairs replace nodes, never spans: those go on pointing at what the user wrote. */
+/**
+ * Where a value stands. Repairs replace nodes of a copy (`copyOf`), never spans: those go on pointing at what the user
+ * wrote.
+ */
 export type Node = ObjectNode | ArrayNode | StringNode | NumberNode | BooleanNode | NullNode | BrokenNode;
 
 export interface ObjectNode {
@@ -85,6 +88,20 @@ export function parseJson(source: string): Parsed {
   return new Parser(source).parse();
 }
 
+/** The same string at the same place, read as another value. */
+export function withValue({ span, content }: StringNode, value: string): StringNode {
+  return { type: "string", span, content, value };
+}
+
+/** A tree of its own to put things right in; strings, numbers and the like are shared, for they are replaced whole. */
+export function copyOf<T extends Node | undefined>(node: T): T;
+export function copyOf(node: Node | undefined): Node | undefined {
+  if (node?.type === "array") return { type: "array", span: node.span, items: node.items.map(copyOf<Node>) };
+  if (node?.type !== "object") return node;
+  const members = node.members.map(({ key, value }) => ({ key, value: copyOf(value) }));
+  return { type: "object", span: node.span, members };
+}
+
 /** The plain value of a node; what is broken or missing is left out. A key written twice counts as written last. */
 export function plainValue(node: Node): unknown {
   switch (node.type) {
@@ -131,7 +148,8 @@ export function memberOf(node: Node | undefined, name: string): Member | undefin
     const member = index.get(name);
     if (member?.key.value === name) return member;
   }
-  return members.findLast(({ key }) => key.value === name);
+  for (let i = members.length - 1; i >= 0; i--) if (members[i]!.key.value === name) return members[i];
+  return undefined;
 }
 
 // Fewer members are looked through faster than an index of them is made.
@@ -140,24 +158,24 @@ const indexes = new WeakMap<ObjectNode, Map<string, Member>>();
 
 /** Where a range of a string's value stands in the text, through `\n`, `\uXXXX` and surrogate pairs. */
 export function spanInside(source: string, node: StringNode, range: Span): Span {
-  const raw = source.slice(node.content.start, node.content.end);
-  if (!raw.includes("\\")) {
+  // Every escape is longer than what it stands for; in a key without quotes a backslash is none.
+  if (node.content.end - node.content.start === node.value.length) {
     const limit = (offset: number) => Math.min(node.content.start + offset, node.content.end);
     return { start: limit(range.start), end: limit(range.end) };
   }
-  const { offsets } = decode(raw);
+  const { offsets } = decode(source.slice(node.content.start, node.content.end));
   const at = (offset: number) => node.content.start + offsets[Math.min(offset, offsets.length - 1)]!;
   return { start: at(range.start), end: at(range.end) };
 }
 
 /** The other way round: which offset of a string's value stands at an offset of the text. */
 export function offsetInside(source: string, node: StringNode, offset: number): number {
-  const raw = source.slice(node.content.start, node.content.end);
-  const at = Math.max(0, Math.min(offset - node.content.start, raw.length));
-  if (!raw.includes("\\")) return at;
+  const { start, end } = node.content;
+  const at = Math.max(0, Math.min(offset - start, end - start));
+  if (end - start === node.value.length) return at;
   // Within an escape it is the character that the escape stands for.
-  const { offsets } = decode(raw);
-  return offsets.findLastIndex((start) => start <= at);
+  const { offsets } = decode(source.slice(start, end));
+  return offsets.findLastIndex((begin) => begin <= at);
 }
 
 /** The codes of `parseJson` that any reader of JSON reports too, which an editor of JSON then says already. */
@@ -230,6 +248,28 @@ export function removeMembers(object: ObjectNode, gone: ReadonlySet<Member>): { 
     }
   }
   return edits;
+}
+
+/** Of what a long text is made for the most part: it holds two numbers in place of two spans. */
+class QuotedString implements StringNode {
+  readonly type = "string";
+  readonly value: string;
+  readonly #start: number;
+  readonly #end: number;
+
+  constructor(value: string, start: number, end: number) {
+    this.value = value;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get span(): Span {
+    return { start: this.#start, end: this.#end };
+  }
+
+  get content(): Span {
+    return { start: this.#start + 1, end: this.#end - 1 };
+  }
 }
 
 class Parser {
@@ -325,14 +365,18 @@ class Parser {
   #object(): ObjectNode {
     const open = this.#tokenSpan();
     const members: Member[] = [];
-    const seen = new Map<string, Member>();
+    let seen: Set<string> | undefined;
     let comma: Span | undefined;
     this.#next();
     for (;;) {
       if (this.#closes("{", open, comma)) break;
       const member = this.#member();
       if (typeof member === "object") {
-        this.#duplicate(seen, member);
+        const name = member.key.value;
+        if (members.length === MIN_INDEXED_MEMBERS) seen = new Set(members.map(({ key }) => key.value));
+        const isSecond = seen === undefined ? members.some(({ key }) => key.value === name) : seen.has(name);
+        if (isSecond) this.#duplicate(name, member.key.span);
+        seen?.add(name);
         members.push(member);
       }
       comma = this.#separator(comma, member !== undefined);
@@ -460,9 +504,10 @@ class Parser {
 
   /** `=` and `=>` of other languages are read as the colon that they stand for. */
   #equalsForColon() {
+    if (this.#kind !== Kind.unknown) return;
     const span = this.#tokenSpan();
     const text = this.#source.slice(span.start, span.end);
-    if (this.#kind !== Kind.unknown || !/^:?=>?$/.test(text)) return;
+    if (!/^:?=>?$/.test(text)) return;
     this.#report("config/missing-colon", `${quote(text)} stands for a colon`, span, "write :", {
       title: "Change to :",
       edits: [{ span, text: ":" }],
@@ -509,11 +554,18 @@ class Parser {
   }
 
   #string(): StringNode {
+    const error = this.#scanner.getTokenError();
+    if (error === 0) {
+      const start = this.#start;
+      const end = start + this.#scanner.getTokenLength();
+      const value = this.#scanner.getTokenValue();
+      this.#next();
+      return new QuotedString(value, start, end);
+    }
     const span = this.#tokenSpan();
     const raw = this.#source.slice(span.start, span.end);
     // jsonc-parser's ScanError: 2 is an unclosed string, which ends with its line.
-    const unclosed = this.#scanner.getTokenError() === 2;
-    if (unclosed) {
+    if (error === 2) {
       const text = raw.slice(1).replace(/[,\s]+$/, "");
       const content = { start: span.start + 1, end: span.start + 1 + text.length };
       this.#report("config/unclosed-string", `the string ${quote(text)} is never closed`, span, `add "`);
@@ -522,16 +574,12 @@ class Parser {
       return { type: "string", span, value: decode(text).value, content };
     }
     const content = { start: span.start + 1, end: span.end - 1 };
-    let value = this.#scanner.getTokenValue();
-    if (this.#scanner.getTokenError() !== 0) {
-      value = decode(raw.slice(1, -1)).value;
-      for (const bad of raw.matchAll(/\\u[0-9A-Fa-f]{4}|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{0,3}|\\.|[\u0000-\u001f]/gs)) {
-        if (/^\\(?:u[0-9A-Fa-f]{4}|["\\/bfnrt])$/.test(bad[0])) continue;
-        this.#badCharacter(bad[0], span.start + bad.index);
-      }
+    for (const bad of raw.matchAll(/\\u[0-9A-Fa-f]{4}|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{0,3}|\\.|[\u0000-\u001f]/gs)) {
+      if (/^\\(?:u[0-9A-Fa-f]{4}|["\\/bfnrt])$/.test(bad[0])) continue;
+      this.#badCharacter(bad[0], span.start + bad.index);
     }
     this.#next();
-    return { type: "string", span, value, content };
+    return { type: "string", span, value: decode(raw.slice(1, -1)).value, content };
   }
 
   #badCharacter(text: string, start: number) {
@@ -654,17 +702,13 @@ class Parser {
     return this.#source.slice(start, end);
   }
 
-  #duplicate(seen: Map<string, Member>, member: Member) {
-    const name = member.key.value;
-    if (seen.has(name)) {
-      this.#report(
-        "config/duplicate-key",
-        `the key ${quote(name)} stands twice in this object`,
-        member.key.span,
-        "only the last one counts: remove one of them",
-      );
-    }
-    seen.set(name, member);
+  #duplicate(name: string, span: Span) {
+    this.#report(
+      "config/duplicate-key",
+      `the key ${quote(name)} stands twice in this object`,
+      span,
+      "only the last one counts: remove one of them",
+    );
   }
 
   /** Goes to the next token that means something; comments are reported on the way. */

@@ -1,29 +1,39 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
-import { type Problem, quote } from "../grammar/problem.ts";
+import { type Parsed, type Problem, quote } from "../grammar/problem.ts";
 import { parseQuery } from "../grammar/query/index.ts";
 import { type Location, parseLocation, parseRoute, type Route } from "../grammar/route/index.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
 import { isColor } from "./colors.ts";
 import { type Glob, parseGlob } from "./glob.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
+import { resolve, type Schema } from "./keywords.ts";
+import type { Memory } from "./memory.ts";
 import type { Report } from "./report.ts";
-import { resolve, type Schema } from "./shape.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
 /** What the strings of a configuration say in their languages, by the node that holds them; where a string is wrong, nothing. */
-export class Meanings {
-  readonly routes = new Map<StringNode, Route>();
-  readonly locations = new Map<StringNode, Location>();
-  readonly durationsMs = new Map<StringNode, number>();
-  readonly globs = new Map<StringNode, Glob>();
+export interface Meanings {
+  readonly routes: ReadonlyMap<StringNode, Route>;
+  readonly locations: ReadonlyMap<StringNode, Location>;
+  readonly durationsMs: ReadonlyMap<StringNode, number>;
+  readonly globs: ReadonlyMap<StringNode, Glob>;
 }
 
 /**
  * Checks every string that tool.schema.json marks with `x-language`, keys included (there the mark stands in
  * `propertyNames`). In steps: see `checkInSteps`.
  */
-export function* checkLanguages(report: Report, root: ObjectNode): Generator<undefined, Meanings> {
-  const meanings = new Meanings();
+export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory): Generator<undefined, Meanings> {
+  const routes = new Map<StringNode, Route>();
+  const locations = new Map<StringNode, Location>();
+  const durationsMs = new Map<StringNode, number>();
+  const globs = new Map<StringNode, Glob>();
+  const kept: Readonly<Record<string, Map<StringNode, unknown>>> = {
+    route: routes,
+    location: locations,
+    duration: durationsMs,
+    glob: globs,
+  };
   // What own templates do with a variable called color is theirs to say.
   const ownPages = memberOf(memberOf(root, "error_pages")?.value, "dir") !== undefined;
   const strings: { readonly language: string; readonly node: StringNode }[] = [];
@@ -33,12 +43,14 @@ export function* checkLanguages(report: Report, root: ObjectNode): Generator<und
     if (language === "color" && ownPages) continue;
     if (language.startsWith("ref:")) checkReference(report, root, language.slice("ref:".length), node);
     else {
-      const check = LANGUAGES[language];
-      if (check === undefined) throw new Error(`the schema names the language ${language}, which has no check`);
-      report.inside(node, check(node, meanings));
+      const read = LANGUAGES[language];
+      if (read === undefined) throw new Error(`the schema names the language ${language}, which has no check`);
+      const parsed = memory.ofText(language, node.value, read);
+      if (parsed.ok) kept[language]?.set(node, parsed.value);
+      else report.inside(node, parsed.problems);
     }
   }
-  return meanings;
+  return { routes, locations, durationsMs, globs };
 }
 
 /** A few milliseconds of work. */
@@ -86,33 +98,29 @@ export function eachLanguage(
   }
 }
 
-/** A language: the problems of a string, with spans counted from the string's value. */
-type Check = (node: StringNode, meanings: Meanings) => readonly Problem[];
+/** What a string says, or its problems, with spans counted from the string's value. */
+type Read = (value: string) => Parsed<unknown>;
 
-const LANGUAGES: Readonly<Record<string, Check>> = {
-  route: (node, { routes }) => keep(node, parseRoute(node.value), routes),
-  location: (node, { locations }) => keep(node, parseLocation(node.value), locations),
-  duration: (node, { durationsMs }) => keep(node, parseDuration(node.value), durationsMs),
-  glob: (node, { globs }) => keep(node, parseGlob(node.value), globs),
-  query: ({ value }) => {
+const LANGUAGES: Readonly<Record<string, Read>> = {
+  route: parseRoute,
+  location: parseLocation,
+  duration: parseDuration,
+  glob: parseGlob,
+  // The tree is of no use here, and takes more room than the text.
+  query(value) {
     const parsed = parseQuery(value);
-    return parsed.ok ? [] : parsed.problems;
+    return parsed.ok ? SOUND : parsed;
   },
-  path: ({ value }) => checkPath(value),
-  command: ({ value }) => checkCommand(value),
-  "header-name": ({ value }) => checkHeaderName(value),
-  color: ({ value }) => checkColor(value),
+  path: (value) => unless(checkPath(value)),
+  command: (value) => unless(checkCommand(value)),
+  "header-name": (value) => unless(checkHeaderName(value)),
+  color: (value) => unless(checkColor(value)),
 };
 
-function keep<T>(
-  node: StringNode,
-  parsed: { ok: true; value: T } | { ok: false; problems: readonly Problem[] },
-  meanings: Map<StringNode, T>,
-): readonly Problem[] {
-  if (!parsed.ok) return parsed.problems;
-  meanings.set(node, parsed.value);
-  return [];
-}
+const SOUND: Parsed<unknown> = { ok: true, value: undefined };
+
+const unless = (problems: readonly Problem[]): Parsed<unknown> =>
+  problems.length === 0 ? SOUND : { ok: false, problems };
 
 const problem = (code: string, value: string, message: string, hint: string, fixed?: string): Problem => ({
   code,

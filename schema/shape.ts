@@ -1,32 +1,19 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
-import { type ArrayNode, type Member, memberOf, type Node, type ObjectNode, plainValue } from "./json.ts";
+import { withoutCertain } from "./conforms.ts";
+import {
+  type ArrayNode,
+  copyOf,
+  type Member,
+  memberOf,
+  type Node,
+  type ObjectNode,
+  plainValue,
+  withValue,
+} from "./json.ts";
+import { memberSchema, resolve, rootSchema, type Schema } from "./keywords.ts";
 import type { Report } from "./report.ts";
-import { toolSchema } from "./tool-schema.generated.ts";
 import { validate as generated } from "./validate.generated.js";
-
-/** The keywords of JSON Schema that tool.schema.json is written with. */
-export interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly propertyNames?: Schema;
-  readonly additionalProperties?: boolean | Schema;
-  readonly items?: Schema;
-  readonly description?: string;
-  readonly markdownDescription?: string;
-  readonly required?: readonly string[];
-  readonly enum?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minItems?: number;
-  readonly minLength?: number;
-  readonly default?: unknown;
-  readonly examples?: readonly unknown[];
-  readonly definitions?: Readonly<Record<string, Schema>>;
-  readonly "x-language"?: string;
-  readonly "x-unit"?: string;
-}
 
 interface SchemaError {
   readonly instancePath: string;
@@ -34,8 +21,8 @@ interface SchemaError {
   readonly params: { additionalProperty?: string; missingProperty?: string; limit?: number };
 }
 
-/** What tool.schema.json says about the whole file. */
-export const rootSchema = toolSchema as Schema;
+export { memberSchema, resolve, rootSchema, type Schema };
+
 const schema = rootSchema;
 const validate = generated as unknown as { (value: unknown): boolean; errors?: readonly SchemaError[] | null };
 
@@ -44,18 +31,22 @@ const MAX_RUNS = 8;
 
 /**
  * Checks types, bounds, unknown and missing keys against the schema. A misspelled key or word whose meaning is certain
- * is put right in the tree, so that what stands below it is checked in the same pass and nothing is missing for it.
+ * is put right, so that what stands below it is checked in the same pass and nothing is missing for it. Gives the tree
+ * that the checks after it go on with: one of its own where something was put right, or `written` itself.
  */
-export function checkShape(report: Report, root: ObjectNode): void {
+export function checkShape(report: Report, written: ObjectNode): ObjectNode {
   const told = new Set<string>();
+  let root = written;
   for (let run = 0; run < MAX_RUNS; run++) {
-    if (validate(plainValue(root))) return;
+    if (validate(plainValue(withoutCertain(root, schema)))) return root;
     const errors = withoutFollowUps(validate.errors ?? []);
+    if (run === 0) root = copyOf(written);
     // Misspelled keys first: what is put right there is neither missing nor unknown in the next run.
     const unknown = errors.filter(({ keyword }) => keyword === "additionalProperties");
     if (tell(unknown)) continue;
-    if (!tell(errors)) return;
+    if (!tell(errors)) break;
   }
+  return root;
 
   function tell(errors: readonly SchemaError[]): boolean {
     let repaired = false;
@@ -164,13 +155,6 @@ function translate(report: Report, error: SchemaError, place: Place): boolean {
   }
 }
 
-/** What a schema says about a member of that name. ajv's own schema paths start anew at some references. */
-export function memberSchema(parent: Schema, name: string): Schema {
-  const { properties, additionalProperties } = parent;
-  if (properties !== undefined && Object.hasOwn(properties, name)) return resolve(properties[name]!);
-  return typeof additionalProperties === "object" ? resolve(additionalProperties) : {};
-}
-
 function unknownKey(report: Report, place: Place, parent: Schema, name: string): boolean {
   const object = place.node as ObjectNode;
   const member = memberOf(object, name);
@@ -186,7 +170,7 @@ function unknownKey(report: Report, place: Place, parent: Schema, name: string):
       hint: `did you mean ${quote(near)}?`,
       fix: report.replace(member.key, near),
     });
-    member.key = { ...member.key, value: near };
+    member.key = withValue(member.key, near);
     return true;
   }
   if (near !== undefined) {
@@ -225,11 +209,6 @@ function ownersOf(name: string): string[] {
     return Object.hasOwn(resolve(section).properties ?? {}, name);
   });
   return sections.map(([section]) => section);
-}
-
-/** The schema itself, or what it refers to. */
-export function resolve(part: Schema): Schema {
-  return part.$ref === undefined ? part : schema.definitions![part.$ref.slice("#/definitions/".length)]!;
 }
 
 function missingKey(report: Report, place: Place, parent: Schema, name: string) {
@@ -371,7 +350,7 @@ function notInEnum(report: Report, place: Place, parent: Schema): boolean {
     fix: near === undefined ? undefined : report.replace(node, near),
   });
   if (near === undefined) return false;
-  place.replace({ ...node, value: near });
+  place.replace(withValue(node, near));
   return true;
 }
 

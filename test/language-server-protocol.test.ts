@@ -237,8 +237,8 @@ t.test("how it ends", async (t) => {
   // No process has this number: the greatest that Linux gives is 2^22.
   await orphan.initialize({ processId: 2 ** 22 + 1 });
   t.equal(await orphan.ended, 1, "the editor has died");
-  const told = startLsp([`--clientProcessId=${2 ** 22 + 1}`]);
-  const living = startLsp(["--clientProcessId", `${process.pid}`]);
+  const told = startLsp({ more: [`--clientProcessId=${2 ** 22 + 1}`] });
+  const living = startLsp({ more: ["--clientProcessId", `${process.pid}`] });
   await living.initialize();
   t.equal(await told.ended, 1, "the editor of the command line has died");
   t.equal(await living.stop(), 0, "the editor of the command line is there");

@@ -44,7 +44,7 @@ export class Automaton {
   constructor(trie: Trie, maxCells = MAX_CELLS) {
     this.#trie = trie;
     this.#maxCells = maxCells;
-    for (const character of new Set(["/", ...trie.nodes.flatMap(({ characters }) => characters.split(""))])) {
+    for (const character of new Set(["/", ...trie.characters])) {
       const code = character.charCodeAt(0);
       if (code < 128) this.#ascii[code] = this.#columns.length;
       else this.#others.set(code, this.#columns.length);

@@ -12,8 +12,8 @@ export type {
 } from "./ast.ts";
 export { highlightLocation, highlightRoute } from "./highlight.generated.ts";
 export { parseLocation } from "./location.ts";
-export { compareRoutes, locationCaptures, routeCaptures, sameShape } from "./order.ts";
+export { compareRoutes, literalStart, locationCaptures, routeCaptures, sameShape, shapeKey } from "./order.ts";
 export { parseRoute } from "./pattern.ts";
 export { printLocation, printRoute } from "./print.ts";
 export { substitute } from "./substitute.ts";
-export { compileRoutes, type RouteMatch, type RouteTable } from "./table.ts";
+export { compileRoutes, compileRoutesInSteps, type RouteMatch, type RouteTable } from "./table.ts";

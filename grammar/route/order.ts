@@ -8,8 +8,17 @@ import { printRoute } from "./print.ts";
  * once, and it is total: 0 means the same pattern.
  */
 export function compareRoutes(a: Route, b: Route): number {
-  const left = shape(a);
-  const right = shape(b);
+  return compareShaped({ route: a, parts: shape(a) }, { route: b, parts: shape(b) });
+}
+
+/** A pattern with its shape, which a sort compares many times. */
+export interface Shaped {
+  readonly route: Route;
+  readonly parts: readonly ShapePart[];
+}
+
+/** The order of `compareRoutes`. */
+export function compareShaped({ route: a, parts: left }: Shaped, { route: b, parts: right }: Shaped): number {
   for (let i = 0; i < Math.max(left.length, right.length); i++) {
     const order = compareParts(left[i], right[i]);
     if (order !== 0) return order;
@@ -22,15 +31,31 @@ export function compareRoutes(a: Route, b: Route): number {
 
 /** Whether both match exactly the same paths: `/a/:x` and `/a/:y`, `*.css` and `/*.css`. */
 export function sameShape(a: Route, b: Route): boolean {
-  const left = shape(a);
-  const right = shape(b);
-  return left.length === right.length && left.every((part, i) => compareParts(part, right[i]) === 0);
+  return shapeKey(a) === shapeKey(b);
+}
+
+/** One text for all patterns that match exactly the same paths. */
+export function shapeKey(route: Route): string {
+  let key = "";
+  // A literal has its length before it, so that its characters are never read as anything else.
+  for (const part of shape(route)) {
+    key += part.kind === "literal" ? `${part.text.length}"${part.text}` : part.kind === "param" ? ":" : "*";
+  }
+  return key;
 }
 
 /** The names that a location may use: each `:name`, and `splat` where the pattern ends in `*`. */
 export function routeCaptures(route: Route): readonly string[] {
-  const names = route.parts.flatMap((part) => (part.kind === "param" ? [part.name] : []));
-  return route.parts.at(-1)?.kind === "wildcard" ? [...names, "splat"] : names;
+  const names: string[] = [];
+  for (const part of route.parts) if (part.kind === "param") names.push(part.name);
+  if (route.parts.at(-1)?.kind === "wildcard") names.push("splat");
+  return names;
+}
+
+/** What every path that the pattern matches begins with, as `normalizePath` has it: at least a slash. */
+export function literalStart(route: Route): string {
+  const [first] = shape(route);
+  return first?.kind === "literal" ? first.text : "";
 }
 
 /** The placeholders of a location, in order; one that stands twice is listed twice. */

@@ -1,7 +1,7 @@
 import type { Route } from "./ast.ts";
 import { Automaton } from "./automaton.ts";
 import { type CaptureSpans, compileCaptures } from "./captures.ts";
-import { compareRoutes, routeCaptures, shape } from "./order.ts";
+import { compareShaped, routeCaptures, type ShapePart, shape } from "./order.ts";
 import { normalizePath } from "./path.ts";
 import { Trie } from "./trie.ts";
 
@@ -25,19 +25,44 @@ export interface RouteTable<T> {
  * pattern that ends in a slash or in `*` is taken as written in both modes. Of rules with one and the same pattern the
  * earlier comes first.
  */
-export function compileRoutes<T>(
-  rules: readonly { readonly route: Route; readonly value: T }[],
-  options: { readonly trailingSlash: "optional" | "strict" },
-): RouteTable<T> {
+export function compileRoutes<T>(rules: readonly RouteRule<T>[], options: RouteOptions): RouteTable<T> {
+  const steps = compileRoutesInSteps(rules, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+export interface RouteRule<T> {
+  readonly route: Route;
+  readonly value: T;
+}
+
+export interface RouteOptions {
+  readonly trailingSlash: "optional" | "strict";
+}
+
+/** The same in steps of a millisecond or two, for whoever has others to answer meanwhile. */
+export function* compileRoutesInSteps<T>(
+  rules: readonly RouteRule<T>[],
+  options: RouteOptions,
+): Generator<undefined, RouteTable<T>> {
+  const shaped: (RouteRule<T> & { readonly parts: readonly ShapePart[] })[] = [];
+  for (const [i, { route, value }] of rules.entries()) {
+    if (i % RULES_PER_STEP === RULES_PER_STEP - 1) yield;
+    shaped.push({ route, value, parts: shape(route) });
+  }
+  shaped.sort(compareShaped);
+  yield;
   const trie = new Trie();
-  const compiled = [...rules]
-    .sort((a, b) => compareRoutes(a.route, b.route))
-    .map((rule, rank) => {
-      const parts = shape(rule.route);
-      const optionalSlash = options.trailingSlash === "optional" && endsOpen(rule.route);
-      trie.insert(parts, rank, optionalSlash);
-      return { ...rule, names: routeCaptures(rule.route), capture: compileCaptures(parts, optionalSlash) };
-    });
+  const compiled: (RouteRule<T> & Captures)[] = [];
+  for (const [rank, { route, value, parts }] of shaped.entries()) {
+    if (rank % RULES_PER_STEP === RULES_PER_STEP - 1) yield;
+    const optionalSlash = options.trailingSlash === "optional" && endsOpen(route);
+    trie.insert(parts, rank, optionalSlash);
+    compiled.push({ route, value, names: routeCaptures(route), capture: compileCaptures(parts, optionalSlash) });
+  }
+  yield;
   const automaton = new Automaton(trie);
 
   const match = (rank: number, path: string, normal: NormalText): RouteMatch<T> => {
@@ -67,6 +92,14 @@ export function compileRoutes<T>(
     },
   };
 }
+
+/** What a pattern captures, and where in a text that it matches. */
+interface Captures {
+  readonly names: readonly string[];
+  readonly capture: (text: string) => CaptureSpans;
+}
+
+const RULES_PER_STEP = 500;
 
 type NormalText = ReturnType<typeof normalizePath>;
 

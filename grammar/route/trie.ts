@@ -5,8 +5,10 @@ import type { ShapePart } from "./order.ts";
  * patterns. It is read by automaton.ts, which keeps the set of nodes that a path can be at.
  */
 export class Trie {
-  readonly nodes: TrieNode[] = [];
   readonly root: TrieNode;
+  /** Every character that leads on from some place. */
+  readonly characters = new Set<string>();
+  #size = 0;
 
   constructor() {
     this.root = this.#add("literal");
@@ -32,14 +34,22 @@ export class Trie {
     const known = node.children[node.characters.indexOf(character)];
     if (known) return known;
     const made = this.#add("literal");
+    this.characters.add(character);
     node.characters += character;
     node.children.push(made);
     return made;
   }
 
   #add(kind: TrieNode["kind"]): TrieNode {
-    const node: TrieNode = { id: this.nodes.length, kind, characters: "", children: [], rules: [] };
-    this.nodes.push(node);
+    const node: TrieNode = {
+      id: this.#size++,
+      kind,
+      characters: "",
+      children: [],
+      param: undefined,
+      wildcard: undefined,
+      rules: [],
+    };
     return node;
   }
 }
@@ -51,8 +61,8 @@ export interface TrieNode {
   /** The characters that lead on, one for each of `children`. */
   characters: string;
   readonly children: TrieNode[];
-  param?: TrieNode;
-  wildcard?: TrieNode;
+  param: TrieNode | undefined;
+  wildcard: TrieNode | undefined;
   /** The rules that match a path that ends here. */
   readonly rules: number[];
 }

@@ -58,7 +58,8 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
     case "config": {
       // Only there are the files around it the project's.
       const directory = document.name === "tool.json" ? project.directory : undefined;
-      return (yield* checkInSteps(document.text, directory && { directory })).problems;
+      const { parsed, memory } = document;
+      return (yield* checkInSteps(document.text, { parsed, memory, ...(directory && { directory }) })).problems;
     }
     case "query": {
       // One query a file; the newline that files end with is none of it.

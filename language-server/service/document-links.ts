@@ -20,7 +20,7 @@ export function documentLinks(document: ToolDocument, project: Project = {}): Do
   for (const { node, language, value } of document.strings()) {
     // Most are paths of the same host, which need no parser to be told.
     if (language !== "location" || !value.includes("://")) continue;
-    const location = parseLocation(value);
+    const location = document.memory.ofText("location", value, parseLocation);
     if (!location.ok || location.value.origin === "") continue;
     // Where a placeholder stands in it, there is one address for each request.
     if (location.value.parts.some(({ kind }) => kind === "placeholder")) continue;

@@ -162,6 +162,8 @@ function plain(node: Node | undefined): string {
 const MAX_CHARACTERS = 60;
 
 function shorten(text: string): string {
+  // Most names and values are short and plain.
+  if (text.length <= MAX_CHARACTERS && /^[!-~]*$/.test(text)) return text;
   const line = text.replace(/\s+/g, " ").trim();
   const characters = [...line];
   return characters.length <= MAX_CHARACTERS ? line : `${characters.slice(0, MAX_CHARACTERS - 1).join("")}\u2026`;

@@ -9,11 +9,13 @@ import {
   type Node,
   type ObjectNode,
   offsetInside,
+  type Parsed,
   parseJson,
   type StringNode,
   spanInside,
 } from "../../schema/json.ts";
 import { eachLanguage } from "../../schema/languages.ts";
+import { Memory } from "../../schema/memory.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/shape.ts";
 
 /** What a text is: `config` a tool.json, `query` a *.logq file, `template` an error page, `ignore` a .toolignore. */
@@ -65,16 +67,20 @@ export class ToolDocument {
   readonly version: number;
   readonly text: string;
   readonly kind: DocumentKind;
+  /** What versions before left behind; goes from each to the next. */
+  readonly memory: Memory;
   readonly #lines: TextDocument;
-  #root: { node: Node | undefined } | undefined;
+  #parsed: Parsed | undefined;
   #json: JSONDocument | undefined;
   #strings: readonly EmbeddedString[] | undefined;
 
-  constructor(uri: string, version: number, text: string, kind: DocumentKind) {
+  constructor(uri: string, version: number, text: string, kind: DocumentKind, memory = new Memory()) {
     this.uri = uri;
     this.version = version;
     this.text = text;
     this.kind = kind;
+    this.memory = memory;
+    memory.begin();
     this.#lines = TextDocument.create(uri, kind === "config" ? "json" : kind, version, text);
   }
 
@@ -90,8 +96,13 @@ export class ToolDocument {
 
   /** The tolerant tree; undefined for an empty text, or one that is no JSON at all. */
   get root(): Node | undefined {
-    this.#root ??= { node: this.kind === "config" ? parseJson(this.text).root : undefined };
-    return this.#root.node;
+    return this.parsed.root;
+  }
+
+  /** The tolerant tree with what is wrong about the JSON; nothing for texts of another kind. */
+  get parsed(): Parsed {
+    this.#parsed ??= this.kind === "config" ? parseJson(this.text) : { root: undefined, problems: [], repaired: [] };
+    return this.#parsed;
   }
 
   /** The tree of vscode-json-languageservice, for what is asked of that library. */
@@ -146,7 +157,7 @@ export class ToolDocument {
     const { root } = this;
     if (root !== undefined) {
       eachLanguage(root, rootSchema, (language, node, { path, schema, isKey }) => {
-        found.push(this.#embedded({ language, node, isKey, path: [...path], schema }));
+        found.push(new StringInText(this.text, language, node, isKey, [...path], schema));
       });
     }
     this.#strings = found;
@@ -160,18 +171,7 @@ export class ToolDocument {
     const { node, isKey, path, schema } = place;
     if (offset < node.content.start || offset > node.content.end) return undefined;
     const language = isKey ? schemaAt(path.slice(0, -1)).propertyNames?.["x-language"] : schema["x-language"];
-    return language === undefined ? undefined : this.#embedded({ language, node, isKey, path, schema });
-  }
-
-  #embedded(string: Omit<EmbeddedString, "value" | "toText" | "toValue">): EmbeddedString {
-    const { text } = this;
-    const { node } = string;
-    return {
-      ...string,
-      value: node.value,
-      toText: (span) => spanInside(text, node, span),
-      toValue: (offset) => offsetInside(text, node, offset),
-    };
+    return language === undefined ? undefined : new StringInText(this.text, language, node, isKey, path, schema);
   }
 
   /** A section of the configuration, such as `section("redirects")`. */
@@ -209,6 +209,38 @@ export class ToolDocument {
   /** The saved queries: name and query. */
   queries(): readonly Entry[] {
     return entriesOf(memberOf(this.section("logs")?.value, "queries")?.value);
+  }
+}
+
+/** A class, for a long text has many thousands of them. */
+class StringInText implements EmbeddedString {
+  readonly language: string;
+  readonly node: StringNode;
+  readonly isKey: boolean;
+  readonly path: Path;
+  readonly schema: Schema;
+  readonly #text: string;
+
+  constructor(text: string, language: string, node: StringNode, isKey: boolean, path: Path, schema: Schema) {
+    this.#text = text;
+    this.language = language;
+    this.node = node;
+    this.isKey = isKey;
+    this.path = path;
+    this.schema = schema;
+  }
+
+  get value(): string {
+    return this.node.value;
+  }
+
+  // Functions that go about without their string.
+  get toText(): (span: Span) => Span {
+    return (span) => spanInside(this.#text, this.node, span);
+  }
+
+  get toValue(): (offset: number) => number {
+    return (offset) => offsetInside(this.#text, this.node, offset);
   }
 }
 

@@ -1,12 +1,8 @@
-import {
-  applyEdits as applyJsonEdits,
-  createScanner,
-  format,
-  type FormattingOptions as JsonOptions,
-} from "jsonc-parser";
+import { createScanner, format, type FormattingOptions as JsonOptions } from "jsonc-parser";
 import type { FormattingOptions, Position, Range, TextEdit } from "vscode-languageserver-types";
+import { applyEdits } from "../../grammar/problem.ts";
 import { parseQuery, printQuery } from "../../grammar/query/index.ts";
-import { type Node, parseJson, plainValue } from "../../schema/json.ts";
+import { type Node, parseJson } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
 
 /**
@@ -67,15 +63,16 @@ function formatJson(
   more: JsonOptions = {},
 ): TextEdit[] {
   const { text, root } = document;
-  if (root === undefined || parseJson(text).problems.some(({ code }) => !HARMLESS.has(code))) return [];
+  if (root === undefined || document.parsed.problems.some(({ code }) => !HARMLESS.has(code))) return [];
   const edits = format(text, range, { ...jsonOptions(text, options), ...more });
+  if (edits.length === 0) return [];
   // The formatter has a reader of its own; should the two ever differ, the text stays as it is.
-  const formatted = parseJson(applyJsonEdits(text, edits)).root;
-  if (formatted === undefined || !sameValue(formatted, root)) return [];
-  return edits.map(({ offset, length, content }) => ({
-    range: document.rangeOf({ start: offset, end: offset + length }),
-    newText: content,
+  const changes = edits.map(({ offset, length, content }) => ({
+    span: { start: offset, end: offset + length },
+    text: content,
   }));
+  if (!sameTree(parseJson(applyEdits(text, changes)).root, root)) return [];
+  return changes.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text }));
 }
 
 /** Slips that leave no doubt about where values begin and end. */
@@ -96,8 +93,21 @@ function eolOf(text: string): string {
   return /\r\n|\n|\r/.exec(text)?.[0] ?? "\n";
 }
 
-function sameValue(a: Node, b: Node): boolean {
-  return JSON.stringify(plainValue(a)) === JSON.stringify(plainValue(b));
+function sameTree(a: Node | undefined, b: Node | undefined): boolean {
+  if (a?.type === "object") {
+    if (b?.type !== "object" || a.members.length !== b.members.length) return false;
+    return a.members.every(({ key, value }, i) => {
+      const other = b.members[i]!;
+      return key.value === other.key.value && sameTree(value, other.value);
+    });
+  }
+  if (a?.type === "array") {
+    return (
+      b?.type === "array" && a.items.length === b.items.length && a.items.every((it, i) => sameTree(it, b.items[i]))
+    );
+  }
+  if (a === undefined || b === undefined) return a === b;
+  return a.type === b.type && ("value" in a ? a.value : null) === ("value" in b ? b.value : null);
 }
 
 function indentLine(document: ToolDocument, { line }: Position, { tabSize, insertSpaces }: FormattingOptions) {

@@ -1,7 +1,8 @@
 import type { Range, WorkspaceEdit } from "vscode-languageserver-types";
-import { applyEdits, describe, quote, type TextEdit } from "../../grammar/problem.ts";
+import { applyEdits, describe, quote, type Span, type TextEdit } from "../../grammar/problem.ts";
 import { parseRoute } from "../../grammar/route/index.ts";
 import { checkConfig } from "../../schema/index.ts";
+import type { Member, StringNode } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
 import { type Occurrences, occurrencesAt } from "./occurrences.ts";
 
@@ -33,7 +34,7 @@ export function rename(document: ToolDocument, offset: number, newName: string):
   if (found.fixed !== undefined) return { refused: found.fixed };
   const text = JSON.stringify(newName).slice(1, -1);
   const edits = found.places.map(({ span }) => ({ span, text }));
-  const refused = invalid(found, newName) ?? worse(document.text, edits);
+  const refused = invalid(found, newName) ?? worse(document, edits);
   if (refused !== undefined) return { refused };
   return {
     changes: {
@@ -53,12 +54,63 @@ function invalid({ kind, name }: Occurrences, newName: string): string | undefin
 }
 
 /** What would be wrong that is not wrong now, as the checks say it. */
-function worse(text: string, edits: readonly TextEdit[]): string | undefined {
-  const known = checkConfig(text).problems.map(({ code }) => code);
-  for (const problem of checkConfig(applyEdits(text, edits)).problems) {
+function worse(document: ToolDocument, edits: readonly TextEdit[]): string | undefined {
+  const pieces = piecesWith(document, edits);
+  const known = checkConfig(textOf(document, pieces, [])).problems.map(({ code }) => code);
+  for (const problem of checkConfig(textOf(document, pieces, edits)).problems) {
     const at = known.indexOf(problem.code);
     if (at < 0) return describe(problem);
     known.splice(at, 1);
   }
   return undefined;
+}
+
+/**
+ * The members of the configuration that a new name can make a difference to, as a text of their own: the sections with
+ * the places, and of redirects the rules alone that it can meet, for there may be thousands. Undefined stands for the
+ * whole text, where slips leave it open what belongs to what.
+ */
+function piecesWith({ parsed, text }: ToolDocument, edits: readonly TextEdit[]): readonly Piece[] | undefined {
+  const { root, problems } = parsed;
+  if (root?.type !== "object" || problems.length > 0) return undefined;
+  const spanOf = ({ key, value }: Member): Span => ({ start: key.span.start, end: (value ?? key).span.end });
+  const isEdited = (span: Span) => edits.some((edit) => span.start <= edit.span.start && edit.span.end <= span.end);
+  return root.members
+    .filter((member) => isEdited(spanOf(member)))
+    .map((member): Piece => {
+      const { key, value } = member;
+      if (key.value !== "redirects" || value?.type !== "object")
+        return { before: "", spans: [spanOf(member)], after: "" };
+      // A param means something within its rule; beside it, the pattern becomes another's word for word or does not.
+      const rules = value.members.filter((rule) => isEdited(spanOf(rule)));
+      const patterns = new Set(rules.map(({ key }) => keyAfter(text, key, edits)));
+      const met = value.members.filter((rule) => rules.includes(rule) || patterns.has(rule.key.value));
+      return { before: '"redirects": {', spans: met.map(spanOf), after: "}" };
+    });
+}
+
+interface Piece {
+  readonly before: string;
+  readonly spans: readonly Span[];
+  readonly after: string;
+}
+
+function textOf({ text }: ToolDocument, pieces: readonly Piece[] | undefined, edits: readonly TextEdit[]): string {
+  if (pieces === undefined) return applyEdits(text, edits);
+  const members = pieces.map(({ before, spans, after }) => {
+    return before + spans.map((span) => sliceAfter(text, span, edits)).join(",\n") + after;
+  });
+  return `{${members.join(",\n")}}`;
+}
+
+/** A part of the text with those of the edits that are in it. */
+function sliceAfter(text: string, { start, end }: Span, edits: readonly TextEdit[]): string {
+  const inside = edits
+    .filter(({ span }) => start <= span.start && span.end <= end)
+    .map((edit) => ({ ...edit, span: { start: edit.span.start - start, end: edit.span.end - start } }));
+  return applyEdits(text.slice(start, end), inside);
+}
+
+function keyAfter(text: string, { span }: StringNode, edits: readonly TextEdit[]): string {
+  return JSON.parse(sliceAfter(text, span, edits));
 }

@@ -1,5 +1,5 @@
 import type { Range, SemanticTokens, SemanticTokensDelta, SemanticTokensEdit } from "vscode-languageserver-types";
-import type { TokenType } from "../../grammar/highlight.ts";
+import type { HighlightToken, TokenType } from "../../grammar/highlight.ts";
 import type { Span } from "../../grammar/problem.ts";
 import { highlightQuery } from "../../grammar/query/highlight.generated.ts";
 import { highlightTemplate } from "../../grammar/template/highlight.generated.ts";
@@ -43,17 +43,32 @@ export function semanticTokens(document: ToolDocument, range?: Range): SemanticT
   const data: number[] = [];
   let line = 0;
   let character = 0;
-  for (const { span, type } of tokensOf(document, start, end)) {
-    const name = TYPES[type];
-    if (name === undefined || span.end < start || span.start > end) continue;
-    for (const part of byLines(document, span)) {
-      const at = document.positionAt(part.start);
-      data.push(at.line - line, at.line === line ? at.character - character : at.character);
-      data.push(part.end - part.start, TOKEN_TYPES.indexOf(name), 0);
-      ({ line, character } = at);
-    }
+  const add = (span: Span, type: number) => {
+    const at = document.positionAt(span.start);
+    data.push(at.line - line, at.line === line ? at.character - character : at.character);
+    data.push(span.end - span.start, type, 0);
+    ({ line, character } = at);
+  };
+  if (document.kind === "config") {
+    addStrings(document, start, end, add);
+    return { data };
+  }
+  const highlight =
+    document.kind === "query" ? highlightQuery : document.kind === "template" ? highlightTemplate : none;
+  for (const token of highlight(document.text)) {
+    const type = indexOf(token.type);
+    if (type < 0 || token.end < start || token.start > end) continue;
+    for (const part of byLines(document, token)) add(part, type);
   }
   return { data };
+}
+
+const none = (): readonly HighlightToken[] => [];
+
+/** The place in the legend; -1 for what has no colour of its own. */
+function indexOf(type: TokenType): number {
+  const name: string | undefined = TYPES[type];
+  return name === undefined ? -1 : (TOKEN_TYPES as string[]).indexOf(name);
 }
 
 /** What to change in the tokens that a client has: one replacement, for typing changes one place. */
@@ -72,23 +87,29 @@ export function semanticTokensDelta(
   return { edits: deleteCount === 0 && data.length === 0 ? [] : [edit] };
 }
 
-function* tokensOf(document: ToolDocument, start: number, end: number): Generator<{ span: Span; type: TokenType }> {
-  if (document.kind === "query" || document.kind === "template") {
-    const highlight = document.kind === "query" ? highlightQuery : highlightTemplate;
-    for (const token of highlight(document.text)) yield { span: token, type: token.type };
-    return;
-  }
+function addStrings(document: ToolDocument, start: number, end: number, add: (span: Span, type: number) => void) {
   for (const string of document.strings()) {
-    const { span } = string.node;
+    const { language, node, value } = string;
     // A file of a megabyte is asked for by what is in sight.
-    if (span.end < start || span.start > end) continue;
-    if (string.language !== "query" && !/[:*\\%]/.test(string.value)) continue;
-    for (const token of embeddedTokens(string.language, string.value)) {
-      // The literal text of a pattern is as JSON colours it, a key where it is a key; most paths are nothing else.
-      if (token.type === "string" && string.language !== "query") continue;
-      yield { span: string.toText(token), type: token.type };
+    if (node.span.end < start || node.span.start > end) continue;
+    if (language !== "query" && !(COLOURED.has(language) && /[:*\\%]/.test(value))) continue;
+    const tokens = document.memory.ofText(`${language} tokens`, value, () => tokensIn(language, value));
+    for (let i = 0; i < tokens.length; i += 3) {
+      const span = string.toText({ start: tokens[i]!, end: tokens[i + 1]! });
+      if (span.end >= start && span.start <= end) add(span, tokens[i + 2]!);
     }
   }
+}
+
+const COLOURED: ReadonlySet<string> = new Set(["route", "location"]);
+
+/** Start, end and type of each token with a colour: plain numbers, for they are kept for every string. */
+function tokensIn(language: string, value: string): readonly number[] {
+  return embeddedTokens(language, value).flatMap(({ type, start, end }) => {
+    // The literal text of a pattern is as JSON colours it, a key where it is a key; most paths are nothing else.
+    const index = type === "string" && language !== "query" ? -1 : indexOf(type);
+    return index < 0 ? [] : [start, end, index];
+  });
 }
 
 /** Clients need not understand tokens over several lines. */

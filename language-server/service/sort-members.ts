@@ -1,6 +1,6 @@
 import type { TextEdit } from "../../grammar/problem.ts";
 import { compareRoutes, parseRoute, type Route } from "../../grammar/route/index.ts";
-import { type Member, type ObjectNode, parseJson } from "../../schema/json.ts";
+import type { Member, ObjectNode } from "../../schema/json.ts";
 import type { Path, ToolDocument } from "./document.ts";
 
 /** A map whose order means nothing to the tool, and the order that people find things in. */
@@ -34,7 +34,7 @@ export function sortables(document: ToolDocument): Sortable[] {
  */
 export function sortEdits(document: ToolDocument, { object, by }: Sortable): TextEdit[] {
   const { members } = object;
-  if (parseJson(document.text).problems.length > 0) return [];
+  if (document.parsed.problems.length > 0) return [];
   const sorted = by === "name" ? byName(members) : bySpecificity(members);
   if (sorted === undefined) return [];
   const spanOf = ({ key, value }: Member) => ({ start: key.span.start, end: (value ?? key).span.end });

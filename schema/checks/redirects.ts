@@ -1,24 +1,30 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
-import { quote, type Span } from "../../grammar/problem.ts";
+import { quote } from "../../grammar/problem.ts";
 import {
-  compareRoutes,
-  compileRoutes,
+  compileRoutesInSteps,
   type Location,
+  literalStart,
   locationCaptures,
   type Route,
+  type RouteTable,
   routeCaptures,
-  sameShape,
+  shapeKey,
   substitute,
 } from "../../grammar/route/index.ts";
 import { type Member, memberOf, type Node, type StringNode, spanInside } from "../json.ts";
 import type { Meanings } from "../languages.ts";
+import type { Memory } from "../memory.ts";
 import type { Report } from "../report.ts";
+import { Beginnings } from "./beginnings.ts";
 
 /** 200 is a rewrite; the others are those that a client follows by themselves (RFC 9110 section 15.4). */
 const STATUSES: readonly number[] = [200, 301, 302, 303, 307, 308];
 
 /** Browsers give up after 20 redirects (Fetch standard, HTTP-redirect fetch). */
 const MAX_HOPS = 20;
+
+/** No host takes an address of this length; one that doubles with each hop would fill the memory before the last. */
+const MAX_PATH_LENGTH = 1 << 16;
 
 /** A few milliseconds of work. */
 const RULES_PER_STEP = 500;
@@ -31,11 +37,22 @@ interface Rule {
   readonly status: number;
 }
 
+/** What is wrong about a rule beside others, without where it stands: that moves with every keystroke above. */
+interface Finding {
+  readonly code: string;
+  /** The index of the rule. */
+  readonly index: number;
+  readonly at: "pattern" | "location";
+  readonly message: string;
+  readonly hint: string;
+}
+
 /** In steps: see `checkInSteps`. */
 export function* checkRedirects(
   report: Report,
   redirects: Node | undefined,
   meanings: Meanings,
+  memory: Memory,
 ): Generator<undefined, undefined> {
   if (redirects?.type !== "object") return;
   const rules: Rule[] = [];
@@ -53,9 +70,22 @@ export function* checkRedirects(
     if (location !== undefined) checkPlaceholders(report, member.key.value, route, locationNode!, location);
   }
   yield;
-  checkShapes(report, rules);
+  for (const { code, index, at, message, hint } of yield* findingsOf(rules, memory)) {
+    const { member, locationNode } = rules[index]!;
+    report.error(code, (at === "pattern" ? member.key : locationNode!).span, message, { hint });
+  }
+}
+
+function* findingsOf(rules: readonly Rule[], memory: Memory): Generator<undefined, readonly Finding[]> {
+  const inputs: unknown[] = [];
+  for (const { route, location, status } of rules) inputs.push(route, location, status);
+  const known = memory.ofList<readonly Finding[]>("redirects", inputs);
+  if (known !== undefined) return known.result;
+  const findings = sameShapes(rules);
   yield;
-  yield* checkLoops(report, rules);
+  findings.push(...(yield* loops(rules)));
+  memory.keepList("redirects", inputs, findings);
+  return findings;
 }
 
 function checkStatus(report: Report, member: Member) {
@@ -70,8 +100,10 @@ function checkStatus(report: Report, member: Member) {
 }
 
 function checkPlaceholders(report: Report, pattern: string, route: Route, node: StringNode, location: Location) {
+  const placeholders = locationCaptures(location);
+  if (placeholders.length === 0) return;
   const captures = routeCaptures(route);
-  for (const { name, span } of locationCaptures(location)) {
+  for (const { name, span } of placeholders) {
     if (captures.includes(name)) continue;
     const near = didYouMean(name, captures);
     const listed = captures.map((capture) => `:${capture}`).join(", ");
@@ -99,74 +131,117 @@ function checkPlaceholders(report: Report, pattern: string, route: Route, node: 
 }
 
 /** Of two patterns that match exactly the same paths one never applies. */
-function checkShapes(report: Report, rules: readonly Rule[]) {
-  const order = new Map(rules.map((rule, i) => [rule, i]));
-  const sorted = [...rules].sort((a, b) => compareRoutes(a.route, b.route) || order.get(a)! - order.get(b)!);
-  // Patterns of one shape are neighbours; the first of them in the file stays, the others are reported against it.
-  for (let i = 0; i < sorted.length; ) {
-    let end = i + 1;
-    while (end < sorted.length && sameShape(sorted[i]!.route, sorted[end]!.route)) end++;
-    const group = sorted.slice(i, end).sort((a, b) => order.get(a)! - order.get(b)!);
-    for (const { member } of group.slice(1)) {
-      const first = group[0]!.member.key.value;
-      // The very same text is a duplicate key and has been reported as such.
-      if (group.some((other) => other.member !== member && other.member.key.value === member.key.value)) continue;
-      report.error(
-        "config/same-shape",
-        member.key.span,
-        `${quote(member.key.value)} matches the same paths as ${quote(first)}`,
-        { hint: "remove one of the two rules" },
-      );
-    }
-    i = end;
+function sameShapes(rules: readonly Rule[]): Finding[] {
+  const groups = new Map<string, number[]>();
+  for (const [index, { route }] of rules.entries()) {
+    const key = shapeKey(route);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [index]);
+    else group.push(index);
   }
+  const findings: Finding[] = [];
+  for (const group of groups.values()) {
+    if (group.length === 1) continue;
+    const patterns = group.map((index) => rules[index]!.member.key.value);
+    const counts = new Map<string, number>();
+    for (const pattern of patterns) counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
+    // The first of them in the file stays, the others are reported against it.
+    for (const [i, index] of group.entries()) {
+      const pattern = patterns[i]!;
+      // The very same text is a duplicate key and has been reported as such.
+      if (i === 0 || counts.get(pattern)! > 1) continue;
+      const message = `${quote(pattern)} matches the same paths as ${quote(patterns[0]!)}`;
+      findings.push({
+        code: "config/same-shape",
+        index,
+        at: "pattern",
+        message,
+        hint: "remove one of the two rules",
+      });
+    }
+  }
+  return findings;
 }
 
 /**
  * Follows a sample path of every redirect through all rules, as clients would. Only redirects loop: a rewrite is applied
  * once and never matched again.
  */
-function* checkLoops(report: Report, rules: readonly Rule[]): Generator<undefined, undefined> {
-  const redirecting = rules.filter(({ status }) => status !== 200 && STATUSES.includes(status));
-  if (redirecting.length === 0) return;
-  const table = compileRoutes(
-    rules.map((rule) => ({ route: rule.route, value: rule })),
+function* loops(rules: readonly Rule[]): Generator<undefined, Finding[]> {
+  const findings: Finding[] = [];
+  const { starts, met } = yield* inReach(rules);
+  if (starts.length === 0) return findings;
+  const table = yield* compileRoutesInSteps(
+    met.map((rule) => ({ route: rule.route, value: rule })),
     { trailingSlash: "optional" },
   );
   yield;
   const reported = new Set<Rule>();
-  for (const [i, start] of redirecting.entries()) {
+  for (const [i, [index, start]] of starts.entries()) {
     if (i % RULES_PER_STEP === RULES_PER_STEP - 1) yield;
     if (reported.has(start)) continue;
     const circle = follow(table, start);
     if (circle === undefined || !circle.rules.includes(start) || circle.rules.some((rule) => reported.has(rule)))
       continue;
     for (const rule of circle.rules) reported.add(rule);
-    const span: Span = start.locationNode!.span;
     const self = circle.rules.length === 1;
-    report.error(
-      "config/redirect-loop",
-      span,
-      self
-        ? `the redirect ${quote(start.member.key.value)} leads back to itself: ${circle.path.join(" -> ")}`
-        : `the redirects ${circle.rules.map((rule) => quote(rule.member.key.value)).join(", ")} go in a circle: ${circle.path.join(" -> ")}`,
-      { hint: self ? "send it to a path that the pattern does not match" : "send one of them elsewhere" },
-    );
+    const path = circle.path.join(" -> ");
+    findings.push({
+      code: "config/redirect-loop",
+      index,
+      at: "location",
+      message: self
+        ? `the redirect ${quote(start.member.key.value)} leads back to itself: ${path}`
+        : `the redirects ${circle.rules.map((rule) => quote(rule.member.key.value)).join(", ")} go in a circle: ${path}`,
+      hint: self ? "send it to a path that the pattern does not match" : "send one of them elsewhere",
+    });
   }
+  return findings;
+}
+
+const redirects = ({ status }: Rule) => status !== 200 && STATUSES.includes(status);
+
+/**
+ * The redirects that may be a part of a circle, with their index, and the rules that a client may meet who follows them.
+ * Told by the beginnings of patterns and locations: most redirects lead to where no other begins, and the table of all
+ * the rules is what takes long.
+ */
+function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [number, Rule][]; met: readonly Rule[] }> {
+  // What leads to another host, or leads nowhere, ends the way.
+  const onHost = [...rules.entries()].filter(([, rule]) => redirects(rule) && rule.location?.origin === "");
+  const patterns = new Beginnings(onHost.map(([, { route }]) => literalStart(route)));
+  yield;
+  const starts = onHost.filter(([, { location }]) => patterns.meet(beginningOf(location!)));
+  if (starts.length === 0) return { starts, met: [] };
+  const ways = new Beginnings(
+    starts.flatMap(([, { route, location }]) => [literalStart(route), beginningOf(location!)]),
+  );
+  yield;
+  return { starts, met: rules.filter(({ route }) => ways.meet(literalStart(route))) };
+}
+
+/** What every path that a location gives begins with. */
+function beginningOf({ parts: [first] }: Location): string {
+  if (first?.kind !== "text") return "";
+  // Behind a percent sign it is not certain how a path is read; of slashes at the start one is left.
+  const path = first.text.split(/[?#%]/, 1)[0]!;
+  return path.startsWith("//") ? "/" : path;
 }
 
 /** The rules of the circle that a redirect ends up in, with the paths that show it; undefined where it ends. */
-function follow(table: ReturnType<typeof compileRoutes<Rule>>, start: Rule) {
+function follow(table: RouteTable<Rule>, start: Rule) {
   const steps: { path: string; rule: Rule }[] = [];
   let path: string | undefined = samplePath(start.route);
   while (path !== undefined) {
     const match = table.first(path);
-    if (match === undefined || match.value.status === 200 || !STATUSES.includes(match.value.status)) return undefined;
+    if (match === undefined || !redirects(match.value)) return undefined;
     const rule = match.value;
     const again = steps.findIndex((step) => step.path === path);
-    if (again >= 0 || steps.length >= MAX_HOPS) {
+    const isTooLong = path.length > MAX_PATH_LENGTH;
+    if (again >= 0 || steps.length >= MAX_HOPS || isTooLong) {
       // Without a repeated path it grows for ever, or for longer than clients go along: the rules that come back are it.
-      const circle = again >= 0 ? steps.slice(again) : steps.slice(-Math.min(steps.length, MAX_HOPS / 2));
+      const circle = steps.slice(again >= 0 ? again : steps.length >> 1);
+      if (isTooLong && new Set(circle.map((step) => step.rule)).size === circle.length) return undefined;
       const shown =
         again >= 0
           ? [...circle.map((step) => step.path), path]

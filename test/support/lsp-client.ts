@@ -35,9 +35,16 @@ export interface LspClient {
 
 const WAIT_MS = 15_000;
 
-/** Starts the server; `more` is what a client appends to its command. */
-export function startLsp(more: readonly string[] = []): LspClient {
-  const child = spawn(process.execPath, [cliPath, "lsp", "--stdio", ...more], { env: cleanEnv(), stdio: "pipe" });
+/**
+ * Starts a server, ours unless another command of Node is given; `more` is what a client appends to it. Answers are many
+ * megabytes in a long run: `keepsAnswers`.
+ */
+export function startLsp({
+  argv = [cliPath, "lsp", "--stdio"],
+  more = [],
+  keepsAnswers = true,
+}: { argv?: readonly string[]; more?: readonly string[]; keepsAnswers?: boolean } = {}): LspClient {
+  const child = spawn(process.execPath, [...argv, ...more], { env: cleanEnv(), stdio: "pipe" });
   const received: Message[] = [];
   const waiting = new Map<number, (message: Message) => void>();
   const listeners = new Set<(message: Message) => void>();
@@ -64,10 +71,13 @@ export function startLsp(more: readonly string[] = []): LspClient {
       if (buffer.length < end + 4 + Number(length)) return;
       const message: Message = JSON.parse(buffer.toString("utf8", end + 4, end + 4 + Number(length)));
       buffer = buffer.subarray(end + 4 + Number(length));
-      received.push(message);
+      if (keepsAnswers || message.method !== undefined) received.push(message);
       // Requests of the server, such as registering watchers, get an empty answer.
       if (message.method !== undefined && message.id !== undefined) write({ id: message.id, result: null });
-      else if (typeof message.id === "number") waiting.get(message.id)?.(message);
+      else if (typeof message.id === "number") {
+        waiting.get(message.id)?.(message);
+        waiting.delete(message.id);
+      }
       for (const listener of listeners) listener(message);
     }
   });

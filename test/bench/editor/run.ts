@@ -1,116 +1,164 @@
-// Typing in tool.json over stdio: what a keystroke waits for, in files of 10 KB, 100 KB and 1 MB. `npm run bench:editor`.
-import { readFileSync } from "node:fs";
-import { type LspClient, startLsp } from "../../support/lsp-client.ts";
+// Typing in tool.json over stdio: what a keystroke waits for, in files of 10 KB, 100 KB and 1 MB, beside a plain JSON
+// server that takes turns with ours. `npm run bench:editor`; with ROUNDS and EDITS for a shorter run.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { root } from "../../support/cli.ts";
+import { configText } from "./config-text.ts";
+import { ASKED } from "./methods.ts";
+import { PULLS, Subject, URI } from "./subject.ts";
 
-const KEYSTROKES = 60;
-const URI = "file:///nonexistent/app/tool.json";
+const SIZES = [10_000, 100_000, 1_000_000];
+const ROUNDS = Number(process.env.ROUNDS ?? 60);
+const EDITS = Number(process.env.EDITS ?? 10_000);
+const STARTS = 15;
+/** What the compiler of the engine needs to have seen everything once. */
+const WARM_UP_ROUNDS = 5;
 
-/** A tool.json of about so many bytes, with the sections in the shares that grown projects have. */
-function configOf(bytes: number): string {
-  const rules: string[] = [];
-  const headers: string[] = [];
-  const queries: string[] = [];
-  let size = 0;
-  for (let i = 0; size < bytes; i++) {
-    rules.push(`    "/section-${i}/:page/*": { "location": "https://example.com/${i}/:page/:splat", "status": 301 }`);
-    size += rules.at(-1)!.length + 2;
-    if (i % 3 === 0) {
-      headers.push(`    "/assets-${i}/*.css": { "Cache-Control": "max-age=${i}" }`);
-      size += headers.at(-1)!.length + 2;
-    }
-    if (i % 10 === 0) {
-      queries.push(`      "slow-${i}": "status >= 500 and duration > ${i}ms and path = /section-${i}/*"`);
-      size += queries.at(-1)!.length + 2;
-    }
-  }
-  return `{\n  "name": "app",\n  \n  "redirects": {\n${rules.join(",\n")}\n  },\n  "headers": {\n${headers.join(",\n")}\n  },\n  "logs": {\n    "queries": {\n${queries.join(",\n")}\n    }\n  }\n}\n`;
-}
-
-const quantile = (values: number[], q: number) =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))]!;
-
-const shown = (values: number[]) =>
-  `p50 ${quantile(values, 0.5).toFixed(1)} ms, p95 ${quantile(values, 0.95).toFixed(1)} ms`;
-
-async function timed(use: () => Promise<unknown>): Promise<number> {
-  const begin = performance.now();
-  await use();
-  return performance.now() - begin;
-}
-
-function residentMiB({ child }: LspClient): number {
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-editor-"));
+  const bundle = join(folder, "rival.cjs");
+  await build({
+    entryPoints: [join(root, "test/bench/editor/rival.ts")],
+    outfile: bundle,
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    mainFields: ["module", "main"],
+    logLevel: "error",
+  });
+  const rival = [bundle, join(root, "schema/tool.schema.json")];
   try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))![1]) / 1024;
-  } catch {
-    return Number.NaN;
+    await starts(rival);
+    for (const bytes of SIZES) {
+      await requests(bytes, rival);
+      await cancellations(bytes);
+      await processorTime(bytes, rival);
+      await memory(bytes, rival);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }
 
-async function start(): Promise<void> {
-  const initialize: number[] = [];
+async function starts(rival: readonly string[]): Promise<void> {
+  const initialize = new Map<string, number[]>();
   const diagnostics: number[] = [];
-  for (let i = 0; i < 7; i++) {
-    const begin = performance.now();
-    const client = startLsp();
-    await client.initialize();
-    initialize.push(performance.now() - begin);
-    client.open(URI, '{ "name": "app", "typ": 1 }');
-    await client.receive("textDocument/publishDiagnostics");
-    diagnostics.push(performance.now() - begin);
-    await client.stop();
-  }
-  console.log(`spawn -> initialize     ${shown(initialize)}`);
-  console.log(`spawn -> first pushed   ${shown(diagnostics)} (debounce included)`);
-}
-
-async function typing(bytes: number): Promise<void> {
-  const client = startLsp();
-  await client.initialize({ capabilities: { textDocument: { diagnostic: {} } } });
-  const text = configOf(bytes);
-  client.open(URI, text);
-  await client.request("textDocument/diagnostic", { textDocument: { uri: URI } });
-  const keys: Record<string, number[]> = { completion: [], diagnostics: [], hover: [], signature: [], cancelled: [] };
-  let version = 1;
-  let character = 2;
-  // A key in quotes, a letter at a time, and back again: the list that each keystroke waits for.
-  for (let i = 0; i < KEYSTROKES; i++) {
-    const at = { line: 2, character };
-    const letter = '"proxy"'[i % 8];
-    client.notify("textDocument/didChange", {
-      textDocument: { uri: URI, version: ++version },
-      contentChanges: [
-        letter === undefined
-          ? { range: { start: { line: 2, character: 2 }, end: at }, text: "" }
-          : { range: { start: at, end: at }, text: letter },
-      ],
-    });
-    character = letter === undefined ? 2 : character + 1;
-    const here = { textDocument: { uri: URI }, position: { line: 2, character } };
-    keys.completion!.push(await timed(() => client.request("textDocument/completion", here)));
-    const rule = { textDocument: { uri: URI }, position: { line: 4, character: 12 } };
-    keys.hover!.push(await timed(() => client.request("textDocument/hover", rule)));
-    keys.signature!.push(await timed(() => client.request("textDocument/signatureHelp", rule)));
-    if (i % 3 === 0) {
-      const check = { textDocument: { uri: URI } };
-      keys.diagnostics!.push(await timed(() => client.request("textDocument/diagnostic", check)));
-      client.notify("textDocument/didChange", {
-        textDocument: { uri: URI, version: ++version },
-        contentChanges: [{ range: { start: { line: 1, character: 0 }, end: { line: 1, character: 0 } }, text: " " }],
-      });
-      const long = client.send("textDocument/diagnostic", check);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      keys.cancelled!.push(
-        await timed(async () => {
-          client.notify("$/cancelRequest", { id: long.id });
-          await long.answer;
-        }),
-      );
+  for (let i = 0; i < STARTS; i++) {
+    for (const [name, argv] of [["ours"], ["rival", rival]] as const) {
+      const begin = performance.now();
+      const { client } = new Subject(name, argv);
+      await client.initialize({ capabilities: {} });
+      push(initialize, name, performance.now() - begin);
+      if (name === "ours") {
+        client.open(URI, '{ "name": "app", "typ": 1 }');
+        await client.receive("textDocument/publishDiagnostics");
+        diagnostics.push(performance.now() - begin);
+      }
+      await client.stop();
     }
   }
-  console.log(`\n${Math.round(text.length / 1000)} KB, ${residentMiB(client).toFixed(0)} MiB resident`);
-  for (const [what, values] of Object.entries(keys)) console.log(`  ${what.padEnd(21)} ${shown(values)}`);
-  await client.stop();
+  print("\nstart");
+  row("spawn -> initialize", initialize.get("ours")!, initialize.get("rival")!);
+  row("spawn -> diagnostics pushed", diagnostics, undefined, "debounce of 120 ms included");
 }
 
-await start();
-for (const bytes of [10_000, 100_000, 1_000_000]) await typing(bytes);
+/** Each request right after a keystroke, so that nothing is known of that version of the text. */
+async function requests(bytes: number, rival: readonly string[]): Promise<void> {
+  const text = configText(bytes);
+  const subjects = [new Subject("ours"), new Subject("rival", rival)];
+  for (const subject of subjects) await subject.open(text);
+  const cold = [];
+  for (const subject of subjects) cold.push(await subject.ask("textDocument/diagnostic"));
+  const times = new Map<string, number[]>();
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+    for (const { method, isShared, params } of ASKED) {
+      for (const subject of subjects) {
+        if (subject.name === "rival" && !isShared) continue;
+        subject.type();
+        const ms = await subject.ask(method, params(subject));
+        if (round >= 0) push(times, `${subject.name} ${method}`, ms);
+      }
+    }
+  }
+  print(`\n${size(bytes)}, after a keystroke each; opened, diagnostics after ${cold.map(ms).join(" against ")}`);
+  for (const { method } of ASKED) {
+    row(method.slice("textDocument/".length), times.get(`ours ${method}`)!, times.get(`rival ${method}`));
+  }
+  for (const { client } of subjects) await client.stop();
+}
+
+async function cancellations(bytes: number): Promise<void> {
+  const subject = new Subject("ours");
+  await subject.open(configText(bytes));
+  const first = await subject.cancel("textDocument/diagnostic");
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    subject.type();
+    times.push(await subject.cancel("textDocument/diagnostic"));
+  }
+  row("diagnostic, cancelled", times, undefined, `the very first ${ms(first)}`);
+  await subject.client.stop();
+}
+
+/** What a keystroke and its diagnostics cost, whoever else is at work on the machine. */
+async function processorTime(bytes: number, rival: readonly string[]): Promise<void> {
+  const spent: string[] = [];
+  for (const subject of [new Subject("ours"), new Subject("rival", rival)]) {
+    await subject.open(configText(bytes));
+    const check = async () => {
+      subject.type();
+      await subject.ask("textDocument/diagnostic");
+    };
+    for (let i = 0; i < 2 * WARM_UP_ROUNDS; i++) await check();
+    const before = subject.cpuMs();
+    for (let i = 0; i < ROUNDS; i++) await check();
+    spent.push(`${subject.name} ${((subject.cpuMs() - before) / ROUNDS).toFixed(1)} ms`);
+    await subject.client.stop();
+  }
+  print(`  ${"diagnostic, processor time".padEnd(30)} ${spent.join(", ")}`);
+}
+
+/** Resident memory after the first diagnostics, and on the way to many edits with diagnostics after every tenth. */
+async function memory(bytes: number, rival: readonly string[]): Promise<void> {
+  for (const subject of [new Subject("ours"), new Subject("rival", rival)]) {
+    await subject.open(configText(bytes), PULLS);
+    await subject.ask("textDocument/diagnostic");
+    const seen = [`opened ${subject.residentMiB().toFixed(0)}`];
+    for (let edit = 1; edit <= EDITS; edit++) {
+      subject.type();
+      if (edit % 10 === 0) await subject.ask("textDocument/diagnostic");
+      if (edit === EDITS / 10 || edit % (EDITS / 2) === 0) seen.push(`${edit} ${subject.residentMiB().toFixed(0)}`);
+    }
+    print(`  memory, MiB after edits: ${subject.name.padEnd(5)} ${seen.join(", ")}`);
+    await subject.client.stop();
+  }
+}
+
+function push(map: Map<string, number[]>, key: string, value: number): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
+
+function quantile(values: readonly number[], q: number): number {
+  return [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))]!;
+}
+
+/** Median, 95th percentile, and the smallest and largest. */
+function shown(values: readonly number[]): string {
+  const [p50, p95] = [quantile(values, 0.5), quantile(values, 0.95)];
+  return `p50 ${ms(p50)}, p95 ${ms(p95)} (${ms(Math.min(...values))} to ${ms(Math.max(...values))})`;
+}
+
+function row(what: string, ours: readonly number[], rival?: readonly number[], note?: string): void {
+  const beside = rival && `; rival ${shown(rival)}; ${(quantile(ours, 0.5) / quantile(rival, 0.5)).toFixed(2)}x`;
+  print(`  ${what.padEnd(30)} ${shown(ours)}${beside ?? ""}${note === undefined ? "" : `; ${note}`}`);
+}
+
+const ms = (value: number) => value.toFixed(1);
+const size = (bytes: number) => (bytes < 1e6 ? `${bytes / 1000} KB` : `${bytes / 1e6} MB`);
+const print = (line: string) => console.log(line);
+
+await main();

@@ -1,0 +1,109 @@
+// A server that is measured: started, typed into, asked, and looked at from outside.
+import { readFileSync } from "node:fs";
+import { type LspClient, startLsp } from "../../support/lsp-client.ts";
+
+/** The clock that Linux counts a process's time by (USER_HZ); 100 everywhere. */
+const TICK_MS = 10;
+
+export const URI = "file:///nonexistent/app/tool.json";
+
+export class Subject {
+  readonly name: string;
+  readonly client: LspClient;
+  #text = "";
+  #version = 1;
+  #places: readonly Place[] = [];
+  #keystrokes = 0;
+
+  constructor(name: string, argv?: readonly string[]) {
+    this.name = name;
+    this.client = startLsp({ ...(argv && { argv: [...argv] }), keepsAnswers: false });
+  }
+
+  async open(text: string, capabilities: object = PULLS): Promise<void> {
+    await this.client.initialize({ capabilities });
+    this.#text = text;
+    this.#places = placesIn(text);
+    this.client.open(URI, text);
+  }
+
+  /** One letter, at each of the places in turn; the next time there it is taken back. */
+  type(): void {
+    const { line, character } = this.#places[this.#keystrokes % this.#places.length]!;
+    const isTyped = Math.floor(this.#keystrokes / this.#places.length) % 2 === 1;
+    this.#keystrokes++;
+    const end = { line, character: character + (isTyped ? 1 : 0) };
+    this.client.notify("textDocument/didChange", {
+      textDocument: { uri: URI, version: ++this.#version },
+      contentChanges: [{ range: { start: { line, character }, end }, text: isTyped ? "" : "x" }],
+    });
+  }
+
+  /** Milliseconds until an answer; an error is no answer. */
+  async ask(method: string, params: object = {}): Promise<number> {
+    const begin = performance.now();
+    const { error } = await this.client.request(method, { textDocument: { uri: URI }, ...params });
+    if (error !== undefined && error.code !== REFUSED) throw new Error(`${this.name}: ${method}: ${error.message}`);
+    return performance.now() - begin;
+  }
+
+  /** Milliseconds until the answer to a request that is taken back soon after it was made. */
+  async cancel(method: string): Promise<number> {
+    const { id, answer } = this.client.send(method, { textDocument: { uri: URI } });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const begin = performance.now();
+    this.client.notify("$/cancelRequest", { id });
+    await answer;
+    return performance.now() - begin;
+  }
+
+  /** Where the letter of a word stands. */
+  place(word: string): Place {
+    return placeOf(this.#text, this.#text.indexOf(word));
+  }
+
+  get end(): Place {
+    return placeOf(this.#text, this.#text.length);
+  }
+
+  /** Processor time so far, of all threads: what a busy machine does not change much. */
+  cpuMs(): number {
+    const fields = readFileSync(`/proc/${this.client.child.pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  }
+
+  residentMiB(): number {
+    const status = readFileSync(`/proc/${this.client.child.pid}/status`, "utf8");
+    return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024;
+  }
+}
+
+export const PULLS = { textDocument: { diagnostic: {} } };
+
+/** A rename that would make things worse is refused, which takes as long. */
+const REFUSED = -32803;
+
+export interface Place {
+  readonly line: number;
+  readonly character: number;
+}
+
+/** A key of the file, a pattern, a location, a header and a query, far apart from one another. */
+function placesIn(text: string): readonly Place[] {
+  const behind = (word: string, from: number) => text.indexOf(word, text.length * from) + word.length;
+  const offsets = [
+    text.indexOf('"name"') + 5,
+    behind('"/section-', 0.2),
+    behind('"/new/section-', 0.5),
+    behind("max-age=", 0.8),
+    behind("and path = /", 0.9),
+  ];
+  return offsets.map((offset) => placeOf(text, offset));
+}
+
+function placeOf(text: string, offset: number): Place {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length - 1, character: offset - (before.lastIndexOf("\n") + 1) };
+}
