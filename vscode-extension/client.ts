@@ -63,9 +63,9 @@ export class Client implements vscode.Disposable {
   }
 
   /** Asks the server; waits for it to be there. */
-  async request<Result>(method: string, params: object, token?: vscode.CancellationToken): Promise<Result> {
+  async request<Result>(method: string, params: object): Promise<Result> {
     await this.#client.start();
-    return this.#client.sendRequest<Result>(method, params, token);
+    return this.#client.sendRequest<Result>(method, params);
   }
 
   async notify(method: string, params: object): Promise<void> {

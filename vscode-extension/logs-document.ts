@@ -37,7 +37,7 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
     this.#subscriptions = [
       this.#changed,
       vscode.workspace.registerTextDocumentContentProvider(LOGS_SCHEME, this),
-      vscode.window.tabGroups.onDidChangeTabs(({ closed }) => closed.length > 0 && this.#closeUnshown()),
+      vscode.window.tabGroups.onDidChangeTabs(() => this.#closeUnshown()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document.uri.scheme === LOGS_SCHEME) this.#follow(document);
       }),
@@ -88,9 +88,12 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
         .map(({ input }) => (input instanceof vscode.TabInputText ? input.uri.toString() : "")),
     );
     for (const [key, one] of this.#open) {
-      if (shown.has(key)) continue;
-      one.end();
-      this.#open.delete(key);
+      if (shown.has(key)) one.wasShown = true;
+      // Before it is shown for the first time it is open without a tab, too.
+      else if (one.wasShown) {
+        one.end();
+        this.#open.delete(key);
+      }
     }
   }
 }
@@ -116,12 +119,14 @@ function isAtEnd({ document, visibleRanges }: vscode.TextEditor): boolean {
 
 /** One log that is followed. */
 class LogsDocument {
+  wasShown = false;
   readonly #logs: LogsQuery;
   readonly #tell: () => void;
   readonly #lines = new LogLines(MAX_LINES);
   #notes = "";
   #child: ChildProcess | undefined;
   #isLive = true;
+  #isEnded = false;
   #update: NodeJS.Timeout | undefined;
 
   constructor(logs: LogsQuery, tell: () => void) {
@@ -142,6 +147,7 @@ class LogsDocument {
   async start(): Promise<void> {
     const { folder, query } = this.#logs;
     const tool = mayStartProcesses("show logs") ? await locateTool() : undefined;
+    if (this.#isEnded) return;
     if (tool === undefined) {
       this.#ended("The log cannot be read: there is no tool that may be started. Close this tab and try again.\n");
       return;
@@ -165,7 +171,9 @@ class LogsDocument {
     child.once("close", () => this.#ended(""));
   }
 
+  /** Nobody is told any more: a document that lives on without a tab would ask for its text, and start anew. */
   end(): void {
+    this.#isEnded = true;
     clearTimeout(this.#update);
     this.#child?.kill("SIGTERM");
   }
@@ -177,6 +185,7 @@ class LogsDocument {
   }
 
   #soon(): void {
+    if (this.#isEnded) return;
     this.#update ??= setTimeout(() => {
       this.#update = undefined;
       this.#tell();

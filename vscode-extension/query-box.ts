@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { ResponseError } from "vscode-languageclient/node";
 import type { Client } from "./client.ts";
 import { configUri, type Project } from "./projects.ts";
 import {
@@ -51,6 +52,8 @@ export class QueryBox implements vscode.Disposable {
     this.#open?.dispose();
   }
 }
+
+type Completion = Suggestion[] | { readonly items: Suggestion[] } | null;
 
 interface Row extends vscode.QuickPickItem {
   /** What the box holds when the row is taken; `isAnswer` where that is the answer. */
@@ -123,14 +126,17 @@ class OpenBox {
       textDocument: { uri: this.#uri, version },
       contentChanges: [{ text: value }],
     });
+    const position = { line: 0, character: value.length };
     try {
-      const position = { line: 0, character: value.length };
       const [completion, report] = await Promise.all([
-        this.#client.request<Suggestion[] | null>("textDocument/completion", { textDocument, position }),
+        this.#client.request<Completion>("textDocument/completion", { textDocument, position }),
         this.#client.request<{ items?: QueryDiagnostic[] }>("textDocument/diagnostic", { textDocument }),
       ]);
-      if (version === this.#version) this.#show(value, completion ?? [], report.items ?? []);
-    } catch {
+      if (version !== this.#version) return;
+      const items = completion !== null && "items" in completion ? completion.items : (completion ?? []);
+      this.#show(value, items, report.items ?? []);
+    } catch (error) {
+      if (!(error instanceof ResponseError)) throw error;
       // The server gave up on a text that was changed meanwhile, or is down: a query can be typed all the same.
       if (version === this.#version) this.#show(value, [], []);
     }
@@ -142,8 +148,10 @@ class OpenBox {
     const problem = queryProblem(value, diagnostics, saved);
     const first = problem === undefined ? answerRow(query) : problemRow(problem);
     const completing = [...savedSuggestions(value, saved), ...suggestions]
-      .slice(0, MAX_SUGGESTIONS)
-      .map((suggestion) => suggestionRow(value, suggestion));
+      .map((suggestion) => suggestionRow(value, suggestion))
+      // What is typed in full already is no news.
+      .filter((row) => row.query?.trim() !== query)
+      .slice(0, MAX_SUGGESTIONS);
     const others =
       query !== ""
         ? []
