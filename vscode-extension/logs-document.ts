@@ -47,7 +47,6 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
   async show(logs: LogsQuery): Promise<void> {
     const document = await vscode.workspace.openTextDocument(logsUri(logs));
     await vscode.window.showTextDocument(document, { preview: false });
-    await vscode.commands.executeCommand("setContext", "tool.logsShown", true);
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
