@@ -20,10 +20,14 @@ const vsix = join(root, `dist/tool-${manifest.version}.vsix`);
 const tool = join(root, `node_modules/.cache/vsce-${VSCE}`);
 const vsce = join(tool, "node_modules/@vscode/vsce/vsce");
 if (!existsSync(vsce)) install();
-execFileSync(process.execPath, [vsce, "package", "--no-dependencies", "--allow-missing-repository", ...options], {
-  cwd: stage(),
-  stdio: "inherit",
-});
+const hasPictures = options.some((option) => option.startsWith("--baseImagesUrl"));
+if (!hasPictures) options.push("--no-rewrite-relative-links");
+rmSync(vsix, { force: true });
+execFileSync(
+  process.execPath,
+  [vsce, "package", "--no-dependencies", "--allow-missing-repository", "--out", vsix, ...options],
+  { cwd: stage(), stdio: "inherit" },
+);
 
 const { size } = statSync(vsix);
 console.log(`${vsix}: ${Math.ceil(size / 1000)} KB`);
@@ -40,11 +44,10 @@ function stage() {
   for (const name of ["package.json", ...manifest.files]) {
     cpSync(join(extension, name), join(folder, name), { recursive: true });
   }
-  options.unshift("--out", vsix);
-  if (options.some((option) => option.startsWith("--baseImagesUrl"))) return folder;
-  options.push("--no-rewrite-relative-links");
+  if (hasPictures) return folder;
   const readme = join(folder, "README.md");
   writeFileSync(readme, readFileSync(readme, "utf8").replace(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, ""));
+  return folder;
   return folder;
 }
 
