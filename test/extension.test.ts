@@ -27,6 +27,7 @@ import { appName } from "../vscode-extension/app-name.ts";
 import { COMMANDS } from "../vscode-extension/commands.ts";
 import { documentSelector } from "../vscode-extension/document-selector.ts";
 import { findProgram } from "../vscode-extension/find-program.ts";
+import { type FollowedView, followsEnd } from "../vscode-extension/follow-end.ts";
 import { hooksOf } from "../vscode-extension/hooks.ts";
 import { logHeading, logTitle } from "../vscode-extension/log-heading.ts";
 import { LogLines } from "../vscode-extension/log-lines.ts";
@@ -553,6 +554,26 @@ t.test("the newest lines of a log", (t) => {
   t.equal(logTitle("app", "path = /a/*"), "app: path = \u2215a\u2215*");
   t.equal(logTitle("app", ""), "app: logs");
   t.equal(logTitle("app", "x".repeat(50)), `app: ${"x".repeat(39)}\u2026`);
+  t.end();
+});
+
+t.test("a logs document goes along with its end until someone scrolls up", (t) => {
+  const view = (start: number, lineCount: number, dropped = 0) => ({ start, end: start + 20, lineCount, dropped });
+  const rows: [name: string, views: readonly ReturnType<typeof view>[], isFollowing: boolean][] = [
+    ["first seen", [view(0, 500)], true],
+    ["lines come faster than it scrolls", [view(0, 21), view(0, 90), view(50, 150)], true],
+    ["scrolled up", [view(0, 21), view(80, 101), view(60, 101)], false],
+    ["and down a little", [view(80, 101), view(60, 101), view(70, 101)], false],
+    ["and back to the end", [view(80, 101), view(60, 101), view(80, 102)], true],
+    ["lines are lost at the beginning", [view(1980, 2001), view(1930, 2001, 50)], true],
+    ["lines are lost, and scrolled up", [view(1980, 2001), view(1929, 2001, 50)], false],
+    ["lines are lost while scrolled up", [view(1980, 2001), view(900, 2001), view(850, 2001, 50)], false],
+  ];
+  for (const [name, views, isFollowing] of rows) {
+    let seen: FollowedView | undefined;
+    for (const now of views) seen = { ...now, isFollowing: followsEnd(seen, now) };
+    t.equal(seen!.isFollowing, isFollowing, name);
+  }
   t.end();
 });
 
