@@ -1,6 +1,7 @@
 // The transport: vscode-languageserver over stdio or IPC. What is answered stands in service/methods.ts.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { MessagePort } from "node:worker_threads";
 import {
   type ApplyWorkspaceEditParams,
   type CancellationToken,
@@ -12,6 +13,8 @@ import {
   type InitializeParams,
   type InitializeResult,
   LSPErrorCodes,
+  PortMessageReader,
+  PortMessageWriter,
   ProposedFeatures,
   ResponseError,
   TextDocumentSyncKind,
@@ -38,6 +41,8 @@ export interface ServerOptions {
   readonly version: string;
   /** Messages of the parent process instead of stdin and stdout. */
   readonly ipc?: boolean;
+  /** Messages of a port instead, where the server is a thread of its client; what ends the process ends the thread then. */
+  readonly port?: MessagePort;
 }
 
 /** Pushed diagnostics wait until nobody has typed for so long: shorter than a glance at the line. */
@@ -56,12 +61,18 @@ const REFRESH = "";
 const UNWATCHED = /\/(?:node_modules|\.git|\.tool)\//;
 
 /** Serves until the client says exit, goes away, or closes the stream; then the process ends. Never returns. */
-export function serve({ version, ipc = false }: ServerOptions): Promise<never> {
-  const connection = ipc
-    ? createConnection(ProposedFeatures.all)
-    : createConnection(ProposedFeatures.all, process.stdin, process.stdout);
-  new Server(connection, version).listen();
+export function serve({ version, ...options }: ServerOptions): Promise<never> {
+  new Server(connect(options), version).listen();
   return new Promise(() => {});
+}
+
+function connect({ ipc = false, port }: Omit<ServerOptions, "version">): Connection {
+  const features = ProposedFeatures.all;
+  if (port !== undefined) {
+    port.once("close", () => process.exit());
+    return createConnection(features, new PortMessageReader(port), new PortMessageWriter(port));
+  }
+  return ipc ? createConnection(features) : createConnection(features, process.stdin, process.stdout);
 }
 
 class Server {
