@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
 import type * as vscode from "vscode";
 import {
+  ExecuteCommandRequest,
   LanguageClient,
   type MessageTransports,
   PortMessageReader,
@@ -9,6 +10,8 @@ import {
   State,
 } from "vscode-languageclient/node";
 import { documentSelector } from "./document-selector.ts";
+import type { Projects } from "./projects.ts";
+import { runServerCommand } from "./server-commands.ts";
 
 /** After so many ends within three minutes the server stays down: it would fail again. "Restart Server" tries anew. */
 const MAX_RESTARTS = 4;
@@ -22,7 +25,7 @@ export class Client implements vscode.Disposable {
   #worker: Worker | undefined;
   #isWanted = false;
 
-  constructor(context: vscode.ExtensionContext, output: vscode.LogOutputChannel) {
+  constructor(context: vscode.ExtensionContext, output: vscode.LogOutputChannel, projects: Projects) {
     const { version } = context.extension.packageJSON as { version: string };
     this.#client = new LanguageClient("tool", "tool", () => Promise.resolve(this.#connect(context, version, output)), {
       documentSelector: documentSelector(),
@@ -30,6 +33,16 @@ export class Client implements vscode.Disposable {
       initializationOptions: { syntax: false },
       outputChannel: output,
       connectionOptions: { maxRestartCount: MAX_RESTARTS },
+      // The server's diagnostics, which are asked for, then have the name that the problem matcher has: what a task finds
+      // in a file that is not open takes the place of what the server found, and nothing is listed twice.
+      diagnosticCollectionName: "tool pushed",
+      middleware: {
+        // Sent here and not by the client, which shows what the server refuses as a failure.
+        executeCommand: (command, args) =>
+          runServerCommand(projects, args, (given) =>
+            this.#client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [...given] }),
+          ),
+      },
     });
   }
 
@@ -50,9 +63,9 @@ export class Client implements vscode.Disposable {
   }
 
   /** Asks the server; waits for it to be there. */
-  async request<Result>(method: string, params: object, token?: vscode.CancellationToken): Promise<Result> {
+  async request<Result>(method: string, params: object): Promise<Result> {
     await this.#client.start();
-    return this.#client.sendRequest<Result>(method, params, token);
+    return this.#client.sendRequest<Result>(method, params);
   }
 
   async notify(method: string, params: object): Promise<void> {

@@ -1,0 +1,27 @@
+/** The commands that the extension carries out itself; the server announces its own (`tool.migrate`, `tool.sort`). */
+export const COMMANDS = [
+  "tool.start",
+  "tool.stop",
+  "tool.logs",
+  "tool.run",
+  "tool.validate",
+  "tool.restartServer",
+  "tool.showOutput",
+  "tool.createConfiguration",
+  "tool.checkInstallation",
+  "tool.changeQuery",
+  "tool.saveQuery",
+  "tool.revealQuery",
+  "tool.completeQuery",
+  "tool.menu",
+] as const;
+
+export type CommandId = (typeof COMMANDS)[number];
+
+/** What a lens hands over: the document that it stands in, and what it is about. Without one it is the palette's call. */
+export interface CommandArguments {
+  readonly uri?: string;
+  readonly stage?: string;
+  readonly hook?: string;
+  readonly query?: string;
+}

@@ -1,0 +1,24 @@
+import * as vscode from "vscode";
+import { appName } from "./app-name.ts";
+import { configUri } from "./projects.ts";
+
+/** The command "Create tool.json": the smallest one in a folder of the workspace, or what is there already, opened. */
+export async function createConfiguration(): Promise<void> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  if (folders.length === 0) {
+    void vscode.window.showWarningMessage("Open the folder of your app first: tool.json stands in it.");
+    return;
+  }
+  const folder = folders.length === 1 ? folders[0] : await vscode.window.showWorkspaceFolderPick();
+  if (folder === undefined) return;
+  const uri = configUri(folder.uri);
+  const isThere = await vscode.workspace.fs.stat(uri).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) {
+    const text = `${JSON.stringify({ name: appName(folder.name) }, null, 2)}\n`;
+    await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+  }
+  await vscode.window.showTextDocument(uri);
+}

@@ -1,0 +1,128 @@
+import * as vscode from "vscode";
+import type { CommandArguments } from "./commands.ts";
+import { locateTool } from "./installation.ts";
+import { LOGS_SCHEME, type LogsDocuments, readLogsUri } from "./logs-document.ts";
+import { configUri, type Project, type Projects } from "./projects.ts";
+import type { QueryBox } from "./query-box.ts";
+import { savedNameProblem, savedQueries, savedQueryEdits } from "./saved-queries.ts";
+import { mayStartProcesses } from "./trust.ts";
+
+/** The commands around logs. */
+export class LogsCommands {
+  readonly #projects: Projects;
+  readonly #documents: LogsDocuments;
+  readonly #box: QueryBox;
+  readonly #recent: Recent;
+
+  constructor(projects: Projects, documents: LogsDocuments, box: QueryBox, state: vscode.Memento) {
+    this.#projects = projects;
+    this.#documents = documents;
+    this.#box = box;
+    this.#recent = new Recent(state);
+  }
+
+  /** "Show Logs": of the query in the active .logq file, else of one that is asked for; lenses and the view name one. */
+  async show({ uri, query }: CommandArguments = {}): Promise<void> {
+    if (!mayStartProcesses("show logs")) return;
+    const project = await this.#projects.choose("Show Logs", uri);
+    if (project === undefined || (await locateTool()) === undefined) return;
+    const asked = query ?? queryOfEditor() ?? (await this.#ask(project, ""));
+    if (asked !== undefined) await this.#documents.show({ folder: project.folder, query: asked });
+  }
+
+  /** "Change Query" of a logs document: asks with its query in the box. */
+  async change(): Promise<void> {
+    const shown = activeLogs();
+    if (shown === undefined) return this.show();
+    if (!mayStartProcesses("show logs")) return;
+    const name = shown.folder.path.split("/").at(-1) ?? "";
+    const asked = await this.#ask({ folder: shown.folder, name }, shown.query);
+    if (asked !== undefined) await this.#documents.show({ folder: shown.folder, query: asked });
+  }
+
+  /** "Save Query": the query of a logs document or a .logq file, else one that is asked for, goes into tool.json. */
+  async save(): Promise<void> {
+    const shown = activeLogs();
+    const project =
+      shown === undefined
+        ? await this.#projects.choose("Save Query")
+        : this.#projects.current(configUri(shown.folder).toString());
+    if (project === undefined) return;
+    const query = shown?.query || (queryOfEditor() ?? (await this.#ask(project, "")));
+    if (query === undefined || query === "") return;
+    const name = await vscode.window.showInputBox({
+      title: "Save Query",
+      prompt: `The name of: ${query}`,
+      placeHolder: "slow",
+      validateInput: savedNameProblem,
+    });
+    if (name === undefined) return;
+    const document = await vscode.workspace.openTextDocument(configUri(project.folder));
+    const edits = savedQueryEdits(document.getText(), name, query);
+    if (edits === undefined) {
+      void vscode.window.showErrorMessage("tool.json has slips of syntax: mend them, then save the query.");
+      return;
+    }
+    const edit = new vscode.WorkspaceEdit();
+    for (const { offset, length, content } of edits) {
+      const range = new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
+      edit.replace(document.uri, range, content);
+    }
+    await vscode.workspace.applyEdit(edit);
+    await this.#revealIn(document, name);
+  }
+
+  /** Shows where a saved query is written. */
+  async reveal(project: Project, name: string): Promise<void> {
+    await this.#revealIn(await vscode.workspace.openTextDocument(configUri(project.folder)), name);
+  }
+
+  async #revealIn(document: vscode.TextDocument, name: string): Promise<void> {
+    const editor = await vscode.window.showTextDocument(document);
+    const found = savedQueries(document.getText()).find((one) => one.name === name);
+    if (found === undefined) return;
+    const at = document.positionAt(found.offset);
+    editor.selection = new vscode.Selection(at, at);
+    editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  }
+
+  async #ask(project: Project, query: string): Promise<string | undefined> {
+    const saved = savedQueries(await this.#projects.configText(project));
+    const asked = await this.#box.ask({ project, query, saved, recent: this.#recent.all() });
+    if (asked !== undefined && asked !== "" && !asked.startsWith("@")) await this.#recent.add(asked);
+    return asked;
+  }
+}
+
+/** The queries that were asked last in this workspace. */
+class Recent {
+  readonly #state: vscode.Memento;
+
+  constructor(state: vscode.Memento) {
+    this.#state = state;
+  }
+
+  all(): readonly string[] {
+    return this.#state.get<string[]>(RECENT_KEY, []);
+  }
+
+  async add(query: string): Promise<void> {
+    const others = this.all().filter((one) => one !== query);
+    await this.#state.update(RECENT_KEY, [query, ...others].slice(0, MAX_RECENT));
+  }
+}
+
+const RECENT_KEY = "recentQueries";
+/** What a person remembers to have asked. */
+const MAX_RECENT = 10;
+
+function queryOfEditor(): string | undefined {
+  const document = vscode.window.activeTextEditor?.document;
+  const text = document?.languageId === "toolquery" ? document.getText().trim() : "";
+  return text === "" ? undefined : text;
+}
+
+function activeLogs() {
+  const uri = vscode.window.activeTextEditor?.document.uri;
+  return uri?.scheme === LOGS_SCHEME ? readLogsUri(uri) : undefined;
+}

@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import * as vscode from "vscode";
+import { locateTool } from "./installation.ts";
+import { logHeading, logTitle } from "./log-heading.ts";
+import { LogLines } from "./log-lines.ts";
+import { mayStartProcesses } from "./trust.ts";
+
+export const LOGS_SCHEME = "tool-logs";
+
+/** What an editor scrolls and searches at ease, and a few minutes of a busy app; more is for a terminal. */
+const MAX_LINES = 2000;
+
+/** Entries come in bursts: one change of the document for each. Shorter than a glance. */
+const UPDATE_MS = 150;
+
+/** What `tool logs` says on stderr; an error is a few lines. */
+const MAX_NOTES_LENGTH = 10_000;
+
+export interface LogsQuery {
+  /** The folder of the app. */
+  readonly folder: vscode.Uri;
+  /** As `tool logs` takes it: `@slow status = 500`. */
+  readonly query: string;
+}
+
+/** Documents that follow a development log: `tool logs -f` runs as long as one is open in a tab. */
+export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  readonly onDidChange: vscode.Event<vscode.Uri>;
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly #open = new Map<string, LogsDocument>();
+  readonly #subscriptions: vscode.Disposable[];
+  /** The editors that stood at their end when the document was about to change: they go along with it. */
+  readonly #following = new Set<vscode.TextEditor>();
+
+  constructor() {
+    this.onDidChange = this.#changed.event;
+    this.#subscriptions = [
+      this.#changed,
+      vscode.workspace.registerTextDocumentContentProvider(LOGS_SCHEME, this),
+      vscode.window.tabGroups.onDidChangeTabs(() => this.#closeUnshown()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document.uri.scheme === LOGS_SCHEME) this.#follow(document);
+      }),
+    ];
+  }
+
+  async show(logs: LogsQuery): Promise<void> {
+    const document = await vscode.workspace.openTextDocument(logsUri(logs));
+    await vscode.window.showTextDocument(document, { preview: false });
+    await vscode.commands.executeCommand("setContext", "tool.logsShown", true);
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    const key = uri.toString();
+    let one = this.#open.get(key);
+    if (one === undefined) {
+      one = new LogsDocument(readLogsUri(uri), () => {
+        for (const editor of vscode.window.visibleTextEditors) {
+          if (editor.document.uri.toString() === key && isAtEnd(editor)) this.#following.add(editor);
+        }
+        this.#changed.fire(uri);
+      });
+      this.#open.set(key, one);
+      void one.start();
+    }
+    return one.text();
+  }
+
+  dispose(): void {
+    for (const one of this.#open.values()) one.end();
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #follow(document: vscode.TextDocument): void {
+    for (const editor of this.#following) {
+      if (editor.document !== document) continue;
+      this.#following.delete(editor);
+      const last = new vscode.Position(document.lineCount - 1, 0);
+      editor.revealRange(new vscode.Range(last, last));
+    }
+  }
+
+  /** A document without a tab lives on for minutes; its process need not. */
+  #closeUnshown(): void {
+    const shown = new Set(
+      vscode.window.tabGroups.all
+        .flatMap(({ tabs }) => tabs)
+        .map(({ input }) => (input instanceof vscode.TabInputText ? input.uri.toString() : "")),
+    );
+    for (const [key, one] of this.#open) {
+      if (shown.has(key)) one.wasShown = true;
+      // Before it is shown for the first time it is open without a tab, too.
+      else if (one.wasShown) {
+        one.end();
+        this.#open.delete(key);
+      }
+    }
+  }
+}
+
+/** The app and the query of a logs document. */
+export function readLogsUri(uri: vscode.Uri): LogsQuery {
+  const { folder, query } = JSON.parse(uri.query) as { folder: string; query: string };
+  return { folder: vscode.Uri.parse(folder), query };
+}
+
+function logsUri({ folder, query }: LogsQuery): vscode.Uri {
+  const path = `/${logTitle(nameOf(folder), query)}`;
+  return vscode.Uri.from({ scheme: LOGS_SCHEME, path, query: JSON.stringify({ folder: folder.toString(), query }) });
+}
+
+const nameOf = (folder: vscode.Uri) => folder.path.split("/").at(-1) || folder.path;
+
+/** The last line may be behind the edge, or half visible. */
+function isAtEnd({ document, visibleRanges }: vscode.TextEditor): boolean {
+  const last = visibleRanges.at(-1)?.end.line ?? 0;
+  return last >= document.lineCount - 2;
+}
+
+/** One log that is followed. */
+class LogsDocument {
+  wasShown = false;
+  readonly #logs: LogsQuery;
+  readonly #tell: () => void;
+  readonly #lines = new LogLines(MAX_LINES);
+  #notes = "";
+  #child: ChildProcess | undefined;
+  #isLive = true;
+  #isEnded = false;
+  #update: NodeJS.Timeout | undefined;
+
+  constructor(logs: LogsQuery, tell: () => void) {
+    this.#logs = logs;
+    this.#tell = tell;
+  }
+
+  text(): string {
+    const { folder, query } = this.#logs;
+    const state = { maxLines: MAX_LINES, dropped: this.#lines.dropped, isLive: this.#isLive };
+    const heading = logHeading(nameOf(folder), query, state);
+    const isQuiet = this.#lines.length === 0 && this.#isLive;
+    // What went wrong stands behind the entries, as in a terminal. Before the first one it is where they come from.
+    const notes = this.#isLive && !isQuiet ? "" : this.#notes;
+    return `${heading}\n\n${this.#lines.text()}${notes}${isQuiet ? "No entry yet.\n" : ""}`;
+  }
+
+  async start(): Promise<void> {
+    const { folder, query } = this.#logs;
+    const tool = mayStartProcesses("show logs") ? await locateTool() : undefined;
+    if (this.#isEnded) return;
+    if (tool === undefined) {
+      this.#ended("The log cannot be read: there is no tool that may be started. Close this tab and try again.\n");
+      return;
+    }
+    const words = ["logs", "--follow", "--format", "text", "--", ...(query === "" ? [] : [query])];
+    const child = spawn(tool, words, {
+      cwd: folder.fsPath,
+      env: { ...process.env, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#child = child;
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      this.#lines.add(text);
+      this.#soon();
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.#notes = (this.#notes + text).slice(-MAX_NOTES_LENGTH);
+      this.#soon();
+    });
+    child.once("error", (error) => this.#ended(`${error.message}\n`));
+    child.once("close", () => this.#ended(""));
+  }
+
+  /** Nobody is told any more: a document that lives on without a tab would ask for its text, and start anew. */
+  end(): void {
+    this.#isEnded = true;
+    clearTimeout(this.#update);
+    this.#child?.kill("SIGTERM");
+  }
+
+  #ended(note: string): void {
+    this.#notes += note;
+    this.#isLive = false;
+    this.#soon();
+  }
+
+  #soon(): void {
+    if (this.#isEnded) return;
+    this.#update ??= setTimeout(() => {
+      this.#update = undefined;
+      this.#tell();
+    }, UPDATE_MS);
+  }
+}

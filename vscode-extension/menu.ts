@@ -1,0 +1,40 @@
+import * as vscode from "vscode";
+import type { Apps } from "./apps.ts";
+import { configUri, type Projects } from "./projects.ts";
+
+interface Row extends vscode.QuickPickItem {
+  readonly run?: () => Thenable<unknown>;
+}
+
+/** What a click on the status bar lists: the commands that make sense now. */
+export async function showMenu(projects: Projects, apps: Apps): Promise<void> {
+  const project = projects.current();
+  const uri = project && configUri(project.folder);
+  const args = uri === undefined ? [] : [{ uri: uri.toString() }];
+  const command = (id: string) => () => vscode.commands.executeCommand(id, ...args);
+  const app = project && apps.in(project.folder);
+  const url = app?.url;
+  const rows: Row[] = [
+    ...(app === undefined ? [{ label: "$(play) Start", run: command("tool.start") }] : []),
+    ...(apps.all().length > 0 ? [{ label: "$(debug-stop) Stop", run: command("tool.stop") }] : []),
+    ...(url === undefined
+      ? []
+      : [
+          {
+            label: "$(link-external) Open in Browser",
+            description: url,
+            run: () => vscode.env.openExternal(vscode.Uri.parse(url)),
+          },
+        ]),
+    { label: "$(search) Show Logs", run: command("tool.logs") },
+    { label: "$(tools) Run Hook", run: command("tool.run") },
+    { label: "$(check-all) Validate Workspace", run: command("tool.validate") },
+    { label: "", kind: vscode.QuickPickItemKind.Separator },
+    ...(uri === undefined
+      ? []
+      : [{ label: "$(json) Open tool.json", run: () => vscode.window.showTextDocument(uri) as Thenable<unknown> }]),
+    { label: "$(output) Show Output", run: command("tool.showOutput") },
+  ];
+  const chosen = await vscode.window.showQuickPick(rows, { title: project?.name ?? "tool" });
+  await chosen?.run?.();
+}

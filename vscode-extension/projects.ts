@@ -1,0 +1,120 @@
+import * as vscode from "vscode";
+import { nearestFolder } from "./nearest-folder.ts";
+
+/** A folder with a tool.json. */
+export interface Project {
+  readonly folder: vscode.Uri;
+  /** As people call it: the folder's own name. */
+  readonly name: string;
+}
+
+const CONFIG = "tool.json";
+const EXCLUDED = "**/{node_modules,.git,.tool,dist}/**";
+
+/** More apps than anybody keeps in a window; a search of a huge workspace ends here. */
+const MAX_PROJECTS = 200;
+
+/** The projects of the window: the folders below the workspace's that have a tool.json, and those of one that is open. */
+export class Projects implements vscode.Disposable {
+  readonly onDidChange: vscode.Event<void>;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #subscriptions: vscode.Disposable[] = [this.#changed];
+  #found: readonly vscode.Uri[] = [];
+
+  constructor() {
+    this.onDidChange = this.#changed.event;
+    const watcher = vscode.workspace.createFileSystemWatcher(`**/${CONFIG}`);
+    const search = () => void this.search();
+    this.#subscriptions.push(
+      watcher,
+      watcher.onDidCreate(search),
+      watcher.onDidDelete(search),
+      watcher.onDidChange(() => this.#changed.fire()),
+      vscode.workspace.onDidChangeWorkspaceFolders(search),
+      vscode.workspace.onDidOpenTextDocument((document) => isConfig(document) && this.#tell()),
+      vscode.workspace.onDidCloseTextDocument((document) => isConfig(document) && this.#tell()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => isConfig(document) && this.#changed.fire()),
+    );
+  }
+
+  /** Looks for them on disk. */
+  async search(): Promise<void> {
+    this.#found = await vscode.workspace.findFiles(`**/${CONFIG}`, EXCLUDED, MAX_PROJECTS);
+    this.#tell();
+  }
+
+  all(): readonly Project[] {
+    const open = vscode.workspace.textDocuments.filter(isConfig).map(({ uri }) => uri);
+    const byFolder = new Map<string, Project>();
+    for (const uri of [...this.#found, ...open]) {
+      const folder = vscode.Uri.joinPath(uri, "..");
+      byFolder.set(folder.toString(), projectAt(folder));
+    }
+    return [...byFolder.values()].sort((a, b) => (a.folder.path < b.folder.path ? -1 : 1));
+  }
+
+  /** Of a lens: the project of its document. Else the nearest around the active editor, or the only one. */
+  current(uri?: string): Project | undefined {
+    const all = this.all();
+    const file = uri ?? vscode.window.activeTextEditor?.document.uri.toString();
+    const folders = all.map(({ folder }) => folder.toString());
+    const nearest = file === undefined ? undefined : nearestFolder(folders, file);
+    if (nearest !== undefined) return all.find(({ folder }) => folder.toString() === nearest);
+    if (uri !== undefined) return projectAt(vscode.Uri.joinPath(vscode.Uri.parse(uri), ".."));
+    return all.length === 1 ? all[0] : undefined;
+  }
+
+  /** The same, and where it is not certain the person is asked. Undefined where they do not answer, or there is none. */
+  async choose(what: string, uri?: string): Promise<Project | undefined> {
+    const current = this.current(uri);
+    if (current !== undefined) return current;
+    const all = this.all();
+    if (all.length === 0) {
+      void sayThatThereIsNone();
+      return undefined;
+    }
+    const items = all.map((project) => ({
+      label: project.name,
+      description: vscode.workspace.asRelativePath(project.folder),
+      project,
+    }));
+    return (await vscode.window.showQuickPick(items, { title: what, placeHolder: "Which app?" }))?.project;
+  }
+
+  /** The text of a project's tool.json: as it stands in the editor, else as it is saved; empty where it cannot be read. */
+  async configText({ folder }: Project): Promise<string> {
+    const uri = configUri(folder);
+    const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+    if (open !== undefined) return open.getText();
+    return vscode.workspace.fs.readFile(uri).then(
+      (bytes) => new TextDecoder().decode(bytes),
+      () => "",
+    );
+  }
+
+  dispose(): void {
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #tell(): void {
+    void vscode.commands.executeCommand("setContext", "tool.hasProject", this.all().length > 0);
+    if (vscode.workspace.textDocuments.some(isConfig)) {
+      void vscode.commands.executeCommand("setContext", "tool.isConfigurationOpen", true);
+    }
+    this.#changed.fire();
+  }
+}
+
+export const configUri = (folder: vscode.Uri) => vscode.Uri.joinPath(folder, CONFIG);
+
+const isConfig = ({ uri }: vscode.TextDocument) => uri.scheme === "file" && uri.path.endsWith(`/${CONFIG}`);
+
+function projectAt(folder: vscode.Uri): Project {
+  return { folder, name: folder.path.split("/").at(-1) || folder.path };
+}
+
+async function sayThatThereIsNone(): Promise<void> {
+  const create = "Create tool.json";
+  const chosen = await vscode.window.showWarningMessage("There is no tool.json in this window.", create);
+  if (chosen === create) await vscode.commands.executeCommand("tool.createConfiguration");
+}

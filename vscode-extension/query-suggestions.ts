@@ -1,0 +1,99 @@
+import type { SavedQuery } from "./saved-queries.ts";
+
+/** Of the protocol's completion items what a box of one line needs. */
+export interface Suggestion {
+  readonly label: string;
+  readonly detail?: string;
+  readonly textEdit?: TextEdit;
+}
+
+interface TextEdit {
+  readonly range: { readonly start: { readonly character: number }; readonly end: { readonly character: number } };
+  readonly newText: string;
+}
+
+/** Of the protocol's diagnostics. Its message is what is wrong and, on the next line, what to do. */
+export interface QueryDiagnostic {
+  readonly message: string;
+  readonly data?: { readonly fix?: { readonly title: string; readonly edits: readonly TextEdit[] } };
+}
+
+export interface QueryProblem {
+  readonly message: string;
+  readonly remedy: string | undefined;
+  /** The query without this problem, where the remedy is certain. */
+  readonly fixed: string | undefined;
+}
+
+/** A query with a suggestion in place, and a blank where more may follow: the next word can be typed at once. */
+export function applySuggestion(query: string, { label, textEdit }: Suggestion): string {
+  const { range, newText } = textEdit ?? {
+    range: { start: { character: query.length }, end: { character: query.length } },
+    newText: label,
+  };
+  const before = query.slice(0, range.start.character);
+  const after = query.slice(range.end.character);
+  const text = before + newText;
+  return after === "" && !/[\s("/.[]$/.test(text) ? `${text} ` : text + after;
+}
+
+/** The first problem of a query; `saved` are the names that it may begin with. */
+export function queryProblem(
+  query: string,
+  diagnostics: readonly QueryDiagnostic[],
+  saved: readonly SavedQuery[],
+): QueryProblem | undefined {
+  const unknown = unknownSaved(query, saved);
+  if (unknown !== undefined) return unknown;
+  const first = diagnostics[0];
+  if (first === undefined) return undefined;
+  const [message = "", ...rest] = first.message.split("\n");
+  const edits = first.data?.fix?.edits;
+  return { message, remedy: rest.join(" ") || undefined, fixed: edits === undefined ? undefined : apply(query, edits) };
+}
+
+/** The saved queries whose name goes on where the text ends within one: `@sl`. */
+export function savedSuggestions(query: string, saved: readonly SavedQuery[]): Suggestion[] {
+  const match = /(?:^|\s)@(\S*)$/.exec(query);
+  // They stand before all else.
+  if (match === null || !/^(?:\s*@\S+)*\s*@\S*$/.test(query)) return [];
+  const typed = match[1]!;
+  const start = { character: query.length - typed.length - 1 };
+  return saved
+    .filter(({ name }) => name.startsWith(typed))
+    .map(({ name, query: meaning }) => ({
+      label: `@${name}`,
+      detail: meaning,
+      textEdit: { range: { start, end: { character: query.length } }, newText: `@${name}` },
+    }));
+}
+
+function unknownSaved(query: string, saved: readonly SavedQuery[]): QueryProblem | undefined {
+  let rest = query;
+  for (let match = SAVED.exec(rest); match !== null; match = SAVED.exec(rest)) {
+    const name = match[1]!;
+    if (!saved.some((one) => one.name === name)) {
+      const names = saved.map((one) => `@${one.name}`).join(", ");
+      return {
+        message: `tool.json has no saved query ${JSON.stringify(name)}`,
+        remedy: names === "" ? "logs.queries names queries" : `it has: ${names}`,
+        fixed: undefined,
+      };
+    }
+    rest = rest.slice(match[0].length);
+  }
+  return undefined;
+}
+
+// Where it is typed still it may go on; before an operator it is the name of a field.
+const SAVED = /^\s*@([^\s()=<>!~,"'@]+)(?=\s)(?!\s*(?:[=<>~]|!=|(?:not\s+)?in\b|contains\b))/i;
+
+/** From the end to the beginning, so that places stay right. */
+function apply(text: string, edits: readonly TextEdit[]): string {
+  const ordered = [...edits].sort((a, b) => b.range.start.character - a.range.start.character);
+  return ordered.reduce(
+    (result, { range, newText }) =>
+      result.slice(0, range.start.character) + newText + result.slice(range.end.character),
+    text,
+  );
+}

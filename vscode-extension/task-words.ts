@@ -1,0 +1,36 @@
+/** A task of type `tool`, as tasks.json writes it; the manifest describes the same. */
+export interface ToolTask {
+  readonly command: "start" | "validate" | "run";
+  /** The folder of the app, relative to the workspace folder, with `/`. The workspace folder itself where it is left out. */
+  readonly folder?: string;
+  /** What `run` runs. */
+  readonly hook?: string;
+  readonly stage?: string;
+  /** More words for the command, such as `--address :8080`. */
+  readonly args?: readonly string[];
+}
+
+/** The words behind `tool` for a task that runs in the workspace folder; undefined where the task says too little. */
+export function taskWords(task: ToolTask): string[] | undefined {
+  const { command, folder, hook, stage, args = [] } = task;
+  const isBelow = folder !== undefined && folder !== "" && folder !== ".";
+  const inFolder = isBelow ? ["-C", folder] : [];
+  switch (command) {
+    case "start":
+      return [...inFolder, "start", ...args];
+    // Named by its path from the workspace folder: so the lines that it prints name it, where the editor looks for it.
+    case "validate":
+      return ["validate", ...args, ...(isBelow ? ["--", `${folder}/tool.json`] : [])];
+    case "run":
+      if (hook === undefined || hook === "") return undefined;
+      return [...inFolder, "run", ...(stage ? ["--stage", stage] : []), ...args, "--", hook];
+    default:
+      return undefined;
+  }
+}
+
+/** How a task is called in lists: `validate api`, `run build for production`. */
+export function taskName({ command, folder, hook, stage }: ToolTask): string {
+  const words = [command, hook, folder !== "." && folder, stage && `for ${stage}`];
+  return words.filter(Boolean).join(" ");
+}

@@ -1,0 +1,82 @@
+import * as vscode from "vscode";
+import type { Apps } from "./apps.ts";
+import { hooksOf } from "./hooks.ts";
+import { findTool } from "./installation.ts";
+import type { Project, Projects } from "./projects.ts";
+import { type ToolTask, taskName, taskWords } from "./task-words.ts";
+
+/** The tasks of type `tool`: start, validate and each hook of every project; and those that tasks.json writes. */
+export function registerTasks(projects: Projects, apps: Apps): vscode.Disposable {
+  return vscode.tasks.registerTaskProvider("tool", {
+    async provideTasks() {
+      const tasks: vscode.Task[] = [];
+      for (const project of projects.all()) {
+        const scope = vscode.workspace.getWorkspaceFolder(project.folder);
+        if (scope === undefined) continue;
+        const folder = folderOf(project, scope);
+        const hooks = hooksOf(await projects.configText(project));
+        const wanted: ToolTask[] = [
+          { command: "start", ...folder },
+          { command: "validate", ...folder },
+          ...hooks.map((hook): ToolTask => ({ command: "run", hook, ...folder })),
+        ];
+        for (const one of wanted) tasks.push(...((await toTask(one, scope, apps)) ?? []));
+      }
+      return tasks;
+    },
+    async resolveTask({ definition, scope, name }) {
+      const folder = typeof scope === "object" ? scope : vscode.workspace.workspaceFolders?.[0];
+      if (folder === undefined) return undefined;
+      const [task] = (await toTask(definition as unknown as ToolTask, folder, apps, definition, name)) ?? [];
+      return task;
+    },
+  });
+}
+
+/** Runs a task of a project at once: the same as in lists, so that one that runs is known. */
+export async function runProjectTask(project: Project, task: ToolTask, apps: Apps): Promise<void> {
+  const scope = vscode.workspace.getWorkspaceFolder(project.folder);
+  if (scope !== undefined) {
+    const [made] = (await toTask({ ...task, ...folderOf(project, scope) }, scope, apps)) ?? [];
+    if (made !== undefined) await vscode.tasks.executeTask(made);
+    return;
+  }
+  // The tool.json of no workspace, opened alone: tasks need a workspace, terminals do not.
+  const name = `tool ${taskName(task)}`;
+  const options =
+    task.command === "start"
+      ? { name, pty: apps.terminal(project.folder, []) }
+      : { name, shellPath: (await findTool()) ?? "tool", shellArgs: taskWords(task) ?? [], cwd: project.folder };
+  vscode.window.createTerminal(options).show();
+}
+
+/** `tool` with these words in a workspace folder, under the name of a task that tasks.json could write. */
+export async function toTask(
+  task: ToolTask,
+  scope: vscode.WorkspaceFolder,
+  apps: Apps,
+  definition: object = { ...task },
+  name = taskName(task),
+): Promise<[vscode.Task] | undefined> {
+  const words = taskWords(task);
+  if (words === undefined) return undefined;
+  const isAtTop = (task.folder ?? ".") === ".";
+  const folder = isAtTop ? scope.uri : vscode.Uri.joinPath(scope.uri, task.folder!);
+  const execution =
+    task.command === "start"
+      ? new vscode.CustomExecution(async () => apps.terminal(folder, [...(task.args ?? [])]))
+      : // A name that is not found is said by the terminal, too.
+        new vscode.ProcessExecution((await findTool()) ?? "tool", words, { cwd: scope.uri.fsPath });
+  const matchers = task.command === "validate" ? ["$tool"] : task.command === "start" && isAtTop ? ["$tool-start"] : [];
+  const made = new vscode.Task({ type: "tool", ...definition }, scope, name, "tool", execution, matchers);
+  made.isBackground = task.command === "start";
+  if (task.command === "run" && task.hook === "build") made.group = vscode.TaskGroup.Build;
+  if (task.command === "run" && task.hook === "clean") made.group = vscode.TaskGroup.Clean;
+  made.presentationOptions = { panel: vscode.TaskPanelKind.Dedicated, clear: true, showReuseMessage: false };
+  return [made];
+}
+
+function folderOf({ folder }: Project, scope: vscode.WorkspaceFolder): { folder?: string } {
+  const path = folder.path.slice(scope.uri.path.length).replace(/^\//, "");
+  return path === "" ? {} : { folder: path };
+}
