@@ -10,6 +10,7 @@ import {
   createConnection,
   DidChangeWatchedFilesNotification,
   DocumentDiagnosticReportKind,
+  DocumentFormattingRequest,
   ErrorCodes,
   type InitializeParams,
   type InitializeResult,
@@ -101,6 +102,7 @@ class Server {
   #refreshes = false;
   #watches = false;
   #changesFolders = false;
+  #registersFormatting = false;
   #folders: readonly string[] = [];
 
   constructor(connection: Connection, version: string) {
@@ -165,6 +167,7 @@ class Server {
     this.#refreshes = workspace?.diagnostics?.refreshSupport === true;
     this.#watches = workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
     this.#changesFolders = workspace?.workspaceFolders === true;
+    this.#registersFormatting = textDocument?.formatting?.dynamicRegistration === true;
     this.#folders = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri ? [rootUri] : []);
     return {
       serverInfo: { name: "tool", version: this.#version },
@@ -179,6 +182,8 @@ class Server {
           diagnosticProvider: { identifier: "tool", interFileDependencies: true, workspaceDiagnostics: true },
         }),
         ...Object.assign({}, ...[...this.#methods, ...this.#workspaceMethods].map(({ capability }) => capability)),
+        // Where the client knows JSON it forms it too. VS Code would ask people to choose between the two formatters.
+        ...(!this.#client.syntax && { documentFormattingProvider: false, documentRangeFormattingProvider: false }),
       },
     };
   }
@@ -189,6 +194,11 @@ class Server {
       void connection.client
         .register(DidChangeWatchedFilesNotification.type, { watchers: [{ globPattern: "**/*" }] })
         .catch((error: unknown) => this.#log("cannot watch the project's files", error));
+    }
+    if (!this.#client.syntax && this.#registersFormatting) {
+      void connection.client
+        .register(DocumentFormattingRequest.type, { documentSelector: [{ language: "toolquery" }] })
+        .catch((error: unknown) => this.#log("cannot offer to format queries", error));
     }
     if (!this.#changesFolders) return;
     connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {

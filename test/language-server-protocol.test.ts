@@ -107,6 +107,20 @@ t.test("syntax is left to a client that reports it", (t) =>
   }),
 );
 
+t.test("of a client that knows JSON, only queries are formatted", (t) =>
+  withServer(t, async (client) => {
+    const capabilities = { textDocument: { formatting: { dynamicRegistration: true } } };
+    const { result } = await client.initialize({ capabilities, initializationOptions: { syntax: false } });
+    t.match(result, { capabilities: { documentFormattingProvider: false, documentRangeFormattingProvider: false } });
+    const { params } = await client.receive("client/registerCapability");
+    t.match(params, {
+      registrations: [
+        { method: "textDocument/formatting", registerOptions: { documentSelector: [{ language: "toolquery" }] } },
+      ],
+    });
+  }),
+);
+
 t.test("completion, its resolving, hover and signature help over the wire", (t) =>
   withServer(t, async (client) => {
     await client.initialize({

@@ -64,7 +64,12 @@ function formatJson(
 ): TextEdit[] {
   const { text, root } = document;
   if (root === undefined || document.parsed.problems.some(({ code }) => !HARMLESS.has(code))) return [];
-  const edits = format(text, range, { ...jsonOptions(text, options), ...more });
+  const edits = format(text, range, {
+    ...jsonOptions(text, options),
+    // The formatter takes the last line end away unless it is asked for one, and few editors ask.
+    insertFinalNewline: options.insertFinalNewline === true || endsWithLineEnd(text, root.span.end),
+    ...more,
+  });
   if (edits.length === 0) return [];
   // The formatter has a reader of its own; should the two ever differ, the text stays as it is.
   const changes = edits.map(({ offset, length, content }) => ({
@@ -78,14 +83,14 @@ function formatJson(
 /** Slips that leave no doubt about where values begin and end. */
 const HARMLESS: ReadonlySet<string> = new Set(["config/comment", "config/comma", "config/duplicate-key"]);
 
-function jsonOptions(text: string, { tabSize, insertSpaces, ...rest }: FormattingOptions): JsonOptions {
-  const { insertFinalNewline } = rest;
-  return {
-    tabSize,
-    insertSpaces,
-    eol: eolOf(text),
-    ...(insertFinalNewline !== undefined && { insertFinalNewline }),
-  };
+function jsonOptions(text: string, { tabSize, insertSpaces }: FormattingOptions): JsonOptions {
+  return { tabSize, insertSpaces, eol: eolOf(text) };
+}
+
+/** Whether a line end stands behind everything else, from an offset behind the value on; one within a comment does not. */
+function endsWithLineEnd(text: string, from: number): boolean {
+  const tail = text.slice(from).replace(/\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, "comment");
+  return /[\r\n]\s*$/.test(tail);
 }
 
 /** That of the first line, so that a file keeps to one. */

@@ -8,7 +8,7 @@ runScenario({
   argv: ["--batch", "-l", join(root, "test/clients/emacs.el")],
   differs: {
     diagnostics: {
-      problems: ['23:7 tool [config/unknown-key]: unknown key "statsu"\ndid you mean "status"?'],
+      shows: { problems: ['23:7 tool [config/unknown-key]: unknown key "statsu"\ndid you mean "status"?'] },
     },
   },
 });

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import t from "tap";
+import t, { type Test } from "tap";
 import { cleanEnv, cliPath, root } from "./cli.ts";
 import { requires } from "./require.ts";
 
@@ -11,12 +11,25 @@ export interface Editor {
   /** The Debian packages that it comes in. */
   readonly packages: string;
   readonly argv: readonly string[];
-  /** What it cannot show as others do: in place of the step's expectation, by the step's name. */
-  readonly differs?: Readonly<Record<string, object>>;
+  /** What it cannot show as others do. */
+  readonly differs?: Differences;
 }
 
-interface Step {
+/** By the step's name, what stands in the place of its own expectations. */
+export type Differences = Readonly<Record<string, Partial<Pick<Step, "shows" | "removes" | "adds">>>>;
+
+export interface Step {
+  readonly do: string;
   readonly name: string;
+  /** A text that occurs once, and what stands in its place; `|` in it is the cursor. */
+  readonly replace?: string;
+  readonly with?: string;
+  /** A text that occurs once, with the cursor in it. */
+  readonly at?: string;
+  /** The title of the fix, or the label of the item, that is taken. */
+  readonly pick?: string;
+  /** The new name. */
+  readonly to?: string;
   /** Everything that the editor shows. */
   readonly shows: object;
   /** The lines that the step takes out of the text and those that it puts in; none where it is not given. */
@@ -29,19 +42,24 @@ interface Answer {
   readonly error?: string;
 }
 
+/** An editor that is driven from here: an action for every `do` of the steps, which gives what the editor shows then. */
+export interface DrivenEditor {
+  readonly actions: Readonly<Record<string, (step: Step) => Promise<object>>>;
+  /** The text as it stands after a step. */
+  text(): Promise<string>;
+}
+
 /** A starting editor, a starting server and every step's own limit; the whole takes a second or two. */
 const LIMIT_MS = 120_000;
 
 export function runScenario({ program, packages, argv, differs = {} }: Editor): void {
   const missing = requires(program) && `${program} is not installed (Debian: apt-get install ${packages})`;
   t.test(`the scenario in ${program}`, { skip: missing }, async (t) => {
-    const scenario = join(root, "test/clients/scenario.json");
-    const steps: readonly Step[] = JSON.parse(readFileSync(scenario, "utf8"));
     const dir = t.testdir();
-    const app = join(dir, "app");
+    const app = copyExample(dir);
     const home = join(dir, "home");
     mkdirSync(home);
-    cpSync(join(root, "examples/node-server"), app, { recursive: true });
+    const original = readFileSync(join(app, "tool.json"), "utf8");
     const results = join(dir, "results.json");
 
     const { status, signal, stdout, stderr, error } = spawnSync(program, argv, {
@@ -61,20 +79,66 @@ export function runScenario({ program, packages, argv, differs = {} }: Editor): 
     t.ok(existsSync(results), "answers", { stdout, stderr, signal });
     const answers: readonly Answer[] = existsSync(results) ? JSON.parse(readFileSync(results, "utf8")) : [];
 
-    let before = readFileSync(join(app, "tool.json"), "utf8");
-    for (const [index, { name, shows, removes = [], adds = [] }] of steps.entries()) {
-      const { text = before, ...shown } = answers[index] ?? { error: "not reached" };
-      t.same(shown, differs[name] ?? shows, name);
-      t.same(onlyIn(before, text), removes, `${name}: lines that go`);
-      t.same(onlyIn(text, before), adds, `${name}: lines that come`);
-      before = text;
-    }
-    t.ok(
-      Object.keys(differs).every((name) => steps.some((step) => step.name === name)),
-      "every difference names a step",
-    );
+    compare(t, original, answers, differs);
     t.equal(status, 0, `${program} ends well`, { stdout, stderr, signal });
   });
+}
+
+/** Plays every step; the first that fails is the last, as all further ones stand on it. */
+export async function playScenario(
+  t: Test,
+  original: string,
+  { actions, text }: DrivenEditor,
+  differs: Differences = {},
+): Promise<void> {
+  const answers: Answer[] = [];
+  for (const step of steps()) {
+    try {
+      answers.push({ ...(await actions[step.do]!(step)), text: await text() });
+    } catch (error) {
+      answers.push({ error: String((error as Error).stack) });
+      break;
+    }
+  }
+  compare(t, original, answers, differs);
+}
+
+/** The example that the scenario edits, in a folder of its own. */
+export function copyExample(dir: string): string {
+  const app = join(dir, "app");
+  cpSync(join(root, "examples/node-server"), app, { recursive: true, filter: (source) => !source.endsWith(".tool") });
+  return app;
+}
+
+/** Where the text of a step stands in a text: `from` and `to` of the text without its `|`, and the offset of the `|`. */
+export function locate(text: string, marked: string): { from: number; to: number; cursor: number } {
+  const plain = marked.replace("|", "");
+  const from = text.indexOf(plain);
+  if (from < 0) throw new Error(`not in the text: ${plain}`);
+  if (text.indexOf(plain, from + 1) >= 0) throw new Error(`more than once in the text: ${plain}`);
+  return { from, to: from + plain.length, cursor: from + Math.max(0, marked.indexOf("|")) };
+}
+
+const scenario = join(root, "test/clients/scenario.json");
+
+function steps(): readonly Step[] {
+  return JSON.parse(readFileSync(scenario, "utf8"));
+}
+
+function compare(t: Test, original: string, answers: readonly Answer[], differs: Differences): void {
+  let before = original;
+  for (const [index, step] of steps().entries()) {
+    const { name, shows, removes = [], adds = [] } = { ...step, ...differs[step.name] };
+    const { text = before, ...shown } = answers[index] ?? { error: "not reached" };
+    t.same(shown, shows, name);
+    t.same(onlyIn(before, text), removes, `${name}: lines that go`);
+    t.same(onlyIn(text, before), adds, `${name}: lines that come`);
+    before = text;
+  }
+  t.ok(
+    Object.keys(differs).every((name) => steps().some((step) => step.name === name)),
+    "every difference names a step",
+  );
 }
 
 /** The lines of a text that another does not have, as often as they occur more. */

@@ -1,0 +1,173 @@
+// VS Code as a server: code-server from npm under its own Node, installed once into a folder that stays, and started with
+// nothing of the machine that runs the tests.
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { cleanEnv, cliPath, root, until } from "./cli.ts";
+import { requires } from "./require.ts";
+
+const CODE_SERVER = "4.139.1";
+/** The only line of Node that this code-server runs on. */
+const NODE = "24";
+const cache = process.env.TOOL_CODE_SERVER ?? join(root, "node_modules/.cache/code-server");
+/** Written last, so that an interrupted installation is done again. */
+const stamp = join(cache, `installed-${CODE_SERVER}`);
+const node = join(cache, "node/node_modules/node/bin/node");
+const entry = join(cache, "server/node_modules/code-server/out/node/entry.js");
+
+export interface CodeServer {
+  readonly url: string;
+  readonly pid: number;
+  output(): string;
+  /** The processes of this VS Code, of its extensions and of everything that was started in it, as `pid command line`. */
+  processes(): string[];
+  /** Ends it and everything that was started in it; gives what did not end by itself. A second call finds nothing to do. */
+  stop(): Promise<string[]>;
+}
+
+/** Why VS Code cannot be run here, or false; with TOOL_TEST_REQUIRE=all what is missing is installed or fails. */
+export function requiresCodeServer(): string | false {
+  const chromium = requires("chromium");
+  if (chromium !== false || process.env.TOOL_TEST_REQUIRE === "all" || existsSync(stamp)) return chromium;
+  return `VS Code is not installed here (TOOL_TEST_REQUIRE=all gets code-server ${CODE_SERVER} from npm, 900 MB on disk)`;
+}
+
+/** Installs code-server where it is not there yet. Nothing is compiled: no script of a package is run but Node's own. */
+export function installCodeServer(): void {
+  if (existsSync(stamp)) return;
+  rmSync(cache, { recursive: true, force: true });
+  npm(join(cache, "node"), [`node@${NODE}`]);
+  const server = join(cache, "server");
+  npm(server, ["--ignore-scripts", `code-server@${CODE_SERVER}`]);
+  // The package's own installation script would do these two, and compile.
+  const vscode = join(server, "node_modules/code-server/lib/vscode");
+  for (const folder of [vscode, join(vscode, "extensions")]) npm(folder, ["--ignore-scripts", "--omit=dev"]);
+  writeFileSync(stamp, "");
+}
+
+function npm(folder: string, args: readonly string[]): void {
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(join(folder, "package.json"))) writeFileSync(join(folder, "package.json"), '{"private":true}');
+  const { status, stderr, error } = spawnSync("npm", ["install", "--no-audit", "--no-fund", "--silent", ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  if (status !== 0) throw new Error(`npm install ${args.join(" ")}: ${error?.message ?? stderr}`);
+}
+
+/** What a fresh VS Code would show over the text, and what would leave the machine. */
+const SETTINGS = {
+  "workbench.startupEditor": "none",
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
+  "chat.disableAIFeatures": true,
+  "telemetry.telemetryLevel": "off",
+  "update.mode": "none",
+  "extensions.autoUpdate": false,
+  "extensions.autoCheckUpdates": false,
+  "extensions.ignoreRecommendations": true,
+  "workbench.enableExperiments": false,
+  "workbench.settings.enableNaturalLanguageSearch": false,
+  "workbench.tips.enabled": false,
+  // In a browser it would save by itself, as the browser may end at any time.
+  "files.autoSave": "off",
+  "remote.autoForwardPorts": false,
+  "git.enabled": false,
+  "json.schemaDownload.enable": false,
+  "window.commandCenter": false,
+  "files.simpleDialog.enable": true,
+  "terminal.integrated.defaultProfile.linux": "sh",
+  "terminal.integrated.profiles.linux": { sh: { path: "/bin/sh" } },
+};
+
+/** The extension host gives extensions five seconds to end what they do. */
+const END_MS = 10_000;
+
+export interface CodeServerOptions {
+  /** A folder of its own, for the user's data, home and extensions. */
+  readonly dir: string;
+  readonly vsix: string;
+  /** Whether folders are asked about before they are trusted; without it all are. */
+  readonly trust?: boolean;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/** Starts VS Code with one extension, and `tool` on its path. Resolves once it answers. */
+export async function startCodeServer({ dir, vsix, trust = false, settings }: CodeServerOptions): Promise<CodeServer> {
+  const home = join(dir, "home");
+  const bin = join(dir, "bin");
+  const data = join(dir, "data");
+  mkdirSync(home, { recursive: true });
+  mkdirSync(join(data, "User"), { recursive: true });
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(data, "User/settings.json"), JSON.stringify({ ...SETTINGS, ...settings }));
+  writeFileSync(join(bin, "tool"), `#!/bin/sh\nexec "${process.execPath}" "${cliPath}" "$@"\n`);
+  chmodSync(join(bin, "tool"), 0o755);
+  // VS Code asks a login shell for the variables, and that sets the path anew.
+  writeFileSync(join(home, ".profile"), `export PATH="${bin}:$PATH"\n`);
+
+  const env = cleanEnv({
+    HOME: home,
+    LANG: "C.UTF-8",
+    SHELL: "/bin/sh",
+    // What is started in it inherits this; its processes are found by it.
+    TOOL_CLIENT: dir,
+  });
+  const where = [
+    "--user-data-dir",
+    data,
+    "--extensions-dir",
+    join(dir, "extensions"),
+    "--config",
+    join(dir, "config.yaml"),
+  ];
+  const install = spawnSync(node, [entry, ...where, "--install-extension", vsix], { env, encoding: "utf8" });
+  if (install.status !== 0) throw new Error(`the extension was not installed: ${install.stdout}${install.stderr}`);
+
+  const argv = [
+    ...[entry, ...where, "--bind-addr", "127.0.0.1:0", "--auth", "none"],
+    ...["--disable-telemetry", "--disable-update-check", "--disable-getting-started-override"],
+    ...(trust ? [] : ["--disable-workspace-trust"]),
+  ];
+  const child = spawn(node, argv, { env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const processes = () => processesWith(`TOOL_CLIENT=${dir}`);
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await until("the end of VS Code", () => processes().length === 0, END_MS).catch(() => {});
+    const left = processes();
+    for (const line of left) process.kill(Number.parseInt(line, 10), "SIGKILL");
+    await until("the end of all its processes", () => processes().length === 0);
+    return left;
+  };
+  try {
+    const url = await until("VS Code's address", () => {
+      if (child.exitCode !== null) throw new Error(`VS Code ended: ${output}`);
+      return /HTTP server listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1];
+    });
+    await until("VS Code's health", async () => (await fetch(`${url}/healthz`)).ok);
+    return { url, pid: child.pid!, output: () => output, processes, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** proc(5): the running processes whose environment holds this variable, as `pid command line`. */
+function processesWith(variable: string): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        if (!readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(variable)) return [];
+        return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").trim()}`];
+      } catch {
+        return []; // It has ended meanwhile, or belongs to somebody else.
+      }
+    });
+}

@@ -1,0 +1,311 @@
+// A window of VS Code in Chromium, driven by keys and read from what it shows. Scope: a single editor group.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { until } from "./cli.ts";
+import type { CodeServer } from "./code-server.ts";
+import { locate } from "./editor-scenario.ts";
+
+/** What one answer of the editor may take on a busy machine; starting it takes most. */
+const WAIT_MS = 20_000;
+
+/** Tall, so that lists and texts of the tests are shown as a whole: VS Code makes only the rows that are seen. */
+const SIZE = { width: 1280, height: 1900 };
+
+export function startChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      ...["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking"],
+      ...["--disable-component-update", "--disable-sync"],
+    ],
+  });
+}
+
+export interface WindowOptions {
+  readonly size?: { readonly width: number; readonly height: number };
+  readonly deviceScaleFactor?: number;
+}
+
+export class VscodeWindow {
+  readonly page: Page;
+  readonly folder: string;
+  /** The file that is edited, as its name in the folder. */
+  file = "";
+  readonly quickInput: Locator;
+  readonly editor: Locator;
+
+  private constructor(page: Page, folder: string) {
+    this.page = page;
+    this.folder = folder;
+    this.quickInput = page.locator(".quick-input-widget");
+    this.editor = page.locator(".editor-group-container .monaco-editor");
+  }
+
+  /** Opens a folder, once its files are listed. */
+  static async open(browser: Browser, server: CodeServer, folder: string, options: WindowOptions = {}) {
+    const context = await browser.newContext({
+      viewport: options.size ?? SIZE,
+      deviceScaleFactor: options.deviceScaleFactor ?? 1,
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    await page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}`);
+    await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
+    return new VscodeWindow(page, folder);
+  }
+
+  close(): Promise<void> {
+    return this.page.context().close();
+  }
+
+  // --- Commands and files
+
+  /** Runs a command from the palette, by its title. */
+  async command(title: string): Promise<void> {
+    await this.pick("F1", `>${title}`, title);
+  }
+
+  /** Opens a file of the folder, once its text is shown. */
+  async openFile(name: string): Promise<void> {
+    await this.pick("Control+P", name, name.split("/").at(-1)!);
+    await this.page.locator(".tab.active", { hasText: name.split("/").at(-1)! }).waitFor();
+    await this.editor.locator(".view-line").first().waitFor();
+    this.file = name;
+  }
+
+  private async pick(key: string, text: string, row: string) {
+    await this.page.keyboard.press(key);
+    await this.quickInput.locator("input").first().waitFor();
+    await this.quickInput.locator("input").first().fill(text);
+    const label = this.page.locator(".quick-input-list .monaco-list-row .label-name").getByText(row, { exact: true });
+    await label.first().click();
+    // The command may ask for more, in a list of its own.
+    await label.first().waitFor({ state: "hidden" });
+  }
+
+  /** Saves the file, if it was changed, and gives its text. */
+  async save(): Promise<string> {
+    if ((await this.page.locator(".tab.active.dirty").count()) > 0) {
+      await this.page.keyboard.press("Control+S");
+      await this.page.locator(".tab.active:not(.dirty)").waitFor();
+    }
+    return this.text();
+  }
+
+  /** The text as it was saved last. */
+  text(): string {
+    return readFileSync(join(this.folder, this.file), "utf8");
+  }
+
+  /** Puts a text in the place of the whole file, and saves it. */
+  async replaceAll(text: string): Promise<void> {
+    await this.page.keyboard.press("Control+A");
+    await this.paste(text);
+  }
+
+  private async paste(text: string): Promise<void> {
+    await this.page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+    await this.page.keyboard.press("Control+V");
+    await this.changed();
+  }
+
+  /** Waits for a change that was not saved, and saves it. */
+  async changed(): Promise<string> {
+    await this.page.locator(".tab.active.dirty").waitFor();
+    return this.save();
+  }
+
+  /** The rows of the open list, such as completions of a query or the commands of a menu, as they are read. */
+  async listed(): Promise<string[]> {
+    const rows = this.page.locator(".quick-input-list .monaco-list-row");
+    await rows.first().waitFor();
+    return rows.evaluateAll((rows) =>
+      rows
+        .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+        .map((row) => row.querySelector(".label-name")?.textContent?.trim() ?? ""),
+    );
+  }
+
+  /** Waits for an item of the status bar that reads so, and gives its text. */
+  async statusItem(text: string | RegExp): Promise<string> {
+    const item = this.page.locator(".statusbar-item", { hasText: text }).first();
+    await item.waitFor();
+    return (await item.innerText()).trim();
+  }
+
+  /** The lines that the active editor shows. */
+  async lines(): Promise<string[]> {
+    const lines = await this.editor
+      .locator(".view-line")
+      .evaluateAll((lines) =>
+        lines
+          .sort((a, b) => Number.parseFloat(a.style.top) - Number.parseFloat(b.style.top))
+          .map(({ textContent }) => textContent ?? ""),
+      );
+    // Blanks are drawn as those that do not break.
+    return lines.map((line) => line.replaceAll("\u00a0", " "));
+  }
+
+  // --- The cursor
+
+  /** The cursor as the status bar says it: `line:column`, from 1; undefined while something is selected. */
+  async cursor(): Promise<string | undefined> {
+    const shown = await this.page.locator("[id='status.editor.selection']").textContent();
+    const found = /Ln (\d+), Col (\d+)$/.exec(shown ?? "");
+    return found === null ? undefined : `${found[1]}:${found[2]}`;
+  }
+
+  async go(offset: number): Promise<void> {
+    const before = this.text().slice(0, offset).split("\n");
+    const place = `${before.length}:${before.at(-1)!.length + 1}`;
+    await this.page.keyboard.press("Control+G");
+    await this.quickInput.waitFor();
+    await this.quickInput.locator("input").first().fill(`:${place}`);
+    await this.page.keyboard.press("Enter");
+    await this.quickInput.waitFor({ state: "hidden" });
+    await until(`the cursor at ${place}`, async () => (await this.cursor()) === place);
+  }
+
+  /** Puts a text in the place of another, which occurs once, and the cursor to its `|`; then saves. */
+  async edit({ replace, with: text = "", at }: { replace?: string; with?: string; at?: string }): Promise<void> {
+    if (replace !== undefined) {
+      const { from, to } = locate(this.text(), replace);
+      await this.go(from);
+      for (let i = from; i < to; i++) await this.page.keyboard.press("Shift+ArrowRight");
+      // Pasted, as typing completes brackets and quotes.
+      await this.paste(text.replace("|", ""));
+    }
+    const marked = at ?? (text.includes("|") ? text : undefined);
+    if (marked !== undefined) await this.go(locate(this.text(), marked).cursor);
+  }
+
+  // --- What the editor shows
+
+  /** The problems that the panel lists, as `line:column message`, file by file. */
+  async problems(): Promise<string[]> {
+    const rows = await this.page.locator(".markers-panel .monaco-list-row").evaluateAll((rows) =>
+      rows.flatMap((row) => {
+        const place = /\[Ln (\d+), Col (\d+)\]/.exec(row.querySelector(".marker-line")?.textContent ?? "");
+        const lines = [...row.querySelectorAll(".marker-message")].map(({ textContent }) => textContent);
+        return place === null ? [] : [`${place[1]}:${place[2]} ${lines.join("\n")}`];
+      }),
+    );
+    return rows;
+  }
+
+  /** Shows the panel of problems, and goes back to the editor. */
+  async showProblems(): Promise<void> {
+    const panel = this.page.locator(".markers-panel");
+    // The key hides a panel that is shown.
+    if (!(await panel.isVisible())) await this.page.keyboard.press("Control+Shift+M");
+    await panel.waitFor();
+    await this.page.keyboard.press("Control+1");
+    await this.page.locator(".editor-group-container .monaco-editor.focused").waitFor();
+  }
+
+  /** The problems, once they are as many; those that are listed at the end of the wait where they never are. */
+  async problemsOnce(count: number): Promise<string[]> {
+    await until(`${count} problems`, async () => (await this.problems()).length === count).catch(() => {});
+    return this.problems();
+  }
+
+  /** The labels that are suggested at the cursor, in their order. */
+  async suggestions(): Promise<string[]> {
+    await this.page.keyboard.press("Control+Space");
+    const rows = this.page.locator(".suggest-widget.visible .monaco-list-row");
+    await rows.first().waitFor();
+    // In the order of the screen, which is not that of the elements.
+    return rows.evaluateAll((rows) =>
+      rows
+        .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+        .map((row) => row.querySelector(".label-name")?.textContent ?? ""),
+    );
+  }
+
+  async acceptSuggestion(label: string): Promise<string> {
+    const focused = this.page.locator(".suggest-widget.visible .monaco-list-row.focused .label-name");
+    await until(`${label} to be chosen`, async () => {
+      if ((await focused.textContent()) === label) return true;
+      await this.page.keyboard.press("ArrowDown");
+      return false;
+    });
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(".tab.active.dirty").waitFor();
+    // A value to be chosen next is suggested at once.
+    await this.page.keyboard.press("Escape");
+    return this.changed();
+  }
+
+  /** What the hover at the cursor says, its paragraphs as they stand; closes it again. */
+  async hover(): Promise<string> {
+    await this.page.keyboard.press("Control+K");
+    await this.page.keyboard.press("Control+I");
+    const shown = this.page.locator(".monaco-hover:not(.hidden) .hover-contents").first();
+    await shown.waitFor();
+    const text = await shown.innerText();
+    await this.page.keyboard.press("Escape");
+    return text.trim();
+  }
+
+  /** The lenses, as `line title`, by line. */
+  async lenses(): Promise<string[]> {
+    await this.editor.locator(".codelens-decoration a").first().waitFor();
+    const titles = await this.editor.locator(".codelens-decoration").evaluateAll((lenses) =>
+      lenses.flatMap((lens) => {
+        const { top } = lens.getBoundingClientRect();
+        return [...lens.querySelectorAll("a")].map(({ textContent }) => ({ top, title: textContent ?? "" }));
+      }),
+    );
+    const lines = await this.editor
+      .locator(".margin .line-numbers")
+      .evaluateAll((numbers) =>
+        numbers.map((number) => ({ top: number.getBoundingClientRect().top, line: number.textContent?.trim() })),
+      );
+    const byPlace = (a: { top: number }, b: { top: number }) => a.top - b.top;
+    lines.sort(byPlace);
+    // A lens stands above its line.
+    return titles.sort(byPlace).map(({ top, title }) => `${lines.find((line) => line.top > top)?.line} ${title}`);
+  }
+
+  /** The titles of the menu behind the light bulb; the menu stays. */
+  async fixes(): Promise<string[]> {
+    await this.page.keyboard.press("Control+.");
+    const rows = this.page.locator(".action-widget .monaco-list-row.action");
+    await rows.first().waitFor();
+    return rows.evaluateAll((rows) =>
+      rows
+        .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+        .map(({ textContent }) => textContent ?? ""),
+    );
+  }
+
+  async acceptFix(title: string): Promise<string> {
+    await this.page.locator(".action-widget .monaco-list-row.action").getByText(title, { exact: true }).click();
+    return this.changed();
+  }
+
+  /** F2, as a person does it. */
+  async rename(to: string): Promise<string> {
+    await this.page.keyboard.press("F2");
+    const input = this.page.locator(".rename-box .rename-input");
+    await input.waitFor();
+    await input.fill(to);
+    await this.page.keyboard.press("Enter");
+    return this.changed();
+  }
+
+  /** F12; where the cursor is then. */
+  async definition(): Promise<string | undefined> {
+    const before = await this.cursor();
+    await this.page.keyboard.press("F12");
+    await until("the cursor to move", async () => (await this.cursor()) !== before);
+    return this.cursor();
+  }
+
+  async format(): Promise<string> {
+    await this.page.keyboard.press("Control+Shift+I");
+    return this.changed();
+  }
+}
