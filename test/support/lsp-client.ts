@@ -43,7 +43,11 @@ export function startLsp({
   argv = [cliPath, "lsp", "--stdio"],
   more = [],
   keepsAnswers = true,
-}: { argv?: readonly string[]; more?: readonly string[]; keepsAnswers?: boolean } = {}): LspClient {
+}: {
+  argv?: readonly string[];
+  more?: readonly string[];
+  keepsAnswers?: boolean;
+} = {}): LspClient {
   const child = spawn(process.execPath, [...argv, ...more], { env: cleanEnv(), stdio: "pipe" });
   const received: Message[] = [];
   const waiting = new Map<number, (message: Message) => void>();
