@@ -53,6 +53,11 @@ export function headerOf(response: ProxyResponse, name: string): string | undefi
   return response.headers.find(([own]) => own.toLowerCase() === name)?.[1];
 }
 
+/** An answer that never ends by itself. */
+export function isEndless(response: ProxyResponse): boolean {
+  return /^text\/event-stream\b/i.test(headerOf(response, "content-type") ?? "");
+}
+
 /** `headers` without those of the given lower-case names. */
 export function withoutHeaders(headers: readonly Header[], names: ReadonlySet<string>): Header[] {
   return headers.filter(([name]) => !names.has(name.toLowerCase()));

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import httpProxy from "http-proxy";
 import { parseDuration } from "../grammar/units/duration.ts";
 import type { EntryLog } from "./entries.ts";
-import { discard, type Handler, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
+import { discard, type Handler, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 import { endToEnd, headersForApp } from "./forwarded.ts";
 import { listeningHost } from "./port.ts";
 import { endedFromOutside, type Supervisor, Unavailable, type Upstream } from "./process.ts";
@@ -76,7 +76,9 @@ async function answer(
 
     deadline.start();
     const attempt = new Attempt(request, upstream, options.stage);
-    const outcome = await Promise.race([attempt.send(proxy, body), deadline.passed]);
+    const answer = attempt.send(proxy, body);
+    upstream.hold(answer);
+    const outcome = await Promise.race([answer, deadline.passed]);
     if (outcome === "timeout") {
       attempt.abort();
       entries.write("error", "request timed out", { ...about(request), timeout: deadline.timeoutMs });
@@ -87,6 +89,7 @@ async function answer(
       const isOrphans = wasKilled(upstream) && !outcome.switched;
       if (!isOrphans || resent || !IDEMPOTENT.has(request.method) || !body.isReplayable) {
         upstream.answered();
+        if (!outcome.switched && !isEndless(outcome)) upstream.hold(request.sent);
         return outcome;
       }
       // Somebody killed the app's shell, and a process that it left behind answered before it was killed as well.

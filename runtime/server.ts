@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { EntryLog } from "./entries.ts";
-import { discard, type Handler, headerOf, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
+import { discard, type Handler, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 import { proxyError } from "./proxy-error.ts";
 import { respond } from "./respond.ts";
 
@@ -25,8 +25,8 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** There is an app that may switch protocols; without one, a wish to upgrade is ignored. */
-  readonly switchesProtocols: boolean;
+  /** Is there an app that may switch protocols? Without one, a wish to upgrade is ignored. */
+  readonly switchesProtocols: () => boolean;
 }
 
 /** The edge between node:http and the pipeline. Rejects where the port cannot be had. */
@@ -45,7 +45,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   server.on("checkExpectation", (_req, res) => res.writeHead(417, { "Content-Length": "0" }).end());
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => {});
-    if (!options.switchesProtocols || req.headers.upgrade?.toLowerCase() !== "websocket" || req.method !== "GET") {
+    if (!options.switchesProtocols() || req.headers.upgrade?.toLowerCase() !== "websocket" || req.method !== "GET") {
       withoutUpgrade(server, req, socket as Socket, head);
       return;
     }
@@ -197,11 +197,6 @@ function withHost(rawHeaders: readonly string[], host: string): string[] {
     if (rawHeaders[i]!.toLowerCase() !== "host") headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
   }
   return headers;
-}
-
-/** An answer that never ends by itself. */
-function isEndless(response: ProxyResponse): boolean {
-  return /^text\/event-stream\b/i.test(headerOf(response, "content-type") ?? "");
 }
 
 /**
