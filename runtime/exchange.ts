@@ -25,6 +25,8 @@ export interface ProxyRequest {
   readonly signal: AbortSignal;
   /** The client waits for leave to send its body (`Expect: 100-continue`). */
   readonly continue?: () => void;
+  /** Tells the client what it may already fetch (103, RFC 8297), before the response. */
+  readonly earlyHints?: (headers: readonly Header[]) => void;
   /** A websocket handshake; a handler that switches protocols takes the socket and answers with `Switched`. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
   /** Resolves when the response is sent, or cannot be any more. */
@@ -40,6 +42,8 @@ export interface ProxyResponse {
   readonly headers: readonly Header[];
   /** Text is sent in UTF-8. A stream is owned by whoever holds the response: read it or `discard` it. */
   readonly body: string | Buffer | Readable | undefined;
+  /** Sent behind the body; known when the body has ended. */
+  readonly trailers?: () => readonly Header[];
   /** Why the proxy itself answers with an error, in words for people: the built-in error page shows them. */
   readonly message?: string;
   /** The socket speaks another protocol now; there is nothing to send. */

@@ -5,8 +5,8 @@ import { Readable } from "node:stream";
 import httpProxy from "http-proxy";
 import { parseDuration } from "../grammar/units/duration.ts";
 import type { EntryLog } from "./entries.ts";
-import { discard, type Handler, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
-import { endToEnd, headersForApp } from "./forwarded.ts";
+import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
+import { endToEnd, headersByName, headersForApp } from "./forwarded.ts";
 import { listeningHost } from "./port.ts";
 import { endedFromOutside, type Supervisor, Unavailable, type Upstream } from "./process.ts";
 import { proxyError } from "./proxy-error.ts";
@@ -18,6 +18,8 @@ export interface HopOptions {
   readonly stage: string;
   /** Until the app's answer begins. A streamed answer may take any time. */
   readonly timeoutMs: number;
+  /** Sends as http-proxy does: what ours is compared with. */
+  readonly isStock?: boolean | undefined;
 }
 
 /** RFC 9110, section 9.2.2: doing it twice is doing it once. */
@@ -38,6 +40,15 @@ export function hop(options: HopOptions): Handler {
   proxy.on("proxyReq", (proxyReq, req) => (req as unknown as Attempt).onRequest(proxyReq));
   proxy.on("proxyReqWs", (proxyReq, req) => (req as unknown as Attempt).onRequest(proxyReq));
   proxy.on("proxyRes", (proxyRes, req) => (req as unknown as Attempt).onResponse(proxyRes));
+  if (!options.isStock) {
+    const toPool = (req: unknown) => (req as Attempt).toPool();
+    // Its types leave this method out: our way of sending comes before all of its own.
+    (proxy as unknown as { before(type: string, pass: string, own: (req: unknown) => true): void }).before(
+      "web",
+      "deleteLength",
+      toPool,
+    );
+  }
   // Each call brings a callback of its own; http-proxy throws where nobody listens to the event either.
   proxy.on("error", () => {});
 
@@ -76,7 +87,7 @@ async function answer(
 
     deadline.start();
     const attempt = new Attempt(request, upstream, options.stage);
-    const answer = attempt.send(proxy, body);
+    const answer = attempt.send(proxy, body, options.isStock === true);
     upstream.hold(answer);
     const outcome = await Promise.race([answer, deadline.passed]);
     if (outcome === "timeout") {
@@ -163,15 +174,19 @@ class Attempt extends EventEmitter {
   readonly method: string;
   readonly url: string;
   readonly httpVersion = "1.1";
-  readonly headers: Record<string, string | string[]>;
+  /** Read by http-proxy where it sends by itself. */
+  headers: Record<string, string | string[]> = {};
   /** http-proxy looks whether the client is gone; `signal` says that here. */
   readonly socket = { destroyed: false };
   readonly connection = this.socket;
 
   readonly #request: ProxyRequest;
   readonly #upstream: Upstream;
+  readonly #rawHeaders: Header[];
   readonly #settled: Promise<ProxyResponse | Broken>;
   #settle!: (outcome: ProxyResponse | Broken) => void;
+  #body: Readable | undefined;
+  #giveUp: (() => void) | undefined;
   #proxyReq: ClientRequest | undefined;
   #bytesReadBefore = 0;
   #connected = false;
@@ -180,7 +195,7 @@ class Attempt extends EventEmitter {
     super();
     this.#request = request;
     this.#upstream = upstream;
-    this.headers = headersForApp(request, stage);
+    this.#rawHeaders = headersForApp(request, stage);
     // http-proxy sets Content-Length: 0 on DELETE and OPTIONS without one, also where a chunked body follows: it is
     // told another method, and the real one stands in the options.
     this.method = request.upgrade === undefined ? "POST" : "GET";
@@ -190,7 +205,7 @@ class Attempt extends EventEmitter {
     });
   }
 
-  send(proxy: httpProxy, body: RequestBody): Promise<ProxyResponse | Broken> {
+  send(proxy: httpProxy, body: RequestBody, isStock: boolean): Promise<ProxyResponse | Broken> {
     const { upgrade, signal, method } = this.#request;
     const { host, port, agent } = this.#upstream;
     const onAbort = () => this.abort();
@@ -201,18 +216,53 @@ class Attempt extends EventEmitter {
     const common = { target: { protocol: "http:", host, port: String(port) }, toProxy: true };
     const onError = (error: Error) => this.onError(error);
     if (upgrade !== undefined) {
+      this.headers = { ...headersByName(this.#rawHeaders), connection: "Upgrade", upgrade: "websocket" };
       proxy.ws(this as never, upgrade.socket as Socket, upgrade.head, common, onError);
       this.#keepHandshakeAnswer();
-    } else {
-      this.#request.continue?.();
-      const buffer = hasBody(this.#request) ? body.open() : Readable.from([]);
-      buffer.on("error", () => this.abort());
-      proxy.web(this as never, NO_RESPONSE, { ...common, agent, buffer, method }, onError);
+      return this.#settled;
     }
+    this.#request.continue?.();
+    if (hasBody(this.#request)) {
+      this.#body = body.open();
+      this.#body.on("error", () => this.abort());
+    }
+    if (isStock) {
+      this.headers = headersByName(this.#rawHeaders);
+      if (this.#request.headers["transfer-encoding"] !== undefined) this.headers["transfer-encoding"] = "chunked";
+    }
+    const buffer = this.#body ?? (isStock ? Readable.from([]) : undefined);
+    proxy.web(this as never, NO_RESPONSE, { ...common, agent, method, ...(buffer && { buffer }) }, onError);
     return this.#settled;
   }
 
+  /** Our way of sending, in place of all that http-proxy does for a request. */
+  toPool(): true {
+    const { method, headers, earlyHints } = this.#request;
+    const length = headers["content-length"];
+    const bodyBytes = headers["transfer-encoding"] === undefined && length !== undefined ? Number(length) : undefined;
+    const { host, port, pool } = this.#upstream;
+    const own = this.#rawHeaders;
+    // A client of HTTP/1.0 names none, and 1.1 must.
+    const rawHeaders: Header[] = headers.host === undefined ? [["Host", `${host}:${port}`], ...own] : own;
+    this.#giveUp = pool.send(
+      { method, target: this.url, headers: rawHeaders, body: this.#body, bodyBytes },
+      {
+        interim: ({ status, headers }) => {
+          if (status === 103) earlyHints?.(headers);
+        },
+        response: ({ status, reason, headers, body, trailers }) => {
+          const statusText = UNSENDABLE.test(reason) ? undefined : reason;
+          this.#settle({ status, statusText, headers, body, trailers });
+        },
+        failed: (error, { wasSent, hasAnswered }) => this.#settle(new Broken(error, wasSent, hasAnswered)),
+      },
+    );
+    if (this.#request.signal.aborted) this.abort();
+    return true;
+  }
+
   abort(): void {
+    this.#giveUp?.();
     this.#proxyReq?.destroy();
   }
 

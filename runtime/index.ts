@@ -29,6 +29,8 @@ export interface ServeOptions {
   readonly log: (entries: readonly Entry[]) => void;
   /** Of the Git repository, for the entries. */
   readonly commit?: string | undefined;
+  /** Requests go to the app as http-proxy sends them, as the reference for our way. */
+  readonly hasStockHop?: boolean;
 }
 
 export interface RunningServer {
@@ -103,7 +105,7 @@ function handlerOf(options: ServeOptions, entries: EntryLog, supervisor: Supervi
   return pipeline({
     ...pipelineOptions(config, resolve(directory)),
     entries,
-    app: supervisor && hop({ supervisor, entries, stage, timeoutMs }),
+    app: supervisor && hop({ supervisor, entries, stage, timeoutMs, isStock: options.hasStockHop }),
   });
 }
 

@@ -2,6 +2,7 @@ import { Agent } from "node:http";
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { EntryLog } from "./entries.ts";
+import { Pool } from "./http1/pool.ts";
 import { entryOfLine, LineSplitter } from "./output.ts";
 import { anyPort, listeningHost } from "./port.ts";
 import { type Exit, type ProcessGroup, startGroup } from "./process-group.ts";
@@ -57,6 +58,8 @@ export interface Upstream {
   readonly host: string;
   readonly port: number;
   /** Connections of this run only, so that a restarted app never meets a connection of its predecessor. */
+  readonly pool: Pool;
+  /** The same for http-proxy's own way of sending. */
   readonly agent: Agent;
   readonly exited: Promise<Exit>;
   /** How it ended, once it did. */
@@ -270,10 +273,21 @@ export class Supervisor {
         const release = () => this.#held.delete(until);
         until.then(release, release);
       };
-      this.#upstream = { host, port, agent, exited: group.exited, exit: () => group.exit, answered: isStable, hold };
+      const pool = new Pool({ host, port, idleMs: IDLE_CONNECTION_MS });
+      this.#upstream = {
+        host,
+        port,
+        pool,
+        agent,
+        exited: group.exited,
+        exit: () => group.exit,
+        answered: isStable,
+        hold,
+      };
       for (const waiter of [...this.#waiters]) waiter.resolve(this.#upstream);
       await group.exited;
       this.#upstream = undefined;
+      pool.close();
       closeIdle(agent);
     }
 

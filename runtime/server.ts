@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { EntryLog } from "./entries.ts";
-import { discard, type Handler, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
+import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 import { proxyError } from "./proxy-error.ts";
 import { respond } from "./respond.ts";
 
@@ -40,8 +40,10 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
   });
-  server.on("request", (req, res) => handle(req, res));
-  server.on("checkContinue", (req, res) => handle(req, res, { continue: once(() => res.writeContinue()) }));
+  server.on("request", (req, res) => handle(req, res, { earlyHints: hinter(res) }));
+  server.on("checkContinue", (req, res) =>
+    handle(req, res, { earlyHints: hinter(res), continue: once(() => res.writeContinue()) }),
+  );
   server.on("checkExpectation", (_req, res) => res.writeHead(417, { "Content-Length": "0" }).end());
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => {});
@@ -69,7 +71,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   async function handle(
     req: IncomingMessage,
     res: ServerResponse,
-    more: Pick<ProxyRequest, "continue" | "upgrade"> = {},
+    more: Pick<ProxyRequest, "continue" | "earlyHints" | "upgrade">,
   ): Promise<void> {
     const abort = new AbortController();
     let settleSent!: (sent: { bytes: number; status: number }) => void;
@@ -138,6 +140,19 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     await closed;
     clearTimeout(cut);
   }
+}
+
+/** Browsers act on Link alone. What it holds is the app's; node:http throws where it would not send it. */
+function hinter(res: ServerResponse): (headers: readonly Header[]) => void {
+  return (headers) => {
+    const link = headers.filter(([name]) => name.toLowerCase() === "link").map(([, value]) => value);
+    if (link.length === 0 || res.headersSent || res.req.httpVersion !== "1.1") return;
+    try {
+      res.writeEarlyHints({ link });
+    } catch {
+      // A hint is worth no answer.
+    }
+  };
 }
 
 /** A request that is sent to the app again has its leave already. */
