@@ -2,6 +2,7 @@
 // that a middleware is a function from one to the other and the platform's events can take the same way.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Duplex, Readable } from "node:stream";
+import type { CancelSignal } from "./cancel-signal.ts";
 
 export interface ProxyRequest {
   readonly id: string;
@@ -22,7 +23,7 @@ export interface ProxyRequest {
   readonly port: number;
   readonly secure: boolean;
   /** Aborted where the client goes away before it has the whole answer. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** The client waits for leave to send its body (`Expect: 100-continue`). */
   readonly continue?: () => void;
   /** Tells the client what it may already fetch (103, RFC 8297), before the response. */

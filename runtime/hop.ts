@@ -75,7 +75,8 @@ async function answer(
   for (let attempts = 1; ; attempts++) {
     let upstream: Upstream;
     try {
-      upstream = await supervisor.upstream(request.signal);
+      const running = supervisor.upstream(request.signal);
+      upstream = running instanceof Promise ? await running : running;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       entries.write("error", "request not answered, the app is unavailable", {
@@ -87,11 +88,11 @@ async function answer(
 
     deadline.start();
     const attempt = new Attempt(request, upstream, options.stage);
-    const answer = attempt.send(proxy, body, options.isStock === true);
-    upstream.hold(answer);
-    const outcome = await Promise.race([answer, deadline.passed]);
+    const release = upstream.hold();
+    request.sent.then(release);
+    deadline.onPassed = () => attempt.timeOut();
+    const outcome = await attempt.send(proxy, body, options.isStock === true);
     if (outcome === "timeout") {
-      attempt.abort();
       entries.write("error", "request timed out", { ...about(request), timeout: deadline.timeoutMs });
       return proxyError(request, 504, "the app took too long to answer");
     }
@@ -100,7 +101,7 @@ async function answer(
       const isOrphans = wasKilled(upstream) && !outcome.switched;
       if (!isOrphans || resent || !IDEMPOTENT.has(request.method) || !body.isReplayable) {
         upstream.answered();
-        if (!outcome.switched && !isEndless(outcome)) upstream.hold(request.sent);
+        if (outcome.switched || isEndless(outcome)) release();
         return outcome;
       }
       // Somebody killed the app's shell, and a process that it left behind answered before it was killed as well.
@@ -108,6 +109,7 @@ async function answer(
       resent = true;
       continue;
     }
+    release();
     request.signal.throwIfAborted();
 
     const end = await endOf(upstream);
@@ -183,8 +185,8 @@ class Attempt extends EventEmitter {
   readonly #request: ProxyRequest;
   readonly #upstream: Upstream;
   readonly #rawHeaders: Header[];
-  readonly #settled: Promise<ProxyResponse | Broken>;
-  #settle!: (outcome: ProxyResponse | Broken) => void;
+  readonly #settled: Promise<ProxyResponse | Broken | "timeout">;
+  #settle!: (outcome: ProxyResponse | Broken | "timeout") => void;
   #body: Readable | undefined;
   #giveUp: (() => void) | undefined;
   #proxyReq: ClientRequest | undefined;
@@ -205,7 +207,7 @@ class Attempt extends EventEmitter {
     });
   }
 
-  send(proxy: httpProxy, body: RequestBody, isStock: boolean): Promise<ProxyResponse | Broken> {
+  send(proxy: httpProxy, body: RequestBody, isStock: boolean): Promise<ProxyResponse | Broken | "timeout"> {
     const { upgrade, signal, method } = this.#request;
     const { host, port, agent } = this.#upstream;
     const onAbort = () => this.abort();
@@ -259,6 +261,11 @@ class Attempt extends EventEmitter {
     );
     if (this.#request.signal.aborted) this.abort();
     return true;
+  }
+
+  timeOut(): void {
+    this.#settle("timeout");
+    this.abort();
   }
 
   abort(): void {
@@ -350,20 +357,16 @@ function timeoutOf(request: ProxyRequest, configuredMs: number): number {
 /** Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. */
 class Deadline {
   readonly timeoutMs: number;
-  readonly passed: Promise<"timeout">;
-  #pass!: (value: "timeout") => void;
+  onPassed: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
 
   constructor(timeoutMs: number) {
     this.timeoutMs = timeoutMs;
-    this.passed = new Promise((resolve) => {
-      this.#pass = resolve;
-    });
   }
 
   start(): void {
     this.stop();
-    this.#timer = setTimeout(() => this.#pass("timeout"), this.timeoutMs);
+    this.#timer = setTimeout(() => this.onPassed(), this.timeoutMs);
   }
 
   /** Does nothing before the start and after the stop. */

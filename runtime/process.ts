@@ -1,6 +1,7 @@
 import { Agent } from "node:http";
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
+import type { CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import { Pool } from "./http1/pool.ts";
 import { entryOfLine, LineSplitter } from "./output.ts";
@@ -66,8 +67,8 @@ export interface Upstream {
   exit(): Exit | undefined;
   /** To be called when the app answered a request. */
   answered(): void;
-  /** The app is at work for somebody until this settles: an orderly restart waits for it. */
-  hold(until: Promise<unknown>): void;
+  /** The app is at work for somebody until the answer is called: an orderly restart waits for it. */
+  hold(): () => void;
 }
 
 /** One life of the app, as far as others have a say in it. */
@@ -99,7 +100,8 @@ export class Supervisor {
   #group: ProcessGroup | undefined;
   #upstream: Upstream | undefined;
   #run: Run = { end: new AbortController() };
-  readonly #held = new Set<Promise<unknown>>();
+  #held = 0;
+  #whenFree: (() => void) | undefined;
   #running: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #refusesToWait = false;
@@ -122,8 +124,8 @@ export class Supervisor {
    * The running app, waiting while it starts or restarts, up to listen_timeout.
    * Throws Unavailable, or the signal's reason where the client went away.
    */
-  upstream(signal: AbortSignal): Promise<Upstream> {
-    if (this.#upstream !== undefined) return Promise.resolve(this.#upstream);
+  upstream(signal: CancelSignal): Promise<Upstream> | Upstream {
+    if (this.#upstream !== undefined) return this.#upstream;
     if (this.#refusesToWait) return Promise.reject(new Unavailable(STOPPING));
     return new Promise((resolve, reject) => {
       const { listenTimeoutMs } = this.#options;
@@ -142,7 +144,7 @@ export class Supervisor {
           reject(error);
         },
       };
-      const onAbort = () => waiter.reject(signal.reason);
+      const onAbort = () => waiter.reject(signal.reason as Error);
       const timer = setTimeout(() => {
         waiter.reject(new Unavailable(`the app did not listen within ${listenTimeoutMs} ms`));
       }, listenTimeoutMs);
@@ -175,13 +177,25 @@ export class Supervisor {
 
   /** Resolves when the app has no more to answer but what has no end, after five seconds at the latest. */
   async drained(): Promise<void> {
+    if (this.#held === 0) return;
     const timer = new AbortController();
-    const limit = sleep(DRAIN_MS, timer.signal);
-    const answered = (async () => {
-      while (this.#held.size > 0) await Promise.allSettled(this.#held);
-    })();
-    await Promise.race([answered, limit]);
+    const free = new Promise<void>((resolve) => {
+      this.#whenFree = resolve;
+    });
+    await Promise.race([free, sleep(DRAIN_MS, timer.signal)]);
+    this.#whenFree = undefined;
     timer.abort();
+  }
+
+  #hold(): () => void {
+    this.#held++;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#held--;
+      if (this.#held === 0) this.#whenFree?.();
+    };
   }
 
   /** The server closes: requests still reach a running app, but none waits for one that does not run. */
@@ -268,11 +282,7 @@ export class Supervisor {
         stable = true;
       };
       stableTimer = setTimeout(isStable, STABLE_MS);
-      const hold = (until: Promise<unknown>) => {
-        this.#held.add(until);
-        const release = () => this.#held.delete(until);
-        until.then(release, release);
-      };
+      const hold = () => this.#hold();
       const pool = new Pool({ host, port, idleMs: IDLE_CONNECTION_MS });
       this.#upstream = {
         host,

@@ -22,12 +22,17 @@ export async function respond(
     const bytes = isBodiless || body === undefined ? Buffer.alloc(0) : Buffer.from(body as string | Buffer);
     await new Promise<void>((resolve) => {
       res.once("close", resolve);
-      res.end(bytes);
+      // A text goes out in one piece with the head; the two as bytes would be copied or written apart.
+      if (bytes.length <= MAX_TEXT_BYTES) res.end(bytes.toString("latin1"), "latin1");
+      else res.end(bytes);
     });
     return { bytes: bytes.length, status };
   }
   return { bytes: await stream(body, response, res), status };
 }
+
+/** Turning more into a text costs more than it saves. */
+const MAX_TEXT_BYTES = 16 * 1024;
 
 /** Only a body in chunks has a place for trailers: node:http leaves them out elsewhere. */
 function addTrailers({ trailers }: ProxyResponse, res: ServerResponse): void {

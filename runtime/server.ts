@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { Cancellation, type CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 import { proxyError } from "./proxy-error.ts";
@@ -73,19 +74,19 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     res: ServerResponse,
     more: Pick<ProxyRequest, "continue" | "earlyHints" | "upgrade">,
   ): Promise<void> {
-    const abort = new AbortController();
+    const signal = new Cancellation();
     let settleSent!: (sent: { bytes: number; status: number }) => void;
     const sent = new Promise<{ bytes: number; status: number }>((resolve) => {
       settleSent = resolve;
     });
     const socket = req.socket;
     const onClose = () => {
-      if (!res.writableFinished) abort.abort(new Error("the client closed the connection"));
+      if (!res.writableFinished) signal.abort(new Error("the client closed the connection"));
     };
     if (more.upgrade === undefined) res.once("close", onClose);
     else socket.once("close", onClose);
 
-    const request = { ...requestOf(req, abort.signal, sent), ...more };
+    const request = { ...requestOf(req, signal, sent), ...more };
     try {
       const response = await answer(request);
       if (response.switched) {
@@ -95,7 +96,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
         settleSent({ status: response.status, bytes: 0 });
         return;
       }
-      if (abort.signal.aborted) {
+      if (signal.aborted) {
         discard(response.body);
         settleSent({ status: CLIENT_CLOSED, bytes: 0 });
         return;
@@ -109,9 +110,9 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
       // What is left of a body that nobody read would keep the connection from its next request.
       req.resume();
     } catch (error) {
-      settleSent({ status: abort.signal.aborted ? CLIENT_CLOSED : 500, bytes: 0 });
+      settleSent({ status: signal.aborted ? CLIENT_CLOSED : 500, bytes: 0 });
       res.destroy();
-      if (!abort.signal.aborted) throw error;
+      if (!signal.aborted) throw error;
     }
   }
 
@@ -164,7 +165,7 @@ function once(action: () => void): () => void {
   };
 }
 
-function requestOf(req: IncomingMessage, signal: AbortSignal, sent: ProxyRequest["sent"]): ProxyRequest {
+function requestOf(req: IncomingMessage, signal: CancelSignal, sent: ProxyRequest["sent"]): ProxyRequest {
   const { path, query, authority } = splitTarget(req.url ?? "/");
   const { socket } = req;
   return {
