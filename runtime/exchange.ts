@@ -2,6 +2,7 @@
 // that a middleware is a function from one to the other and the platform's events can take the same way.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Duplex, Readable } from "node:stream";
+import type { CancelSignal } from "./cancel-signal.ts";
 
 export interface ProxyRequest {
   readonly id: string;
@@ -22,9 +23,11 @@ export interface ProxyRequest {
   readonly port: number;
   readonly secure: boolean;
   /** Aborted where the client goes away before it has the whole answer. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** The client waits for leave to send its body (`Expect: 100-continue`). */
   readonly continue?: () => void;
+  /** Tells the client what it may already fetch (103, RFC 8297), before the response. */
+  readonly earlyHints?: (headers: readonly Header[]) => void;
   /** A websocket handshake; a handler that switches protocols takes the socket and answers with `Switched`. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
   /** Resolves when the response is sent, or cannot be any more. */
@@ -40,6 +43,8 @@ export interface ProxyResponse {
   readonly headers: readonly Header[];
   /** Text is sent in UTF-8. A stream is owned by whoever holds the response: read it or `discard` it. */
   readonly body: string | Buffer | Readable | undefined;
+  /** Sent behind the body; known when the body has ended. */
+  readonly trailers?: () => readonly Header[];
   /** Why the proxy itself answers with an error, in words for people: the built-in error page shows them. */
   readonly message?: string;
   /** The socket speaks another protocol now; there is nothing to send. */
@@ -51,6 +56,11 @@ export type Handler = (request: ProxyRequest) => Promise<ProxyResponse>;
 /** The first value of a response header, whatever the case of its name. */
 export function headerOf(response: ProxyResponse, name: string): string | undefined {
   return response.headers.find(([own]) => own.toLowerCase() === name)?.[1];
+}
+
+/** An answer that never ends by itself. */
+export function isEndless(response: ProxyResponse): boolean {
+  return /^text\/event-stream\b/i.test(headerOf(response, "content-type") ?? "");
 }
 
 /** `headers` without those of the given lower-case names. */

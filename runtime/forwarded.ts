@@ -1,5 +1,5 @@
 import { localContext } from "./context.ts";
-import type { ProxyRequest } from "./exchange.ts";
+import type { Header, ProxyRequest } from "./exchange.ts";
 
 /** They belong to one connection (RFC 9110, section 7.6.1); so do the headers that Connection names. */
 const HOP_BY_HOP = new Set([
@@ -40,51 +40,68 @@ const OWN = new Set([
   "x-request-id",
 ]);
 
-/** The headers that the app gets, by lower-case name; those that came repeatedly as an array. */
-export function headersForApp(request: ProxyRequest, stage: string): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {};
-  for (const [name, value] of endToEnd(request.rawHeaders)) {
-    const key = name.toLowerCase();
-    if (OWN.has(key)) continue;
-    const known = headers[key];
-    if (known === undefined) headers[key] = value;
-    else if (Array.isArray(known)) known.push(value);
+/** The headers that the app gets, as the client wrote them and in its order, then those of the proxy. */
+export function headersForApp(request: ProxyRequest, stage: string): Header[] {
+  const { rawHeaders } = request;
+  const isChunked = request.headers["transfer-encoding"] !== undefined;
+  const headers: Header[] = [];
+  let hasHost = false;
+  let hasLength = false;
+  let cookie: number | undefined;
+  for (const header of endToEnd(rawHeaders)) {
+    const name = header[0].toLowerCase();
+    if (OWN.has(name)) continue;
     // Only the first of two hosts or lengths counts; Node's server refuses such requests already.
-    else if (key !== "host" && key !== "content-length") headers[key] = [known, value];
+    if (name === "host") {
+      if (hasHost) continue;
+      hasHost = true;
+    } else if (name === "content-length") {
+      if (hasLength || isChunked) continue;
+      hasLength = true;
+    } else if (name === "cookie") {
+      // RFC 9110, section 5.3: it is no list with commas, and servers read one of them only.
+      if (cookie !== undefined) headers[cookie] = [header[0], `${headers[cookie]![1]}; ${header[1]}`];
+      else cookie = headers.push(header) - 1;
+      continue;
+    }
+    headers.push(header);
   }
-  if (request.headers["transfer-encoding"] !== undefined) {
-    headers["transfer-encoding"] = "chunked";
-    delete headers["content-length"];
-  }
-  if (request.upgrade !== undefined) {
-    headers.connection = "Upgrade";
-    headers.upgrade = "websocket";
-  }
-  Object.assign(headers, forwardedHeaders(request));
-  headers["x-request-id"] = request.id;
-  headers["x-context"] = localContext(request, stage);
-  if (request.path !== request.clientPath) headers["x-original-path"] = request.clientPath;
+  // It says what this side can read, which is as much as the client can.
+  if (/\btrailers\b/i.test(String(request.headers.te ?? ""))) headers.push(["TE", "trailers"]);
+  pushForwarded(headers, request);
+  headers.push(["X-Request-Id", request.id], ["X-Context", localContext(request, stage)]);
+  if (request.path !== request.clientPath) headers.push(["X-Original-Path", request.clientPath]);
   return headers;
+}
+
+/** In the form of node:http: by lower-case name, those that came repeatedly as an array. */
+export function headersByName(headers: readonly Header[]): Record<string, string | string[]> {
+  const byName: Record<string, string | string[]> = {};
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    const known = byName[key];
+    if (known === undefined) byName[key] = value;
+    else if (Array.isArray(known)) known.push(value);
+    else byName[key] = [known, value];
+  }
+  return byName;
 }
 
 /**
  * A tunnel or a TLS terminator in front of a development server runs on the same machine: what it says about its own
  * client is kept and added to. Nobody else is believed.
  */
-function forwardedHeaders(request: ProxyRequest): Record<string, string> {
+function pushForwarded(to: Header[], request: ProxyRequest): void {
   const { headers, ip } = request;
   const earlier = (name: string) => (isLoopback(ip) ? oneLine(headers[name]) : undefined);
   const hostHeader = headers.host ?? "";
-  const proto = earlier("x-forwarded-proto") ?? (request.secure ? "https" : "http");
   const host = earlier("x-forwarded-host") ?? hostHeader;
-  const port = earlier("x-forwarded-port") ?? /:(\d+)$/.exec(hostHeader)?.[1] ?? String(request.port);
-  const forwardedFor = [earlier("x-forwarded-for"), ip].filter(Boolean).join(", ");
-  return {
-    "x-forwarded-for": forwardedFor,
-    "x-forwarded-proto": proto,
-    ...(host !== "" && { "x-forwarded-host": host }),
-    "x-forwarded-port": port,
-  };
+  to.push(
+    ["X-Forwarded-For", [earlier("x-forwarded-for"), ip].filter(Boolean).join(", ")],
+    ["X-Forwarded-Proto", earlier("x-forwarded-proto") ?? (request.secure ? "https" : "http")],
+  );
+  if (host !== "") to.push(["X-Forwarded-Host", host]);
+  to.push(["X-Forwarded-Port", earlier("x-forwarded-port") ?? /:(\d+)$/.exec(hostHeader)?.[1] ?? String(request.port)]);
 }
 
 function oneLine(value: string | string[] | undefined): string | undefined {

@@ -5,8 +5,8 @@ import { Readable } from "node:stream";
 import httpProxy from "http-proxy";
 import { parseDuration } from "../grammar/units/duration.ts";
 import type { EntryLog } from "./entries.ts";
-import { discard, type Handler, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
-import { endToEnd, headersForApp } from "./forwarded.ts";
+import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
+import { endToEnd, headersByName, headersForApp } from "./forwarded.ts";
 import { listeningHost } from "./port.ts";
 import { endedFromOutside, type Supervisor, Unavailable, type Upstream } from "./process.ts";
 import { proxyError } from "./proxy-error.ts";
@@ -18,6 +18,8 @@ export interface HopOptions {
   readonly stage: string;
   /** Until the app's answer begins. A streamed answer may take any time. */
   readonly timeoutMs: number;
+  /** Sends as http-proxy does: what ours is compared with. */
+  readonly isStock?: boolean | undefined;
 }
 
 /** RFC 9110, section 9.2.2: doing it twice is doing it once. */
@@ -38,6 +40,15 @@ export function hop(options: HopOptions): Handler {
   proxy.on("proxyReq", (proxyReq, req) => (req as unknown as Attempt).onRequest(proxyReq));
   proxy.on("proxyReqWs", (proxyReq, req) => (req as unknown as Attempt).onRequest(proxyReq));
   proxy.on("proxyRes", (proxyRes, req) => (req as unknown as Attempt).onResponse(proxyRes));
+  if (!options.isStock) {
+    const toPool = (req: unknown) => (req as Attempt).toPool();
+    // Its types leave this method out: our way of sending comes before all of its own.
+    (proxy as unknown as { before(type: string, pass: string, own: (req: unknown) => true): void }).before(
+      "web",
+      "deleteLength",
+      toPool,
+    );
+  }
   // Each call brings a callback of its own; http-proxy throws where nobody listens to the event either.
   proxy.on("error", () => {});
 
@@ -64,7 +75,8 @@ async function answer(
   for (let attempts = 1; ; attempts++) {
     let upstream: Upstream;
     try {
-      upstream = await supervisor.upstream(request.signal);
+      const running = supervisor.upstream(request.signal);
+      upstream = running instanceof Promise ? await running : running;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       entries.write("error", "request not answered, the app is unavailable", {
@@ -76,9 +88,11 @@ async function answer(
 
     deadline.start();
     const attempt = new Attempt(request, upstream, options.stage);
-    const outcome = await Promise.race([attempt.send(proxy, body), deadline.passed]);
+    const release = upstream.hold();
+    request.sent.then(release);
+    deadline.onPassed = () => attempt.timeOut();
+    const outcome = await attempt.send(proxy, body, options.isStock === true);
     if (outcome === "timeout") {
-      attempt.abort();
       entries.write("error", "request timed out", { ...about(request), timeout: deadline.timeoutMs });
       return proxyError(request, 504, "the app took too long to answer");
     }
@@ -87,6 +101,7 @@ async function answer(
       const isOrphans = wasKilled(upstream) && !outcome.switched;
       if (!isOrphans || resent || !IDEMPOTENT.has(request.method) || !body.isReplayable) {
         upstream.answered();
+        if (outcome.switched || isEndless(outcome)) release();
         return outcome;
       }
       // Somebody killed the app's shell, and a process that it left behind answered before it was killed as well.
@@ -94,6 +109,7 @@ async function answer(
       resent = true;
       continue;
     }
+    release();
     request.signal.throwIfAborted();
 
     const end = await endOf(upstream);
@@ -160,15 +176,19 @@ class Attempt extends EventEmitter {
   readonly method: string;
   readonly url: string;
   readonly httpVersion = "1.1";
-  readonly headers: Record<string, string | string[]>;
+  /** Read by http-proxy where it sends by itself. */
+  headers: Record<string, string | string[]> = {};
   /** http-proxy looks whether the client is gone; `signal` says that here. */
   readonly socket = { destroyed: false };
   readonly connection = this.socket;
 
   readonly #request: ProxyRequest;
   readonly #upstream: Upstream;
-  readonly #settled: Promise<ProxyResponse | Broken>;
-  #settle!: (outcome: ProxyResponse | Broken) => void;
+  readonly #rawHeaders: Header[];
+  readonly #settled: Promise<ProxyResponse | Broken | "timeout">;
+  #settle!: (outcome: ProxyResponse | Broken | "timeout") => void;
+  #body: Readable | undefined;
+  #giveUp: (() => void) | undefined;
   #proxyReq: ClientRequest | undefined;
   #bytesReadBefore = 0;
   #connected = false;
@@ -177,7 +197,7 @@ class Attempt extends EventEmitter {
     super();
     this.#request = request;
     this.#upstream = upstream;
-    this.headers = headersForApp(request, stage);
+    this.#rawHeaders = headersForApp(request, stage);
     // http-proxy sets Content-Length: 0 on DELETE and OPTIONS without one, also where a chunked body follows: it is
     // told another method, and the real one stands in the options.
     this.method = request.upgrade === undefined ? "POST" : "GET";
@@ -187,7 +207,7 @@ class Attempt extends EventEmitter {
     });
   }
 
-  send(proxy: httpProxy, body: RequestBody): Promise<ProxyResponse | Broken> {
+  send(proxy: httpProxy, body: RequestBody, isStock: boolean): Promise<ProxyResponse | Broken | "timeout"> {
     const { upgrade, signal, method } = this.#request;
     const { host, port, agent } = this.#upstream;
     const onAbort = () => this.abort();
@@ -198,18 +218,58 @@ class Attempt extends EventEmitter {
     const common = { target: { protocol: "http:", host, port: String(port) }, toProxy: true };
     const onError = (error: Error) => this.onError(error);
     if (upgrade !== undefined) {
+      this.headers = { ...headersByName(this.#rawHeaders), connection: "Upgrade", upgrade: "websocket" };
       proxy.ws(this as never, upgrade.socket as Socket, upgrade.head, common, onError);
       this.#keepHandshakeAnswer();
-    } else {
-      this.#request.continue?.();
-      const buffer = hasBody(this.#request) ? body.open() : Readable.from([]);
-      buffer.on("error", () => this.abort());
-      proxy.web(this as never, NO_RESPONSE, { ...common, agent, buffer, method }, onError);
+      return this.#settled;
     }
+    this.#request.continue?.();
+    if (hasBody(this.#request)) {
+      this.#body = body.open();
+      this.#body.on("error", () => this.abort());
+    }
+    if (isStock) {
+      this.headers = headersByName(this.#rawHeaders);
+      if (this.#request.headers["transfer-encoding"] !== undefined) this.headers["transfer-encoding"] = "chunked";
+    }
+    const buffer = this.#body ?? (isStock ? Readable.from([]) : undefined);
+    proxy.web(this as never, NO_RESPONSE, { ...common, agent, method, ...(buffer && { buffer }) }, onError);
     return this.#settled;
   }
 
+  /** Our way of sending, in place of all that http-proxy does for a request. */
+  toPool(): true {
+    const { method, headers, earlyHints } = this.#request;
+    const length = headers["content-length"];
+    const bodyBytes = headers["transfer-encoding"] === undefined && length !== undefined ? Number(length) : undefined;
+    const { host, port, pool } = this.#upstream;
+    const own = this.#rawHeaders;
+    // A client of HTTP/1.0 names none, and 1.1 must.
+    const rawHeaders: Header[] = headers.host === undefined ? [["Host", `${host}:${port}`], ...own] : own;
+    this.#giveUp = pool.send(
+      { method, target: this.url, headers: rawHeaders, body: this.#body, bodyBytes },
+      {
+        interim: ({ status, headers }) => {
+          if (status === 103) earlyHints?.(headers);
+        },
+        response: ({ status, reason, headers, body, trailers }) => {
+          const statusText = UNSENDABLE.test(reason) ? undefined : reason;
+          this.#settle({ status, statusText, headers, body, trailers });
+        },
+        failed: (error, { wasSent, hasAnswered }) => this.#settle(new Broken(error, wasSent, hasAnswered)),
+      },
+    );
+    if (this.#request.signal.aborted) this.abort();
+    return true;
+  }
+
+  timeOut(): void {
+    this.#settle("timeout");
+    this.abort();
+  }
+
   abort(): void {
+    this.#giveUp?.();
     this.#proxyReq?.destroy();
   }
 
@@ -297,20 +357,16 @@ function timeoutOf(request: ProxyRequest, configuredMs: number): number {
 /** Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. */
 class Deadline {
   readonly timeoutMs: number;
-  readonly passed: Promise<"timeout">;
-  #pass!: (value: "timeout") => void;
+  onPassed: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
 
   constructor(timeoutMs: number) {
     this.timeoutMs = timeoutMs;
-    this.passed = new Promise((resolve) => {
-      this.#pass = resolve;
-    });
   }
 
   start(): void {
     this.stop();
-    this.#timer = setTimeout(() => this.#pass("timeout"), this.timeoutMs);
+    this.#timer = setTimeout(() => this.onPassed(), this.timeoutMs);
   }
 
   /** Does nothing before the start and after the stop. */

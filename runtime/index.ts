@@ -4,9 +4,10 @@ import { describe, type Parsed } from "../grammar/problem.ts";
 import { parseLocation, parseRoute } from "../grammar/route/index.ts";
 import { type ResolvedConfig, servesStatic } from "../schema/index.ts";
 import { EntryLog } from "./entries.ts";
+import type { Handler } from "./exchange.ts";
 import { hop } from "./hop.ts";
 import { type PipelineOptions, pipeline } from "./pipeline.ts";
-import { Supervisor } from "./process.ts";
+import { Supervisor, type SupervisorOptions } from "./process.ts";
 import { listen } from "./server.ts";
 
 export interface ServeOptions {
@@ -28,12 +29,19 @@ export interface ServeOptions {
   readonly log: (entries: readonly Entry[]) => void;
   /** Of the Git repository, for the entries. */
   readonly commit?: string | undefined;
+  /** Requests go to the app as http-proxy sends them, as the reference for our way. */
+  readonly hasStockHop?: boolean;
 }
 
 export interface RunningServer {
   readonly url: string;
   readonly host: string;
   readonly port: number;
+  /**
+   * Goes on by other options (all but the address and the log), on the same address and connections. Where the app has
+   * to be restarted for it, requests wait meanwhile; resolves with true then, when the old process is gone.
+   */
+  change(options: ServeOptions): Promise<boolean>;
   /** Stops accepting, lets requests end (five seconds at most), then stops the app (five more, then it is killed). */
   close(): Promise<void>;
   /** Ends the app's processes now, for a caller that is about to exit. */
@@ -45,31 +53,38 @@ export interface RunningServer {
  * meanwhile, requests wait for it, and what goes wrong with it is written as entries. Rejects where the port is taken.
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { config, stage, version, commit, log } = options;
-  const directory = resolve(options.directory);
+  const { host, port, stage, version, commit, log } = options;
   const entries = new EntryLog({ log, stage, version, ...(commit !== undefined && { commit }) });
-  const supervisor = options.command === undefined ? undefined : supervise(options, options.command, entries);
-  const timeoutMs = config.proxy.timeout * 1000;
-  const handler = pipeline({
-    ...pipelineOptions(config, directory),
-    entries,
-    app: supervisor && hop({ supervisor, entries, stage, timeoutMs }),
-  });
-
-  const { host } = options;
+  let supervisor = supervisorOf(options, entries);
+  let handler = handlerOf(options, entries, supervisor);
   const server = await listen({
-    handler,
+    handler: (request) => handler(request),
     entries,
     host,
-    port: options.port,
-    switchesProtocols: supervisor !== undefined,
+    port,
+    switchesProtocols: () => supervisor !== undefined,
   });
   supervisor?.start();
+
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     host,
     port: server.port,
     kill: () => supervisor?.kill(),
+    change: async (changed) => {
+      const last = supervisor;
+      const next = supervisionOf(changed, entries);
+      if (last === undefined || next === undefined) {
+        supervisor = next && new Supervisor(next);
+        supervisor?.start();
+      }
+      handler = handlerOf(changed, entries, supervisor);
+      if (last === undefined) return next !== undefined;
+      if (next !== undefined) return last.change(next);
+      await last.drained();
+      await last.stop();
+      return true;
+    },
     close: async () => {
       supervisor?.refuseToWait();
       await server.close();
@@ -79,9 +94,26 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
-function supervise(options: ServeOptions, command: string, entries: EntryLog): Supervisor {
-  const { config, env, stage } = options;
-  return new Supervisor({
+function supervisorOf(options: ServeOptions, entries: EntryLog): Supervisor | undefined {
+  const supervision = supervisionOf(options, entries);
+  return supervision && new Supervisor(supervision);
+}
+
+function handlerOf(options: ServeOptions, entries: EntryLog, supervisor: Supervisor | undefined): Handler {
+  const { config, directory, stage } = options;
+  const timeoutMs = config.proxy.timeout * 1000;
+  return pipeline({
+    ...pipelineOptions(config, resolve(directory)),
+    entries,
+    app: supervisor && hop({ supervisor, entries, stage, timeoutMs, isStock: options.hasStockHop }),
+  });
+}
+
+/** Undefined for a static site, which has no process. */
+function supervisionOf(options: ServeOptions, entries: EntryLog): SupervisorOptions | undefined {
+  const { command, config, env, stage } = options;
+  if (command === undefined) return undefined;
+  return {
     command,
     directory: resolve(options.directory),
     env,
@@ -90,7 +122,7 @@ function supervise(options: ServeOptions, command: string, entries: EntryLog): S
     backoff: config.proxy.backoff,
     output: config.logs.disable ? undefined : { stdout: config.logs.stdout, stderr: config.logs.stderr },
     entries,
-  });
+  };
 }
 
 function pipelineOptions(config: ResolvedConfig, directory: string): Omit<PipelineOptions, "entries" | "app"> {

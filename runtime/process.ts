@@ -1,7 +1,9 @@
 import { Agent } from "node:http";
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
+import type { CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
+import { Pool } from "./http1/pool.ts";
 import { entryOfLine, LineSplitter } from "./output.ts";
 import { anyPort, listeningHost } from "./port.ts";
 import { type Exit, type ProcessGroup, startGroup } from "./process-group.ts";
@@ -14,6 +16,9 @@ const STABLE_MS = 1_000;
 
 /** From SIGTERM to SIGKILL. */
 const STOP_MS = 5_000;
+
+/** Requests that an app still answers have so long before it is restarted for a changed configuration. */
+const DRAIN_MS = 5_000;
 
 /** After the group was killed: for it to be gone and its last output to arrive. Only uninterruptible sleep is longer. */
 const LAST_OUTPUT_MS = 500;
@@ -54,12 +59,24 @@ export interface Upstream {
   readonly host: string;
   readonly port: number;
   /** Connections of this run only, so that a restarted app never meets a connection of its predecessor. */
+  readonly pool: Pool;
+  /** The same for http-proxy's own way of sending. */
   readonly agent: Agent;
   readonly exited: Promise<Exit>;
   /** How it ended, once it did. */
   exit(): Exit | undefined;
   /** To be called when the app answered a request. */
   answered(): void;
+  /** The app is at work for somebody until the answer is called: an orderly restart waits for it. */
+  hold(): () => void;
+}
+
+/** One life of the app, as far as others have a say in it. */
+interface Run {
+  /** Its end is wanted: the supervisor stops, or the next run is to begin. */
+  readonly end: AbortController;
+  /** Its last requests are answered and nothing of it is left; undefined where nobody asked it to end. */
+  ended?: Promise<void>;
 }
 
 /** The app is not there, and waiting does not help: answered with 503. */
@@ -77,11 +94,14 @@ interface Waiter {
  * backoff. Requests wait in `upstream`. All that happens is written as entries.
  */
 export class Supervisor {
-  readonly #options: SupervisorOptions;
+  #options: SupervisorOptions;
   readonly #stop = new AbortController();
   readonly #waiters = new Set<Waiter>();
   #group: ProcessGroup | undefined;
   #upstream: Upstream | undefined;
+  #run: Run = { end: new AbortController() };
+  #held = 0;
+  #whenFree: (() => void) | undefined;
   #running: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #refusesToWait = false;
@@ -104,8 +124,8 @@ export class Supervisor {
    * The running app, waiting while it starts or restarts, up to listen_timeout.
    * Throws Unavailable, or the signal's reason where the client went away.
    */
-  upstream(signal: AbortSignal): Promise<Upstream> {
-    if (this.#upstream !== undefined) return Promise.resolve(this.#upstream);
+  upstream(signal: CancelSignal): Promise<Upstream> | Upstream {
+    if (this.#upstream !== undefined) return this.#upstream;
     if (this.#refusesToWait) return Promise.reject(new Unavailable(STOPPING));
     return new Promise((resolve, reject) => {
       const { listenTimeoutMs } = this.#options;
@@ -124,7 +144,7 @@ export class Supervisor {
           reject(error);
         },
       };
-      const onAbort = () => waiter.reject(signal.reason);
+      const onAbort = () => waiter.reject(signal.reason as Error);
       const timer = setTimeout(() => {
         waiter.reject(new Unavailable(`the app did not listen within ${listenTimeoutMs} ms`));
       }, listenTimeoutMs);
@@ -132,6 +152,50 @@ export class Supervisor {
       this.#waiters.add(waiter);
       this.#wake?.();
     });
+  }
+
+  /**
+   * Goes on by other options. Where they make a difference to the app's process, or it does not listen, it is ended as
+   * `stop` does, after its requests were answered, and started again: requests wait meanwhile. Resolves with true when
+   * the old process is gone, with false where the app runs on.
+   */
+  async change(options: SupervisorOptions): Promise<boolean> {
+    const runsOn = this.#upstream !== undefined && processKey(options) === processKey(this.#options);
+    this.#options = options;
+    if (runsOn || this.#stop.signal.aborted) return false;
+    options.entries.write("info", "app restarts with a changed configuration", {});
+    const run = this.#run;
+    const group = this.#group;
+    this.#upstream = undefined;
+    run.ended = this.drained().then(() => {
+      run.end.abort();
+      return endGroup(group);
+    });
+    await run.ended;
+    return true;
+  }
+
+  /** Resolves when the app has no more to answer but what has no end, after five seconds at the latest. */
+  async drained(): Promise<void> {
+    if (this.#held === 0) return;
+    const timer = new AbortController();
+    const free = new Promise<void>((resolve) => {
+      this.#whenFree = resolve;
+    });
+    await Promise.race([free, sleep(DRAIN_MS, timer.signal)]);
+    this.#whenFree = undefined;
+    timer.abort();
+  }
+
+  #hold(): () => void {
+    this.#held++;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#held--;
+      if (this.#held === 0) this.#whenFree?.();
+    };
   }
 
   /** The server closes: requests still reach a running app, but none waits for one that does not run. */
@@ -142,34 +206,37 @@ export class Supervisor {
 
   /** Asks the app to end, ends it after five seconds, and leaves nothing of it behind. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    this.refuseToWait();
-    const group = this.#group;
-    if (group !== undefined) {
-      group.terminate();
-      await Promise.race([group.closed, sleep(STOP_MS)]);
-      group.kill();
-      const deadlineMs = performance.now() + LAST_OUTPUT_MS;
-      while (group.isThere() && performance.now() < deadlineMs) await sleep(POLL_MS);
-      await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
-    }
+    this.#endAll();
+    await endGroup(this.#group);
     await this.#running;
   }
 
   /** Ends the app now, without asking. */
   kill(): void {
-    this.#stop.abort();
-    this.refuseToWait();
+    this.#endAll();
     this.#group?.kill();
   }
 
+  #endAll(): void {
+    this.#stop.abort();
+    this.#run.end.abort();
+    this.refuseToWait();
+  }
+
   async #superviseUntilStopped(): Promise<void> {
-    const { backoff, entries, random = Math.random } = this.#options;
     let failures = 0;
     let attempt = 0;
     while (!this.#stop.signal.aborted) {
       attempt += 1;
-      const run = await this.#runOnce(attempt).catch((error: Error) => this.#notStarted(error));
+      this.#run = { end: new AbortController() };
+      const { end } = this.#run;
+      const run = await this.#runOnce(attempt, this.#run).catch((error: Error) => this.#notStarted(error));
+      const { backoff, entries, random = Math.random } = this.#options;
+      if (this.#run.ended !== undefined) {
+        await this.#run.ended;
+        failures = 0;
+        continue;
+      }
       if (this.#stop.signal.aborted) return;
 
       failures = run.stable ? 0 : failures + 1;
@@ -179,20 +246,22 @@ export class Supervisor {
           reason: run.reason,
         });
         this.#refuse(run.reason);
-        await this.#nextRequest();
+        await this.#nextRequest(end.signal);
       } else {
         const delayMs = backoffDelayMs(backoff, Math.max(0, failures - 1), random);
         entries.write("warn", "app restarts", { delay: delayMs });
-        await sleep(delayMs, this.#stop.signal);
+        await sleep(delayMs, end.signal);
       }
+      if (end.signal.aborted) failures = 0;
     }
   }
 
   /** One life of the app, from its start until nothing of it is left. */
-  async #runOnce(attempt: number): Promise<{ stable: boolean; reason: string }> {
+  async #runOnce(attempt: number, run: Run): Promise<{ stable: boolean; reason: string }> {
     const { command, directory, entries, listenTimeoutMs } = this.#options;
+    const isToEnd = () => run.end.signal.aborted || run.ended !== undefined;
     const port = await this.#freePort();
-    if (this.#stop.signal.aborted) return { stable: false, reason: "stopped" };
+    if (isToEnd()) return { stable: false, reason: "stopped" };
     const startedMs = performance.now();
     const group = startGroup(command, { cwd: directory, env: appEnvironment(this.#options, port) });
     this.#group = group;
@@ -202,7 +271,7 @@ export class Supervisor {
     const host = await untilListening(port, group.exited, listenTimeoutMs);
     let stable = false;
     let stableTimer: NodeJS.Timeout | undefined;
-    if (host !== undefined) {
+    if (host !== undefined && !isToEnd()) {
       const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
       entries.write("info", attempt === 1 ? "app listening" : "app listening again", {
         pid: group.pid,
@@ -213,23 +282,35 @@ export class Supervisor {
         stable = true;
       };
       stableTimer = setTimeout(isStable, STABLE_MS);
-      this.#upstream = { host, port, agent, exited: group.exited, exit: () => group.exit, answered: isStable };
+      const hold = () => this.#hold();
+      const pool = new Pool({ host, port, idleMs: IDLE_CONNECTION_MS });
+      this.#upstream = {
+        host,
+        port,
+        pool,
+        agent,
+        exited: group.exited,
+        exit: () => group.exit,
+        answered: isStable,
+        hold,
+      };
       for (const waiter of [...this.#waiters]) waiter.resolve(this.#upstream);
       await group.exited;
       this.#upstream = undefined;
+      pool.close();
       closeIdle(agent);
     }
 
     clearTimeout(stableTimer);
-    // An orderly stop gives what the shell started its own time to end.
-    if (this.#stop.signal.aborted) return { stable, reason: "stopped" };
+    // An orderly end gives what the shell started its own time.
+    if (isToEnd()) return { stable, reason: "stopped" };
     // Not listening in time, or the shell ended: what it started must not live on, least of all answer requests.
     const didExit = group.exit !== undefined;
     group.kill();
     const exit = await group.exited;
     await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
     this.#group = undefined;
-    if (this.#stop.signal.aborted) return { stable, reason: "stopped" };
+    if (isToEnd()) return { stable, reason: "stopped" };
 
     if (!didExit) {
       entries.write("error", "app did not listen on PORT in time", {
@@ -258,10 +339,11 @@ export class Supervisor {
 
   /** Turns the output into entries; the array that it answers holds the last lines at any time. */
   #readOutput(group: ProcessGroup): string[] {
-    const { entries, output } = this.#options;
+    const { entries } = this.#options;
     const lastLines: string[] = [];
-    const read = (stream: Readable | null, level: string | undefined) => {
+    const read = (stream: Readable | null, from: "stdout" | "stderr") => {
       const lines = new LineSplitter((line) => {
+        const level = this.#options.output?.[from];
         if (level !== undefined) {
           const entry = entryOfLine(line, { level, nowMs: entries.nowMs });
           if (entry !== undefined) entries.add(entry);
@@ -273,8 +355,8 @@ export class Supervisor {
       stream?.once("close", () => lines.end());
       stream?.on("error", () => {});
     };
-    read(group.stdout, output?.stdout);
-    read(group.stderr, output?.stderr);
+    read(group.stdout, "stdout");
+    read(group.stderr, "stderr");
     return lastLines;
   }
 
@@ -282,9 +364,8 @@ export class Supervisor {
     for (const waiter of [...this.#waiters]) waiter.reject(new Unavailable(reason));
   }
 
-  #nextRequest(): Promise<void> {
+  #nextRequest(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const { signal } = this.#stop;
       const wake = () => {
         this.#wake = undefined;
         signal.removeEventListener("abort", wake);
@@ -316,6 +397,22 @@ export function backoffDelayMs(backoff: Backoff, n: number, random: () => number
   const { min, max, factor, jitter } = backoff;
   const full = Math.min(max, min * factor ** n);
   return Math.round(jitter ? min + random() * Math.max(0, full - min) : full);
+}
+
+/** Asks the group to end, ends it after five seconds, and waits until nothing of it is there. */
+async function endGroup(group: ProcessGroup | undefined): Promise<void> {
+  if (group === undefined) return;
+  group.terminate();
+  await Promise.race([group.closed, sleep(STOP_MS)]);
+  group.kill();
+  const deadlineMs = performance.now() + LAST_OUTPUT_MS;
+  while (group.isThere() && performance.now() < deadlineMs) await sleep(POLL_MS);
+  await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
+}
+
+/** Equal where the same process would run: a change of the rest needs no restart. */
+function processKey({ command, directory, env, stage }: SupervisorOptions): string {
+  return JSON.stringify([command, directory, stage, Object.entries(env).sort()]);
 }
 
 function appEnvironment(options: SupervisorOptions, port: number): NodeJS.ProcessEnv {

@@ -18,14 +18,26 @@ export async function respond(
   const isBodiless = method === "HEAD" || status === 204 || status === 304;
   if (isBodiless || body === undefined || typeof body === "string" || Buffer.isBuffer(body)) {
     if (isBodiless) discard(body);
+    else addTrailers(response, res);
     const bytes = isBodiless || body === undefined ? Buffer.alloc(0) : Buffer.from(body as string | Buffer);
     await new Promise<void>((resolve) => {
       res.once("close", resolve);
-      res.end(bytes);
+      // A text goes out in one piece with the head; the two as bytes would be copied or written apart.
+      if (bytes.length <= MAX_TEXT_BYTES) res.end(bytes.toString("latin1"), "latin1");
+      else res.end(bytes);
     });
     return { bytes: bytes.length, status };
   }
-  return { bytes: await stream(body, res, Number(headerOf(response, "content-length") ?? Number.NaN)), status };
+  return { bytes: await stream(body, response, res), status };
+}
+
+/** Turning more into a text costs more than it saves. */
+const MAX_TEXT_BYTES = 16 * 1024;
+
+/** Only a body in chunks has a place for trailers: node:http leaves them out elsewhere. */
+function addTrailers({ trailers }: ProxyResponse, res: ServerResponse): void {
+  const fields = trailers?.() ?? [];
+  if (fields.length > 0) res.addTrailers(fields as [string, string][]);
 }
 
 /** Header values are bytes; text beyond them can only come from the configuration and goes out in UTF-8. */
@@ -33,8 +45,9 @@ function inLatin1(value: string): string {
   return /[^\u0000-\u00ff]/.test(value) ? Buffer.from(value).toString("latin1") : value;
 }
 
-/** `expectedBytes` is NaN where the response does not announce its length. */
-function stream(body: Readable, res: ServerResponse, expectedBytes: number): Promise<number> {
+function stream(body: Readable, response: ProxyResponse, res: ServerResponse): Promise<number> {
+  // NaN where the response does not announce its length.
+  const expectedBytes = Number(headerOf(response, "content-length") ?? Number.NaN);
   return new Promise((resolve) => {
     let bytes = 0;
     let ended = false;
@@ -47,7 +60,10 @@ function stream(body: Readable, res: ServerResponse, expectedBytes: number): Pro
       ended = true;
       // Less than announced (a file that was cut meanwhile): the client must see that it has not got all.
       if (bytes < expectedBytes) res.destroy();
-      else res.end();
+      else {
+        addTrailers(response, res);
+        res.end();
+      }
     });
     // An answer that broke off in the middle breaks off for the client too, rather than looking complete.
     body.once("error", () => res.destroy());

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { Cancellation, type CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
-import { discard, type Handler, headerOf, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
+import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 import { proxyError } from "./proxy-error.ts";
 import { respond } from "./respond.ts";
 
@@ -25,8 +26,8 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** There is an app that may switch protocols; without one, a wish to upgrade is ignored. */
-  readonly switchesProtocols: boolean;
+  /** Is there an app that may switch protocols? Without one, a wish to upgrade is ignored. */
+  readonly switchesProtocols: () => boolean;
 }
 
 /** The edge between node:http and the pipeline. Rejects where the port cannot be had. */
@@ -40,12 +41,14 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
   });
-  server.on("request", (req, res) => handle(req, res));
-  server.on("checkContinue", (req, res) => handle(req, res, { continue: once(() => res.writeContinue()) }));
+  server.on("request", (req, res) => handle(req, res, { earlyHints: hinter(res) }));
+  server.on("checkContinue", (req, res) =>
+    handle(req, res, { earlyHints: hinter(res), continue: once(() => res.writeContinue()) }),
+  );
   server.on("checkExpectation", (_req, res) => res.writeHead(417, { "Content-Length": "0" }).end());
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => {});
-    if (!options.switchesProtocols || req.headers.upgrade?.toLowerCase() !== "websocket" || req.method !== "GET") {
+    if (!options.switchesProtocols() || req.headers.upgrade?.toLowerCase() !== "websocket" || req.method !== "GET") {
       withoutUpgrade(server, req, socket as Socket, head);
       return;
     }
@@ -69,21 +72,21 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   async function handle(
     req: IncomingMessage,
     res: ServerResponse,
-    more: Pick<ProxyRequest, "continue" | "upgrade"> = {},
+    more: Pick<ProxyRequest, "continue" | "earlyHints" | "upgrade">,
   ): Promise<void> {
-    const abort = new AbortController();
+    const signal = new Cancellation();
     let settleSent!: (sent: { bytes: number; status: number }) => void;
     const sent = new Promise<{ bytes: number; status: number }>((resolve) => {
       settleSent = resolve;
     });
     const socket = req.socket;
     const onClose = () => {
-      if (!res.writableFinished) abort.abort(new Error("the client closed the connection"));
+      if (!res.writableFinished) signal.abort(new Error("the client closed the connection"));
     };
     if (more.upgrade === undefined) res.once("close", onClose);
     else socket.once("close", onClose);
 
-    const request = { ...requestOf(req, abort.signal, sent), ...more };
+    const request = { ...requestOf(req, signal, sent), ...more };
     try {
       const response = await answer(request);
       if (response.switched) {
@@ -93,7 +96,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
         settleSent({ status: response.status, bytes: 0 });
         return;
       }
-      if (abort.signal.aborted) {
+      if (signal.aborted) {
         discard(response.body);
         settleSent({ status: CLIENT_CLOSED, bytes: 0 });
         return;
@@ -107,9 +110,9 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
       // What is left of a body that nobody read would keep the connection from its next request.
       req.resume();
     } catch (error) {
-      settleSent({ status: abort.signal.aborted ? CLIENT_CLOSED : 500, bytes: 0 });
+      settleSent({ status: signal.aborted ? CLIENT_CLOSED : 500, bytes: 0 });
       res.destroy();
-      if (!abort.signal.aborted) throw error;
+      if (!signal.aborted) throw error;
     }
   }
 
@@ -140,6 +143,19 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   }
 }
 
+/** Browsers act on Link alone. What it holds is the app's; node:http throws where it would not send it. */
+function hinter(res: ServerResponse): (headers: readonly Header[]) => void {
+  return (headers) => {
+    const link = headers.filter(([name]) => name.toLowerCase() === "link").map(([, value]) => value);
+    if (link.length === 0 || res.headersSent || res.req.httpVersion !== "1.1") return;
+    try {
+      res.writeEarlyHints({ link });
+    } catch {
+      // A hint is worth no answer.
+    }
+  };
+}
+
 /** A request that is sent to the app again has its leave already. */
 function once(action: () => void): () => void {
   let done = false;
@@ -149,7 +165,7 @@ function once(action: () => void): () => void {
   };
 }
 
-function requestOf(req: IncomingMessage, signal: AbortSignal, sent: ProxyRequest["sent"]): ProxyRequest {
+function requestOf(req: IncomingMessage, signal: CancelSignal, sent: ProxyRequest["sent"]): ProxyRequest {
   const { path, query, authority } = splitTarget(req.url ?? "/");
   const { socket } = req;
   return {
@@ -197,11 +213,6 @@ function withHost(rawHeaders: readonly string[], host: string): string[] {
     if (rawHeaders[i]!.toLowerCase() !== "host") headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
   }
   return headers;
-}
-
-/** An answer that never ends by itself. */
-function isEndless(response: ProxyResponse): boolean {
-  return /^text\/event-stream\b/i.test(headerOf(response, "content-type") ?? "");
 }
 
 /**

@@ -84,7 +84,7 @@ t.test("kill -9 leaves nothing either", async (t) => {
   t.pass();
 });
 
-t.test("an edit of tool.json restarts on the same port, a bad one says so and changes nothing", async (t) => {
+t.test("an edit of tool.json is in force on the same port, a bad one says so and changes nothing", async (t) => {
   const cwd = t.testdir(project());
   const path = join(cwd, "tool.json");
   const { running, url } = await startTool(cwd);
@@ -95,13 +95,75 @@ t.test("an edit of tool.json restarts on the same port, a bad one says so and ch
   t.equal((await ask(url)).pid, before.pid, "the app goes on");
 
   // As editors do that write beside and rename.
-  await writeFile(`${path}.new`, '{ "name": "app", "headers": { "/*": { "X-New": "1" } } }');
-  await rename(`${path}.new`, path);
-  await until("the restart", () => running.stdout().includes("tool.json changed: restarted."));
+  const edit = async (config: object) => {
+    await writeFile(`${path}.new`, JSON.stringify({ name: "app", ...config }));
+    await rename(`${path}.new`, path);
+  };
+  await edit({ headers: { "/*": { "X-New": "1" } } });
+  await until("the change", () => running.stdout().includes("tool.json changed: in force, the app runs on."));
   const response = await fetch(url);
   t.equal(response.headers.get("x-new"), "1");
-  t.not(((await response.json()) as { pid: number }).pid, before.pid);
+  t.equal(((await response.json()) as { pid: number }).pid, before.pid, "a header is no reason to restart the app");
+
+  await edit({ environment: { A: "new" } });
+  await until("the restart", () => running.stdout().includes("tool.json changed: the app restarts."));
+  const after = await ask(url);
+  t.not(after.pid, before.pid);
+  t.equal(after.a, "new");
   t.equal(isRunning(Number(before.pid)), false, "the old app is gone");
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
+t.test("while tool.json changes again and again, every request is answered", async (t) => {
+  const cwd = t.testdir(project());
+  const { running, url } = await startTool(cwd);
+  const restarts = () => running.stdout().split("tool.json changed: the app restarts.").length - 1;
+  const pids = new Set<unknown>();
+  const statuses = new Map<number, number>();
+  let isDone = false;
+  const client = async () => {
+    while (!isDone) {
+      const response = await fetch(`${url}/orders`, { method: pids.size % 2 === 0 ? "GET" : "POST" });
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      pids.add(((await response.json()) as { pid: number }).pid);
+    }
+  };
+  const clients = [client(), client(), client()];
+  for (let round = 1; round <= 4; round++) {
+    await writeFile(join(cwd, "tool.json"), JSON.stringify({ name: "app", environment: { A: String(round) } }));
+    await until(`restart ${round}`, () => restarts() === round);
+    await until("an answer of the new app", async () => (await ask(url)).a === String(round));
+  }
+  isDone = true;
+  await Promise.all(clients);
+  t.same([...statuses.keys()], [200], `${statuses.get(200)} requests`);
+  t.equal(pids.size, 5, "the first app and four more");
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
+t.test("a server becomes a static site and a server again", async (t) => {
+  const cwd = t.testdir({ ...project(), "index.html": "<h1>hello</h1>" });
+  const path = join(cwd, "tool.json");
+  const { running, url } = await startTool(cwd);
+  const { pid } = await ask(url);
+  await writeFile(path, '{ "name": "app", "type": "static" }');
+  await until("the file", async () => (await (await fetch(`${url}/`)).text()) === "<h1>hello</h1>");
+  await until("the app to be gone", () => !isRunning(Number(pid)));
+  await writeFile(path, '{ "name": "app" }');
+  await until("the app", async () => (await fetch(`${url}/orders`)).status === 200);
+  running.kill("SIGTERM");
+  t.equal((await running.ended).code, 0);
+});
+
+t.test("an edit mends an app that does not start", async (t) => {
+  const cwd = t.testdir(project({ proxy: { command: "exit 3", backoff: { attempts: 1 } } }));
+  const { running, url } = await startTool(cwd);
+  await until("the failure", () => running.stdout().includes("app unavailable"));
+  await writeFile(join(cwd, "tool.json"), JSON.stringify({ name: "app" }));
+  await until("the restart", () => running.stdout().includes("the app restarts"));
+  t.equal((await fetch(url)).status, 200);
   running.kill("SIGTERM");
   await running.ended;
 });
@@ -119,7 +181,9 @@ t.test("a taken port", async (t) => {
   const by = process.platform === "linux" ? ` by [^(]+ \\(process ${process.pid}\\)` : "";
   t.match(
     asked.stderr,
-    new RegExp(`^error: cannot listen on 127\\.0\\.0\\.1:${port}: it is taken${by}\\n  stop that, or name`),
+    new RegExp(
+      `^error: cannot listen on 127\\.0\\.0\\.1:${port}: it is taken${by}\\n  stop that, or use --address 127\\.0\\.0\\.1:\\d+\\n$`,
+    ),
   );
 
   const first = spawnTool(["start"], { cwd });

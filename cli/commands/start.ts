@@ -13,6 +13,7 @@ import { appEnvironment } from "../project/app-environment.ts";
 import { type ResolvedProject, resolveProject } from "../project/resolve-config.ts";
 import { type Address, parseAddress } from "../start/address.ts";
 import { writeFirstConfig } from "../start/first-run.ts";
+import { nextFreePort } from "../start/next-free-port.ts";
 import { portOwner } from "../start/port-owner.ts";
 import { watchFile } from "../start/watch-file.ts";
 
@@ -29,7 +30,7 @@ const PORT_TRIES = 20;
 
 /**
  * `tool start`: the app behind the proxy on this machine, until a signal. It runs the server and no hooks. A changed
- * tool.json restarts it; a bad one is reported and changes nothing.
+ * tool.json is in force at once and without a gap; a bad one is reported and changes nothing.
  */
 export async function start(context: Context, flags: StartFlags): Promise<number> {
   const { io } = context;
@@ -95,16 +96,9 @@ export async function start(context: Context, flags: StartFlags): Promise<number
           await context.say(`${CONFIG_FILE} has errors: the app goes on as before.`);
           return;
         }
-        await server?.close();
-        server = undefined;
-        try {
-          server = await serve(serveOptions(context, changed, { host, port, log }));
-          await note(`${CONFIG_FILE} changed: restarted.`);
-          await sayWhatIsNotApplied(context, changed);
-        } catch (error) {
-          await context.crash(error);
-          await note(`The app does not run. A change of ${CONFIG_FILE} tries again.`);
-        }
+        const restarted = await listening.change(serveOptions(context, changed, { host, port, log }));
+        await note(`${CONFIG_FILE} changed: ${restarted ? "the app restarts" : "in force, the app runs on"}.`);
+        await sayWhatIsNotApplied(context, changed);
       },
       stop.signal,
     );
@@ -185,11 +179,14 @@ async function listen(
     } catch (error) {
       const code = codeOf(error);
       if (code === "EADDRINUSE" && options.isDefault && tries < PORT_TRIES) continue;
-      const shown = `${host.includes(":") ? `[${host}]` : host}:${at.port}`;
+      const shown = shownAs(host, at.port);
       if (code === "EADDRINUSE") {
+        const free = await nextFreePort(host, at.port, PORT_TRIES);
         return context.fail(
           `cannot listen on ${shown}: it is taken${by(at.port)}`,
-          "stop that, or name another --address",
+          free === undefined
+            ? "stop that, or name another --address"
+            : `stop that, or use --address ${shownAs(host, free)}`,
         );
       }
       if (code === "EACCES")
@@ -200,6 +197,10 @@ async function listen(
       throw error;
     }
   }
+}
+
+function shownAs(host: string, port: number): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 function by(port: number): string {

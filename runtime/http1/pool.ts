@@ -1,0 +1,79 @@
+import { Connection, type Outcome, type OutgoingRequest } from "./connection.ts";
+
+export interface PoolOptions {
+  readonly host: string;
+  readonly port: number;
+  /** An idle connection is closed after so long: earlier than the app would do it. */
+  readonly idleMs: number;
+}
+
+interface Idle {
+  readonly connection: Connection;
+  readonly sinceMs: number;
+}
+
+/** The connections to one run of the app: as many as there are requests at a time, kept for the next ones. */
+export class Pool {
+  readonly #options: PoolOptions;
+  /** The one that was used last is the next to be used, so that those that are not needed grow old. */
+  readonly #idle: Idle[] = [];
+  #sweep: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Answers with what gives the request up. Throws where the request could not be written. */
+  send(request: OutgoingRequest, outcome: Outcome): () => void {
+    const connection = this.#idle.pop()?.connection ?? this.#connect();
+    try {
+      return connection.send(request, outcome);
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  /** Idle connections are closed now, the others after their response. */
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#sweep);
+    for (const { connection } of this.#idle.splice(0)) connection.destroy();
+  }
+
+  #connect(): Connection {
+    const { host, port } = this.#options;
+    return new Connection({
+      host,
+      port,
+      onIdle: (connection) => this.#keep(connection),
+      onClosed: (connection) => this.#forget(connection),
+    });
+  }
+
+  #keep(connection: Connection): void {
+    if (this.#isClosed) {
+      connection.destroy();
+      return;
+    }
+    this.#idle.push({ connection, sinceMs: performance.now() });
+    // One timer for all: a timer for each connection would be set and cleared with every request.
+    this.#sweep ??= setInterval(() => this.#closeOld(), this.#options.idleMs / 4).unref();
+  }
+
+  #closeOld(): void {
+    const oldestMs = performance.now() - this.#options.idleMs;
+    // The oldest stand first.
+    const kept = this.#idle.findIndex(({ sinceMs }) => sinceMs >= oldestMs);
+    for (const { connection } of this.#idle.slice(0, kept === -1 ? undefined : kept)) connection.destroy();
+    if (this.#idle.length > 0) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+  }
+
+  #forget(connection: Connection): void {
+    const at = this.#idle.findIndex((idle) => idle.connection === connection);
+    if (at !== -1) this.#idle.splice(at, 1);
+  }
+}
