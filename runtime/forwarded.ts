@@ -62,7 +62,7 @@ export function headersForApp(request: ProxyRequest, stage: string): Record<stri
   }
   Object.assign(headers, forwardedHeaders(request));
   headers["x-request-id"] = request.id;
-  headers["x-context"] = localContext(request, stage);
+  headers["x-context"] = request.context ?? localContext(request, stage);
   if (request.path !== request.clientPath) headers["x-original-path"] = request.clientPath;
   return headers;
 }

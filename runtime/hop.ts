@@ -42,12 +42,12 @@ export function hop(options: HopOptions): Handler {
   proxy.on("error", () => {});
 
   return async (request) => {
-    const deadline = new Deadline(timeoutOf(request, options.timeoutMs));
+    const deadline = new Deadline(timeoutOf(request, options.timeoutMs), request.answerByMs);
     const body = new RequestBody(request.body, () => deadline.extend());
     try {
       return await answer(request, body, deadline, proxy, options);
     } finally {
-      deadline.stop();
+      deadline.end();
     }
   };
 }
@@ -62,9 +62,9 @@ async function answer(
   const { supervisor, entries } = options;
   let resent = false;
   for (let attempts = 1; ; attempts++) {
-    let upstream: Upstream;
+    let upstream: Upstream | "timeout";
     try {
-      upstream = await supervisor.upstream(request.signal);
+      upstream = await Promise.race([supervisor.upstream(request.signal), deadline.passed]);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       entries.write("error", "request not answered, the app is unavailable", {
@@ -73,14 +73,14 @@ async function answer(
       });
       return proxyError(request, 503, "the app is not available");
     }
+    if (upstream === "timeout") return timedOut(request, deadline, entries);
 
     deadline.start();
     const attempt = new Attempt(request, upstream, options.stage);
     const outcome = await Promise.race([attempt.send(proxy, body), deadline.passed]);
     if (outcome === "timeout") {
       attempt.abort();
-      entries.write("error", "request timed out", { ...about(request), timeout: deadline.timeoutMs });
-      return proxyError(request, 504, "the app took too long to answer");
+      return timedOut(request, deadline, entries);
     }
     deadline.stop();
     if (!(outcome instanceof Broken)) {
@@ -114,6 +114,11 @@ async function answer(
       ? proxyError(request, 502, "the app broke the connection")
       : proxyError(request, 503, "the app does not accept connections");
   }
+}
+
+function timedOut(request: ProxyRequest, deadline: Deadline, entries: EntryLog): ProxyResponse {
+  entries.write("error", "request timed out", { ...about(request), timeout: deadline.timeoutMs });
+  return proxyError(request, 504, "the app took too long to answer");
 }
 
 /**
@@ -294,18 +299,24 @@ function timeoutOf(request: ProxyRequest, configuredMs: number): number {
   return parsed.ok ? Math.min(configuredMs, parsed.value) : configuredMs;
 }
 
-/** Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. */
+/**
+ * Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. Where
+ * the platform says by when an answer must stand, that time passes always, also while a request waits for the app.
+ */
 class Deadline {
   readonly timeoutMs: number;
   readonly passed: Promise<"timeout">;
   #pass!: (value: "timeout") => void;
   #timer: NodeJS.Timeout | undefined;
+  readonly #last: NodeJS.Timeout | undefined;
 
-  constructor(timeoutMs: number) {
-    this.timeoutMs = timeoutMs;
+  constructor(timeoutMs: number, answerByMs: number | undefined) {
+    const leftMs = answerByMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, answerByMs - Date.now());
+    this.timeoutMs = Math.min(timeoutMs, leftMs);
     this.passed = new Promise((resolve) => {
       this.#pass = resolve;
     });
+    if (answerByMs !== undefined) this.#last = setTimeout(() => this.#pass("timeout"), leftMs);
   }
 
   start(): void {
@@ -321,6 +332,11 @@ class Deadline {
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+  }
+
+  end(): void {
+    this.stop();
+    clearTimeout(this.#last);
   }
 }
 

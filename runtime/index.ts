@@ -4,9 +4,11 @@ import { describe, type Parsed } from "../grammar/problem.ts";
 import { parseLocation, parseRoute } from "../grammar/route/index.ts";
 import { type ResolvedConfig, servesStatic } from "../schema/index.ts";
 import { EntryLog } from "./entries.ts";
+import type { Handler, ProxyRequest, ProxyResponse } from "./exchange.ts";
 import { hop } from "./hop.ts";
 import { type PipelineOptions, pipeline } from "./pipeline.ts";
 import { Supervisor } from "./process.ts";
+import { proxyError } from "./proxy-error.ts";
 import { listen } from "./server.ts";
 
 export interface ServeOptions {
@@ -40,22 +42,43 @@ export interface RunningServer {
   kill(): void;
 }
 
-/**
- * Serves an app, or a static site, behind the pipeline. Resolves when the address accepts connections; the app starts
- * meanwhile, requests wait for it, and what goes wrong with it is written as entries. Rejects where the port is taken.
- */
-export async function serve(options: ServeOptions): Promise<RunningServer> {
+/** An app, or a static site, behind the pipeline, without the edge that requests come in at. */
+export interface Application {
+  readonly handler: Handler;
+  /** Undefined for a static site. It is not started yet. */
+  readonly supervisor: Supervisor | undefined;
+  readonly entries: EntryLog;
+  /** The proxy's own answer to a request that failed further out than the pipeline, with its pages and header rules. */
+  failure(request: ProxyRequest, status: number, message: string): Promise<ProxyResponse>;
+}
+
+export type ApplicationOptions = Omit<ServeOptions, "host" | "port">;
+
+/** What the local server and the function platform have in common. Runs nothing. */
+export function createApplication(options: ApplicationOptions): Application {
   const { config, stage, version, commit, log } = options;
   const directory = resolve(options.directory);
   const entries = new EntryLog({ log, stage, version, ...(commit !== undefined && { commit }) });
   const supervisor = options.command === undefined ? undefined : supervise(options, options.command, entries);
   const timeoutMs = config.proxy.timeout * 1000;
-  const handler = pipeline({
-    ...pipelineOptions(config, directory),
+  const layers = { ...pipelineOptions(config, directory), entries };
+  return {
+    handler: pipeline({ ...layers, app: supervisor && hop({ supervisor, entries, stage, timeoutMs }) }),
+    supervisor,
     entries,
-    app: supervisor && hop({ supervisor, entries, stage, timeoutMs }),
-  });
+    failure: (request, status, message) => {
+      const app: Handler = async (failed) => proxyError(failed, status, message);
+      return pipeline({ ...layers, logsRequests: false, redirects: [], static: undefined, app })(request);
+    },
+  };
+}
 
+/**
+ * Serves an app, or a static site, behind the pipeline. Resolves when the address accepts connections; the app starts
+ * meanwhile, requests wait for it, and what goes wrong with it is written as entries. Rejects where the port is taken.
+ */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { handler, supervisor, entries } = createApplication(options);
   const { host } = options;
   const server = await listen({
     handler,
@@ -79,7 +102,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
-function supervise(options: ServeOptions, command: string, entries: EntryLog): Supervisor {
+function supervise(options: ApplicationOptions, command: string, entries: EntryLog): Supervisor {
   const { config, env, stage } = options;
   return new Supervisor({
     command,

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import type { EntryLog } from "./entries.ts";
 import { discard, type Handler, headerOf, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 import { proxyError } from "./proxy-error.ts";
+import { keptRequestId } from "./request-id.ts";
 import { respond } from "./respond.ts";
 
 /** At a stop, requests that run may end; then their connections are cut. */
@@ -153,7 +154,7 @@ function requestOf(req: IncomingMessage, signal: AbortSignal, sent: ProxyRequest
   const { path, query, authority } = splitTarget(req.url ?? "/");
   const { socket } = req;
   return {
-    id: idOf(req.headers["x-request-id"]),
+    id: keptRequestId(req.headers["x-request-id"]) ?? randomUUID(),
     method: req.method ?? "GET",
     clientPath: path,
     path,
@@ -169,11 +170,6 @@ function requestOf(req: IncomingMessage, signal: AbortSignal, sent: ProxyRequest
     signal,
     sent,
   };
-}
-
-/** A request id that somebody in front made is kept, so that one id runs through all logs; nonsense is not. */
-function idOf(header: string | string[] | undefined): string {
-  return typeof header === "string" && /^[\w.:/+=@-]{1,128}$/.test(header) ? header : randomUUID();
 }
 
 /** `/path?query`, `*`, or the absolute form `http://host/path?query` that proxies are asked with. */

@@ -1,5 +1,6 @@
 // Bundles the command into dist/bin: cli.cjs (answers --version alone), main.cjs (the map of the CLI) and one file per
-// command, loaded by path when the command runs, so that no command pays for another's libraries.
+// command, loaded by path when the command runs, so that no command pays for another's libraries. Below it, in
+// runtime, what a deployment carries.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -67,5 +68,21 @@ await build({
   // As require: Node would scan the whole text of an imported .cjs for the names that it exports, 50 ms of a command.
   supported: { "dynamic-import": false },
   plugins: [commandsByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
+  logLevel: "warning",
+});
+
+// What is put into a deployment: one file, minified, for it is uploaded and scanned at each cold start. Names of
+// functions are kept, for stack traces in the logs.
+await build({
+  entryPoints: { bootstrap: join(root, "runtime/lambda/bootstrap.ts") },
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  outExtension: { ".js": ".cjs" },
+  outdir: join(outdir, "runtime"),
+  mainFields: ["module", "main"],
+  minify: true,
+  plugins: [withoutDeprecatedExtend],
   logLevel: "warning",
 });

@@ -1,0 +1,49 @@
+// What the pipeline answers behind the function platform's gateways: the rows of vectors/http.json once more, as events.
+import t from "tap";
+import { checkResponse, type Elsewhere, logsOf, type Row, send, suites, titleOf } from "./support/http-rows.ts";
+import { deploy } from "./support/runtime-api/deployed.ts";
+import type { GatewayKind } from "./support/runtime-api/events.ts";
+
+const gateways: readonly { readonly kind: GatewayKind; readonly streams: boolean }[] = [
+  { kind: "rest", streams: true },
+  { kind: "rest", streams: false },
+  { kind: "http", streams: false },
+  { kind: "url", streams: true },
+];
+
+for (const gateway of gateways) {
+  const title = `${gateway.kind}${gateway.streams ? ", streamed" : ""}`;
+  for (const { name, rows, ...project } of suites) {
+    t.test(`${title}: ${name}`, async (t) => {
+      const deployed = await deploy(t, project, { ...gateway, freezes: false });
+      for (const row of rows.map((row) => rowBehind(row, gateway))) {
+        if (row === undefined) continue;
+        await t.test(titleOf(row), async (t) => {
+          if (row.logs !== undefined) await deployed.function.idle();
+          const before = deployed.entries().length;
+          checkResponse(t, row, await send(deployed.port, row));
+          if (row.logs === undefined) return;
+          await deployed.function.idle();
+          t.same(logsOf(deployed.entries().slice(before)), row.logs);
+        });
+      }
+    });
+  }
+}
+
+/** The row as it holds behind a gateway; undefined where it cannot. */
+function rowBehind(row: Row, gateway: { kind: GatewayKind; streams: boolean }): Row | undefined {
+  if (typeof row.platform === "string") return undefined;
+  const elsewhere = (row.platform ?? []).find(
+    ({ kinds, streams }: Elsewhere) =>
+      (kinds === undefined || kinds.includes(gateway.kind)) && (streams === undefined || streams === gateway.streams),
+  );
+  if (elsewhere === undefined) return row;
+  const { has, appHas, ...others } = elsewhere;
+  return {
+    ...row,
+    ...others,
+    ...(has && { has: { ...row.has, ...has } }),
+    ...(appHas && { appHas: { ...row.appHas, ...appHas } }),
+  };
+}
