@@ -37,13 +37,19 @@ type Json = Readonly<Record<string, unknown>>;
  * format of a Lambda function for proxy integration" and "Create Lambda proxy integrations for HTTP APIs".
  */
 export function readEvent(event: unknown): PlatformEvent {
-  if (!isObject(event)) return { kind: "unknown", reason: `the event is ${event === null ? "null" : typeof event}` };
+  if (!isObject(event)) return { kind: "unknown", reason: `the event is ${nameOf(event)}` };
   if (isWarming(event)) return { kind: "warming" };
   const context = isObject(event.requestContext) ? event.requestContext : undefined;
   if (context === undefined) return { kind: "unknown", reason: "the event has no requestContext" };
   if (isObject(context.http)) return ofFormat2(event, context, context.http);
   if (typeof event.httpMethod === "string") return ofFormat1(event, context);
   return { kind: "unknown", reason: "the event has neither httpMethod nor requestContext.http" };
+}
+
+function nameOf(value: unknown): string {
+  if (value === undefined) return "no JSON";
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }
 
 /** `{"tool": "warm"}` is what our schedule sends; a bare EventBridge rule sends its own form. */

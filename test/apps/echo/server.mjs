@@ -1,4 +1,4 @@
-// Answers with what it got, or as the query asks: ?status=404&type=text/html&body=...&header=name:value&delay=ms
+// Answers with what it got, or as the query asks: ?status=404&type=text/html&body=...&bytes=hex&header=name:value&delay=ms
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -14,7 +14,8 @@ createServer((req, res) => {
 
   function answer(body) {
     const { method, url, rawHeaders } = req;
-    const text = ask.get("body") ?? JSON.stringify({ method, url, body, rawHeaders });
+    const bytes = ask.get("bytes") && Buffer.from(ask.get("bytes"), "hex");
+    const text = bytes ?? ask.get("body") ?? JSON.stringify({ method, url, body, rawHeaders });
     const headers = ["Content-Type", ask.get("type") ?? "application/json"];
     for (const header of ask.getAll("header")) {
       const colon = header.indexOf(":");
