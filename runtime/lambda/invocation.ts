@@ -219,7 +219,8 @@ async function sendInParts(sending: Sending): Promise<{ status: number; bytes: n
     discard(response.body);
     const fields = { ...about(request), size: head.length, limit: MAX_HEAD_BYTES };
     application.entries.write("error", "headers of the answer are over the limit", fields);
-    response = await application.failure(request, 502, "the headers of the answer are over the platform's 16 KB");
+    // Without the header rules: they may be what is too long.
+    response = proxyError(request, 502, "the headers of the answer are over the platform's 16 KB");
     head = streamHead(event.format, response);
   }
   const { status, body } = response;
