@@ -18,8 +18,8 @@ const STOP_MS = 5_000;
 /** After the group was killed: for it to be gone and its last output to arrive. Only uninterruptible sleep is longer. */
 const LAST_OUTPUT_MS = 500;
 
-/** Two looks at a starting app that are further apart: this process was stopped in between, and so was the app. */
-const MAX_STEP_MS = 1_000;
+/** A look takes no longer. Where two are further apart, this process was stopped in between, and so was the app. */
+const MAX_STEP_MS = 250;
 
 /** Of an app that did not start, the last lines are reported. */
 const REPORTED_LINES = 20;

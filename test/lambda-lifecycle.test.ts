@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Entry } from "../grammar/entry.ts";
-import { ask, isRunning, until } from "./support/runtime.ts";
+import { apps, ask, isRunning, until } from "./support/runtime.ts";
 import { type Deployed, deploy } from "./support/runtime-api/deployed.ts";
 import type { InvokeResult } from "./support/runtime-api/function.ts";
 import { signalTree } from "./support/runtime-api/process-tree.ts";
@@ -11,7 +11,7 @@ import { signalTree } from "./support/runtime-api/process-tree.ts";
 // Most of them wait.
 t.jobs = 3;
 
-const FROZEN_MS = 2_000;
+const FROZEN_MS = 1_200;
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 const restEvent = (method: string, path: string, query: Record<string, string> = {}) => ({
@@ -257,16 +257,16 @@ t.test("stopped between two invocations", async (t) => {
 
   t.test("the time to listen does not run meanwhile", async (t) => {
     const config = { proxy: { listen_timeout: 2 } };
-    const project = { app: "processes/slow-to-listen.mjs", env: { DELAY: "1000" }, config };
+    const command = `echo starting; exec ${process.execPath} ${join(apps, "processes/slow-to-listen.mjs")}`;
+    const project = { command, env: { DELAY: "1000" }, config };
     const deployed = await deploy(t, project, { streams: false, freezes: false });
     const answer = invoke(deployed, "GET", "/");
-    await until(() => deployed.function.pid !== undefined, "the process has started");
+    await deployed.entry(({ message }) => message === "starting");
     const pid = deployed.function.pid!;
-    await sleep(400);
     signalTree(pid, "SIGSTOP");
     await sleep(4_000);
     signalTree(pid, "SIGCONT");
     t.equal((await answer).statusCode, 200);
-    t.match(await happenings(deployed), ["info app listening"]);
+    t.same(await happenings(deployed), ["info starting", "info app listening"]);
   });
 });

@@ -7,7 +7,11 @@ export interface LoopOptions extends InvocationOptions {
   readonly readyByMs: number;
 }
 
-/** Between two invocations the platform may stop all processes; a connection that idled longer may be dead by then. */
+/**
+ * A connection that idled longer is not used again: the platform stops all processes between two invocations, and an app
+ * may find by its clock that a connection idled for an hour just when a request comes on it. Timers would not tell: they
+ * may have stood still as well.
+ */
 const MAX_IDLE_MS = 1_000;
 
 /**

@@ -108,11 +108,9 @@ export class LocalFunction {
       const environment = await Environment.start(this.options, (text) => {
         this.output += text;
       });
+      this.#environment = environment;
       const failure = await environment.untilReady(limitMs);
-      if (failure === undefined) {
-        this.#environment = environment;
-        return environment;
-      }
+      if (failure === undefined) return environment;
       this.output += `INIT_REPORT Phase: init Status: ${failure.errorType}\n`;
       if (limitMs === timeoutMs) return failure;
     }
