@@ -1,10 +1,11 @@
 // What happens to a function beside its requests: starts, deadlines, limits, crashes, being stopped in between.
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import t, { type Test } from "tap";
 import type { Entry } from "../grammar/entry.ts";
 import { apps, ask, isRunning, until } from "./support/runtime.ts";
-import { type Deployed, deploy } from "./support/runtime-api/deployed.ts";
+import { bundle, type Deployed, deploy } from "./support/runtime-api/deployed.ts";
 import type { InvokeResult } from "./support/runtime-api/function.ts";
 import { signalTree } from "./support/runtime-api/process-tree.ts";
 
@@ -77,6 +78,12 @@ t.test("the log is one JSON entry a line, in order, with stage, version and comm
   t.notOk(existsSync(join(deployed.directory, ".tool/development.ndjson")), "there is no development log");
 });
 
+t.test("what a deployment carries for it weighs at most 100 KB zipped", (t) => {
+  const bytes = deflateRawSync(readFileSync(bundle), { level: 9 }).length;
+  t.ok(bytes <= 100_000, `${bytes} bytes`);
+  t.end();
+});
+
 t.test("logs.disable leaves the requests out", async (t) => {
   const deployed = await deploy(t, { app: "echo/server.mjs", config: { logs: { disable: true } } }, { streams: false });
   await invoke(deployed, "GET", "/x");
@@ -85,11 +92,13 @@ t.test("logs.disable leaves the requests out", async (t) => {
 
 t.test("the app knows its stage and nothing of the Runtime API", async (t) => {
   const command = `exec ${process.execPath} -e 'require("http").createServer((q, s) => s.end(JSON.stringify(process.env))).listen(process.env.PORT)'`;
-  const deployed = await deploy(t, { command }, { streams: false, env: { AWS_LAMBDA_EXEC_WRAPPER: "/opt/wrapper" } });
+  const project = { command, files: { ".env": "LEAKED=1\n" } };
+  const deployed = await deploy(t, project, { streams: false, env: { AWS_LAMBDA_EXEC_WRAPPER: "/opt/wrapper" } });
   const env = JSON.parse(Buffer.from((await invoke(deployed, "GET", "/")).body, "base64").toString());
   t.match(env, { TOOL_STAGE: "production", NODE_ENV: "production", AWS_REGION: "eu-west-1" });
   t.equal(env.AWS_LAMBDA_RUNTIME_API, undefined);
   t.equal(env.AWS_LAMBDA_EXEC_WRAPPER, undefined);
+  t.equal(env.LEAKED, undefined, "an app's own file is the app's affair");
 });
 
 t.test("an app that takes too long: 504 before the platform's deadline", async (t) => {

@@ -10,6 +10,9 @@ import { type Gateway, openGateway } from "./gateway.ts";
 
 export const bundle = resolve(dirname(fileURLToPath(import.meta.url)), "../../../bin/runtime/bootstrap.cjs");
 
+/** Another way to run the runtime: TOOL_TEST_RUNTIME is a binary that holds it. */
+const binary = process.env.TOOL_TEST_RUNTIME;
+
 export interface Deployment extends Partial<Omit<FunctionOptions, "directory">> {
   readonly kind?: GatewayKind;
   readonly streams?: boolean;
@@ -39,7 +42,8 @@ export async function deploy(t: Test, project: Project, deployment: Deployment =
     JSON.stringify({ config: checkedConfig(project), stage, ...(command && { command }) }),
   );
   const target = new LocalFunction({
-    command: [process.execPath, bundle],
+    // As AWS_LAMBDA_EXEC_WRAPPER is called: with the command of the runtime whose place it takes.
+    command: [binary ?? bundle, "/var/lang/bin/node", "/var/runtime/index.mjs"],
     directory,
     timeoutMs: 20_000,
     ...options,
