@@ -5,6 +5,7 @@ import { parseLocation, parseRoute } from "../grammar/route/index.ts";
 import { type ResolvedConfig, servesStatic } from "../schema/index.ts";
 import { EntryLog } from "./entries.ts";
 import { hop } from "./hop.ts";
+import type { CorsOptions } from "./middleware/cors.ts";
 import { type PipelineOptions, pipeline } from "./pipeline.ts";
 import { Supervisor } from "./process.ts";
 import { listen } from "./server.ts";
@@ -101,6 +102,7 @@ function pipelineOptions(config: ResolvedConfig, directory: string): Omit<Pipeli
       route: checked(pattern, parseRoute(pattern)),
       headers,
     })),
+    cors: corsOptions(config.cors),
     redirects: Object.entries(config.redirects).map(([pattern, { location, status, force }]) => ({
       route: checked(pattern, parseRoute(pattern)),
       location: checked(location, parseLocation(location)),
@@ -109,6 +111,19 @@ function pipelineOptions(config: ResolvedConfig, directory: string): Omit<Pipeli
     })),
     errorPages: pages.disable ? undefined : { dir: resolve(directory, pages.dir), variables: pages.variables },
     static: servesStatic(config) ? { type, directory, ...config.static } : undefined,
+  };
+}
+
+function corsOptions(cors: ResolvedConfig["cors"]): CorsOptions | undefined {
+  if (!cors?.enable) return undefined;
+  return {
+    origins: cors.allowed_origins,
+    methods: cors.allowed_methods,
+    headers: cors.allowed_headers,
+    exposedHeaders: cors.exposed_headers,
+    maxAgeSeconds: cors.max_age,
+    credentials: cors.allow_credentials,
+    debug: cors.debug,
   };
 }
 

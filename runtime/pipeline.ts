@@ -1,5 +1,6 @@
 import type { EntryLog } from "./entries.ts";
 import type { Handler, ProxyRequest } from "./exchange.ts";
+import { type CorsOptions, cors } from "./middleware/cors.ts";
 import { type ErrorPageOptions, errorPages } from "./middleware/error-pages.ts";
 import { type HeaderRule, headerRules } from "./middleware/header-rules.ts";
 import { type RedirectRule, redirects } from "./middleware/redirects.ts";
@@ -12,6 +13,8 @@ export interface PipelineOptions {
   /** Requests and responses make no entries where this is false. */
   readonly logsRequests: boolean;
   readonly headers: readonly HeaderRule[];
+  /** Undefined: what the app says about other origins stands. */
+  readonly cors: CorsOptions | undefined;
   readonly redirects: readonly RedirectRule[];
   /** Undefined: errors are answered as the app or the proxy says them. */
   readonly errorPages: ErrorPageOptions | undefined;
@@ -23,8 +26,7 @@ export interface PipelineOptions {
 
 /**
  * The way of a request, to be read from the bottom (the app, nearest) to the top (the client, outermost), and of its
- * response back. CORS will stand between the header rules and the redirects, compression and injection between the
- * error pages and the static files.
+ * response back. Compression and injection will stand between the error pages and the static files.
  */
 export function pipeline(options: PipelineOptions): Handler {
   const { entries, static: files } = options;
@@ -34,6 +36,7 @@ export function pipeline(options: PipelineOptions): Handler {
   if (files !== undefined) handler = staticFiles(files, entries, handler);
   if (options.errorPages !== undefined) handler = errorPages(options.errorPages, entries, handler);
   handler = redirects(options.redirects, hasFile, handler);
+  if (options.cors !== undefined) handler = cors(options.cors, options.logsRequests ? entries : undefined, handler);
   handler = headerRules(options.headers, handler);
   if (options.logsRequests) handler = requestLog(entries, handler);
   return handler;

@@ -139,7 +139,7 @@ t.test("what is checked but not carried out yet is said", async (t) => {
   const { running } = await startTool(cwd);
   await until("the warning", () => running.stderr().includes("\n"));
   running.kill("SIGTERM");
-  t.equal((await running.ended).stderr, "warning: this version does not apply cors and inject.\n");
+  t.equal((await running.ended).stderr, "warning: this version does not apply inject.\n");
 });
 
 t.test("a static site has no command", async (t) => {

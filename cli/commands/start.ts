@@ -146,12 +146,8 @@ async function readProject(context: Context, flags: StartFlags): Promise<Project
 
 /** Settings that are checked and printed, and that the pipeline does not carry out in this version. */
 async function sayWhatIsNotApplied(context: Context, { config }: Project): Promise<void> {
-  const { cors, inject } = config;
-  const idle = [
-    ...(cors?.enable ? ["cors"] : []),
-    ...((inject.head?.length ?? 0) + (inject.body?.length ?? 0) > 0 ? ["inject"] : []),
-  ];
-  if (idle.length > 0) await context.say(`warning: this version does not apply ${idle.join(" and ")}.`);
+  const { head, body } = config.inject;
+  if (head.length + body.length > 0) await context.say("warning: this version does not apply inject.");
 }
 
 type Log = (entries: readonly Entry[]) => void;
