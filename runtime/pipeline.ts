@@ -1,5 +1,6 @@
 import type { EntryLog } from "./entries.ts";
 import type { Handler, ProxyRequest } from "./exchange.ts";
+import { compression } from "./middleware/compression.ts";
 import { type CorsOptions, cors } from "./middleware/cors.ts";
 import { type ErrorPageOptions, errorPages } from "./middleware/error-pages.ts";
 import { type HeaderRule, headerRules } from "./middleware/header-rules.ts";
@@ -26,7 +27,7 @@ export interface PipelineOptions {
 
 /**
  * The way of a request, to be read from the bottom (the app, nearest) to the top (the client, outermost), and of its
- * response back. Compression and injection will stand between the error pages and the static files.
+ * response back. Injection will stand between compression and the static files.
  */
 export function pipeline(options: PipelineOptions): Handler {
   const { entries, static: files } = options;
@@ -34,6 +35,7 @@ export function pipeline(options: PipelineOptions): Handler {
 
   let handler: Handler = options.app ?? notFound;
   if (files !== undefined) handler = staticFiles(files, entries, handler);
+  handler = compression(handler);
   if (options.errorPages !== undefined) handler = errorPages(options.errorPages, entries, handler);
   handler = redirects(options.redirects, hasFile, handler);
   if (options.cors !== undefined) handler = cors(options.cors, options.logsRequests ? entries : undefined, handler);

@@ -3,10 +3,17 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer as createHttpServer, get, Agent as HttpAgent, request as httpRequest } from "node:http";
+import {
+  createServer as createHttpServer,
+  get,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createBrotliDecompress, createGunzip } from "node:zlib";
 import t from "tap";
 import type { Entry } from "../grammar/entry.ts";
 import { EntryLog } from "../runtime/entries.ts";
@@ -341,6 +348,24 @@ t.test("a client that leaves takes its request to the app along", async (t) => {
   t.equal(await aborted(), 10);
 });
 
+t.test("what an app has written goes through compression at once, and a client that leaves is noticed", async (t) => {
+  const server = await start(t, { app: streams });
+  for (const [coding, decoder] of [
+    ["gzip", createGunzip()],
+    ["br", createBrotliDecompress()],
+  ] as const) {
+    const request = get({ port: server.port, path: "/trickle", headers: { "Accept-Encoding": coding } });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    t.equal(response.headers["content-encoding"], coding);
+    const [first] = await once(response.pipe(decoder), "data");
+    t.equal(String(first), "<p>first</p>");
+    response.on("error", () => {});
+    request.destroy();
+  }
+  const aborted = async () => Number((await ask(server.port, { path: "/aborted" })).body);
+  await until(async () => (await aborted()) === 2, "both upstream requests are closed");
+});
+
 t.test("answers that break off", async (t) => {
   const server = await start(t, { app: streams });
   for (const path of ["/half", "/half-chunked"]) {
@@ -348,6 +373,8 @@ t.test("answers that break off", async (t) => {
     t.equal(response.body.toString(), "only this", path);
     t.equal(response.cut, true, "looks cut to the client too");
   }
+  const half = await ask(server.port, { path: "/half-chunked", headers: { "Accept-Encoding": "gzip" } });
+  t.equal(half.cut, true, "compressed as well");
   for (const path of ["/half-head", "/nonsense", "/odd-status", "/odd-header"]) {
     t.equal((await ask(server.port, { path })).status, 502, path);
   }

@@ -26,7 +26,8 @@ createServer((req, res) => {
     const parts = ask.has("part") ? ask.getAll("part") : [coding ? encode[coding](whole) : whole];
     const headers = ["Content-Type", ask.get("type") ?? "application/json"];
     if (coding) headers.push("Content-Encoding", coding);
-    if (ask.has("length")) headers.push("Content-Length", String(parts[0].length));
+    if (ask.has("length"))
+      headers.push("Content-Length", String(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)));
     for (const header of ask.getAll("header")) {
       const colon = header.indexOf(":");
       headers.push(header.slice(0, colon), header.slice(colon + 1));
