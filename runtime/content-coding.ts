@@ -67,10 +67,13 @@ export function compressedStream(body: Readable, coding: Coding): Readable {
   return joined(body, compressor);
 }
 
-/** The plain body, or undefined for a coding that nobody here knows. Wrong data breaks the stream off. */
-export function decodedStream(body: Readable, coding: string): Readable | undefined {
-  const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding]!() : undefined;
-  return decoder && joined(body, decoder);
+export function isDecodable(coding: string): boolean {
+  return Object.hasOwn(DECODERS, coding);
+}
+
+/** The plain body of a decodable coding. Wrong data breaks the stream off. */
+export function decodedStream(body: Readable, coding: string): Readable {
+  return joined(body, DECODERS[coding]!());
 }
 
 /** What becomes of one stream becomes of the other: whoever destroys the far end lets go of the app's connection. */

@@ -95,7 +95,7 @@ function supervise(options: ServeOptions, command: string, entries: EntryLog): S
 }
 
 function pipelineOptions(config: ResolvedConfig, directory: string): Omit<PipelineOptions, "entries" | "app"> {
-  const { type, error_pages: pages } = config;
+  const { type, error_pages: pages, inject } = config;
   return {
     logsRequests: !config.logs.disable,
     headers: Object.entries(config.headers).map(([pattern, headers]) => ({
@@ -110,6 +110,7 @@ function pipelineOptions(config: ResolvedConfig, directory: string): Omit<Pipeli
       force,
     })),
     errorPages: pages.disable ? undefined : { dir: resolve(directory, pages.dir), variables: pages.variables },
+    inject: inject.head.length + inject.body.length > 0 ? { ...inject, directory } : undefined,
     static: servesStatic(config) ? { type, directory, ...config.static } : undefined,
   };
 }

@@ -4,6 +4,7 @@ import { compression } from "./middleware/compression.ts";
 import { type CorsOptions, cors } from "./middleware/cors.ts";
 import { type ErrorPageOptions, errorPages } from "./middleware/error-pages.ts";
 import { type HeaderRule, headerRules } from "./middleware/header-rules.ts";
+import { type InjectionOptions, injection } from "./middleware/injection.ts";
 import { type RedirectRule, redirects } from "./middleware/redirects.ts";
 import { requestLog } from "./middleware/request-log.ts";
 import { answersFile, notFound, staticFiles } from "./middleware/static.ts";
@@ -19,6 +20,8 @@ export interface PipelineOptions {
   readonly redirects: readonly RedirectRule[];
   /** Undefined: errors are answered as the app or the proxy says them. */
   readonly errorPages: ErrorPageOptions | undefined;
+  /** Undefined: pages stay as they are. */
+  readonly inject: InjectionOptions | undefined;
   /** Undefined: no files are served. */
   readonly static: StaticOptions | undefined;
   /** The hop to the app; undefined for a static site. */
@@ -27,7 +30,7 @@ export interface PipelineOptions {
 
 /**
  * The way of a request, to be read from the bottom (the app, nearest) to the top (the client, outermost), and of its
- * response back. Injection will stand between compression and the static files.
+ * response back.
  */
 export function pipeline(options: PipelineOptions): Handler {
   const { entries, static: files } = options;
@@ -35,6 +38,7 @@ export function pipeline(options: PipelineOptions): Handler {
 
   let handler: Handler = options.app ?? notFound;
   if (files !== undefined) handler = staticFiles(files, entries, handler);
+  if (options.inject !== undefined) handler = injection(options.inject, entries, handler);
   handler = compression(handler);
   if (options.errorPages !== undefined) handler = errorPages(options.errorPages, entries, handler);
   handler = redirects(options.redirects, hasFile, handler);
