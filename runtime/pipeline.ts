@@ -1,5 +1,5 @@
 import type { EntryLog } from "./entries.ts";
-import type { Handler, ProxyRequest } from "./exchange.ts";
+import type { Handler } from "./exchange.ts";
 import { compression } from "./middleware/compression.ts";
 import { type CorsOptions, cors } from "./middleware/cors.ts";
 import { type ErrorPageOptions, errorPages } from "./middleware/error-pages.ts";
@@ -7,7 +7,7 @@ import { type HeaderRule, headerRules } from "./middleware/header-rules.ts";
 import { type InjectionOptions, injection } from "./middleware/injection.ts";
 import { type RedirectRule, redirects } from "./middleware/redirects.ts";
 import { requestLog } from "./middleware/request-log.ts";
-import { answersFile, notFound, staticFiles } from "./middleware/static.ts";
+import { notFound, staticFiles } from "./middleware/static.ts";
 import type { StaticOptions } from "./static-files.ts";
 
 export interface PipelineOptions {
@@ -33,17 +33,19 @@ export interface PipelineOptions {
  * response back.
  */
 export function pipeline(options: PipelineOptions): Handler {
-  const { entries, static: files } = options;
-  const hasFile = async (request: ProxyRequest) => files !== undefined && (await answersFile(request, files));
+  const { entries } = options;
 
   let handler: Handler = options.app ?? notFound;
-  if (files !== undefined) handler = staticFiles(files, entries, handler);
+  const files = options.static && staticFiles(options.static, entries, handler);
+  if (files !== undefined) handler = files.handler;
   if (options.inject !== undefined) handler = injection(options.inject, entries, handler);
   handler = compression(handler);
   if (options.errorPages !== undefined) handler = errorPages(options.errorPages, entries, handler);
-  handler = redirects(options.redirects, hasFile, handler);
+  handler = redirects(options.redirects, files?.answers ?? hasNone, handler);
   if (options.cors !== undefined) handler = cors(options.cors, options.logsRequests ? entries : undefined, handler);
   handler = headerRules(options.headers, handler);
   if (options.logsRequests) handler = requestLog(entries, handler);
   return handler;
 }
+
+const hasNone = async () => false;
