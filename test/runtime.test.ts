@@ -388,6 +388,30 @@ t.test("answers that break off", async (t) => {
   t.equal(await resets(), 5, "a small body is sent again");
 });
 
+t.test("what is no HTTP, behind and inside of requests that are", async (t) => {
+  const server = await start(t, { app: "echo/server.mjs" });
+  const head = "Host: x\r\n";
+  const slow = `GET /slow?delay=200&body=slow HTTP/1.1\r\n${head}\r\n`;
+  const upload = `POST /upload HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`;
+  await ask(server.port, { path: "/" });
+  const both = await raw(server.port, `${slow}GARBAGE\r\n\r\n${slow}`);
+  t.match(both, /^HTTP\/1\.1 200 OK.*slow.*HTTP\/1\.1 400 Bad Request.*400 Bad Request\n$/s, "in turn");
+  t.equal(both.match(/HTTP\/1\.1 /g)!.length, 2, "nothing behind it is read");
+  const host = await raw(server.port, `GET /h HTTP/1.1\r\n${head}${head}\r\n${slow}`);
+  t.equal(host.match(/HTTP\/1\.1 /g)!.length, 1, "nor behind two Hosts");
+
+  const seen = (path: string) => server.entry(({ message, fields }) => message === "response" && fields.path === path);
+  t.match(await raw(server.port, `${upload}zz\r\n`), /^HTTP\/1\.1 400 Bad Request/);
+  t.match(await seen("/upload"), { level: "warn", fields: { status: 400, size: 0 } });
+
+  const client = connect(server.port, "127.0.0.1");
+  client.write(["/one", "/two"].map((path) => slow.replace("/slow", path)).join(""));
+  await server.entry(({ fields }) => fields.path === "/two");
+  client.destroy();
+  for (const path of ["/one", "/two"])
+    t.match(await seen(path), { fields: { status: 499 } }, `${path} lost its client`);
+});
+
 t.test("large bodies arrive intact", async (t) => {
   const upload = Buffer.alloc(5 * 1024 * 1024, "0123456789abcdef");
   const echo = await start(t, { app: "echo/server.mjs" });
@@ -503,6 +527,19 @@ t.test("a request and its response, as entries", async (t) => {
     "logs.disable",
   );
 });
+
+/** All that a connection answers. */
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    let answer = "";
+    socket.on("data", (part) => {
+      answer += part;
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve(answer));
+  });
+}
 
 /** Returns when the process is dead, but before this process, the supervisor in it included, could hear of it. */
 function killNow(pid: number): void {
