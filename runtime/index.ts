@@ -27,7 +27,7 @@ export interface ServeOptions {
   readonly port: number;
   /** Takes entries in batches, in order. It should return at once. */
   readonly log: (entries: readonly Entry[]) => void;
-  /** Of the Git repository, for the entries. */
+  /** Of the Git repository: its SHA or tag, as a deployment finds it in TOOL_COMMIT. Every entry carries it. */
   readonly commit?: string | undefined;
 }
 
@@ -61,6 +61,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const server = await listen({
     handler,
     entries,
+    logsRequests: !config.logs.disable,
     host,
     port: options.port,
     switchesProtocols: supervisor !== undefined,

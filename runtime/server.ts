@@ -24,6 +24,8 @@ export interface HttpServer {
 export interface HttpServerOptions {
   readonly handler: Handler;
   readonly entries: EntryLog;
+  /** What is no request makes no entry where this is false. */
+  readonly logsRequests: boolean;
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
@@ -190,6 +192,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   }
 
   function note({ status, reason }: Malformed, socket: Socket): void {
+    if (!options.logsRequests) return;
     options.entries.write("warn", "malformed request", { status, reason, ip: ipOf(socket) });
   }
 

@@ -519,8 +519,18 @@ t.test("a request and its response, as entries", async (t) => {
     t.ok(typeof duration === "number" && duration > 0 && duration < 5_000, `duration ${duration}`);
     t.match(second!.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   }
-  const quiet = await start(t, { app: "processes/writes.mjs", config: { logs: { disable: true } } });
+  await raw(server.port, "GARBAGE\r\n\r\n");
+  t.match(await server.entry(({ message }) => message === "malformed request"), { fields: { status: 400 } });
+  t.same(
+    server.entries.filter(({ fields }) => fields.commit !== "81d3b2b"),
+    [],
+    "every entry carries the commit",
+  );
+
+  const config = { logs: { disable: true }, cors: { debug: true } };
+  const quiet = await start(t, { app: "processes/writes.mjs", config });
   await ask(quiet.port, { path: "/torn" });
+  await raw(quiet.port, "GARBAGE\r\n\r\n");
   t.same(
     quiet.entries.filter(({ message }) => !/^app /.test(message)),
     [],
