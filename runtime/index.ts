@@ -6,6 +6,7 @@ import { type ResolvedConfig, servesStatic } from "../schema/index.ts";
 import { EntryLog } from "./entries.ts";
 import type { Handler, ProxyRequest, ProxyResponse } from "./exchange.ts";
 import { hop } from "./hop.ts";
+import type { CorsOptions } from "./middleware/cors.ts";
 import { type PipelineOptions, pipeline } from "./pipeline.ts";
 import { Supervisor } from "./process.ts";
 import { proxyError } from "./proxy-error.ts";
@@ -28,7 +29,7 @@ export interface ServeOptions {
   readonly port: number;
   /** Takes entries in batches, in order. It should return at once. */
   readonly log: (entries: readonly Entry[]) => void;
-  /** Of the Git repository, for the entries. */
+  /** Of the Git repository: its SHA or tag, as a deployment finds it in TOOL_COMMIT. Every entry carries it. */
   readonly commit?: string | undefined;
 }
 
@@ -83,6 +84,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const server = await listen({
     handler,
     entries,
+    logsRequests: !options.config.logs.disable,
     host,
     port: options.port,
     switchesProtocols: supervisor !== undefined,
@@ -117,13 +119,14 @@ function supervise(options: ApplicationOptions, command: string, entries: EntryL
 }
 
 function pipelineOptions(config: ResolvedConfig, directory: string): Omit<PipelineOptions, "entries" | "app"> {
-  const { type, error_pages: pages } = config;
+  const { type, error_pages: pages, inject } = config;
   return {
     logsRequests: !config.logs.disable,
     headers: Object.entries(config.headers).map(([pattern, headers]) => ({
       route: checked(pattern, parseRoute(pattern)),
       headers,
     })),
+    cors: corsOptions(config.cors),
     redirects: Object.entries(config.redirects).map(([pattern, { location, status, force }]) => ({
       route: checked(pattern, parseRoute(pattern)),
       location: checked(location, parseLocation(location)),
@@ -131,7 +134,21 @@ function pipelineOptions(config: ResolvedConfig, directory: string): Omit<Pipeli
       force,
     })),
     errorPages: pages.disable ? undefined : { dir: resolve(directory, pages.dir), variables: pages.variables },
+    inject: inject.head.length + inject.body.length > 0 ? { ...inject, directory } : undefined,
     static: servesStatic(config) ? { type, directory, ...config.static } : undefined,
+  };
+}
+
+function corsOptions(cors: ResolvedConfig["cors"]): CorsOptions | undefined {
+  if (!cors?.enable) return undefined;
+  return {
+    origins: cors.allowed_origins,
+    methods: cors.allowed_methods,
+    headers: cors.allowed_headers,
+    exposedHeaders: cors.exposed_headers,
+    maxAgeSeconds: cors.max_age,
+    credentials: cors.allow_credentials,
+    debug: cors.debug,
   };
 }
 

@@ -18,7 +18,7 @@ export async function respond(
   const isBodiless = method === "HEAD" || status === 204 || status === 304;
   if (isBodiless || body === undefined || typeof body === "string" || Buffer.isBuffer(body)) {
     if (isBodiless) discard(body);
-    const bytes = isBodiless || body === undefined ? Buffer.alloc(0) : Buffer.from(body as string | Buffer);
+    const bytes = isBodiless || body === undefined ? EMPTY : bytesOf(body as string | Buffer);
     await new Promise<void>((resolve) => {
       res.once("close", resolve);
       res.end(bytes);
@@ -26,6 +26,12 @@ export async function respond(
     return { bytes: bytes.length, status };
   }
   return { bytes: await stream(body, res, Number(headerOf(response, "content-length") ?? Number.NaN)), status };
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function bytesOf(body: string | Buffer): Buffer {
+  return typeof body === "string" ? Buffer.from(body) : body;
 }
 
 /** Header values are bytes; text beyond them can only come from the configuration and goes out in UTF-8. */

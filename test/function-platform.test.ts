@@ -1,6 +1,7 @@
 // What the pipeline answers behind the function platform's gateways: the rows of vectors/http.json once more, as events.
 import t from "tap";
-import { checkResponse, type Elsewhere, logsOf, type Row, send, suites, titleOf } from "./support/http-rows.ts";
+import { checkResponse, type Elsewhere, httpSuites, type Row, titleOf } from "./support/http-rows.ts";
+import { ask } from "./support/runtime.ts";
 import { deploy } from "./support/runtime-api/deployed.ts";
 import type { GatewayKind } from "./support/runtime-api/events.ts";
 
@@ -13,7 +14,7 @@ const gateways: readonly { readonly kind: GatewayKind; readonly streams: boolean
 
 for (const gateway of gateways) {
   const title = `${gateway.kind}${gateway.streams ? ", streamed" : ""}`;
-  for (const { name, rows, ...project } of suites) {
+  for (const { name, rows, ...project } of httpSuites()) {
     t.test(`${title}: ${name}`, async (t) => {
       const deployed = await deploy(t, project, { ...gateway, freezes: false });
       for (const row of rows.map((row) => rowBehind(row, gateway))) {
@@ -21,28 +22,44 @@ for (const gateway of gateways) {
         await t.test(titleOf(row), async (t) => {
           if (row.logs !== undefined) await deployed.function.idle();
           const before = deployed.entries().length;
-          checkResponse(t, row, await send(deployed.port, row));
+          const { request, headers, body } = row;
+          const [method = "", path = ""] = (request as string).split(" ");
+          checkResponse(
+            t,
+            row,
+            await ask(deployed.port, { method, path, ...(headers && { headers }), ...(body && { body }) }),
+          );
           if (row.logs === undefined) return;
           await deployed.function.idle();
-          t.same(logsOf(deployed.entries().slice(before)), row.logs);
+          const own = deployed
+            .entries()
+            .slice(before)
+            .filter(({ message }) => message !== "request" && message !== "response");
+          t.same(
+            own.map(({ level, message }) => `${level} ${message}`),
+            row.logs,
+          );
         });
       }
     });
   }
 }
 
-/** The row as it holds behind a gateway; undefined where it cannot. */
+/** The row as it holds behind a gateway; undefined where it is about a socket. */
 function rowBehind(row: Row, gateway: { kind: GatewayKind; streams: boolean }): Row | undefined {
-  if (typeof row.platform === "string") return undefined;
+  if (typeof row.request !== "string" || row.socket !== undefined) return undefined;
   const elsewhere = (row.platform ?? []).find(
     ({ kinds, streams }: Elsewhere) =>
       (kinds === undefined || kinds.includes(gateway.kind)) && (streams === undefined || streams === gateway.streams),
   );
   if (elsewhere === undefined) return row;
-  const { has, appHas, ...others } = elsewhere;
+  const { has, appHas, bytes, why: _why, kinds: _kinds, streams: _streams, ...others } = elsewhere;
+  const { bytes: bytesOfRow, ...same } = row;
+  const expectedBytes = bytes === undefined ? bytesOfRow : bytes;
   return {
-    ...row,
+    ...same,
     ...others,
+    ...(typeof expectedBytes === "number" && { bytes: expectedBytes }),
     ...(has && { has: { ...row.has, ...has } }),
     ...(appHas && { appHas: { ...row.appHas, ...appHas } }),
   };

@@ -134,14 +134,6 @@ t.test("a taken port", async (t) => {
   }
 });
 
-t.test("what is checked but not carried out yet is said", async (t) => {
-  const cwd = t.testdir(project({ cors: {}, inject: { head: [{ type: "script", value: "/a.js" }] } }));
-  const { running } = await startTool(cwd);
-  await until("the warning", () => running.stderr().includes("\n"));
-  running.kill("SIGTERM");
-  t.equal((await running.ended).stderr, "warning: this version does not apply cors and inject.\n");
-});
-
 t.test("a static site has no command", async (t) => {
   const site = t.testdir({ "tool.json": '{ "name": "site" }', "index.html": "<h1>hello</h1>" });
   const { running, url } = await startTool(site);
