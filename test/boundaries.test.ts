@@ -80,6 +80,21 @@ t.test("the LSP transport is imported by language-server/{node,browser}.ts only"
   t.end();
 });
 
+t.test("the editor's interface is imported by vscode-extension only, and the server by its thread only", (t) => {
+  for (const folder of Object.keys(ALLOWED)) {
+    for (const { file, specifier } of importsOf(folder)) {
+      if (/^vscode(-languageclient\/.*)?$/.test(specifier)) {
+        t.match(file, /^vscode-extension\//, `${file} imports ${specifier}`);
+        t.not(file, "vscode-extension/server-worker.ts", `a thread has no ${specifier}`);
+      }
+      if (folder === "vscode-extension" && specifier.startsWith("../")) {
+        t.equal(file, "vscode-extension/server-worker.ts", `${file} imports ${specifier}`);
+      }
+    }
+  }
+  t.end();
+});
+
 t.test("the reader of imports sees every form", (t) => {
   const here = importsOf("test").filter(({ file }) => file === "test/boundaries.test.ts");
   t.same(

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
-import type * as vscode from "vscode";
+import * as vscode from "vscode";
 import {
   ExecuteCommandRequest,
   LanguageClient,
@@ -21,66 +21,93 @@ const MAX_HEAP_MIB = 512;
 
 /** The language server in a thread, and the features of the editor that it serves. */
 export class Client implements vscode.Disposable {
-  readonly #client: LanguageClient;
+  readonly #context: vscode.ExtensionContext;
+  readonly #output: vscode.LogOutputChannel;
+  readonly #projects: Projects;
+  #client: LanguageClient | undefined;
   #worker: Worker | undefined;
-  #isWanted = false;
+  #started: Promise<void> | undefined;
 
   constructor(context: vscode.ExtensionContext, output: vscode.LogOutputChannel, projects: Projects) {
-    const { version } = context.extension.packageJSON as { version: string };
-    this.#client = new LanguageClient("tool", "tool", () => Promise.resolve(this.#connect(context, version, output)), {
+    this.#context = context;
+    this.#output = output;
+    this.#projects = projects;
+  }
+
+  /** Starts the server unless it was started before. That it does not start is said, and the rest goes on without it. */
+  start(): Promise<void> {
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  async restart(): Promise<void> {
+    await this.#stop();
+    this.#started = this.#start();
+    await this.#started;
+  }
+
+  /** Asks the server, once it is there; undefined where it is down. */
+  async request<Result>(method: string, params: object): Promise<Result | undefined> {
+    await this.start();
+    return this.#client?.state === State.Running ? this.#client.sendRequest<Result>(method, params) : undefined;
+  }
+
+  async notify(method: string, params: object): Promise<void> {
+    await this.start();
+    if (this.#client?.state === State.Running) await this.#client.sendNotification(method, params);
+  }
+
+  async dispose(): Promise<void> {
+    await this.#stop();
+  }
+
+  async #start(): Promise<void> {
+    // A new one each time: a client whose server never answered can be neither stopped nor started.
+    const client = new LanguageClient("tool", "tool", () => Promise.resolve(this.#connect()), {
       documentSelector: documentSelector(),
       // The editor's own JSON server says what is no JSON.
       initializationOptions: { syntax: false },
-      outputChannel: output,
+      outputChannel: this.#output,
       connectionOptions: { maxRestartCount: MAX_RESTARTS },
+      initializationFailedHandler: () => false,
       // The server's diagnostics, which are asked for, then have the name that the problem matcher has: what a task finds
       // in a file that is not open takes the place of what the server found, and nothing is listed twice.
       diagnosticCollectionName: "tool pushed",
       middleware: {
         // Sent here and not by the client, which shows what the server refuses as a failure.
         executeCommand: (command, args) =>
-          runServerCommand(projects, args, (given) =>
-            this.#client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [...given] }),
+          runServerCommand(this.#projects, args, (given) =>
+            client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [...given] }),
           ),
       },
     });
+    this.#client = client;
+    try {
+      await client.start();
+    } catch (error) {
+      this.#output.error("the language server does not start", error);
+      void this.#sayThatItIsDown();
+    }
   }
 
-  get isRunning(): boolean {
-    return this.#client.state === State.Running;
-  }
-
-  /** Starts the server unless it was started before; once it failed for good, only `restart` does. */
-  async start(): Promise<void> {
-    if (this.#isWanted) return;
-    this.#isWanted = true;
-    await this.#client.start();
-  }
-
-  async restart(): Promise<void> {
-    this.#isWanted = true;
-    await this.#client.restart();
-  }
-
-  /** Asks the server; waits for it to be there. */
-  async request<Result>(method: string, params: object): Promise<Result> {
-    await this.#client.start();
-    return this.#client.sendRequest<Result>(method, params);
-  }
-
-  async notify(method: string, params: object): Promise<void> {
-    await this.#client.start();
-    return this.#client.sendNotification(method, params);
-  }
-
-  async dispose(): Promise<void> {
-    await this.#client.dispose();
+  async #stop(): Promise<void> {
+    await this.#client?.dispose().catch((error) => this.#output.warn("the language server was ended", error));
     await this.#worker?.terminate();
   }
 
-  #connect(context: vscode.ExtensionContext, version: string, output: vscode.LogOutputChannel): MessageTransports {
+  async #sayThatItIsDown(): Promise<void> {
+    const show = "Show Output";
+    const chosen = await vscode.window.showErrorMessage(
+      "The language server of tool does not start. The output says why; Restart Server tries again.",
+      show,
+    );
+    if (chosen === show) this.#output.show();
+  }
+
+  #connect(): MessageTransports {
     const { port1, port2 } = new MessageChannel();
-    const worker = new Worker(join(context.extensionPath, "dist/server.cjs"), {
+    const { version } = this.#context.extension.packageJSON as { version: string };
+    const worker = new Worker(join(this.#context.extensionPath, "dist/server.cjs"), {
       name: "tool language server",
       workerData: { port: port2, version },
       transferList: [port2],
@@ -89,7 +116,7 @@ export class Client implements vscode.Disposable {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
     });
     // The port closes with the thread; that is what the client takes for a crash.
-    worker.on("error", (error) => output.error("the language server failed", error));
+    worker.on("error", (error) => this.#output.error("the language server failed", error));
     // A client that gave up on a server leaves it behind.
     void this.#worker?.terminate();
     this.#worker = worker;

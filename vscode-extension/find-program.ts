@@ -12,7 +12,7 @@ export async function findProgram(
   name: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
-  const path = name.replace(/^~(?=[\\/])/, homedir());
+  const path = name.replace(/^~(?=[\\/])/, env.HOME ?? homedir());
   if (isAbsolute(path)) return (await canRun(path)) ? path : undefined;
   if (/[\\/]/.test(path)) return undefined;
   for (const folder of (env.PATH ?? "").split(delimiter)) {

@@ -116,9 +116,16 @@ const RECENT_KEY = "recentQueries";
 /** What a person remembers to have asked. */
 const MAX_RECENT = 10;
 
+/** On one line: no text in quotes goes over a line end. */
 function queryOfEditor(): string | undefined {
   const document = vscode.window.activeTextEditor?.document;
-  const text = document?.languageId === "toolquery" ? document.getText().trim() : "";
+  const text =
+    document?.languageId === "toolquery"
+      ? document
+          .getText()
+          .trim()
+          .replace(/\s*\n\s*/g, " ")
+      : "";
   return text === "" ? undefined : text;
 }
 

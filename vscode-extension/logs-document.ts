@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import * as vscode from "vscode";
+import { type FollowedView, followsEnd } from "./follow-end.ts";
 import { locateTool } from "./installation.ts";
 import { logHeading, logTitle } from "./log-heading.ts";
 import { LogLines } from "./log-lines.ts";
@@ -29,8 +30,7 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   readonly #open = new Map<string, LogsDocument>();
   readonly #subscriptions: vscode.Disposable[];
-  /** The editors that stood at their end when the document was about to change: they go along with it. */
-  readonly #following = new Set<vscode.TextEditor>();
+  readonly #views = new WeakMap<vscode.TextEditor, FollowedView>();
 
   constructor() {
     this.onDidChange = this.#changed.event;
@@ -38,8 +38,9 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
       this.#changed,
       vscode.workspace.registerTextDocumentContentProvider(LOGS_SCHEME, this),
       vscode.window.tabGroups.onDidChangeTabs(() => this.#closeUnshown()),
+      vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => this.#look(textEditor)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
-        if (document.uri.scheme === LOGS_SCHEME) this.#follow(document);
+        for (const editor of vscode.window.visibleTextEditors) if (editor.document === document) this.#follow(editor);
       }),
     ];
   }
@@ -47,19 +48,13 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
   async show(logs: LogsQuery): Promise<void> {
     const document = await vscode.workspace.openTextDocument(logsUri(logs));
     await vscode.window.showTextDocument(document, { preview: false });
-    await vscode.commands.executeCommand("setContext", "tool.logsShown", true);
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
     const key = uri.toString();
     let one = this.#open.get(key);
     if (one === undefined) {
-      one = new LogsDocument(readLogsUri(uri), () => {
-        for (const editor of vscode.window.visibleTextEditors) {
-          if (editor.document.uri.toString() === key && isAtEnd(editor)) this.#following.add(editor);
-        }
-        this.#changed.fire(uri);
-      });
+      one = new LogsDocument(readLogsUri(uri), () => this.#changed.fire(uri));
       this.#open.set(key, one);
       void one.start();
     }
@@ -71,13 +66,20 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  #follow(document: vscode.TextDocument): void {
-    for (const editor of this.#following) {
-      if (editor.document !== document) continue;
-      this.#following.delete(editor);
-      const last = new vscode.Position(document.lineCount - 1, 0);
-      editor.revealRange(new vscode.Range(last, last));
-    }
+  #look(editor: vscode.TextEditor): void {
+    const { document, visibleRanges } = editor;
+    const dropped = this.#open.get(document.uri.toString())?.dropped;
+    const [first] = visibleRanges;
+    if (dropped === undefined || first === undefined) return;
+    const end = visibleRanges.at(-1)!.end.line;
+    const now = { start: first.start.line, end, lineCount: document.lineCount, dropped };
+    this.#views.set(editor, { ...now, isFollowing: followsEnd(this.#views.get(editor), now) });
+  }
+
+  #follow(editor: vscode.TextEditor): void {
+    if (editor.document.uri.scheme !== LOGS_SCHEME || this.#views.get(editor)?.isFollowing === false) return;
+    const last = new vscode.Position(editor.document.lineCount - 1, 0);
+    editor.revealRange(new vscode.Range(last, last));
   }
 
   /** A document without a tab lives on for minutes; its process need not. */
@@ -111,12 +113,6 @@ function logsUri({ folder, query }: LogsQuery): vscode.Uri {
 
 const nameOf = (folder: vscode.Uri) => folder.path.split("/").at(-1) || folder.path;
 
-/** The last line may be behind the edge, or half visible. */
-function isAtEnd({ document, visibleRanges }: vscode.TextEditor): boolean {
-  const last = visibleRanges.at(-1)?.end.line ?? 0;
-  return last >= document.lineCount - 2;
-}
-
 /** One log that is followed. */
 class LogsDocument {
   wasShown = false;
@@ -132,6 +128,10 @@ class LogsDocument {
   constructor(logs: LogsQuery, tell: () => void) {
     this.#logs = logs;
     this.#tell = tell;
+  }
+
+  get dropped(): number {
+    return this.#lines.dropped;
   }
 
   text(): string {

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { configUri, type Project, type Projects } from "./projects.ts";
+import { configUri, type Project, type Projects, placeOf } from "./projects.ts";
 import { type SavedQuery, savedQueries } from "./saved-queries.ts";
 
 /** A row of the view: an app, where there are several, or one of its saved queries. */
@@ -32,7 +32,7 @@ export class LogsView implements vscode.TreeDataProvider<LogsViewItem>, vscode.D
     const { project } = item;
     if (item.kind === "project") {
       const row = new vscode.TreeItem(project.name, vscode.TreeItemCollapsibleState.Expanded);
-      row.description = vscode.workspace.asRelativePath(project.folder);
+      row.description = placeOf(project);
       row.iconPath = new vscode.ThemeIcon("folder");
       return row;
     }

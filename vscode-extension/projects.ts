@@ -73,11 +73,7 @@ export class Projects implements vscode.Disposable {
       void sayThatThereIsNone();
       return undefined;
     }
-    const items = all.map((project) => ({
-      label: project.name,
-      description: vscode.workspace.asRelativePath(project.folder),
-      project,
-    }));
+    const items = all.map((project) => ({ label: project.name, description: placeOf(project), project }));
     return (await vscode.window.showQuickPick(items, { title: what, placeHolder: "Which app?" }))?.project;
   }
 
@@ -98,11 +94,14 @@ export class Projects implements vscode.Disposable {
 
   #tell(): void {
     void vscode.commands.executeCommand("setContext", "tool.hasProject", this.all().length > 0);
-    if (vscode.workspace.textDocuments.some(isConfig)) {
-      void vscode.commands.executeCommand("setContext", "tool.isConfigurationOpen", true);
-    }
     this.#changed.fire();
   }
+}
+
+/** Where a project is, to tell it from others of its name; empty where its name says that. */
+export function placeOf({ folder, name }: Project): string {
+  const path = vscode.workspace.asRelativePath(folder);
+  return path === name ? "" : path;
 }
 
 export const configUri = (folder: vscode.Uri) => vscode.Uri.joinPath(folder, CONFIG);

@@ -133,11 +133,11 @@ class OpenBox {
         this.#client.request<{ items?: QueryDiagnostic[] }>("textDocument/diagnostic", { textDocument }),
       ]);
       if (version !== this.#version) return;
-      const items = completion !== null && "items" in completion ? completion.items : (completion ?? []);
-      this.#show(value, items, report.items ?? []);
+      const items = completion && "items" in completion ? completion.items : (completion ?? []);
+      this.#show(value, items, report?.items ?? []);
     } catch (error) {
       if (!(error instanceof ResponseError)) throw error;
-      // The server gave up on a text that was changed meanwhile, or is down: a query can be typed all the same.
+      // It gave up on a text that was changed meanwhile. A query can be typed without its help.
       if (version === this.#version) this.#show(value, [], []);
     }
   }

@@ -1,0 +1,27 @@
+/** What an editor shows of a document that grows at its end and loses lines at its beginning. */
+export interface View {
+  /** The first and last line in sight. */
+  readonly start: number;
+  readonly end: number;
+  readonly lineCount: number;
+  /** How many lines the document has lost so far. */
+  readonly dropped: number;
+}
+
+export interface FollowedView extends View {
+  readonly isFollowing: boolean;
+}
+
+/** The line at the very end is empty, and the one before may be half in sight. */
+const MARGIN_LINES = 2;
+
+/**
+ * Whether the editor goes along with the end: it does until someone scrolls up, and again once they are back at the end. That
+ * it is not at the end proves nothing, for lines come faster than it scrolls; neither do line numbers that fall by as much as
+ * was lost at the beginning.
+ */
+export function followsEnd(before: FollowedView | undefined, now: View): boolean {
+  if (before === undefined || now.end >= now.lineCount - MARGIN_LINES) return true;
+  const scrolled = now.start - before.start + (now.dropped - before.dropped);
+  return before.isFollowing && scrolled >= 0;
+}
