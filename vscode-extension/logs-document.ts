@@ -48,6 +48,8 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
   async show(logs: LogsQuery): Promise<void> {
     const document = await vscode.workspace.openTextDocument(logsUri(logs));
     await vscode.window.showTextDocument(document, { preview: false });
+    // For the walkthrough: what it asks of the active resource, VS Code answers for files only.
+    await vscode.commands.executeCommand("setContext", "tool.logsShown", true);
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {

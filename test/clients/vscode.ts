@@ -1,10 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { root } from "../support/cli.ts";
 import { installCodeServer, requiresCodeServer, startCodeServer } from "../support/code-server.ts";
 import { copyExample, type Differences, playScenario, type Step } from "../support/editor-scenario.ts";
+import { packExtension } from "../support/extension-package.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
 const DIFFERS: Differences = {
@@ -102,15 +102,4 @@ function pictured<T extends Record<string, (step: Step) => Promise<object>>>(win
       return [name, shown];
     }),
   );
-}
-
-/** The extension as people get it. */
-function packExtension(): string {
-  const { status, stdout, stderr } = spawnSync("npm", ["run", "--silent", "package:extension"], {
-    cwd: root,
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`the extension was not packed: ${stdout}${stderr}`);
-  const { version } = JSON.parse(readFileSync(join(root, "vscode-extension/package.json"), "utf8"));
-  return join(root, `dist/tool-${version}.vsix`);
 }

@@ -2,7 +2,7 @@
 // nothing of the machine that runs the tests.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { cleanEnv, cliPath, root, until } from "./cli.ts";
 import { requires } from "./require.ts";
 
@@ -103,11 +103,13 @@ export async function startCodeServer({ dir, vsix, trust = false, settings }: Co
   writeFileSync(join(data, "User/settings.json"), JSON.stringify({ ...SETTINGS, ...settings }));
   writeFileSync(join(bin, "tool"), `#!/bin/sh\nexec "${process.execPath}" "${cliPath}" "$@"\n`);
   chmodSync(join(bin, "tool"), 0o755);
+  // VS Code asks a login shell for the variables, and that sets the path anew.
+  writeFileSync(join(home, ".profile"), `export PATH="${bin}:$PATH"\n`);
 
   const env = cleanEnv({
     HOME: home,
     LANG: "C.UTF-8",
-    PATH: [bin, process.env.PATH ?? ""].join(delimiter),
+    SHELL: "/bin/sh",
     // What is started in it inherits this; its processes are found by it.
     TOOL_CLIENT: dir,
   });

@@ -7,7 +7,7 @@ import type { CodeServer } from "./code-server.ts";
 import { locate } from "./editor-scenario.ts";
 
 /** What one answer of the editor may take on a busy machine; starting it takes most. */
-const WAIT_MS = 30_000;
+const WAIT_MS = 20_000;
 
 /** Tall, so that lists and texts of the tests are shown as a whole: VS Code makes only the rows that are seen. */
 const SIZE = { width: 1280, height: 1900 };
@@ -99,10 +99,53 @@ export class VscodeWindow {
     return readFileSync(join(this.folder, this.file), "utf8");
   }
 
+  /** Puts a text in the place of the whole file, and saves it. */
+  async replaceAll(text: string): Promise<void> {
+    await this.page.keyboard.press("Control+A");
+    await this.paste(text);
+  }
+
+  private async paste(text: string): Promise<void> {
+    await this.page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+    await this.page.keyboard.press("Control+V");
+    await this.changed();
+  }
+
   /** Waits for a change that was not saved, and saves it. */
   async changed(): Promise<string> {
     await this.page.locator(".tab.active.dirty").waitFor();
     return this.save();
+  }
+
+  /** The rows of the open list, such as completions of a query or the commands of a menu, as they are read. */
+  async listed(): Promise<string[]> {
+    const rows = this.page.locator(".quick-input-list .monaco-list-row");
+    await rows.first().waitFor();
+    return rows.evaluateAll((rows) =>
+      rows
+        .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+        .map((row) => row.querySelector(".label-name")?.textContent?.trim() ?? ""),
+    );
+  }
+
+  /** Waits for an item of the status bar that reads so, and gives its text. */
+  async statusItem(text: string | RegExp): Promise<string> {
+    const item = this.page.locator(".statusbar-item", { hasText: text }).first();
+    await item.waitFor();
+    return (await item.innerText()).trim();
+  }
+
+  /** The lines that the active editor shows. */
+  async lines(): Promise<string[]> {
+    const lines = await this.editor
+      .locator(".view-line")
+      .evaluateAll((lines) =>
+        lines
+          .sort((a, b) => Number.parseFloat(a.style.top) - Number.parseFloat(b.style.top))
+          .map(({ textContent }) => textContent ?? ""),
+      );
+    // Blanks are drawn as those that do not break.
+    return lines.map((line) => line.replaceAll("\u00a0", " "));
   }
 
   // --- The cursor
@@ -132,9 +175,7 @@ export class VscodeWindow {
       await this.go(from);
       for (let i = from; i < to; i++) await this.page.keyboard.press("Shift+ArrowRight");
       // Pasted, as typing completes brackets and quotes.
-      await this.page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text.replace("|", ""))})`);
-      await this.page.keyboard.press("Control+V");
-      await this.changed();
+      await this.paste(text.replace("|", ""));
     }
     const marked = at ?? (text.includes("|") ? text : undefined);
     if (marked !== undefined) await this.go(locate(this.text(), marked).cursor);
@@ -156,8 +197,10 @@ export class VscodeWindow {
 
   /** Shows the panel of problems, and goes back to the editor. */
   async showProblems(): Promise<void> {
-    await this.page.keyboard.press("Control+Shift+M");
-    await this.page.locator(".markers-panel").waitFor();
+    const panel = this.page.locator(".markers-panel");
+    // The key hides a panel that is shown.
+    if (!(await panel.isVisible())) await this.page.keyboard.press("Control+Shift+M");
+    await panel.waitFor();
     await this.page.keyboard.press("Control+1");
     await this.page.locator(".editor-group-container .monaco-editor.focused").waitFor();
   }

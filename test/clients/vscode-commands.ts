@@ -1,0 +1,159 @@
+// The commands, views and tasks of the extension, in VS Code as people use it: one window, in which each test goes on.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { root, until } from "../support/cli.ts";
+import { installCodeServer, requiresCodeServer, startCodeServer } from "../support/code-server.ts";
+import { copyExample } from "../support/editor-scenario.ts";
+import { packExtension } from "../support/extension-package.ts";
+import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
+
+t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
+  installCodeServer();
+  const vsix = packExtension();
+  const browser = await startChromium();
+  t.teardown(() => browser.close());
+  const dir = t.testdir();
+  const server = await startCodeServer({ dir, vsix });
+  t.teardown(() => server.stop());
+  const app = copyExample(dir);
+  const window = await VscodeWindow.open(browser, server, app);
+  const { page } = window;
+  t.teardown(async () => {
+    if (!t.passing()) await page.screenshot({ path: join(root, "dist/pictures/vscode-commands.png") });
+  });
+
+  const processes = (word: string) => server.processes().filter((line) => line.includes(word));
+  let url = "";
+
+  // Each test stands on those before: what follows a failure would only wait.
+  const test = (name: string, run: (t: Test) => Promise<void>) =>
+    t.test(name, { skip: !t.passing() && "the test before failed" }, run);
+
+  const ticked = () =>
+    page
+      .locator(".getting-started-step [role=checkbox][aria-checked=true]")
+      .evaluateAll((boxes) => boxes.map((box) => box.getAttribute("aria-label")));
+
+  // First, for VS Code ticks what happens while it knows the walkthrough, and not what was so before.
+  await test("the walkthrough opens, and its first step finds the command", async (t) => {
+    await window.statusItem("development: stopped");
+    await window.command("Welcome: Open Walkthrough...");
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: "Get Started with tool" }).click();
+    const steps = page.locator(".getting-started-step");
+    await steps.first().waitFor();
+    t.same(
+      await steps.evaluateAll((steps) => steps.map((step) => step.querySelector(".step-title")?.textContent ?? "")),
+      ["Install the command", "Describe your app in tool.json", "Let the editor help", "Start the app", "Ask its logs"],
+    );
+    await steps.locator("a", { hasText: "Check Installation" }).click();
+    await until("the step to be ticked", async () => (await ticked())[0] === "Install the command: Completed");
+  });
+
+  await test("a lens starts the app, and the status bar says where it is", async (t) => {
+    await window.openFile("tool.json");
+    t.equal(await window.statusItem("development"), "development: stopped");
+    t.same(processes("cli.cjs"), [], "no process before it is asked for");
+    await window.editor.locator(".codelens-decoration a", { hasText: "Start" }).click();
+    const item = await window.statusItem(/development: .+:\d+/);
+    url = `http://${item.replace(/^.*development: /, "")}`;
+    const answer = await fetch(`${url}/api/orders/42`);
+    t.equal(answer.status, 200);
+    t.match(await answer.json(), { id: 42 });
+    t.ok(processes("server.js").length > 0, "the app runs");
+  });
+
+  await test("the query box completes, and says what is wrong with its remedy", async () => {
+    await window.command("Tool: Show Logs");
+    const input = window.quickInput.locator("input").first();
+    await input.waitFor();
+    await until("the saved queries", async () => (await window.listed()).includes("@slow"));
+    await input.fill("dura");
+    await until("suggestions", async () => (await window.listed()).join() === "dura,duration");
+    await page.keyboard.press("Tab");
+    await until("the completed word", async () => (await input.inputValue()) === "duration ");
+    await input.fill("status => 200");
+    await until("the problem", async () => (await window.listed())[0] === '"=>" is no operator');
+    // Enter takes the remedy where it is certain.
+    await page.keyboard.press("Enter");
+    await until("the mended query", async () => (await input.inputValue()) === "status >= 200");
+    await input.fill("status = 200");
+    await until("the query to be fine", async () => (await window.listed())[0] === "status = 200");
+    await page.keyboard.press("Enter");
+    await window.quickInput.waitFor({ state: "hidden" });
+  });
+
+  await test("the logs show the request just made, and follow", async (t) => {
+    await page.locator(".tab.active", { hasText: "app: status = 200" }).waitFor();
+    const entry = (path: string) =>
+      until(`${path} in the logs`, async () => (await window.lines()).find((line) => line.includes(path)));
+    t.match(await entry("/api/orders/42"), /GET \/api\/orders\/42 200 /);
+    t.ok((await window.lines()).some((line) => line.startsWith("Logs of app: status = 200 (live, ")));
+    await fetch(`${url}/api/orders/48`);
+    await fetch(`${url}/nothing/here`);
+    t.match(await entry("/api/orders/48"), /GET \/api\/orders\/48 200 /);
+    t.notMatch((await window.lines()).join("\n"), /nothing/, "what the query excludes");
+    t.ok(processes(" logs ").length > 0, "a process follows");
+    await window.command("View: Close Editor");
+    await until("the end of the process behind a closed tab", () => processes(" logs ").length === 0);
+  });
+
+  await test("Stop ends the app and leaves no process", async (t) => {
+    await window.command("Tool: Stop");
+    t.equal(await window.statusItem("development: stopped"), "development: stopped");
+    t.same(processes("server.js"), []);
+    t.same(processes("cli.cjs"), []);
+  });
+
+  await test("Validate Workspace lists what is wrong in files that are not open", async (t) => {
+    mkdirSync(join(app, "drafts"));
+    writeFileSync(join(app, "drafts/next.tool.json"), '{\n  "name": "orders",\n  "memroy": 512\n}\n');
+    await window.command("Tool: Validate Workspace");
+    // The task shows its terminal, in the place of the problems.
+    await page.locator("[id='status.problems']", { hasText: "1" }).waitFor();
+    await window.showProblems();
+    const [problem, ...others] = await window.problemsOnce(1);
+    t.match(problem, /^3:3 unknown key "memroy"/);
+    t.same(others, []);
+    await window.openFile("drafts/next.tool.json");
+    await window.lenses();
+    t.same((await window.problems()).length, 1, "listed once, although the server reports it too");
+  });
+
+  await test("Migrate Configuration rewrites the older dialect", async (t) => {
+    await window.replaceAll('{\n  "name": "orders",\n  "lambda": { "memory": 512 }\n}\n');
+    await window.problemsOnce(1);
+    await window.command("Tool: Migrate Configuration");
+    t.equal(await window.changed(), '{\n  "name": "orders",\n  "function": { "memory": 512 }\n}\n');
+    t.same(await window.problemsOnce(0), []);
+  });
+
+  await test("slips of syntax are reported once, by the editor's own JSON server", async (t) => {
+    await window.replaceAll('{\n  "name" "orders",\n  "hoks": {}\n}\n');
+    t.same(await window.problemsOnce(2), ["2:10 Colon expected", '3:3 unknown key "hoks"\ndid you mean "hooks"?']);
+  });
+
+  await test("Restart Server goes on with the open files", async (t) => {
+    await window.command("Tool: Restart Server");
+    await window.replaceAll('{\n  "name": "orders",\n  "redirect": {}\n}\n');
+    t.match(await window.problemsOnce(1), [/^3:3 unknown key "redirect"/]);
+  });
+
+  await test("the walkthrough has ticked what was done since it opened", async (t) => {
+    await page.locator(".tab", { hasText: "Welcome" }).click();
+    await until("all five", async () => (await ticked()).length === 5).catch(() => {});
+    t.same(await ticked(), [
+      "Install the command: Completed",
+      "Describe your app in tool.json: Completed",
+      "Let the editor help: Completed",
+      "Start the app: Completed",
+      "Ask its logs: Completed",
+    ]);
+  });
+
+  await test("VS Code ends with all that it started", async (t) => {
+    await window.close();
+    t.same(await server.stop(), []);
+  });
+});
