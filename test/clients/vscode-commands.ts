@@ -4,13 +4,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { root, until } from "../support/cli.ts";
-import { installCodeServer, requiresCodeServer, startCodeServer } from "../support/code-server.ts";
-import { copyExample } from "../support/editor-scenario.ts";
+import { requiresCodeServer, startCodeServer } from "../support/code-server.ts";
+import { copyExample } from "../support/copy-example.ts";
 import { packExtension } from "../support/extension-package.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
 t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
-  installCodeServer();
   const vsix = packExtension();
   const browser = await startChromium();
   t.teardown(() => browser.close());

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { until } from "../support/cli.ts";
-import { installCodeServer, requiresCodeServer, startCodeServer } from "../support/code-server.ts";
-import { copyExample } from "../support/editor-scenario.ts";
+import { requiresCodeServer, startCodeServer } from "../support/code-server.ts";
+import { copyExample } from "../support/copy-example.ts";
 import { packExtension } from "../support/extension-package.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
@@ -12,7 +12,6 @@ import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 const RESTRICTED = { "security.workspace.trust.startupPrompt": "never" };
 
 t.test("the extension without trust in VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
-  installCodeServer();
   const vsix = packExtension();
   const browser = await startChromium();
   t.teardown(() => browser.close());
