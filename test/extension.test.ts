@@ -1,6 +1,7 @@
 // The VS Code extension, as far as no editor is needed: its manifest against its code, what it reads of the command's output,
 // the bundled server, and its parts that know nothing of the editor. test/clients drives it in a real one.
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -276,6 +277,29 @@ t.test("the start task is ready when tool start says where the app is", async (t
   const exited = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGTERM");
   t.equal(await exited, 0, "Stop ends it well");
+});
+
+t.test("what an editor started ends where it ends by force: nothing is said, the channel closes", async (t) => {
+  const cwd = directory(t, { "tool.json": '{ "name": "site", "type": "static" }' });
+  const start = (words: readonly string[], stdout: "ignore" | "pipe") => {
+    const child = spawn(process.execPath, [cliPath, ...words], {
+      cwd,
+      env: cleanEnv(),
+      stdio: ["ignore", stdout, stdout, "ipc"],
+    });
+    t.teardown(() => child.kill("SIGKILL"));
+    return { child, exited: new Promise((resolve) => child.once("exit", resolve)) };
+  };
+  const app = start(["start", "--address", "127.0.0.1:0"], "ignore");
+  const { url } = await new Promise<{ url: string }>((resolve) => app.child.once("message", resolve as never));
+  app.child.disconnect();
+  t.equal(await app.exited, 0, "an app that writes nothing");
+  await t.rejects(fetch(url), "nobody listens any more");
+
+  const logs = start(["logs", "--follow", "status = 1"], "pipe");
+  await once(logs.child.stderr!, "data");
+  logs.child.disconnect();
+  t.equal(await logs.exited, 0, "a log in which nothing is found");
 });
 
 function linesOf(child: ChildProcess) {

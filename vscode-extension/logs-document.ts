@@ -156,14 +156,15 @@ class LogsDocument {
     const child = spawn(tool, words, {
       cwd: folder.fsPath,
       env: { ...process.env, NO_COLOR: "1" },
-      stdio: ["ignore", "pipe", "pipe"],
+      // The channel carries nothing: it closes where the editor ends by force, and the process with it.
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     this.#child = child;
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.#lines.add(text);
       this.#soon();
     });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#notes = (this.#notes + text).slice(-MAX_NOTES_LENGTH);
       this.#soon();
     });
