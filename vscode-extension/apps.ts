@@ -74,7 +74,7 @@ export class Apps implements vscode.Disposable {
     columns: number | undefined,
     write: (text: string) => void,
   ): Promise<number> {
-    if (!mayStartProcesses("start the app")) return 1;
+    if (!mayStartProcesses("start the app", folder)) return 1;
     const other = this.in(folder);
     if (other !== undefined) {
       write(`The app runs already${other.url === undefined ? "" : ` at ${other.url}`}.\n`);

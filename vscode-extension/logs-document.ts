@@ -146,7 +146,7 @@ class LogsDocument {
 
   async start(): Promise<void> {
     const { folder, query } = this.#logs;
-    const tool = mayStartProcesses("show logs") ? await locateTool() : undefined;
+    const tool = mayStartProcesses("show logs", folder) ? await locateTool() : undefined;
     if (this.#isEnded) return;
     if (tool === undefined) {
       this.#ended("The log cannot be read: there is no tool that may be started. Close this tab and try again.\n");
