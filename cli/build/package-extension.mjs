@@ -50,7 +50,6 @@ function stage() {
   const readme = join(folder, "README.md");
   writeFileSync(readme, readFileSync(readme, "utf8").replace(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, ""));
   return folder;
-  return folder;
 }
 
 /** Once, below node_modules/.cache, where nothing of ours resolves packages; no script of a package runs. */
