@@ -18,6 +18,8 @@ export interface Io {
   exitNow(code: number): never;
   /** Tells a parent process that opened an IPC channel. */
   notifyParent(message: unknown): void;
+  /** Calls when that parent is gone, or closed the channel; never where there is none. */
+  onParentGone(listener: () => void): void;
 }
 
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -57,6 +59,11 @@ export function processIo(): Io {
     ask: askOnTerminal,
     exitNow: (code) => process.exit(code),
     notifyParent: (message) => process.send?.(message),
+    onParentGone(listener) {
+      // Without a channel it is undefined.
+      if (process.connected === false) listener();
+      else process.once("disconnect", listener);
+    },
   };
 }
 

@@ -70,7 +70,7 @@ export async function toTask(
       ? new vscode.CustomExecution(async () => apps.terminal(folder, [...(task.args ?? [])]))
       : // A name that is not found is said by the terminal, too.
         new vscode.ProcessExecution((await findTool()) ?? "tool", words, { cwd: scope.uri.fsPath });
-  const matchers = task.command === "validate" ? ["$tool"] : task.command === "start" && isAtTop ? ["$tool-start"] : [];
+  const matchers = { validate: ["$tool"], start: ["$tool-start"], run: [] }[task.command];
   const made = new vscode.Task(definition, scope, name, "tool", execution, matchers);
   made.isBackground = task.command === "start";
   if (task.command === "run" && task.hook === "build") made.group = vscode.TaskGroup.Build;

@@ -32,7 +32,9 @@ execFileSync(
 const { size } = statSync(vsix);
 console.log(`${vsix}: ${Math.ceil(size / 1000)} KB`);
 if (size > MAX_BYTES) {
-  console.error(`The package is larger than ${MAX_BYTES / 1000} KB: see the list above for what does not belong there.`);
+  console.error(
+    `The package is larger than ${MAX_BYTES / 1000} KB: see the list above for what does not belong there.`,
+  );
   process.exit(1);
 }
 
@@ -47,7 +49,6 @@ function stage() {
   if (hasPictures) return folder;
   const readme = join(folder, "README.md");
   writeFileSync(readme, readFileSync(readme, "utf8").replace(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, ""));
-  return folder;
   return folder;
 }
 

@@ -50,6 +50,8 @@ function npm(folder: string, args: readonly string[]): void {
   if (!existsSync(join(folder, "package.json"))) writeFileSync(join(folder, "package.json"), '{"private":true}');
   const { status, stderr, error } = spawnSync("npm", ["install", "--no-audit", "--no-fund", "--silent", ...args], {
     cwd: folder,
+    // The test runner's loaders are none of npm's business.
+    env: { ...process.env, NODE_OPTIONS: "" },
     encoding: "utf8",
     stdio: ["ignore", "ignore", "pipe"],
   });
