@@ -205,6 +205,29 @@ t.test("after any edits a text says what it says when it is opened fresh, and wh
   t.end();
 });
 
+t.test("one change after another", (t) => {
+  const redirect = (pattern: string, location: string, status: number) =>
+    JSON.stringify({
+      name: "app",
+      redirects: { [pattern]: { location, status }, "/b/:x": { location: "/a", status } },
+    });
+  const rows = [
+    ["a rewrite becomes a redirect", redirect("/a", "/b/c", 200), redirect("/a", "/b/c", 301)],
+    ["a redirect becomes a rewrite", redirect("/a", "/b/c", 301), redirect("/a", "/b/c", 200)],
+    ["a location leads back", redirect("/a", "/c", 301), redirect("/a", "/b/c", 301)],
+    ["a pattern takes another's shape", redirect("/b/:y/z", "/c", 301), redirect("/b/:y", "/c", 301)],
+    ["what is the same moves", redirect("/a", "/b/c", 301), `  ${redirect("/a", "/b/c", 301)}`],
+  ] as const;
+  for (const [name, before, after] of rows) {
+    const old = new ToolDocument(URI, 1, before, "config");
+    const told = answers(old);
+    const document = new ToolDocument(URI, 2, after, "config", old.memory);
+    t.equal(answers(document), answers(new ToolDocument(URI, 2, after, "config")), name);
+    t.not(told, answers(document), `${name}: something else is said`);
+  }
+  t.end();
+});
+
 t.test("and in a long text, when more is new than is kept", (t) => {
   const property = fc.property(fc.constant(configText(150_000)), session, sameAsFresh);
   holds(t, property, { seed: 23, numRuns: 3 * FACTOR });
