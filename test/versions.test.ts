@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
+import { TextDocument } from "vscode-languageserver-textdocument";
 import { quote } from "../grammar/problem.ts";
 import {
   compileRoutes,
@@ -14,6 +15,7 @@ import {
   substitute,
 } from "../grammar/route/index.ts";
 import { diagnose, type Project, ToolDocument } from "../language-server/service/index.ts";
+import { Lines } from "../language-server/service/lines.ts";
 import { methods } from "../language-server/service/methods.ts";
 import { Beginnings } from "../schema/checks/beginnings.ts";
 import { checkConfig } from "../schema/index.ts";
@@ -356,5 +358,23 @@ t.test("texts meet where one begins with the other", (t) => {
     if (new Beginnings(words).meet(text) !== plain) throw new Error(`not ${plain}`);
   });
   holds(t, property, { seed: 41, numRuns: 5000 * FACTOR });
+  t.end();
+});
+
+t.test("positions are those of the protocol's library", (t) => {
+  const text = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "\r\n", "\ud83d\ude00"), maxLength: 30 });
+  const property = fc.property(text, fc.array(fc.integer({ min: -2, max: 40 }), { maxLength: 12 }), (text, numbers) => {
+    const lines = new Lines(text);
+    const plain = TextDocument.create("", "", 0, text);
+    for (const [i, number] of numbers.entries()) {
+      const position = { line: number, character: numbers[i - 1] ?? 0 };
+      const [own, other] = [
+        [lines.positionAt(number), lines.offsetAt(position)],
+        [plain.positionAt(number), plain.offsetAt(position)],
+      ];
+      if (JSON.stringify(own) !== JSON.stringify(other)) throw new Error(JSON.stringify([number, own, other]));
+    }
+  });
+  holds(t, property, { seed: 51, numRuns: 3000 * FACTOR });
   t.end();
 });

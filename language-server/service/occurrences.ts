@@ -42,7 +42,9 @@ export function occurrencesAt(document: ToolDocument, offset: number): Occurrenc
   }
   if (at.node.type !== "string" || at.path.length !== 3 || !touches(at.node.content, offset)) return undefined;
   if ((section === "actions" && field === "name") || (section === "alerts" && field === "action")) {
-    return action(document, at.node.value);
+    const found = action(document, at.node.value);
+    // In a text with slips a list may be no list, and what stands there the name of nothing.
+    return found.places.some(({ span }) => touches(span, offset)) ? found : undefined;
   }
   if (section === "redirects" && field === "location") {
     const rule = document.routes().find(({ value }) => memberOf(value, "location")?.value === at.node);
