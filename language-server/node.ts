@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
+import { isMainThread } from "node:worker_threads";
 import {
   type ApplyWorkspaceEditParams,
   type CancellationToken,
@@ -64,7 +65,8 @@ const UNWATCHED = /\/(?:node_modules|\.git|\.tool)\//;
 
 /** Serves until the client says exit, goes away, or closes the stream; then the process ends. Never returns. */
 export function serve({ version, ipc = false }: ServerOptions): Promise<never> {
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+  // Of a process of its own: flags are for all threads.
+  if (isMainThread) setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   const connection = ipc
     ? createConnection(ProposedFeatures.all)
     : createConnection(ProposedFeatures.all, process.stdin, process.stdout);
