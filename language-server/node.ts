@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
-import type { MessagePort } from "node:worker_threads";
+import { isMainThread, type MessagePort } from "node:worker_threads";
 import {
   type ApplyWorkspaceEditParams,
   type CancellationToken,
@@ -70,8 +70,8 @@ const UNWATCHED = /\/(?:node_modules|\.git|\.tool)\//;
 
 /** Serves until the client says exit, goes away, or closes the stream; then the process ends. Never returns. */
 export function serve({ version, ...options }: ServerOptions): Promise<never> {
-  // The process of a thread is its client's, and none of ours to set up.
-  if (options.port === undefined) setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+  // Of a process of its own: flags are for all threads.
+  if (isMainThread) setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   new Server(connect(options), version).listen();
   return new Promise(() => {});
 }

@@ -223,9 +223,8 @@ function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [numbe
 /** What every path that a location gives begins with. */
 function beginningOf({ parts: [first] }: Location): string {
   if (first?.kind !== "text") return "";
-  // Behind a percent sign it is not certain how a path is read; of slashes at the start one is left.
-  const path = first.text.split(/[?#%]/, 1)[0]!;
-  return path.startsWith("//") ? "/" : path;
+  // Behind a percent sign it is not certain how a path is read.
+  return first.text.split(/[?#%]/, 1)[0]!;
 }
 
 /** The rules of the circle that a redirect ends up in, with the paths that show it; undefined where it ends. */
