@@ -21,7 +21,7 @@ import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
 import { checkDirectory, type Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
-import { memberOf, type ObjectNode, parseJson, plainValue } from "./json.ts";
+import { memberOf, type ObjectNode, parseByLines, plainValue } from "./json.ts";
 import { checkLanguages } from "./languages.ts";
 import { Report } from "./report.ts";
 import { checkShape } from "./shape.ts";
@@ -55,7 +55,7 @@ export interface Checked {
  */
 export function* checkInSteps(text: string, options: CheckOptions = {}): Generator<undefined, Checked> {
   const report = new Report(text);
-  const { root, problems, repaired } = parseJson(text);
+  const { root, problems, repaired } = parseByLines(text);
   for (const problem of problems) report.add(problem);
   for (const problem of repaired) report.coerced(problem);
   yield;
