@@ -309,7 +309,8 @@ function coerce(
     return { node: { type: "string", span, value, content }, shown: `"${text}"`, fix: fix(`"${text}"`) };
   }
   const item = parent.items && resolve(parent.items);
-  if (types.includes("array") && item?.type === node.type) {
+  const isWhole = node.type !== "object" || (text.startsWith("{") && text.endsWith("}"));
+  if (types.includes("array") && item?.type === node.type && isWhole) {
     const edits = [
       { span: { start: span.start, end: span.start }, text: "[" },
       { span: { start: span.end, end: span.end }, text: "]" },

@@ -50,10 +50,10 @@ export function strayAfter(
   if (found === null) return undefined;
   const end = STRAY.lastIndex;
   const start = end - found[1]!.length;
-  return { start, end, isComma: found[1] === ";" && /^\s*["'\w]/.test(source.slice(end, end + MAX_LINE)) };
+  return { start, end, isComma: found[1] === ";" && /^\s*["']/.test(source.slice(end, end + MAX_LINE)) };
 }
 
-const STRAY = /[ \t]*([^\s,:{}[\]"'/]+(?:[ \t]+[^\s,:{}[\]"'/]+)*)(?=[ \t]*(?:[,}\]\r\n]|$))/y;
+const STRAY = /[ \t]*(;(?=\s*["'}])|[^\s,:{}[\]"'/]+(?:[ \t]+[^\s,:{}[\]"'/]+)*(?=[ \t]*(?:[,}\]\r\n]|$)))/y;
 
 /** How far a token is indented, if it is the first of its line; undefined where something stands before it. */
 export function indentOf(source: string, offset: number): number | undefined {
@@ -69,8 +69,8 @@ export function lineIndentOf(source: string, offset: number): number {
   return /^[ \t]*/.exec(source.slice(start, offset))![0].length;
 }
 
-/** Whether the token that ends at an offset is a name: a colon follows. */
-export const isName = (source: string, end: number) => /^[ \t]*:/.test(source.slice(end, end + MAX_BLANKS));
+/** Whether the token that ends at an offset is a name: a colon and a value follow. */
+export const isName = (source: string, end: number) => /^[ \t]*:\s*["\w{[-]/.test(source.slice(end, end + MAX_BLANKS));
 
 // Nobody aligns colons further.
 const MAX_BLANKS = 40;
