@@ -317,14 +317,3 @@ t.test("after any edits the text, and what is said of it, are those of a file op
     );
   }),
 );
-
-/** Not within a surrogate pair nor a CRLF: editors have no such position. */
-function snap(text: string, offset: number): number {
-  const pair = text.slice(offset - 1, offset + 1);
-  return /^(?:[\ud800-\udbff][\udc00-\udfff]|\r\n)$/.test(pair) ? offset - 1 : offset;
-}
-
-function positionOf(text: string, offset: number) {
-  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return { line: lines.length - 1, character: lines.at(-1)!.length };
-}
