@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import t from "tap";
 import { isRunning, tool, until } from "./support/cli.ts";
+import { positionOf, snap } from "./support/edit-fuzz.ts";
 import { type LspClient, type Message, startLsp } from "./support/lsp-client.ts";
 
 const URI = "file:///nonexistent/app/tool.json";

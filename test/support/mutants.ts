@@ -520,7 +520,6 @@ function brokenQuery(query: string, random: Random): string | undefined {
     () => `${query} and message ~ /a`,
     () => `${query} and method in ()`,
     () => query.replace(/1s|1mb/, "1 lightyear"),
-    () => query.replace(/contains /, "contians "),
     () => query.replace(/ in /, " inn "),
   ];
   const broken = random.pick(rows)();
