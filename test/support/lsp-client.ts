@@ -35,8 +35,8 @@ export interface LspClient {
 
 const WAIT_MS = 15_000;
 
-/** Starts the server; `more` is what a client appends to its command. */
-export function startLsp(more: readonly string[] = []): LspClient {
+/** Starts the server; `more` is what a client appends to its command, `answers` what it says to requests, by method. */
+export function startLsp(more: readonly string[] = [], answers: Readonly<Record<string, unknown>> = {}): LspClient {
   const child = spawn(process.execPath, [cliPath, "lsp", "--stdio", ...more], { env: cleanEnv(), stdio: "pipe" });
   const received: Message[] = [];
   const waiting = new Map<number, (message: Message) => void>();
@@ -65,9 +65,10 @@ export function startLsp(more: readonly string[] = []): LspClient {
       const message: Message = JSON.parse(buffer.toString("utf8", end + 4, end + 4 + Number(length)));
       buffer = buffer.subarray(end + 4 + Number(length));
       received.push(message);
-      // Requests of the server, such as registering watchers, get an empty answer.
-      if (message.method !== undefined && message.id !== undefined) write({ id: message.id, result: null });
-      else if (typeof message.id === "number") waiting.get(message.id)?.(message);
+      // Requests of the server, such as registering watchers, get an empty answer where none is given.
+      if (message.method !== undefined && message.id !== undefined) {
+        write({ id: message.id, result: answers[message.method] ?? null });
+      } else if (typeof message.id === "number") waiting.get(message.id)?.(message);
       for (const listener of listeners) listener(message);
     }
   });
