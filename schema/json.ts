@@ -1,6 +1,6 @@
 import { createScanner, type JSONScanner, type SyntaxKind } from "jsonc-parser";
 import { applyEdits, type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
-import { indentOf, isName, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
+import { indentOf, isName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
 
 /** Where a value stands. Repairs replace nodes, never spans: those go on pointing at what the user wrote. */
 export type Node = ObjectNode | ArrayNode | StringNode | NumberNode | BooleanNode | NullNode | BrokenNode;
@@ -655,7 +655,9 @@ class Parser {
     const raw = this.#source.slice(span.start, span.end);
     // jsonc-parser's ScanError: 2 is an unclosed string, which ends with its line.
     const unclosed = this.#scanner.getTokenError() === 2;
-    const lost = lostAfter(this.#source, span, { isKey: what === "key", endsLine: unclosed });
+    // Nearly every string has its quotes, and is followed by what follows strings.
+    const isUsual = !unclosed && isSeparator(this.#source.charCodeAt(span.end));
+    const lost = isUsual ? undefined : lostAfter(this.#source, span, { isKey: what === "key", endsLine: unclosed });
     if (lost !== undefined) return this.#unclosedString(span, unclosed, lost);
     const content = { start: span.start + 1, end: span.end - 1 };
     let value = this.#scanner.getTokenValue();

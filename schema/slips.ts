@@ -70,7 +70,14 @@ export function lineIndentOf(source: string, offset: number): number {
 }
 
 /** Whether the token that ends at an offset is a name: a colon and a value follow. */
-export const isName = (source: string, end: number) => /^[ \t]*:\s*["\w{[-]/.test(source.slice(end, end + MAX_BLANKS));
+export const isName = (source: string, end: number) =>
+  isBeforeColon(source.charCodeAt(end)) && /^[ \t]*:\s*["\w{[-]/.test(source.slice(end, end + MAX_BLANKS));
 
 // Nobody aligns colons further.
 const MAX_BLANKS = 40;
+
+/** A comma, colon, closing bracket, blank or line end, or the end of the text. */
+export const isSeparator = (code: number) =>
+  code === 44 || code === 58 || code === 93 || code === 125 || code <= 32 || Number.isNaN(code);
+
+const isBeforeColon = (code: number) => code === 58 || code === 32 || code === 9;
