@@ -413,6 +413,8 @@ t.test("nothing throws in real and in damaged files, and ranges lie in the text"
   t.end();
 });
 
+const commentsIn = (text: string) => text.match(/\/\/ x|\/\* x \*\//g)?.length ?? 0;
+
 t.test("formatting is idempotent and keeps every value", (t) => {
   const damage = fc.record({
     source: fc.constantFrom(...texts),
@@ -434,8 +436,6 @@ t.test("formatting is idempotent and keeps every value", (t) => {
   holds(t, property, { seed: 5, numRuns: 1500 });
   t.end();
 });
-
-const commentsIn = (text: string) => text.match(/\/\/ x|\/\* x \*\//g)?.length ?? 0;
 
 t.test("a delta makes the new tokens of the old ones", (t) => {
   const data = fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 12 });
