@@ -105,7 +105,8 @@ function checkPlaceholders(report: Report, pattern: string, route: Route, node: 
   const captures = routeCaptures(route);
   for (const { name, span } of placeholders) {
     if (captures.includes(name)) continue;
-    const near = didYouMean(name, captures);
+    // Of one capture there is no other to mean.
+    const near = didYouMean(name, captures) ?? (captures.length === 1 && name.length < 3 ? captures[0] : undefined);
     const listed = captures.map((capture) => `:${capture}`).join(", ");
     const hint =
       near !== undefined
