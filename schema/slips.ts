@@ -69,12 +69,12 @@ export function lineIndentOf(source: string, offset: number): number {
   return /^[ \t]*/.exec(source.slice(start, offset))![0].length;
 }
 
-/** Whether the token that ends at an offset is a name: a colon and a value follow. */
+/** Whether the token that ends at an offset is a name: a colon and a value follow, and no other name. */
 export const isName = (source: string, end: number) =>
-  isBeforeColon(source.charCodeAt(end)) && /^[ \t]*:\s*["\w{[-]/.test(source.slice(end, end + MAX_BLANKS));
+  isBeforeColon(source.charCodeAt(end)) && /^[ \t]*:\s*(?!"[^"\\\r\n]*"[ \t]*:)["\w{[-]/.test(source.slice(end, end + MAX_NAMED));
 
-// Nobody aligns colons further.
-const MAX_BLANKS = 40;
+// Nobody aligns colons further, and names of settings are shorter.
+const MAX_NAMED = 60;
 
 /** A comma, colon, closing bracket, blank or line end, or the end of the text. */
 export const isSeparator = (code: number) =>
