@@ -20,6 +20,8 @@ export interface Io {
   hasParent(): boolean;
   /** Tells a parent process that opened an IPC channel. */
   notifyParent(message: unknown): void;
+  /** Calls when that parent is gone, or closed the channel; never where there is none. */
+  onParentGone(listener: () => void): void;
 }
 
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -60,6 +62,11 @@ export function processIo(): Io {
     exitNow: (code) => process.exit(code),
     hasParent: () => process.connected === true,
     notifyParent: (message) => process.send?.(message),
+    onParentGone(listener) {
+      // Without a channel it is undefined.
+      if (process.connected === false) listener();
+      else process.once("disconnect", listener);
+    },
   };
 }
 

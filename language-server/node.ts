@@ -2,12 +2,14 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
-import type { MessagePort } from "node:worker_threads";
+import { isMainThread, type MessagePort } from "node:worker_threads";
 import {
   type ApplyWorkspaceEditParams,
   type CancellationToken,
+  CodeLensRefreshRequest,
   type Connection,
   createConnection,
+  DidChangeConfigurationNotification,
   DidChangeWatchedFilesNotification,
   DocumentDiagnosticReportKind,
   DocumentFormattingRequest,
@@ -27,6 +29,7 @@ import type { Diagnostic } from "vscode-languageserver-types";
 import type { Directory } from "../schema/directory.ts";
 import {
   type ClientOptions,
+  DEFAULT_SETTINGS,
   diagnose,
   kindOf,
   type Method,
@@ -34,6 +37,8 @@ import {
   type Project,
   type ProjectFile,
   plainMethods,
+  readSettings,
+  type Settings,
   ToolDocument,
   type WorkspaceMethod,
   workspaceMethods,
@@ -62,6 +67,9 @@ const HEAP_GROWTH_PERCENT = 60;
 /** How long a project's file is believed to be as it was last seen; clients that watch files end it earlier. */
 const FILES_TTL_MS = 2000;
 
+/** The section of an editor's settings that is ours. */
+const SETTINGS = "tool";
+
 /** Stands for all documents among those that wait. */
 const REFRESH = "";
 
@@ -70,8 +78,8 @@ const UNWATCHED = /\/(?:node_modules|\.git|\.tool)\//;
 
 /** Serves until the client says exit, goes away, or closes the stream; then the process ends. Never returns. */
 export function serve({ version, ...options }: ServerOptions): Promise<never> {
-  // The process of a thread is its client's, and none of ours to set up.
-  if (options.port === undefined) setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+  // Of a process of its own: flags are for all threads.
+  if (isMainThread) setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   new Server(connect(options), version).listen();
   return new Promise(() => {});
 }
@@ -97,12 +105,23 @@ class Server {
   /** Counts up when the files of the project changed: results before are of another state. */
   #epoch = 0;
   #phase: "new" | "serving" | "stopped" = "new";
-  #client: ClientOptions = { snippets: false, markdown: false, syntax: true, createsFiles: false };
+  #client: ClientOptions = {
+    snippets: false,
+    markdown: false,
+    syntax: true,
+    createsFiles: false,
+    settings: DEFAULT_SETTINGS,
+  };
   #pulls = false;
   #refreshes = false;
   #watches = false;
   #changesFolders = false;
   #registersFormatting = false;
+  /** How settings come, and what is asked for anew when they change. */
+  #asksSettings = false;
+  #registersSettings = false;
+  #refreshesHints = false;
+  #refreshesLenses = false;
   #folders: readonly string[] = [];
 
   constructor(connection: Connection, version: string) {
@@ -139,6 +158,7 @@ class Server {
     connection.onDidChangeWatchedFiles(({ changes }) => {
       if (changes.some(({ uri }) => !UNWATCHED.test(uri))) this.#filesChanged();
     });
+    connection.onDidChangeConfiguration(({ settings }) => this.#settingsChanged(settings));
     this.#texts.onDidChangeContent(({ document }) => this.#changed(document));
     this.#texts.onDidClose(({ document }) => this.#closed(document));
     this.#texts.listen(connection);
@@ -162,7 +182,12 @@ class Server {
       markdown: (textDocument?.hover?.contentFormat ?? item?.documentationFormat ?? []).includes("markdown"),
       syntax: initializationOptions?.syntax !== false,
       createsFiles: workspace?.workspaceEdit?.resourceOperations?.includes("create") === true,
+      settings: DEFAULT_SETTINGS,
     };
+    this.#asksSettings = workspace?.configuration === true;
+    this.#registersSettings = workspace?.didChangeConfiguration?.dynamicRegistration === true;
+    this.#refreshesHints = workspace?.inlayHint?.refreshSupport === true;
+    this.#refreshesLenses = workspace?.codeLens?.refreshSupport === true;
     this.#pulls = textDocument?.diagnostic !== undefined;
     this.#refreshes = workspace?.diagnostics?.refreshSupport === true;
     this.#watches = workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
@@ -200,6 +225,12 @@ class Server {
         .register(DocumentFormattingRequest.type, { documentSelector: [{ language: "toolquery" }] })
         .catch((error: unknown) => this.#log("cannot offer to format queries", error));
     }
+    if (this.#registersSettings) {
+      void connection.client
+        .register(DidChangeConfigurationNotification.type, { section: SETTINGS })
+        .catch((error: unknown) => this.#log("cannot follow the settings", error));
+    }
+    if (this.#asksSettings) this.#settingsChanged(undefined);
     if (!this.#changesFolders) return;
     connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
       const gone = new Set(removed.map(({ uri }) => uri));
@@ -316,7 +347,7 @@ class Server {
   /** The diagnostics of an open document, in slices; undefined where they became stale meanwhile. */
   async #diagnose(uri: string, isStale: () => boolean): Promise<Diagnostic[] | undefined> {
     const found = this.#find(uri);
-    if (found === undefined) return [];
+    if (found === undefined || !this.#client.settings.diagnostics) return [];
     return this.#run(diagnose(found.document, found.project, this.#client), isStale);
   }
 
@@ -360,7 +391,7 @@ class Server {
     if (refusal !== undefined) return refusal;
     const items: unknown[] = [];
     const previous = new Map(previousResultIds.map(({ uri, value }) => [uri, value]));
-    for (const folder of this.#folders) {
+    for (const folder of this.#client.settings.diagnostics ? this.#folders : []) {
       const uri = `${folder.replace(/\/+$/, "")}/tool.json`;
       const project = this.#projectOf(uri);
       const document = this.#texts.get(uri) === undefined ? project.config() : undefined;
@@ -376,6 +407,27 @@ class Server {
       items.push({ kind: DocumentDiagnosticReportKind.Full, uri, version: null, resultId, items: diagnostics });
     }
     return { items };
+  }
+
+  /** Clients that are asked for settings say only that they changed; others send them. */
+  #settingsChanged(sent: unknown): void {
+    const section = this.#asksSettings
+      ? this.#connection.workspace.getConfiguration(SETTINGS)
+      : Promise.resolve((sent as Record<string, unknown> | null | undefined)?.[SETTINGS]);
+    section
+      .then((value: unknown) => this.#apply(readSettings(value)))
+      .catch((error: unknown) => this.#log("cannot read the settings", error));
+  }
+
+  #apply(settings: Settings): void {
+    const before = this.#client.settings;
+    this.#client = { ...this.#client, settings };
+    if (settings.inlayHints !== before.inlayHints && this.#refreshesHints)
+      this.#connection.languages.inlayHint.refresh();
+    if (settings.codeLens !== before.codeLens && this.#refreshesLenses) {
+      void this.#connection.sendRequest(CodeLensRefreshRequest.type).catch(() => {});
+    }
+    if (settings.diagnostics !== before.diagnostics) this.#filesChanged();
   }
 
   #filesChanged(): void {

@@ -21,7 +21,7 @@ import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
 import { checkDirectory, type Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
-import { memberOf, type Node, type ObjectNode, type Parsed, parseJson, plainValue } from "./json.ts";
+import { memberOf, type Node, type ObjectNode, type Parsed, parseByLines, plainValue } from "./json.ts";
 import { checkLanguages } from "./languages.ts";
 import { Memory } from "./memory.ts";
 import { Report } from "./report.ts";
@@ -30,7 +30,7 @@ import { checkShape } from "./shape.ts";
 export interface CheckOptions {
   /** The project's files, for a file named tool.json; without it nothing beyond the text is looked at. */
   readonly directory?: Directory;
-  /** The text as `parseJson` reads it, where that is known already. It stays as it is. */
+  /** The text as `parseJson` reads it, where that is known already: used where it has no slips. It stays as it is. */
   readonly parsed?: Parsed;
   /** What earlier versions of the text left behind, so that only what is new takes time. */
   readonly memory?: Memory;
@@ -65,7 +65,9 @@ export function* checkInSteps(
   text: string,
   options: CheckOptions = {},
 ): Generator<undefined, { readonly root: Node | undefined; readonly problems: Problem[] }> {
-  const { parsed = parseJson(text), memory = new Memory(), directory } = options;
+  const { memory = new Memory(), directory } = options;
+  // Where something is lost, a closer look says what; a text without slips has one reading.
+  const parsed = options.parsed?.problems.length === 0 ? options.parsed : parseByLines(text);
   const report = new Report(text);
   for (const problem of parsed.problems) report.add(problem);
   for (const problem of parsed.repaired) report.coerced(problem);

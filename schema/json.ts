@@ -1,5 +1,6 @@
 import { createScanner, type JSONScanner, type SyntaxKind } from "jsonc-parser";
-import { type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
+import { applyEdits, type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
+import { indentOf, isName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
 
 /**
  * Where a value stands. Repairs replace nodes of a copy (`copyOf`), never spans: those go on pointing at what the user
@@ -59,6 +60,12 @@ export interface Parsed {
 // tool.json is at most some six levels deep; this keeps hostile text from exhausting the stack.
 const MAX_DEPTH = 64;
 
+// How often a line is searched for the quote that a text has lost: in a text that is no JSON none is.
+const MAX_LOST = 50;
+
+// As long as what is left behind by an edit: brackets, a comma, a word.
+const MAX_REST = 12;
+
 /** jsonc-parser's SyntaxKind is a const enum of declarations only, which this build cannot inline. */
 const Kind = {
   openBrace: 1,
@@ -85,7 +92,53 @@ const Kind = {
  * still understood. Never throws.
  */
 export function parseJson(source: string): Parsed {
-  return new Parser(source).parse();
+  const { root, problems, repaired } = new Parser(source).parse();
+  return { root, problems, repaired };
+}
+
+/**
+ * The same for checks: where brackets do not pair, the one is said to be missing that the lines' indentation misses,
+ * unless that leaves more to complain about. A fix that guesses where something is missing is offered where it
+ * takes its problem away and adds none.
+ */
+export function parseByLines(source: string): Parsed {
+  const { root, repaired, problems, guesses } = readByLines(source);
+  if (guesses.size === 0) return { root, problems, repaired };
+  const isTooMuch = guesses.size > MAX_GUESSES || source.length > MAX_GUESSED_LENGTH;
+  const sound = problems.map((problem) => {
+    if (!guesses.has(problem)) return problem;
+    const isKept = isTooMuch ? CERTAIN.has(problem.code) : helps(source, problem, problems);
+    if (isKept) return problem;
+    const { fix: _, ...rest } = problem;
+    return rest;
+  });
+  return { root, problems: sound, repaired };
+}
+
+// Each guess is tried out by reading the text again; nobody looks through more than a few.
+const MAX_GUESSES = 16;
+const MAX_GUESSED_LENGTH = 50_000;
+
+// Hardly a guess: kept where there are too many to try.
+const CERTAIN: ReadonlySet<string> = new Set(["config/missing-comma", "config/missing-colon"]);
+
+function readByLines(source: string) {
+  const plain = new Parser(source).parse();
+  const suspects = ["config/unclosed", "config/wrong-bracket"];
+  if (!plain.problems.some(({ code }) => suspects.includes(code))) return plain;
+  const byLines = new Parser(source, { byLines: true }).parse();
+  return byLines.problems.length <= plain.problems.length ? byLines : plain;
+}
+
+/** Whether a fix takes its problem away and adds none. */
+function helps(source: string, problem: Problem, problems: readonly Problem[]): boolean {
+  const left = problems.filter((other) => other !== problem).map(({ code }) => code);
+  const after = readByLines(applyEdits(source, problem.fix!.edits)).problems;
+  return after.every(({ code }) => {
+    const at = left.indexOf(code);
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
 }
 
 /** The same string at the same place, read as another value. */
@@ -195,6 +248,7 @@ export const SYNTAX_CODES: ReadonlySet<string> = new Set([
   "config/unclosed",
   "config/unclosed-string",
   "config/unexpected",
+  "config/unopened",
   "config/unquoted-key",
   "config/value-expected",
   "config/wrong-bracket",
@@ -277,6 +331,8 @@ class Parser {
   readonly #scanner: JSONScanner;
   readonly #problems: Problem[] = [];
   readonly #repaired: Problem[] = [];
+  /** Those whose fix is a guess at what is missing. */
+  readonly #guesses = new Set<Problem>();
   #kind: SyntaxKind = Kind.end;
   #start = 0;
   /** Where the last token before the current one ended: the place of a missing comma. */
@@ -289,33 +345,41 @@ class Parser {
   /** The brackets that are open around the current token, to tell a stray closing one from a missing one. */
   readonly #open: ("{" | "[")[] = [];
 
-  constructor(source: string) {
+  #lost = 0;
+  /** Whether indentation says what is closed. */
+  readonly #byLines: boolean;
+
+  constructor(source: string, { byLines = false } = {}) {
     this.#source = source;
+    this.#byLines = byLines;
     this.#scanner = createScanner(source, false);
     // A byte order mark is allowed to be ignored (RFC 8259 section 8.1), and Windows editors still write it.
     if (source.startsWith("\ufeff")) this.#scanner.setPosition(1);
   }
 
-  parse(): Parsed {
+  parse(): Parsed & { readonly guesses: ReadonlySet<Problem> } {
     this.#next();
     if (this.#kind === Kind.end) {
       this.#report("config/empty", "the file is empty", { start: 0, end: 0 }, `write at least { "name": "app" }`);
-      return { root: undefined, problems: this.#problems, repaired: [] };
+      return { root: undefined, problems: this.#problems, repaired: [], guesses: this.#guesses };
     }
     const root = this.#value();
     if (root !== undefined && this.#tokenSpan().end > this.#tokenSpan().start) {
       const rest = this.#source.slice(this.#start).trimEnd();
-      this.#report(
-        "config/trailing-text",
-        `unexpected ${quote(rest.split(/\r?\n|\r/, 1)[0]!)} after the end of the configuration`,
-        { start: this.#start, end: this.#start + rest.length },
-        "remove it: the file holds one object",
-      );
+      const span = { start: this.#start, end: this.#start + rest.length };
+      const message = `unexpected ${quote(rest.split(/\r?\n|\r/, 1)[0]!)} after the end of the configuration`;
+      const hint = "remove it: the file holds one object";
+      // A second object, or half of the file behind a bracket too many, is more than a slip.
+      if (rest.length > MAX_REST) this.#report("config/trailing-text", message, span, hint);
+      else {
+        const edits = [{ span: { start: this.#lastEnd, end: span.end }, text: "" }];
+        this.#guess("config/trailing-text", message, span, hint, { title: "Remove it", edits });
+      }
     } else if (root === undefined) {
       const span = this.#tokenSpan();
       this.#report("config/value-expected", `a value is expected here, not ${this.#found()}`, span, "begin with {");
     }
-    return { root, problems: this.#problems, repaired: this.#repaired };
+    return { root, problems: this.#problems, repaired: this.#repaired, guesses: this.#guesses };
   }
 
   /** The value at the current token; undefined where none begins there (nothing is consumed then). */
@@ -362,22 +426,22 @@ class Parser {
     return { type: "broken", span: { start, end: this.#lastEnd } };
   }
 
-  #object(): ObjectNode {
-    const open = this.#tokenSpan();
+  #object(isOpened = true): ObjectNode {
+    const open = isOpened ? this.#tokenSpan() : { start: this.#start, end: this.#start };
     const members: Member[] = [];
-    let seen: Set<string> | undefined;
+    let seen: Map<string, number> | undefined;
     let comma: Span | undefined;
-    this.#next();
+    if (isOpened) this.#next();
     for (;;) {
       if (this.#closes("{", open, comma)) break;
       const member = this.#member();
       if (typeof member === "object") {
         const name = member.key.value;
-        if (members.length === MIN_INDEXED_MEMBERS) seen = new Set(members.map(({ key }) => key.value));
-        const isSecond = seen === undefined ? members.some(({ key }) => key.value === name) : seen.has(name);
-        if (isSecond) this.#duplicate(name, member.key.span);
-        seen?.add(name);
+        if (members.length === MIN_INDEXED_MEMBERS) seen = new Map(members.map(({ key }, i) => [key.value, i]));
+        const first = seen?.get(name) ?? (seen ? -1 : members.findLastIndex(({ key }) => key.value === name));
+        seen?.set(name, members.length);
         members.push(member);
+        if (first !== -1) this.#duplicate(first, members);
       }
       comma = this.#separator(comma, member !== undefined);
     }
@@ -414,6 +478,10 @@ class Parser {
   #closes(bracket: "{" | "[", open: Span, comma: Span | undefined): boolean {
     const own = bracket === "{" ? Kind.closeBrace : Kind.closeBracket;
     const other = bracket === "{" ? Kind.closeBracket : Kind.closeBrace;
+    if (this.#byLines && this.#isOutside(open)) {
+      this.#unclosed(bracket, open, comma);
+      return true;
+    }
     if (this.#kind === own) {
       if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
       this.#swallowed = false;
@@ -422,7 +490,8 @@ class Parser {
     }
     if (this.#kind !== Kind.end && this.#kind !== other) return false;
     // The other bracket belongs to an enclosing value if one of its kind is open; else it is a slip for this one's own.
-    if (this.#kind === other && !this.#open.slice(0, -1).includes(bracket === "{" ? "[" : "{")) {
+    const isOwn = !this.#open.slice(0, -1).includes(bracket === "{" ? "[" : "{") || this.#isBelow(open);
+    if (this.#kind === other && isOwn) {
       const right = bracket === "{" ? "}" : "]";
       if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
       this.#report(
@@ -436,8 +505,35 @@ class Parser {
       return true;
     }
     if (this.#kind === Kind.end && this.#truncated) return true;
-    this.#report("config/unclosed", `"${bracket}" is never closed`, open, `add ${bracket === "{" ? "}" : "]"}`);
+    if (this.#byLines) this.#unclosed(bracket, open, comma);
+    else this.#report("config/unclosed", `"${bracket}" is never closed`, open, `add ${bracket === "{" ? "}" : "]"}`);
     return true;
+  }
+
+  /** Whether the current token begins a line that is indented as what is around an object or array, or less. */
+  #isOutside(open: Span): boolean {
+    const indent = this.#kind === Kind.end ? undefined : indentOf(this.#source, this.#start);
+    if (indent === undefined || !/[\r\n]/.test(this.#source.slice(open.end, this.#start))) return false;
+    const around = lineIndentOf(this.#source, open.start);
+    return this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket ? indent < around : indent <= around;
+  }
+
+  /** Whether the current token begins a line that is indented as the one that an object or array begins on. */
+  #isBelow(open: Span): boolean {
+    return this.#byLines && indentOf(this.#source, this.#start) === lineIndentOf(this.#source, open.start);
+  }
+
+  #unclosed(bracket: "{" | "[", open: Span, comma: Span | undefined) {
+    const close = bracket === "{" ? "}" : "]";
+    const end = comma?.start ?? this.#lastEnd;
+    // What follows is separated from it by the comma that was read, or by none.
+    const closing = this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket || this.#kind === Kind.end;
+    const text = comma === undefined && !closing ? `${close},` : close;
+    this.#guess("config/unclosed", `"${bracket}" is never closed`, open, `add ${close}`, {
+      title: `Add ${close}`,
+      edits: [{ span: { start: end, end }, text }],
+    });
+    this.#swallowed = true;
   }
 
   /** Consumes commas after a member or item, or says that one is missing. Gives the comma that is still unanswered. */
@@ -455,14 +551,39 @@ class Parser {
     }
     const closing = this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket || this.#kind === Kind.end;
     if (read && !closing && !this.#swallowed) {
+      if (this.#open.at(-1) === "{" && this.#stray()) return this.#separator(before, read);
       const span = { start: this.#lastEnd, end: this.#lastEnd };
-      this.#report("config/missing-comma", "a comma is missing here", span, undefined, {
+      this.#guess("config/missing-comma", "a comma is missing here", span, undefined, {
         title: "Insert a comma",
         edits: [{ span, text: "," }],
       });
     }
     this.#swallowed = false;
     return comma;
+  }
+
+  /** Words behind a member on its line, which no colon follows; skipped where there are some. */
+  #stray(): boolean {
+    const start = this.#lastEnd;
+    const found = strayAfter(this.#source, start);
+    if (found === undefined) return false;
+    const span = { start: found.start, end: found.end };
+    const by = found.isComma ? "," : "";
+    this.#guess(
+      found.isComma ? "config/missing-comma" : "config/unexpected",
+      found.isComma
+        ? `";" stands for a comma`
+        : `${quote(this.#source.slice(span.start, span.end))} belongs to nothing`,
+      span,
+      found.isComma ? "write ," : "remove it",
+      {
+        title: found.isComma ? "Change to ," : "Remove it",
+        edits: [{ span: found.isComma ? span : { start, end: span.end }, text: by }],
+      },
+    );
+    this.#jump(span.end);
+    if (found.isComma) this.#swallowed = true;
+    return true;
   }
 
   #surplusComma(span: Span, message: string) {
@@ -481,7 +602,9 @@ class Parser {
     if (this.#kind === Kind.colon) {
       const colon = this.#tokenSpan();
       this.#next();
-      const value = this.#value();
+      const below = this.#nameBelow(key);
+      const value = below === "member" ? undefined : below === "inside" ? this.#unopened(key) : this.#value();
+      if (below === "member") this.#swallowed = true;
       if (value === undefined) this.#report("config/value-expected", `${quote(key.value)} has no value`, colon);
       return { key, value };
     }
@@ -491,7 +614,7 @@ class Parser {
     const sameLine = !/[\r\n]/.test(this.#source.slice(key.span.end, this.#start));
     const value = sameLine ? this.#value() : undefined;
     if (value !== undefined) {
-      this.#report("config/missing-colon", `a colon is missing after ${quote(key.value)}`, span, undefined, {
+      this.#guess("config/missing-colon", `a colon is missing after ${quote(key.value)}`, span, undefined, {
         title: "Insert a colon",
         edits: [{ span, text: ":" }],
       });
@@ -500,6 +623,23 @@ class Parser {
       this.#swallowed = true;
     }
     return { key, value };
+  }
+
+  /** What a name is that stands where the value of a key is expected: one inside, or on a line like the key's the next. */
+  #nameBelow(key: StringNode): "member" | "inside" | undefined {
+    if (this.#kind !== Kind.string || !isName(this.#source, this.#tokenSpan().end)) return undefined;
+    const indent = indentOf(this.#source, this.#start);
+    return indent === undefined || indent > lineIndentOf(this.#source, key.span.start) ? "inside" : "member";
+  }
+
+  /** An object that lacks its opening brace. */
+  #unopened(key: StringNode): Node {
+    const at = { start: this.#lastEnd, end: this.#lastEnd };
+    this.#guess("config/unopened", `what ${quote(key.value)} holds has no "{"`, key.span, "add {", {
+      title: "Add {",
+      edits: [{ span: at, text: " {" }],
+    });
+    return this.#nested("{", () => this.#object(false));
   }
 
   /** `=` and `=>` of other languages are read as the colon that they stand for. */
@@ -516,7 +656,7 @@ class Parser {
   }
 
   #key(): StringNode | undefined {
-    if (this.#kind === Kind.string) return this.#string();
+    if (this.#kind === Kind.string) return this.#string("key");
     if (this.#kind === Kind.unknown && this.#source[this.#start] === "'") {
       const node = this.#literal();
       return node.type === "string" ? node : undefined;
@@ -538,6 +678,8 @@ class Parser {
       this.#value();
       return undefined;
     }
+    const lost = this.#lostBefore(start, "key");
+    if (lost !== undefined) return this.#unopenedString(start, lost);
     const text = this.#run();
     const span = { start, end: start + text.length };
     this.#report(
@@ -553,26 +695,24 @@ class Parser {
     return { type: "string", span, value: text, content: span };
   }
 
-  #string(): StringNode {
+  #string(what: "key" | "value" = "value"): StringNode {
     const error = this.#scanner.getTokenError();
+    const start = this.#start;
+    const end = start + this.#scanner.getTokenLength();
+    // jsonc-parser's ScanError: 2 is an unclosed string, which ends with its line.
+    const unclosed = error === 2;
+    // Nearly every string has its quotes, and is followed by what follows strings.
+    if (unclosed || !isSeparator(this.#source.charCodeAt(end))) {
+      const lost = lostAfter(this.#source, { start, end }, { isKey: what === "key", endsLine: unclosed });
+      if (lost !== undefined) return this.#unclosedString({ start, end }, unclosed, lost);
+    }
     if (error === 0) {
-      const start = this.#start;
-      const end = start + this.#scanner.getTokenLength();
       const value = this.#scanner.getTokenValue();
       this.#next();
       return new QuotedString(value, start, end);
     }
-    const span = this.#tokenSpan();
-    const raw = this.#source.slice(span.start, span.end);
-    // jsonc-parser's ScanError: 2 is an unclosed string, which ends with its line.
-    if (error === 2) {
-      const text = raw.slice(1).replace(/[,\s]+$/, "");
-      const content = { start: span.start + 1, end: span.start + 1 + text.length };
-      this.#report("config/unclosed-string", `the string ${quote(text)} is never closed`, span, `add "`);
-      this.#swallowed = true;
-      this.#next();
-      return { type: "string", span, value: decode(text).value, content };
-    }
+    const span = { start, end };
+    const raw = this.#source.slice(start, end);
     const content = { start: span.start + 1, end: span.end - 1 };
     for (const bad of raw.matchAll(/\\u[0-9A-Fa-f]{4}|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{0,3}|\\.|[\u0000-\u001f]/gs)) {
       if (/^\\(?:u[0-9A-Fa-f]{4}|["\\/bfnrt])$/.test(bad[0])) continue;
@@ -580,6 +720,39 @@ class Parser {
     }
     this.#next();
     return { type: "string", span, value: decode(raw.slice(1, -1)).value, content };
+  }
+
+  /** A string that lacks its closing quote: read up to where it was meant, and on from there. */
+  #unclosedString(token: Span, endsLine: boolean, end: number): StringNode {
+    const { start } = token;
+    const span = endsLine ? token : { start, end };
+    const content = { start: start + 1, end };
+    const text = this.#source.slice(content.start, end);
+    this.#guess("config/unclosed-string", `the string ${quote(text)} is never closed`, span, `add "`, {
+      title: 'Add the closing "',
+      edits: [{ span: { start: end, end }, text: '"' }],
+    });
+    this.#jump(end);
+    return { type: "string", span: { start, end }, value: decode(text).value, content };
+  }
+
+  /** A text that lacks its opening quote and ends before the quote at `end`. */
+  #unopenedString(start: number, end: number): StringNode {
+    const span = { start, end: end + 1 };
+    const text = this.#source.slice(start, end);
+    this.#guess("config/unclosed-string", `the string ${quote(text)} has no opening quote`, span, `add "`, {
+      title: 'Add the opening "',
+      edits: [{ span: { start, end: start }, text: '"' }],
+    });
+    this.#jump(span.end);
+    return { type: "string", span, value: decode(text).value, content: { start, end } };
+  }
+
+  /** Goes on reading at an offset, as if the token before ended there. */
+  #jump(offset: number) {
+    this.#scanner.setPosition(offset);
+    this.#lastEnd = offset;
+    this.#next(offset);
   }
 
   #badCharacter(text: string, start: number) {
@@ -595,7 +768,16 @@ class Parser {
     const hint = text.startsWith("\\u")
       ? "four hexadecimal digits follow \\u"
       : 'the escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX; a backslash itself is \\\\';
-    this.#report("config/escape", `unknown escape ${quote(text)}`, span, hint);
+    // Paths and expressions are full of backslashes that were meant as themselves.
+    const doubled = `\\${text}`;
+    const fix = { title: `Write ${doubled}`, edits: [{ span, text: doubled }] };
+    this.#report(
+      "config/escape",
+      `unknown escape ${quote(text)}`,
+      span,
+      hint,
+      /^\\[\w.$^()[\]{}*+?|-]$/.test(text) ? fix : undefined,
+    );
   }
 
   /** A keyword, a number, or what was meant as one of them or as a string. */
@@ -613,7 +795,12 @@ class Parser {
         return { type: "number", span, value: Number(text) };
       }
     }
-    return this.#badLiteral(text, span);
+    const lost = this.#lostBefore(start, "value");
+    return lost === undefined ? this.#badLiteral(text, span) : this.#unopenedString(start, lost);
+  }
+
+  #lostBefore(start: number, what: "key" | "value"): number | undefined {
+    return ++this.#lost > MAX_LOST ? undefined : lostBefore(this.#source, start, what);
   }
 
   #badLiteral(text: string, span: Span): Node {
@@ -634,6 +821,7 @@ class Parser {
     if (/^[+-]?[\d.]/.test(text) || /^[+-]?(NaN|Infinity)$/.test(text)) {
       const plain = text
         .replace(/^\+/, "")
+        .replace(/(?<=\d)_(?=\d)/g, "")
         .replace(/^(-?)0+(?=\d)/, "$1")
         .replace(/^(-?)\./, "$10.")
         .replace(/\.$/, "");
@@ -666,9 +854,7 @@ class Parser {
     pattern.lastIndex = start;
     const match = pattern.exec(this.#source)!;
     const span = { start, end: start + match[0].length };
-    this.#scanner.setPosition(span.end);
-    this.#lastEnd = span.end;
-    this.#next(span.end);
+    this.#jump(span.end);
     // With escapes inside, what was meant is a guess.
     const plain = match[2] === "'" && !match[1]!.includes("\\");
     const text = JSON.stringify(match[1]);
@@ -702,12 +888,15 @@ class Parser {
     return this.#source.slice(start, end);
   }
 
-  #duplicate(name: string, span: Span) {
+  #duplicate(first: number, members: readonly Member[]) {
+    const { key } = members.at(-1)!;
+    const gone = { start: members[first]!.key.span.start, end: members[first + 1]!.key.span.start };
     this.#report(
       "config/duplicate-key",
-      `the key ${quote(name)} stands twice in this object`,
-      span,
+      `the key ${quote(key.value)} stands twice in this object`,
+      key.span,
       "only the last one counts: remove one of them",
+      { title: "Remove the first one, which does not count", edits: [{ span: gone, text: "" }] },
     );
   }
 
@@ -751,6 +940,11 @@ class Parser {
   #found(): string {
     const { start, end } = this.#tokenSpan();
     return this.#kind === Kind.end ? "the end of the file" : quote(this.#source.slice(start, end));
+  }
+
+  #guess(code: string, message: string, span: Span, hint: string | undefined, fix: Fix) {
+    this.#report(code, message, span, hint, fix);
+    this.#guesses.add(this.#problems.at(-1)!);
   }
 
   #report(code: string, message: string, span: Span, hint?: string, fix?: Fix) {

@@ -151,12 +151,17 @@ function checkPath(value: string): Problem[] {
     ];
   }
   if (/^[/~]|^[A-Za-z]:/.test(value)) {
+    // A slash of the project's own top; a file of the machine has more above it.
+    const inside = /^\/([^/~]+)\/?$/.exec(value)?.[1];
     return [
       problem(
         "config/path",
         value,
         `${quote(value)} is no path inside the project`,
-        "write it relative to the project directory",
+        inside === undefined
+          ? "write it relative to the project directory"
+          : `write it relative to the project directory: ${inside}`,
+        inside,
       ),
     ];
   }

@@ -68,6 +68,8 @@ export class Report {
       // "9999" for a number is reported as a string; that 9999 would be too much as well is a second complaint about
       // one value. But then writing 9999 is no fix.
       hidden.add(other);
+      // A word without quotes is no second complaint: the value that is written replaces it.
+      if (other.code === "config/literal") continue;
       withdrawn.set(problem, other.hint);
     }
     const shown = this.#problems

@@ -231,7 +231,7 @@ function wrongType(report: Report, place: Place, parent: Schema): boolean {
     { hint: meant ? `write ${meant.shown}` : example(place, parent), fix: meant?.fix },
   );
   if (meant === undefined) return false;
-  if (meant.node.type !== "array") report.coerced(problem);
+  if (meant.node.type !== "array" && node.type !== "array") report.coerced(problem);
   place.replace(meant.node);
   return true;
 }
@@ -260,9 +260,22 @@ function coerce(
       const value = Number(node.value);
       return { node: { type: "number", span, value }, shown: String(value), fix: fix(String(value)) };
     }
-    if (types.includes("boolean") && (node.value === "true" || node.value === "false")) {
-      return { node: { type: "boolean", span, value: node.value === "true" }, shown: node.value, fix: fix(node.value) };
+    if (types.includes("boolean") && Object.hasOwn(BOOLEANS, node.value)) {
+      const value = BOOLEANS[node.value]!;
+      return { node: { type: "boolean", span, value }, shown: `${value}`, fix: fix(`${value}`) };
     }
+    // The unit is known, and is not written.
+    const amount = parent["x-unit"] && types.includes("integer") ? /^(\d{1,15})\s*([a-z]+)$/i.exec(node.value) : null;
+    if (amount !== null && amount[2]!.toLowerCase() === parent["x-unit"]!.toLowerCase()) {
+      const value = Number(amount[1]);
+      return { node: { type: "number", span, value }, shown: `${value}`, fix: fix(`${value}`) };
+    }
+  }
+  const [only, second] = node.type === "array" && !types.includes("array") ? node.items : [];
+  if (only !== undefined && second === undefined && types.includes(only.type === "number" ? "integer" : only.type)) {
+    const inner = source.slice(only.span.start, only.span.end);
+    const shown = inner.length <= 40 && !inner.includes("\n") ? inner : "it without [ ]";
+    return { node: only, shown, fix: { title: "Take it out of the array", edits: [{ span, text: inner }] } };
   }
   if (
     (node.type === "number" || node.type === "boolean") &&
@@ -275,7 +288,8 @@ function coerce(
     return { node: { type: "string", span, value, content }, shown: `"${text}"`, fix: fix(`"${text}"`) };
   }
   const item = parent.items && resolve(parent.items);
-  if (types.includes("array") && item?.type === node.type) {
+  const isWhole = node.type !== "object" || (text.startsWith("{") && text.endsWith("}"));
+  if (types.includes("array") && item?.type === node.type && isWhole) {
     const edits = [
       { span: { start: span.start, end: span.start }, text: "[" },
       { span: { start: span.end, end: span.end }, text: "]" },
@@ -286,6 +300,16 @@ function coerce(
   }
   return undefined;
 }
+
+/** As other formats of configuration spell them. */
+const BOOLEANS: Readonly<Record<string, boolean>> = {
+  true: true,
+  false: false,
+  yes: true,
+  no: false,
+  on: true,
+  off: false,
+};
 
 const NOUNS: Record<string, string> = {
   string: "a string",

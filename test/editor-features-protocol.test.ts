@@ -242,3 +242,58 @@ t.test("a tool.json that is not open is searched, and follows files that move", 
     );
   });
 });
+
+t.test("settings are asked for, followed, and may be sent", async (t) => {
+  const features = async (client: LspClient, uri: string) => {
+    const textDocument = { uri };
+    const range = { start: { line: 0, character: 0 }, end: { line: 12, character: 0 } };
+    const [lenses, hints, report] = await Promise.all([
+      client.request("textDocument/codeLens", { textDocument }),
+      client.request("textDocument/inlayHint", { textDocument, range }),
+      client.request("textDocument/diagnostic", { textDocument }),
+    ]);
+    const { items } = report.result as { items: [] };
+    return [lenses.result as [], hints.result as [], items].map(({ length }) => length > 0);
+  };
+  const uri = "file:///nonexistent/app/tool.json";
+  const off = { codeLens: { enabled: false }, inlayHints: { enabled: false }, diagnostics: { enabled: false } };
+
+  const rows: [name: string, section: unknown, expected: boolean[]][] = [
+    ["everything", {}, [true, true, true]],
+    ["nothing", off, [false, false, false]],
+    ["one", { codeLens: { enabled: false } }, [false, true, true]],
+    ["what is no setting", { codeLens: { enabled: "no" }, inlayHints: null, diagnostics: 1 }, [true, true, true]],
+    ["none", null, [true, true, true]],
+  ];
+  for (const [name, section, expected] of rows) {
+    const client = startLsp({ answers: { "workspace/configuration": [section] } });
+    try {
+      await client.initialize({
+        capabilities: { workspace: { configuration: true }, textDocument: { diagnostic: {} } },
+      });
+      const { params } = await client.receive("workspace/configuration");
+      t.same(params, { items: [{ section: "tool" }] });
+      client.open(uri, TEXT);
+      t.same(await features(client, uri), expected, name);
+      t.equal(await client.stop(), 0);
+    } finally {
+      client.child.kill();
+    }
+  }
+
+  const client = startLsp();
+  try {
+    const refreshed = { inlayHint: { refreshSupport: true }, codeLens: { refreshSupport: true } };
+    await client.initialize({ capabilities: { workspace: refreshed, textDocument: { diagnostic: {} } } });
+    client.open(uri, TEXT);
+    t.same(await features(client, uri), [true, true, true], "before anything is sent");
+    client.notify("workspace/didChangeConfiguration", { settings: { tool: off } });
+    await Promise.all([client.receive("workspace/inlayHint/refresh"), client.receive("workspace/codeLens/refresh")]);
+    t.same(await features(client, uri), [false, false, false], "sent by the client");
+    client.notify("workspace/didChangeConfiguration", { settings: null });
+    t.same(await features(client, uri), [true, true, true], "none sent");
+    t.equal(await client.stop(), 0);
+  } finally {
+    client.child.kill();
+  }
+});

@@ -413,6 +413,8 @@ t.test("nothing throws in real and in damaged files, and ranges lie in the text"
   t.end();
 });
 
+const commentsIn = (text: string) => text.match(/\/\/ x|\/\* x \*\//g)?.length ?? 0;
+
 t.test("formatting is idempotent and keeps every value", (t) => {
   const damage = fc.record({
     source: fc.constantFrom(...texts),
@@ -428,6 +430,7 @@ t.test("formatting is idempotent and keeps every value", (t) => {
     const again = documentOf(once, source.kind);
     const value = ({ root: node }: ToolDocument) => node && JSON.stringify(plainValue(node));
     if (value(again) !== value(document)) throw new Error("another value");
+    if (commentsIn(once) !== commentsIn(document.text)) throw new Error("another number of comments");
     if (applyLspEdits(again, formatDocument(again, options)) !== once) throw new Error("a second time changes more");
   });
   holds(t, property, { seed: 5, numRuns: 1500 });

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import t from "tap";
 import { isRunning, tool, until } from "./support/cli.ts";
+import { positionOf, snap } from "./support/edit-fuzz.ts";
 import { type LspClient, type Message, startLsp } from "./support/lsp-client.ts";
 
 const URI = "file:///nonexistent/app/tool.json";
@@ -331,14 +332,3 @@ t.test("after any edits the text, and what is said of it, are those of a file op
     );
   }),
 );
-
-/** Not within a surrogate pair nor a CRLF: editors have no such position. */
-function snap(text: string, offset: number): number {
-  const pair = text.slice(offset - 1, offset + 1);
-  return /^(?:[\ud800-\udbff][\udc00-\udfff]|\r\n)$/.test(pair) ? offset - 1 : offset;
-}
-
-function positionOf(text: string, offset: number) {
-  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return { line: lines.length - 1, character: lines.at(-1)!.length };
-}

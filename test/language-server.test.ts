@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
-import type { Diagnostic } from "vscode-languageserver-types";
+import type { Diagnostic, TextEdit } from "vscode-languageserver-types";
 import { type Problem, renderProblem } from "../grammar/problem.ts";
 import { KIND } from "../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../language-server/service/completion/complete.ts";
@@ -65,9 +65,11 @@ t.test("what an editor does with items", (t) => {
     "no snippets where none are known",
   );
   for (const item of complete(document, offset, projectOf(FILES), CLIENT).items) {
-    const { range } = item.textEdit as { range: { start: { line: number }; end: { line: number } } };
+    const { range } = item.textEdit as TextEdit;
     t.equal(range.start.line, range.end.line, `${item.label}: one line`);
-    t.ok(item.filterText!.startsWith('"'), `${item.label}: found by what is typed, the quote included`);
+    // VS Code compares with what stands behind the start of the range, others with the word at the cursor.
+    t.equal(document.offsetAt(range.start), offset, `${item.label}: behind the quote`);
+    t.equal(item.filterText, item.label, `${item.label}: found by what is typed, without the quote`);
   }
   const key = complete(documentOf("{ }"), 2, {}, CLIENT).items.find(({ label }) => label === "regions")!;
   t.equal(key.documentation, undefined, "long texts come later");

@@ -1,9 +1,10 @@
 // What is said of a text does not depend on the versions before it: parses, meanings and findings are kept from one to the
-// next, and whatever is kept invites a difference. Numbers of runs are multiplied by FUZZ_FACTOR.
+// next, and whatever is kept invites a difference. FUZZ_FACTOR multiplies the runs (TAP_TIMEOUT=600 with it).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
+import { TextDocument } from "vscode-languageserver-textdocument";
 import { quote } from "../grammar/problem.ts";
 import {
   compileRoutes,
@@ -14,6 +15,7 @@ import {
   substitute,
 } from "../grammar/route/index.ts";
 import { diagnose, type Project, ToolDocument } from "../language-server/service/index.ts";
+import { Lines } from "../language-server/service/lines.ts";
 import { methods } from "../language-server/service/methods.ts";
 import { Beginnings } from "../schema/checks/beginnings.ts";
 import { checkConfig } from "../schema/index.ts";
@@ -205,6 +207,29 @@ t.test("after any edits a text says what it says when it is opened fresh, and wh
   t.end();
 });
 
+t.test("one change after another", (t) => {
+  const redirect = (pattern: string, location: string, status: number) =>
+    JSON.stringify({
+      name: "app",
+      redirects: { [pattern]: { location, status }, "/b/:x": { location: "/a", status } },
+    });
+  const rows = [
+    ["a rewrite becomes a redirect", redirect("/a", "/b/c", 200), redirect("/a", "/b/c", 301)],
+    ["a redirect becomes a rewrite", redirect("/a", "/b/c", 301), redirect("/a", "/b/c", 200)],
+    ["a location leads back", redirect("/a", "/c", 301), redirect("/a", "/b/c", 301)],
+    ["a pattern takes another's shape", redirect("/b/:y/z", "/c", 301), redirect("/b/:y", "/c", 301)],
+    ["what is the same moves", redirect("/a", "/b/c", 301), `  ${redirect("/a", "/b/c", 301)}`],
+  ] as const;
+  for (const [name, before, after] of rows) {
+    const old = new ToolDocument(URI, 1, before, "config");
+    const told = answers(old);
+    const document = new ToolDocument(URI, 2, after, "config", old.memory);
+    t.equal(answers(document), answers(new ToolDocument(URI, 2, after, "config")), name);
+    t.not(told, answers(document), `${name}: something else is said`);
+  }
+  t.end();
+});
+
 t.test("and in a long text, when more is new than is kept", (t) => {
   const property = fc.property(fc.constant(configText(150_000)), session, sameAsFresh);
   holds(t, property, { seed: 23, numRuns: 3 * FACTOR });
@@ -333,5 +358,23 @@ t.test("texts meet where one begins with the other", (t) => {
     if (new Beginnings(words).meet(text) !== plain) throw new Error(`not ${plain}`);
   });
   holds(t, property, { seed: 41, numRuns: 5000 * FACTOR });
+  t.end();
+});
+
+t.test("positions are those of the protocol's library", (t) => {
+  const text = fc.string({ unit: fc.constantFrom("a", "\n", "\r", "\r\n", "\ud83d\ude00"), maxLength: 30 });
+  const property = fc.property(text, fc.array(fc.integer({ min: -2, max: 40 }), { maxLength: 12 }), (text, numbers) => {
+    const lines = new Lines(text);
+    const plain = TextDocument.create("", "", 0, text);
+    for (const [i, number] of numbers.entries()) {
+      const position = { line: number, character: numbers[i - 1] ?? 0 };
+      const [own, other] = [
+        [lines.positionAt(number), lines.offsetAt(position)],
+        [plain.positionAt(number), plain.offsetAt(position)],
+      ];
+      if (JSON.stringify(own) !== JSON.stringify(other)) throw new Error(JSON.stringify([number, own, other]));
+    }
+  });
+  holds(t, property, { seed: 51, numRuns: 3000 * FACTOR });
   t.end();
 });

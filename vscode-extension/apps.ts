@@ -74,7 +74,7 @@ export class Apps implements vscode.Disposable {
     columns: number | undefined,
     write: (text: string) => void,
   ): Promise<number> {
-    if (!mayStartProcesses("start the app")) return 1;
+    if (!mayStartProcesses("start the app", folder)) return 1;
     const other = this.in(folder);
     if (other !== undefined) {
       write(`The app runs already${other.url === undefined ? "" : ` at ${other.url}`}.\n`);
@@ -89,7 +89,7 @@ export class Apps implements vscode.Disposable {
       cwd: folder.fsPath,
       // Pipes are no terminal, but what reads them is one.
       env: { FORCE_COLOR: "1", ...process.env, ...(columns !== undefined && { COLUMNS: String(columns) }) },
-      // The channel is for the message that says where the app answers.
+      // The channel is for the message that says where the app answers. It closes where the editor ends by force, too.
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     child.stdout?.setEncoding("utf8").on("data", write);

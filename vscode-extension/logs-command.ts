@@ -25,7 +25,8 @@ export class LogsCommands {
   async show({ uri, query }: CommandArguments = {}): Promise<void> {
     if (!mayStartProcesses("show logs")) return;
     const project = await this.#projects.choose("Show Logs", uri);
-    if (project === undefined || (await locateTool()) === undefined) return;
+    if (project === undefined || !mayStartProcesses("show logs", project.folder)) return;
+    if ((await locateTool()) === undefined) return;
     const asked = query ?? queryOfEditor() ?? (await this.#ask(project, ""));
     if (asked !== undefined) await this.#documents.show({ folder: project.folder, query: asked });
   }

@@ -48,6 +48,8 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
   async show(logs: LogsQuery): Promise<void> {
     const document = await vscode.workspace.openTextDocument(logsUri(logs));
     await vscode.window.showTextDocument(document, { preview: false });
+    // For the walkthrough: what it asks of the active resource, VS Code answers for files only.
+    await vscode.commands.executeCommand("setContext", "tool.logsShown", true);
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
@@ -146,7 +148,7 @@ class LogsDocument {
 
   async start(): Promise<void> {
     const { folder, query } = this.#logs;
-    const tool = mayStartProcesses("show logs") ? await locateTool() : undefined;
+    const tool = mayStartProcesses("show logs", folder) ? await locateTool() : undefined;
     if (this.#isEnded) return;
     if (tool === undefined) {
       this.#ended("The log cannot be read: there is no tool that may be started. Close this tab and try again.\n");
@@ -156,14 +158,15 @@ class LogsDocument {
     const child = spawn(tool, words, {
       cwd: folder.fsPath,
       env: { ...process.env, NO_COLOR: "1" },
-      stdio: ["ignore", "pipe", "pipe"],
+      // The channel carries nothing: it closes where the editor ends by force, and the process with it.
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     this.#child = child;
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.#lines.add(text);
       this.#soon();
     });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#notes = (this.#notes + text).slice(-MAX_NOTES_LENGTH);
       this.#soon();
     });

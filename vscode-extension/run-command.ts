@@ -11,7 +11,7 @@ import { mayStartProcesses } from "./trust.ts";
 export async function run(projects: Projects, apps: Apps, args: CommandArguments = {}): Promise<void> {
   if (!mayStartProcesses("run a hook")) return;
   const project = await projects.choose("Run Hook", args.uri);
-  if (project === undefined) return;
+  if (project === undefined || !mayStartProcesses("run a hook", project.folder)) return;
   const hook = args.hook ?? (await chooseHook(hooksOf(await projects.configText(project))));
   if (hook === undefined || (await locateTool()) === undefined) return;
   const stage = args.stage === undefined ? {} : { stage: args.stage };

@@ -10,7 +10,7 @@ import { mayStartProcesses } from "./trust.ts";
 export async function start(projects: Projects, apps: Apps, { uri }: CommandArguments = {}): Promise<void> {
   if (!mayStartProcesses("start the app")) return;
   const project = await projects.choose("Start", uri);
-  if (project === undefined) return;
+  if (project === undefined || !mayStartProcesses("start the app", project.folder)) return;
   const running = apps.in(project.folder);
   if (running !== undefined) {
     await sayThatItRuns(project.name, running.url);

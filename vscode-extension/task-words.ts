@@ -10,7 +10,7 @@ export interface ToolTask {
   readonly args?: readonly string[];
 }
 
-/** The words behind `tool` for a task that runs in the workspace folder; undefined where the task says too little. */
+/** The words behind `tool` for a task that runs in the workspace folder; undefined for a command that is no task. */
 export function taskWords(task: ToolTask): string[] | undefined {
   const { command, folder, hook, stage, args = [] } = task;
   const isBelow = folder !== undefined && folder !== "" && folder !== ".";
@@ -21,9 +21,9 @@ export function taskWords(task: ToolTask): string[] | undefined {
     // Named by its path from the workspace folder: so the lines that it prints name it, where the editor looks for it.
     case "validate":
       return ["validate", ...args, ...(isBelow ? ["--", `${folder}/tool.json`] : [])];
+    // Without a hook tool says what is missing, in the terminal of the task.
     case "run":
-      if (hook === undefined || hook === "") return undefined;
-      return [...inFolder, "run", ...(stage ? ["--stage", stage] : []), ...args, "--", hook];
+      return [...inFolder, "run", ...(stage ? ["--stage", stage] : []), ...args, ...(hook ? ["--", hook] : [])];
     default:
       return undefined;
   }

@@ -50,12 +50,15 @@ export async function runProjectTask(project: Project, task: ToolTask, apps: App
   vscode.window.createTerminal(options).show();
 }
 
-/** `tool` with these words in a workspace folder, under the name of a task that tasks.json could write. */
+/**
+ * `tool` with these words in a workspace folder, under the name of a task that tasks.json could write. What tasks.json
+ * wrote comes with its own definition: the editor takes a task only with that same object.
+ */
 export async function toTask(
   task: ToolTask,
   scope: vscode.WorkspaceFolder,
   apps: Apps,
-  definition: object = { ...task },
+  definition: vscode.TaskDefinition = { type: "tool", ...task },
   name = taskName(task),
 ): Promise<[vscode.Task] | undefined> {
   const words = taskWords(task);
@@ -67,8 +70,8 @@ export async function toTask(
       ? new vscode.CustomExecution(async () => apps.terminal(folder, [...(task.args ?? [])]))
       : // A name that is not found is said by the terminal, too.
         new vscode.ProcessExecution((await findTool()) ?? "tool", words, { cwd: scope.uri.fsPath });
-  const matchers = task.command === "validate" ? ["$tool"] : task.command === "start" && isAtTop ? ["$tool-start"] : [];
-  const made = new vscode.Task({ type: "tool", ...definition }, scope, name, "tool", execution, matchers);
+  const matchers = { validate: ["$tool"], start: ["$tool-start"], run: [] }[task.command];
+  const made = new vscode.Task(definition, scope, name, "tool", execution, matchers);
   made.isBackground = task.command === "start";
   if (task.command === "run" && task.hook === "build") made.group = vscode.TaskGroup.Build;
   if (task.command === "run" && task.hook === "clean") made.group = vscode.TaskGroup.Clean;

@@ -68,6 +68,8 @@ export async function logs(context: Context, words: string | undefined, flags: L
     stop.abort();
   });
   io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
+  // An editor that crashed: where no entry comes, nothing is written that would tell.
+  io.onParentGone(() => stop.abort());
   const nowMs = io.nowMs();
   const format = context.format ?? (io.stdout.isTerminal ? "text" : "json");
   let code: number = EXIT.ok;

@@ -61,6 +61,8 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   });
   // Whoever read the entries went away, and took the address of the server along.
   io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
+  // An editor that crashed: an app that writes nothing would never notice.
+  io.onParentGone(() => stop.abort());
 
   const note = (text: string) => (context.format === "json" ? context.say(text) : context.print(text));
   const developmentLog = openDevelopmentLog(context.directory, {

@@ -56,6 +56,11 @@ export const UNSUPPORTED: Readonly<Record<string, string>> = {
   call: "there are no functions to call",
 };
 
+export const FUNCTIONS: readonly string[] = Object.keys(ARITY);
+
+/** What takes a condition; no function is called so. */
+export const STATEMENTS: readonly string[] = ["if", "with", "else"];
+
 /** Whether the function exists, so that its arguments are worth checking. */
 function* checkCall(call: Call, dotIsRoot: boolean): Generator<Problem, boolean> {
   const { text, span } = call.name;
@@ -65,9 +70,11 @@ function* checkCall(call: Call, dotIsRoot: boolean): Generator<Problem, boolean>
   }
   if (!Object.hasOwn(ARITY, text)) {
     const field = call.args.length === 0 ? closest(text, problem.FIELDS) : undefined;
-    const name = closest(text, Object.keys(ARITY));
+    // Alone in its braces it may be a statement too.
+    const alone = call.args.length === 0;
+    const name = closest(text, [...FUNCTIONS, ...(alone ? ["else", "end"] : STATEMENTS)]);
     const suggestion = field ? `write .${field}` : name ? `did you mean "${name}"?` : undefined;
-    yield problem.unknownFunction(text, span, suggestion);
+    yield problem.unknownFunction(text, span, suggestion, field ? `.${field}` : name);
     return false;
   }
   const [least, most] = ARITY[text]!;

@@ -1,5 +1,6 @@
+import { didYouMean } from "../did-you-mean.ts";
 import type { Problem, Span } from "../problem.ts";
-import { UNSUPPORTED } from "./checks.ts";
+import { FUNCTIONS, STATEMENTS, UNSUPPORTED } from "./checks.ts";
 import type { BrokenPart, Token } from "./parts.ts";
 import * as problem from "./problems.ts";
 
@@ -10,7 +11,7 @@ export function diagnose(part: BrokenPart): Problem {
   // A string that is not closed swallows what would close the action.
   const string = tokens.find(({ kind }) => kind === "badString");
   if (string) return diagnoseString(string);
-  if (part.kind === "unclosed") return problem.unclosedAction(open);
+  if (part.kind === "unclosed") return problem.unclosedAction(open, tokens.find(({ text }) => text === "}")?.span);
   const [first] = tokens;
   if (first === undefined) return problem.emptyAction(part.span);
 
@@ -89,9 +90,21 @@ function problemOfParentheses(tokens: readonly Token[]): Problem | undefined {
   return open.length > 0 ? problem.unclosedParenthesis(open[0]!.span) : undefined;
 }
 
+/** The statement that a word is a slip of; functions and statements are none. */
+function misspelled(word: string): string | undefined {
+  const near = didYouMean(word, [...FUNCTIONS, ...STATEMENTS]);
+  return isKnown(word) || near === undefined || FUNCTIONS.includes(near) ? undefined : near;
+}
+
+const isKnown = (word: string) => FUNCTIONS.includes(word) || STATEMENTS.includes(word) || word === "end";
+
 /** The first token that cannot follow what stands before it. */
 function firstUnexpected(tokens: readonly Token[]): Problem {
   const [first, second] = tokens;
+  const statement = second !== undefined && first!.kind === "word" ? misspelled(first!.text) : undefined;
+  if (statement !== undefined) {
+    return problem.unknownFunction(first!.text, first!.span, `did you mean "${statement}"?`, statement);
+  }
   if (first!.text === "end" || first!.text === "else") {
     return problem.unexpected(second!.text, second!.span, `write {{${first!.text}}} alone`);
   }

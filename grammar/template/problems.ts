@@ -29,8 +29,9 @@ export const tooDeep = (what: "blocks" | "parentheses", span: Span) =>
 
 // ---- actions
 
-export const unclosedAction = (span: Span) =>
-  make("unclosed-action", `"{{" is not closed`, span, 'write "}}" at its end');
+/** `brace` is where a single one stands that was meant as the end. */
+export const unclosedAction = (span: Span, brace?: Span) =>
+  make("unclosed-action", `"{{" is not closed`, span, 'write "}}" at its end', brace && [brace, "}}"]);
 
 export const unclosedComment = (span: Span) =>
   make("unclosed-comment", "the comment is not closed", span, 'write "*/}}" at its end');
@@ -94,12 +95,14 @@ export const unknownField = (name: string, span: Span, suggestion: string | unde
 export const noFields = (name: string, what: string, span: Span) =>
   make("unknown-field", `".${name}" is ${what} and has no fields`, span, `write .${name} alone`);
 
-export const unknownFunction = (name: string, span: Span, suggestion: string | undefined) =>
+/** `write` is what the word was certainly meant to be. */
+export const unknownFunction = (name: string, span: Span, suggestion: string | undefined, write: string | undefined) =>
   make(
     "unknown-function",
     `"${name}" is not a function`,
     span,
     suggestion ?? "the functions are and, eq, ge, gt, le, lt, ne, not, or",
+    write === undefined ? undefined : [span, write],
   );
 
 export const wrongArguments = (name: string, wanted: string, found: number, span: Span) =>
@@ -170,6 +173,7 @@ export const differentPlaces = (keyword: string, span: Span) =>
     "open and close a tag, a quote, <script> or <style> within one branch",
   );
 
-function make(code: string, message: string, span: Span, hint: string): Problem {
-  return { code: `template/${code}`, severity: "error", message, hint, span };
+function make(code: string, message: string, span: Span, hint: string, write?: readonly [Span, string]): Problem {
+  const fix = write && { title: `Write ${write[1]}`, edits: [{ span: write[0], text: write[1] }] };
+  return { code: `template/${code}`, severity: "error", message, hint, span, ...(fix && { fix }) };
 }

@@ -52,7 +52,7 @@ export function codeLens(document: ToolDocument): CodeLens[] {
 const HOOKS: ReadonlySet<string> = new Set(["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"]);
 
 // Facts compare rules with one another; files that people read have fewer by far.
-const MAX_RULES = 1000;
+const MAX_RULES = 2000;
 
 // So many names fit beside the code.
 const MAX_NAMES = 3;
@@ -84,18 +84,21 @@ function routeFacts(entries: readonly Entry[]): { entry: Entry; fact: string }[]
     winners.map((rule) => ({ route: rule.route, value: rule })),
     { trailingSlash: "optional" },
   );
-  const above = new Map<Entry, string[]>();
+  const above = new Map<Entry, { count: number; names: string[] }>();
   for (const rule of winners) {
     const path = sampleOf(rule.route);
     const matches = path === undefined ? [] : table.all(path);
     const own = matches.findIndex(({ value }) => value === rule);
     for (const { value } of own < 0 ? [] : matches.slice(own + 1)) {
-      above.set(value.entry, [...(above.get(value.entry) ?? []), rule.entry.key.value]);
+      const winning = above.get(value.entry) ?? { count: 0, names: [] };
+      above.set(value.entry, winning);
+      winning.count++;
+      if (winning.names.length < MAX_NAMES) winning.names.push(rule.entry.key.value);
     }
   }
-  for (const [entry, names] of above) {
-    const shown = names.length <= MAX_NAMES ? names : [...names.slice(0, MAX_NAMES), "\u2026"];
-    const what = names.length === 1 ? "1 more specific route wins" : `${names.length} more specific routes win`;
+  for (const [entry, { count, names }] of above) {
+    const shown = count <= MAX_NAMES ? names : [...names, "\u2026"];
+    const what = count === 1 ? "1 more specific route wins" : `${count} more specific routes win`;
     facts.push({ entry, fact: `${what}: ${shown.join(", ")}` });
   }
   return facts;

@@ -17,6 +17,7 @@ import {
 import { eachLanguage } from "../../schema/languages.ts";
 import { Memory } from "../../schema/memory.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/shape.ts";
+import { Lines } from "./lines.ts";
 
 /** What a text is: `config` a tool.json, `query` a *.logq file, `template` an error page, `ignore` a .toolignore. */
 export type DocumentKind = "config" | "query" | "template" | "ignore";
@@ -69,7 +70,8 @@ export class ToolDocument {
   readonly kind: DocumentKind;
   /** What versions before left behind; goes from each to the next. */
   readonly memory: Memory;
-  readonly #lines: TextDocument;
+  #lines: Lines | undefined;
+  #plain: TextDocument | undefined;
   #parsed: Parsed | undefined;
   #json: JSONDocument | undefined;
   #strings: readonly EmbeddedString[] | undefined;
@@ -81,7 +83,6 @@ export class ToolDocument {
     this.kind = kind;
     this.memory = memory;
     memory.begin();
-    this.#lines = TextDocument.create(uri, kind === "config" ? "json" : kind, version, text);
   }
 
   /** The name of the file, without its folder. */
@@ -89,9 +90,10 @@ export class ToolDocument {
     return decodeURIComponentSafely(this.uri.slice(this.uri.lastIndexOf("/") + 1));
   }
 
-  /** Lines and offsets, as libraries want them. */
+  /** The text as libraries want it. */
   get lines(): TextDocument {
-    return this.#lines;
+    this.#plain ??= TextDocument.create(this.uri, this.kind === "config" ? "json" : this.kind, this.version, this.text);
+    return this.#plain;
   }
 
   /** The tolerant tree; undefined for an empty text, or one that is no JSON at all. */
@@ -107,15 +109,17 @@ export class ToolDocument {
 
   /** The tree of vscode-json-languageservice, for what is asked of that library. */
   get json(): JSONDocument {
-    this.#json ??= getLanguageService({}).parseJSONDocument(this.#lines);
+    this.#json ??= getLanguageService({}).parseJSONDocument(this.lines);
     return this.#json;
   }
 
   offsetAt(position: Position): number {
+    this.#lines ??= new Lines(this.text);
     return this.#lines.offsetAt(position);
   }
 
   positionAt(offset: number): Position {
+    this.#lines ??= new Lines(this.text);
     return this.#lines.positionAt(offset);
   }
 

@@ -90,7 +90,7 @@ export function editingMethods(): readonly Method[] {
     {
       method: "textDocument/codeLens",
       capability: { codeLensProvider: {} },
-      answer: ({ document }: Request) => codeLens(document),
+      answer: ({ document, client }: Request) => (client.settings.codeLens ? codeLens(document) : []),
     },
     {
       method: "textDocument/documentColor",
@@ -141,7 +141,8 @@ export function editingMethods(): readonly Method[] {
     {
       method: "textDocument/inlayHint",
       capability: { inlayHintProvider: true },
-      answer: ({ document, params }: Request<In>) => inlayHints(document, params.range),
+      answer: ({ document, client, params }: Request<In>) =>
+        client.settings.inlayHints ? inlayHints(document, params.range) : [],
     },
     ...semanticTokensMethods(),
   ];

@@ -11,3 +11,4 @@ export {
 export { type WorkspaceMethod, workspaceMethods } from "./editing-methods.ts";
 export { type ClientOptions, type Method, methods, type PlainMethod, plainMethods, type Request } from "./methods.ts";
 export { errorPagesUri, kindOf, type Project, type ProjectFile } from "./project.ts";
+export { DEFAULT_SETTINGS, readSettings, type Settings } from "./settings.ts";

@@ -6,6 +6,7 @@ import type { ToolDocument } from "./document.ts";
 import { editingMethods } from "./editing-methods.ts";
 import { hover } from "./hover.ts";
 import type { Project } from "./project.ts";
+import type { Settings } from "./settings.ts";
 import { signatureHelp } from "./signature-help.ts";
 
 /** What the client can do, as it said at start. */
@@ -18,6 +19,7 @@ export interface ClientOptions {
   readonly syntax: boolean;
   /** Whether a code action may create a file. */
   readonly createsFiles: boolean;
+  readonly settings: Settings;
 }
 
 export interface Request<Params = never> {

@@ -43,7 +43,7 @@ export function occurrencesAt(document: ToolDocument, offset: number): Occurrenc
   if (at.node.type !== "string" || at.path.length !== 3 || !touches(at.node.content, offset)) return undefined;
   if ((section === "actions" && field === "name") || (section === "alerts" && field === "action")) {
     const found = action(document, at.node.value);
-    // In a damaged text the cursor may stand in a member that a later one of the same key hides.
+    // In a text with slips a list may be no list, and what stands there the name of nothing.
     return found.places.some(({ span }) => touches(span, offset)) ? found : undefined;
   }
   if (section === "redirects" && field === "location") {

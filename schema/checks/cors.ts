@@ -1,8 +1,16 @@
+import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { quote } from "../../grammar/problem.ts";
 import { memberOf, type Node, type StringNode } from "../json.ts";
 import type { Report } from "../report.ts";
 
 const METHODS = "HEAD, GET, POST, PUT, PATCH, DELETE";
+
+// The registry of RFC 9110 section 18.2: none of these is a slip of another. Others may be somebody's own.
+const REGISTERED: ReadonlySet<string> = new Set(
+  `ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR
+  MKCOL MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT
+  SEARCH TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL`.split(/\s+/),
+);
 
 export function checkCors(report: Report, cors: Node | undefined) {
   const origins = strings(memberOf(cors, "allowed_origins")?.value);
@@ -53,12 +61,19 @@ function checkOrigin(report: Report, node: StringNode) {
   }
 }
 
-/** RFC 9110 section 9.1: a method is a token; `*` is one, and no method. */
+/** RFC 9110 section 9.1: a method is a token; `*` is one, and no method. One that is nearly a usual one is a slip. */
 function checkMethod(report: Report, node: StringNode) {
   if (node.value === "*") {
     report.error("config/method", node.span, `"*" is no method`, { hint: `list the methods: ${METHODS}` });
   } else if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(node.value)) {
     report.error("config/method", node.span, `${quote(node.value)} is no method`, { hint: `methods are ${METHODS}` });
+  } else if (!REGISTERED.has(node.value.toUpperCase())) {
+    const near = didYouMean(node.value, METHODS.split(", "));
+    if (near === undefined) return;
+    report.warning("config/method", node.span, `no method is known as ${quote(node.value)}`, {
+      hint: `did you mean ${quote(near)}?`,
+      fix: report.replace(node, near),
+    });
   }
 }
 

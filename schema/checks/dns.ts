@@ -53,7 +53,10 @@ function checkName(report: Report, zone: string | undefined, record: ObjectNode,
   if (name?.type !== "string") return;
   const wrong = domainProblem(name.value, { wildcard: true, underscores: true, topLevel: true });
   if (wrong !== undefined) {
-    report.error("config/domain", name.span, wrong.message, { hint: wrong.hint });
+    report.error("config/domain", name.span, wrong.message, {
+      hint: wrong.hint,
+      fix: wrong.fixed === undefined ? undefined : report.replace(name, wrong.fixed),
+    });
     return;
   }
   const apex = zone === undefined ? undefined : canonical(zone);

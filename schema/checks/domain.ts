@@ -13,7 +13,21 @@ export interface DomainOptions {
 export function domainProblem(
   name: string,
   options: DomainOptions = {},
-): { message: string; hint: string } | undefined {
+): { message: string; hint: string; fixed?: string } | undefined {
+  const wrong = problemOf(name, options);
+  if (wrong === undefined) return undefined;
+  // Of an address the host, without what is doubled, blank or behind it.
+  const plain = name
+    .replace(/^[a-z]+:\/\//i, "")
+    .replace(/[/?#:].*$/, "")
+    .trim()
+    .replace(/\s*\.[\s.]*/g, ".")
+    .replace(/^[-.]+/, "");
+  const isCertain = plain !== name && plain !== "" && problemOf(plain, options) === undefined;
+  return isCertain ? { ...wrong, fixed: plain } : wrong;
+}
+
+function problemOf(name: string, options: DomainOptions): { message: string; hint: string } | undefined {
   const example = "write a name such as example.com";
   if (name === "") return { message: "the domain name is empty", hint: example };
   const url = /^[a-z]+:\/\/([^/]*)/i.exec(name);

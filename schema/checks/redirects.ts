@@ -105,7 +105,8 @@ function checkPlaceholders(report: Report, pattern: string, route: Route, node: 
   const captures = routeCaptures(route);
   for (const { name, span } of placeholders) {
     if (captures.includes(name)) continue;
-    const near = didYouMean(name, captures);
+    // Of one capture there is no other to mean.
+    const near = didYouMean(name, captures) ?? (captures.length === 1 && name.length < 3 ? captures[0] : undefined);
     const listed = captures.map((capture) => `:${capture}`).join(", ");
     const hint =
       near !== undefined
@@ -223,9 +224,8 @@ function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [numbe
 /** What every path that a location gives begins with. */
 function beginningOf({ parts: [first] }: Location): string {
   if (first?.kind !== "text") return "";
-  // Behind a percent sign it is not certain how a path is read; of slashes at the start one is left.
-  const path = first.text.split(/[?#%]/, 1)[0]!;
-  return path.startsWith("//") ? "/" : path;
+  // Behind a percent sign it is not certain how a path is read.
+  return first.text.split(/[?#%]/, 1)[0]!;
 }
 
 /** The rules of the circle that a redirect ends up in, with the paths that show it; undefined where it ends. */

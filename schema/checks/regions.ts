@@ -45,6 +45,7 @@ function checkLiteral(report: Report, node: StringNode): string[] {
   if (/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/.test(value)) {
     report.warning("config/unknown-region", span, `no region is known as ${quote(value)}`, {
       hint: near === undefined ? "it is used as it stands: check the spelling" : `did you mean ${quote(near)}?`,
+      fix: near === undefined ? undefined : report.replace(node, near),
     });
     return [value];
   }

@@ -20,7 +20,10 @@ export function checkStages(report: Report, stages: Node | undefined, meanings: 
     const path = memberOf(stage, "path")?.value;
     const wrongDomain = domain?.type === "string" ? domainProblem(domain.value) : undefined;
     if (domain?.type === "string" && wrongDomain !== undefined) {
-      report.error("config/domain", domain.span, wrongDomain.message, { hint: wrongDomain.hint });
+      report.error("config/domain", domain.span, wrongDomain.message, {
+        hint: wrongDomain.hint,
+        fix: wrongDomain.fixed === undefined ? undefined : report.replace(domain, wrongDomain.fixed),
+      });
     }
     if (path?.type === "string") checkBasePath(report, path);
     if (domain?.type === "string" && wrongDomain === undefined) {

@@ -98,19 +98,6 @@
 
 (defun step-complete (step)
   (edit step)
-  (if (equal (alist-get 'name step) "completion of a key") (complete-by-request step) (complete-at-point step)))
-
-(defun complete-by-request (step)
-  "Eglot 1.9 lists no items whose filterText begins before the symbol at point, as a key's does with its quote."
-  (let* ((params (eglot--TextDocumentPositionParams))
-         (answer (jsonrpc-request server :textDocument/completion params))
-         (found (cl-sort (append (if (vectorp answer) answer (plist-get answer :items)) nil) #'string<
-                         :key (lambda (item) (or (plist-get item :sortText) (plist-get item :label)))))
-         (picked (cl-find (alist-get 'pick step) found :test #'string= :key (lambda (item) (plist-get item :label)))))
-    (when picked (eglot--apply-text-edits (vector (plist-get picked :textEdit))))
-    `((labels . ,(vconcat (mapcar (lambda (item) (plist-get item :label)) found))))))
-
-(defun complete-at-point (step)
   (pcase-let* ((`(,begin ,end ,table . ,plist) (eglot-completion-at-point))
                (found (all-completions (buffer-substring begin (point)) table))
                (order (alist-get 'display-sort-function (cdr (funcall table "" nil 'metadata))))

@@ -17,7 +17,9 @@ import type {
   TextEdit,
   WorkspaceEdit,
 } from "vscode-languageserver-types";
-import { copyExample, locate, playScenario, type Step } from "../support/editor-scenario.ts";
+import { copyExample } from "../support/copy-example.ts";
+import { playScenario, type Step } from "../support/editor-scenario.ts";
+import { locate } from "../support/locate.ts";
 import { startLsp } from "../support/lsp-client.ts";
 
 interface PublishDiagnosticsParams {

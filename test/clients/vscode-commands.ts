@@ -4,13 +4,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { root, until } from "../support/cli.ts";
-import { installCodeServer, requiresCodeServer, startCodeServer } from "../support/code-server.ts";
-import { copyExample } from "../support/editor-scenario.ts";
+import { requiresCodeServer, startCodeServer } from "../support/code-server.ts";
+import { copyExample } from "../support/copy-example.ts";
 import { packExtension } from "../support/extension-package.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
 t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
-  installCodeServer();
   const vsix = packExtension();
   const browser = await startChromium();
   t.teardown(() => browser.close());
@@ -30,6 +29,26 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
   // Each test stands on those before: what follows a failure would only wait.
   const test = (name: string, run: (t: Test) => Promise<void>) =>
     t.test(name, { skip: !t.passing() && "the test before failed" }, run);
+
+  const ticked = () =>
+    page
+      .locator(".getting-started-step [role=checkbox][aria-checked=true]")
+      .evaluateAll((boxes) => boxes.map((box) => box.getAttribute("aria-label")));
+
+  // First, for VS Code ticks what happens while it knows the walkthrough, and not what was so before.
+  await test("the walkthrough opens, and its first step finds the command", async (t) => {
+    await window.statusItem("development: stopped");
+    await window.command("Welcome: Open Walkthrough...");
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: "Get Started with tool" }).click();
+    const steps = page.locator(".getting-started-step");
+    await steps.first().waitFor();
+    t.same(
+      await steps.evaluateAll((steps) => steps.map((step) => step.querySelector(".step-title")?.textContent ?? "")),
+      ["Install the command", "Describe your app in tool.json", "Let the editor help", "Start the app", "Ask its logs"],
+    );
+    await steps.locator("a", { hasText: "Check Installation" }).click();
+    await until("the step to be ticked", async () => (await ticked())[0] === "Install the command: Completed");
+  });
 
   await test("a lens starts the app, and the status bar says where it is", async (t) => {
     await window.openFile("tool.json");
@@ -120,18 +139,16 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
     t.match(await window.problemsOnce(1), [/^3:3 unknown key "redirect"/]);
   });
 
-  await test("the walkthrough opens, with what was done ticked", async (t) => {
-    await window.command("Welcome: Open Walkthrough...");
-    await page.locator(".quick-input-list .monaco-list-row", { hasText: "Get Started with tool" }).click();
-    const steps = page.locator(".getting-started-step");
-    await steps.first().waitFor();
-    t.same(
-      await steps.evaluateAll((steps) => steps.map((step) => step.querySelector(".step-title")?.textContent ?? "")),
-      ["Install the command", "Describe your app in tool.json", "Let the editor help", "Start the app", "Ask its logs"],
-    );
-    const done = page.locator(".getting-started-step [role=checkbox][aria-checked=true]");
-    await until("all five to be ticked", async () => (await done.count()) === 5).catch(() => {});
-    t.same(await done.evaluateAll((boxes) => boxes.map((box) => box.getAttribute("aria-label"))), []);
+  await test("the walkthrough has ticked what was done since it opened", async (t) => {
+    await page.locator(".tab", { hasText: "Welcome" }).click();
+    await until("all five", async () => (await ticked()).length === 5).catch(() => {});
+    t.same(await ticked(), [
+      "Install the command: Completed",
+      "Describe your app in tool.json: Completed",
+      "Let the editor help: Completed",
+      "Start the app: Completed",
+      "Ask its logs: Completed",
+    ]);
   });
 
   await test("VS Code ends with all that it started", async (t) => {

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { root } from "../support/cli.ts";
-import { installCodeServer, requiresCodeServer, startCodeServer } from "../support/code-server.ts";
-import { copyExample, type Differences, playScenario, type Step } from "../support/editor-scenario.ts";
+import { requiresCodeServer, startCodeServer } from "../support/code-server.ts";
+import { copyExample } from "../support/copy-example.ts";
+import { type Differences, playScenario, type Step } from "../support/editor-scenario.ts";
 import { packExtension } from "../support/extension-package.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
@@ -22,7 +23,6 @@ const DIFFERS: Differences = {
 };
 
 t.test("VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
-  installCodeServer();
   const vsix = packExtension();
   const browser = await startChromium();
   t.teardown(() => browser.close());

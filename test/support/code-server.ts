@@ -33,7 +33,7 @@ export function requiresCodeServer(): string | false {
 }
 
 /** Installs code-server where it is not there yet. Nothing is compiled: no script of a package is run but Node's own. */
-export function installCodeServer(): void {
+function installCodeServer(): void {
   if (existsSync(stamp)) return;
   rmSync(cache, { recursive: true, force: true });
   npm(join(cache, "node"), [`node@${NODE}`]);
@@ -50,6 +50,8 @@ function npm(folder: string, args: readonly string[]): void {
   if (!existsSync(join(folder, "package.json"))) writeFileSync(join(folder, "package.json"), '{"private":true}');
   const { status, stderr, error } = spawnSync("npm", ["install", "--no-audit", "--no-fund", "--silent", ...args], {
     cwd: folder,
+    // The test runner's loaders are none of npm's business.
+    env: { ...process.env, NODE_OPTIONS: "" },
     encoding: "utf8",
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -92,8 +94,9 @@ export interface CodeServerOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-/** Starts VS Code with one extension, and `tool` on its path. Resolves once it answers. */
+/** Starts VS Code with one extension, and `tool` on its path; installs it first if need be. Resolves once it answers. */
 export async function startCodeServer({ dir, vsix, trust = false, settings }: CodeServerOptions): Promise<CodeServer> {
+  installCodeServer();
   const home = join(dir, "home");
   const bin = join(dir, "bin");
   const data = join(dir, "data");
@@ -137,12 +140,19 @@ export async function startCodeServer({ dir, vsix, trust = false, settings }: Co
     });
   }
   const processes = () => processesWith(`TOOL_CLIENT=${dir}`);
+  const kill = (lines: readonly string[]) => {
+    for (const line of lines) process.kill(Number.parseInt(line, 10), "SIGKILL");
+  };
+  // Where the test is ended before its own end.
+  const last = () => kill(processes());
+  process.once("exit", last);
   const stop = async () => {
     child.kill("SIGTERM");
     await until("the end of VS Code", () => processes().length === 0, END_MS).catch(() => {});
     const left = processes();
-    for (const line of left) process.kill(Number.parseInt(line, 10), "SIGKILL");
+    kill(left);
     await until("the end of all its processes", () => processes().length === 0);
+    process.off("exit", last);
     return left;
   };
   try {

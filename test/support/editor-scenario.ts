@@ -1,9 +1,10 @@
 // The scenario of test/clients in a real editor: a copy of an example is opened, and every step's answer is a row.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { cleanEnv, cliPath, root } from "./cli.ts";
+import { copyExample } from "./copy-example.ts";
 import { requires } from "./require.ts";
 
 export interface Editor {
@@ -101,22 +102,6 @@ export async function playScenario(
     }
   }
   compare(t, original, answers, differs);
-}
-
-/** The example that the scenario edits, in a folder of its own. */
-export function copyExample(dir: string): string {
-  const app = join(dir, "app");
-  cpSync(join(root, "examples/node-server"), app, { recursive: true, filter: (source) => !source.endsWith(".tool") });
-  return app;
-}
-
-/** Where the text of a step stands in a text: `from` and `to` of the text without its `|`, and the offset of the `|`. */
-export function locate(text: string, marked: string): { from: number; to: number; cursor: number } {
-  const plain = marked.replace("|", "");
-  const from = text.indexOf(plain);
-  if (from < 0) throw new Error(`not in the text: ${plain}`);
-  if (text.indexOf(plain, from + 1) >= 0) throw new Error(`more than once in the text: ${plain}`);
-  return { from, to: from + plain.length, cursor: from + Math.max(0, marked.indexOf("|")) };
 }
 
 const scenario = join(root, "test/clients/scenario.json");

@@ -3,6 +3,7 @@ import type { CompletionItem, TextEdit } from "vscode-languageserver-types";
 import { applyEdits } from "../../grammar/problem.ts";
 import {
   type ClientOptions,
+  DEFAULT_SETTINGS,
   type DocumentKind,
   type Project,
   type ProjectFile,
@@ -12,7 +13,13 @@ import {
 /** Path to text, or to null for a directory. */
 export type Files = Readonly<Record<string, string | null>>;
 
-export const CLIENT: ClientOptions = { snippets: true, markdown: true, syntax: true, createsFiles: true };
+export const CLIENT: ClientOptions = {
+  snippets: true,
+  markdown: true,
+  syntax: true,
+  createsFiles: true,
+  settings: DEFAULT_SETTINGS,
+};
 
 export const FILES: Files = {
   "package.json": `{ "scripts": { "start": "node server.js", "build": "vite build", "dev": "vite" } }`,

@@ -36,16 +36,18 @@ export interface LspClient {
 const WAIT_MS = 15_000;
 
 /**
- * Starts a server, ours unless another command of Node is given; `more` is what a client appends to it. Answers are many
- * megabytes in a long run: `keepsAnswers`.
+ * Starts a server, ours unless another command of Node is given; `more` is what a client appends to it, `answers` what it
+ * says to requests, by method. Answers are many megabytes in a long run: `keepsAnswers`.
  */
 export function startLsp({
   argv = [cliPath, "lsp", "--stdio"],
   more = [],
+  answers = {},
   keepsAnswers = true,
 }: {
   argv?: readonly string[];
   more?: readonly string[];
+  answers?: Readonly<Record<string, unknown>>;
   keepsAnswers?: boolean;
 } = {}): LspClient {
   const child = spawn(process.execPath, [...argv, ...more], { env: cleanEnv(), stdio: "pipe" });
@@ -76,9 +78,10 @@ export function startLsp({
       const message: Message = JSON.parse(buffer.toString("utf8", end + 4, end + 4 + Number(length)));
       buffer = buffer.subarray(end + 4 + Number(length));
       if (keepsAnswers || message.method !== undefined) received.push(message);
-      // Requests of the server, such as registering watchers, get an empty answer.
-      if (message.method !== undefined && message.id !== undefined) write({ id: message.id, result: null });
-      else if (typeof message.id === "number") {
+      // Requests of the server, such as registering watchers, get an empty answer where none is given.
+      if (message.method !== undefined && message.id !== undefined) {
+        write({ id: message.id, result: answers[message.method] ?? null });
+      } else if (typeof message.id === "number") {
         waiting.get(message.id)?.(message);
         waiting.delete(message.id);
       }

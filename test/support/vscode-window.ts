@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { until } from "./cli.ts";
 import type { CodeServer } from "./code-server.ts";
-import { locate } from "./editor-scenario.ts";
+import { locate } from "./locate.ts";
 
 /** What one answer of the editor may take on a busy machine; starting it takes most. */
 const WAIT_MS = 20_000;
@@ -25,6 +25,7 @@ export function startChromium(): Promise<Browser> {
 export interface WindowOptions {
   readonly size?: { readonly width: number; readonly height: number };
   readonly deviceScaleFactor?: number;
+  readonly colorScheme?: "light" | "dark";
 }
 
 export class VscodeWindow {
@@ -47,6 +48,7 @@ export class VscodeWindow {
     const context = await browser.newContext({
       viewport: options.size ?? SIZE,
       deviceScaleFactor: options.deviceScaleFactor ?? 1,
+      colorScheme: options.colorScheme ?? "light",
       permissions: ["clipboard-read", "clipboard-write"],
     });
     const page = await context.newPage();
@@ -238,15 +240,20 @@ export class VscodeWindow {
     return this.changed();
   }
 
-  /** What the hover at the cursor says, its paragraphs as they stand; closes it again. */
-  async hover(): Promise<string> {
+  /** Shows the hover at the cursor, and gives its paragraphs as they stand. */
+  async showHover(): Promise<string> {
     await this.page.keyboard.press("Control+K");
     await this.page.keyboard.press("Control+I");
     const shown = this.page.locator(".monaco-hover:not(.hidden) .hover-contents").first();
     await shown.waitFor();
-    const text = await shown.innerText();
+    return (await shown.innerText()).trim();
+  }
+
+  /** What the hover at the cursor says; closes it again. */
+  async hover(): Promise<string> {
+    const text = await this.showHover();
     await this.page.keyboard.press("Escape");
-    return text.trim();
+    return text;
   }
 
   /** The lenses, as `line title`, by line. */

@@ -46,7 +46,10 @@ export function itemsAt(
   candidates: readonly Candidate[],
   client: ClientOptions,
 ): CompletionItem[] {
-  const range = document.rangeOf(place.range);
+  // Behind the opening quote: some editors match what is typed with the word at the cursor, which has none.
+  const isBehindQuote = place.isQuoted && document.text[place.range.start] === '"';
+  const range = document.rangeOf(isBehindQuote ? { ...place.range, start: place.range.start + 1 } : place.range);
+  const behindQuote = (text: string) => (isBehindQuote ? text.slice(1) : text);
   const comma = place.commaAfter ? "," : "";
   const before: TextEdit[] = [];
   if (place.commaBefore !== undefined) {
@@ -63,12 +66,12 @@ export function itemsAt(
       ...(detail !== undefined && { detail }),
       ...(documentation !== undefined && { documentation: documentationOf(documentation, client) }),
       sortText: `${rank}${String(i).padStart(4, "0")}`,
-      // Editors compare it with what stands between the start of the range and the cursor, quote included.
-      filterText: place.isQuoted ? JSON.stringify(label) : label,
+      // Editors compare it with what stands between the start of the range and the cursor.
+      filterText: isBehindQuote ? JSON.stringify(label).slice(1, -1) : place.isQuoted ? JSON.stringify(label) : label,
       insertTextFormat: asSnippet ? 2 : 1,
       // Lines are indented as the document is: not every editor does it.
       insertTextMode: 1,
-      textEdit: { range, newText: indent(asSnippet ? snippet : text) + comma },
+      textEdit: { range, newText: behindQuote(indent(asSnippet ? snippet : text)) + comma },
       ...(before.length > 0 && { additionalTextEdits: before }),
       ...(preselect && { preselect }),
       ...(data !== undefined && { data }),

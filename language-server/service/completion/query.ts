@@ -1,6 +1,6 @@
 import type { CompletionItem } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
-import { type CompletionKind, complete, parseQuery } from "../../../grammar/query/index.ts";
+import { type CompletionKind, parseQuery, QuerySession } from "../../../grammar/query/index.ts";
 import type { Entry, ToolDocument } from "../document.ts";
 import type { ClientOptions } from "../methods.ts";
 import { documentationOf, KIND } from "./candidate.ts";
@@ -24,7 +24,9 @@ export function completeQuery(
   const stages = stageNames(config?.stages() ?? []);
   // Right before an operator the term is whole: what came between would break it.
   const isBeforeOperator = /^[ \t]*[=!<>~]/.test(query.source.slice(offset));
-  const { items } = complete(query.source, offset, {
+  const session = sessionOf(client);
+  session.update(query.source);
+  const { items } = session.complete(offset, {
     values: (field) => (field === "stage" ? stages.map((value) => ({ value })) : []),
   });
   const wanted = items.filter(({ span }) => !isBeforeOperator || span.end > span.start);
@@ -39,6 +41,19 @@ export function completeQuery(
     textEdit: { range: document.rangeOf(query.toText(span)), newText: query.write(insertText) },
   }));
 }
+
+/** What was read of the query that is typed; the next key is answered without reading all again. */
+function sessionOf(client: ClientOptions): QuerySession {
+  let session = sessions.get(client);
+  if (session === undefined) {
+    session = new QuerySession();
+    sessions.set(client, session);
+  }
+  return session;
+}
+
+// A person types one query at a time.
+const sessions = new WeakMap<ClientOptions, QuerySession>();
 
 const KINDS = {
   field: KIND.field,

@@ -174,7 +174,7 @@ function paths(project: Project, place: Place, document: ToolDocument): Candidat
   const folder = slash < 0 ? "" : typed.slice(0, slash + 1);
   if (/^[/~\\]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)/.test(folder)) return [];
   const wantsFile = place.key === "file";
-  const isCode = /\.(?:js|mjs|css|html?|txt|json|svg|snippet)$/i;
+  const fitting = FITTING[textOf(place.container, "type") ?? ""] ?? /\.(?:js|mjs|css|html?|txt|svg|snippet)$/i;
   const found: Candidate[] = [];
   for (const { name, kind } of [...project.listFiles(folder === "" ? "." : folder)].sort(byName)) {
     if (isHidden(name) || (kind === "file" && !wantsFile)) continue;
@@ -182,12 +182,21 @@ function paths(project: Project, place: Place, document: ToolDocument): Candidat
     if (kind === "directory") {
       found.push(quoted(wantsFile ? `${path}/` : path, { kind: KIND.folder, rank: wantsFile ? 2 : 1 }));
     } else {
-      found.push(quoted(path, { kind: KIND.file, rank: isCode.test(name) ? 0 : 1 }));
+      found.push(quoted(path, { kind: KIND.file, rank: fitting.test(name) ? 0 : 1 }));
     }
   }
   // A folder is no answer where a file is asked for, unless there is something to walk on to.
   return wantsFile && !place.isQuoted ? found.filter(({ kind }) => kind === KIND.file) : found;
 }
+
+/** The files that an injection of a type is likely made of. */
+const FITTING: Readonly<Record<string, RegExp>> = {
+  script: /\.m?js$/i,
+  "inline script": /\.m?js$/i,
+  style: /\.css$/i,
+  "inline style": /\.css$/i,
+  literal: /\.html?$/i,
+};
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 

@@ -9,7 +9,7 @@ import { configText } from "./config-text.ts";
 import { ASKED } from "./methods.ts";
 import { PULLS, Subject, URI } from "./subject.ts";
 
-const SIZES = [10_000, 100_000, 1_000_000];
+const SIZES = (process.env.SIZES ?? "10000,100000,1000000").split(",").map(Number);
 const ROUNDS = Number(process.env.ROUNDS ?? 60);
 const EDITS = Number(process.env.EDITS ?? 10_000);
 const STARTS = 15;
@@ -70,21 +70,25 @@ async function requests(bytes: number, rival: readonly string[]): Promise<void> 
   const subjects = [new Subject("ours"), new Subject("rival", rival)];
   for (const subject of subjects) await subject.open(text);
   const cold = [];
-  for (const subject of subjects) cold.push(await subject.ask("textDocument/diagnostic"));
+  for (const subject of subjects) cold.push((await subject.ask("textDocument/diagnostic")).ms);
   const times = new Map<string, number[]>();
+  const busy = new Map<string, number[]>();
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
     for (const { method, isShared, params } of ASKED) {
       for (const subject of subjects) {
         if (subject.name === "rival" && !isShared) continue;
-        subject.type();
-        const ms = await subject.ask(method, params(subject));
-        if (round >= 0) push(times, `${subject.name} ${method}`, ms);
+        const time = await subject.typeAndAsk(method, params(subject));
+        if (round < 0) continue;
+        push(times, `${subject.name} ${method}`, time.ms);
+        push(busy, `${subject.name} ${method}`, time.busyMs);
       }
     }
   }
   print(`\n${size(bytes)}, after a keystroke each; opened, diagnostics after ${cold.map(ms).join(" against ")}`);
   for (const { method } of ASKED) {
-    row(method.slice("textDocument/".length), times.get(`ours ${method}`)!, times.get(`rival ${method}`));
+    const name = method.slice("textDocument/".length);
+    row(name, times.get(`ours ${method}`)!, times.get(`rival ${method}`));
+    row("  at work", busy.get(`ours ${method}`)!, busy.get(`rival ${method}`));
   }
   for (const { client } of subjects) await client.stop();
 }
@@ -107,13 +111,9 @@ async function processorTime(bytes: number, rival: readonly string[]): Promise<v
   const spent: string[] = [];
   for (const subject of [new Subject("ours"), new Subject("rival", rival)]) {
     await subject.open(configText(bytes));
-    const check = async () => {
-      subject.type();
-      await subject.ask("textDocument/diagnostic");
-    };
-    for (let i = 0; i < 2 * WARM_UP_ROUNDS; i++) await check();
+    for (let i = 0; i < 2 * WARM_UP_ROUNDS; i++) await subject.typeAndAsk("textDocument/diagnostic");
     const before = subject.cpuMs();
-    for (let i = 0; i < ROUNDS; i++) await check();
+    for (let i = 0; i < ROUNDS; i++) await subject.typeAndAsk("textDocument/diagnostic");
     spent.push(`${subject.name} ${((subject.cpuMs() - before) / ROUNDS).toFixed(1)} ms`);
     await subject.client.stop();
   }

@@ -39,12 +39,22 @@ export class Subject {
     });
   }
 
-  /** Milliseconds until an answer; an error is no answer. */
-  async ask(method: string, params: object = {}): Promise<number> {
+  /** The time until an answer; an error is no answer. */
+  async ask(method: string, params: object = {}): Promise<Time> {
     const begin = performance.now();
+    const busyBefore = this.#busyMs();
     const { error } = await this.client.request(method, { textDocument: { uri: URI }, ...params });
     if (error !== undefined && error.code !== REFUSED) throw new Error(`${this.name}: ${method}: ${error.message}`);
-    return performance.now() - begin;
+    return { ms: performance.now() - begin, busyMs: this.#busyMs() - busyBefore };
+  }
+
+  /** The same right after a keystroke, whose work is a part of it. */
+  async typeAndAsk(method: string, params: object = {}): Promise<Time> {
+    const begin = performance.now();
+    const busyBefore = this.#busyMs();
+    this.type();
+    await this.ask(method, params);
+    return { ms: performance.now() - begin, busyMs: this.#busyMs() - busyBefore };
   }
 
   /** Milliseconds until the answer to a request that is taken back soon after it was made. */
@@ -66,7 +76,7 @@ export class Subject {
     return placeOf(this.#text, this.#text.length);
   }
 
-  /** Processor time so far, of all threads: what a busy machine does not change much. */
+  /** Processor time so far, of all threads. */
   cpuMs(): number {
     const fields = readFileSync(`/proc/${this.client.child.pid}/stat`, "utf8")
       .replace(/^.*\) /s, "")
@@ -74,10 +84,23 @@ export class Subject {
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   }
 
+  /** How long its main thread has been at work, to the nanosecond. */
+  #busyMs(): number {
+    const { pid } = this.client.child;
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+  }
+
   residentMiB(): number {
     const status = readFileSync(`/proc/${this.client.child.pid}/status`, "utf8");
     return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024;
   }
+}
+
+export interface Time {
+  /** By the clock: what somebody waits. */
+  readonly ms: number;
+  /** Of the server's main thread: what somebody would wait whose machine does nothing else, less the way there and back. */
+  readonly busyMs: number;
 }
 
 export const PULLS = { textDocument: { diagnostic: {} } };

@@ -1,0 +1,25 @@
+// The edits of test/edit-fuzz.test.ts, many more of them: EDIT_FUZZ_COUNT texts (1000), drawn by EDIT_FUZZ_SEED.
+import t from "tap";
+import { fuzzEdits } from "../support/edit-fuzz.ts";
+import { startLsp } from "../support/lsp-client.ts";
+
+const count = Number(process.env.EDIT_FUZZ_COUNT ?? 1000);
+const seed = Number(process.env.EDIT_FUZZ_SEED ?? 1);
+
+t.setTimeout(3_600_000);
+
+t.test(`${count} edited texts`, { timeout: 3_600_000 }, async (t) => {
+  const client = startLsp();
+  try {
+    await client.initialize({ capabilities: { textDocument: { diagnostic: {} } } });
+    t.same(await fuzzEdits(client, count, seed), []);
+    t.same(
+      client.received.filter(({ method }) => method === "window/logMessage"),
+      [],
+      "nothing failed inside",
+    );
+    t.equal(await client.stop(), 0, "ends well");
+  } finally {
+    client.child.kill();
+  }
+});
