@@ -61,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const server = await listen({
     handler,
     entries,
-    logsRequests: !config.logs.disable,
+    logsRequests: !options.config.logs.disable,
     host,
     port: options.port,
     switchesProtocols: supervisor !== undefined,
