@@ -44,7 +44,7 @@ export function compression(next: Handler): Handler {
     const compressed = await compressedBody(body!, coding);
     headers.push(["Content-Encoding", coding]);
     // A body without a length is whole or a stream by how its packets came: its headers must not tell that.
-    if (lengthOf(response) !== undefined) {
+    if (lengthOf(request, response) !== undefined) {
       if (compressed.length >= Buffer.byteLength(body!) && !refusesIdentity(accepts)) return plain;
       headers.push(["Content-Length", String(compressed.length)]);
     }
@@ -64,15 +64,16 @@ function isCompressible(request: ProxyRequest, response: ProxyResponse, whatever
   if (forbidsTransform(response)) return false;
   const type = headerOf(response, "content-type") ?? "";
   if (/^\s*text\/event-stream\b/i.test(type)) return false;
-  const bytes = lengthOf(response);
+  const bytes = lengthOf(request, response);
   if (bytes === 0) return false;
   return whatever || (COMPRESSIBLE.test(type.trim()) && (bytes === undefined || bytes >= MIN_BYTES));
 }
 
 /** Undefined where the response does not say it. */
-function lengthOf(response: ProxyResponse): number | undefined {
+function lengthOf({ method }: ProxyRequest, response: ProxyResponse): number | undefined {
   const { body } = response;
-  if (typeof body === "string") return Buffer.byteLength(body);
+  // The answer to a HEAD has no body, whatever a GET would have.
+  if (typeof body === "string" && method !== "HEAD") return Buffer.byteLength(body);
   const length = headerOf(response, "content-length");
   return length === undefined ? undefined : Number(length);
 }
