@@ -85,9 +85,11 @@ async function answerRequest(
   let last = { status: response.status, bytes: 0 };
   try {
     last = options.streams && event.canStream ? await sendInParts(sending) : await sendWhole(sending);
+  } catch (error) {
+    abort.abort(error);
+    throw error;
   } finally {
     settleSent(last);
-    abort.abort(new Error("the invocation has ended"));
   }
 }
 

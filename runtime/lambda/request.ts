@@ -37,7 +37,7 @@ export function requestOfEvent(event: HttpEvent, environment: RequestEnvironment
     query: event.query,
     headers: byName(headers),
     rawHeaders: headers.flat(),
-    body: Readable.from(event.body.length > 0 ? [event.body] : [], { objectMode: false }),
+    body: streamOf(event.body),
     ip: event.ip,
     port: port > 0 ? port : 443,
     secure: value("x-forwarded-proto") !== "http",
@@ -46,6 +46,14 @@ export function requestOfEvent(event: HttpEvent, environment: RequestEnvironment
     context: inAscii(event.context),
     ...(answerByMs !== undefined && { answerByMs }),
   };
+}
+
+/** Readable.from would go through an iterator, which costs more than the rest of a request's making. */
+function streamOf(bytes: Buffer): Readable {
+  const stream = new Readable({ read() {} });
+  if (bytes.length > 0) stream.push(bytes);
+  stream.push(null);
+  return stream;
 }
 
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
