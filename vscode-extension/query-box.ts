@@ -88,6 +88,8 @@ class OpenBox {
     pick.placeholder = "A query, such as: status >= 500 and duration > 1s. Empty: all entries";
     // No part of the stable interface. Without it rows that hold what was typed come before the first.
     Object.assign(pick, { sortByLabel: false });
+    // What was typed is not lost to a look at another window, or to a terminal that opens late.
+    pick.ignoreFocusOut = true;
     pick.onDidChangeValue((value) => void this.#update(value));
     pick.onDidAccept(() => this.#accept());
     pick.onDidHide(() => this.dispose());

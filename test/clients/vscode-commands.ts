@@ -83,7 +83,8 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
   });
 
   await test("the logs show the request just made, and follow", async (t) => {
-    await page.locator(".tab.active", { hasText: "app: status = 200" }).waitFor();
+    const tab = page.locator(".tab.active", { hasText: "app: status = 200" });
+    await tab.waitFor().catch(async () => t.fail(`tabs: ${await page.locator(".tab").allInnerTexts()}`));
     const entry = (path: string) =>
       until(`${path} in the logs`, async () => (await window.lines()).find((line) => line.includes(path)));
     t.match(await entry("/api/orders/42"), /GET \/api\/orders\/42 200 /);
