@@ -69,6 +69,10 @@ class OpenBox {
   readonly #pick = vscode.window.createQuickPick<Row>();
   readonly #uri: string;
   #version = 0;
+  /** The text that the rows are of. */
+  #listed: string | undefined;
+  /** The key that was pressed before they were of the text that it was pressed for. */
+  #pressed: "accept" | "complete" | undefined;
   #finish: (query: string | undefined) => void = () => {};
 
   constructor(client: Client, options: QueryBoxOptions) {
@@ -84,6 +88,8 @@ class OpenBox {
     pick.placeholder = "A query, such as: status >= 500 and duration > 1s. Empty: all entries";
     // No part of the stable interface. Without it rows that hold what was typed come before the first.
     Object.assign(pick, { sortByLabel: false });
+    // What was typed is not lost to a look at another window, or to a terminal that opens late.
+    pick.ignoreFocusOut = true;
     pick.onDidChangeValue((value) => void this.#update(value));
     pick.onDidAccept(() => this.#accept());
     pick.onDidHide(() => this.dispose());
@@ -93,6 +99,7 @@ class OpenBox {
   }
 
   complete(): void {
+    if (this.#isBehind("complete")) return;
     const row = this.#pick.activeItems.find(({ isSuggestion }) => isSuggestion) ?? this.#pick.items.find(isSuggestion);
     if (row !== undefined) this.#take(row);
   }
@@ -110,11 +117,11 @@ class OpenBox {
     await vscode.commands.executeCommand("setContext", "tool.queryBoxOpen", true);
     this.#show(this.#pick.value, [], []);
     this.#version = 1;
-    const { value } = this.#pick;
     await this.#client.notify("textDocument/didOpen", {
-      textDocument: { uri: this.#uri, languageId: "toolquery", version: 1, text: value },
+      textDocument: { uri: this.#uri, languageId: "toolquery", version: 1, text: this.#pick.value },
     });
-    await this.#update(value);
+    // Not what was sent: it may have been typed on meanwhile.
+    await this.#update(this.#pick.value);
   }
 
   async #update(value: string): Promise<void> {
@@ -140,6 +147,13 @@ class OpenBox {
       // It gave up on a text that was changed meanwhile. A query can be typed without its help.
       if (version === this.#version) this.#show(value, [], []);
     }
+  }
+
+  /** Whether the rows are of an older text: who types fast means what was typed, and the key waits for its rows. */
+  #isBehind(key: "accept" | "complete"): boolean {
+    if (this.#listed === this.#pick.value) return false;
+    this.#pressed = key;
+    return true;
   }
 
   #show(value: string, suggestions: readonly Suggestion[], diagnostics: readonly QueryDiagnostic[]): void {
@@ -168,10 +182,17 @@ class OpenBox {
     this.#pick.items = [first, ...others, ...section("suggestions", completing)];
     // A query that is not finished is not wrong yet: Enter goes on with it.
     const [next] = completing;
-    if (problem !== undefined && problem.fixed === undefined && next !== undefined) this.#pick.activeItems = [next];
+    const active = problem !== undefined && problem.fixed === undefined && next !== undefined ? next : first;
+    if (active !== first) this.#pick.activeItems = [active];
+    this.#listed = value;
+    const pressed = this.#pressed;
+    this.#pressed = undefined;
+    if (pressed === "accept") this.#take(active);
+    if (pressed === "complete") this.complete();
   }
 
   #accept(): void {
+    if (this.#isBehind("accept")) return;
     const [row] = this.#pick.activeItems;
     if (row !== undefined) this.#take(row);
   }

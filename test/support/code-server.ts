@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { join } from "node:path";
 import { cleanEnv, cliPath, root, until } from "./cli.ts";
 import { requires } from "./require.ts";
+import { withoutLoaders } from "./without-loaders.ts";
 
 const CODE_SERVER = "4.139.1";
 /** The only line of Node that this code-server runs on. */
@@ -48,13 +49,14 @@ function installCodeServer(): void {
 function npm(folder: string, args: readonly string[]): void {
   mkdirSync(folder, { recursive: true });
   if (!existsSync(join(folder, "package.json"))) writeFileSync(join(folder, "package.json"), '{"private":true}');
-  const { status, stderr, error } = spawnSync("npm", ["install", "--no-audit", "--no-fund", "--silent", ...args], {
-    cwd: folder,
-    // The test runner's loaders are none of npm's business.
-    env: { ...process.env, NODE_OPTIONS: "" },
-    encoding: "utf8",
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const { status, stderr, error } = spawnSync(
+    ...withoutLoaders("npm", ["install", "--no-audit", "--no-fund", "--silent", ...args]),
+    {
+      cwd: folder,
+      encoding: "utf8",
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
   if (status !== 0) throw new Error(`npm install ${args.join(" ")}: ${error?.message ?? stderr}`);
 }
 
@@ -124,7 +126,10 @@ export async function startCodeServer({ dir, vsix, trust = false, settings }: Co
     "--config",
     join(dir, "config.yaml"),
   ];
-  const install = spawnSync(node, [entry, ...where, "--install-extension", vsix], { env, encoding: "utf8" });
+  const install = spawnSync(...withoutLoaders(node, [entry, ...where, "--install-extension", vsix]), {
+    env,
+    encoding: "utf8",
+  });
   if (install.status !== 0) throw new Error(`the extension was not installed: ${install.stdout}${install.stderr}`);
 
   const argv = [
@@ -132,7 +137,7 @@ export async function startCodeServer({ dir, vsix, trust = false, settings }: Co
     ...["--disable-telemetry", "--disable-update-check", "--disable-getting-started-override"],
     ...(trust ? [] : ["--disable-workspace-trust"]),
   ];
-  const child = spawn(node, argv, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(...withoutLoaders(node, argv), { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {

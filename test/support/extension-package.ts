@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./cli.ts";
+import { withoutLoaders } from "./without-loaders.ts";
 
 /** The path of the .vsix. Throws with what was printed where it cannot be packed. */
 export function packExtension(): string {
@@ -10,10 +11,8 @@ export function packExtension(): string {
   const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const vsix = join(root, `dist/tool-${version}.vsix`);
   if (writtenMs(vsix) > newestMs(folder)) return vsix;
-  const { status, stdout, stderr } = spawnSync("npm", ["run", "--silent", "package:extension"], {
+  const { status, stdout, stderr } = spawnSync(...withoutLoaders("npm", ["run", "--silent", "package:extension"]), {
     cwd: root,
-    // The test runner's loaders are none of the build's business.
-    env: { ...process.env, NODE_OPTIONS: "" },
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`the extension was not packed: ${stdout}${stderr}`);
