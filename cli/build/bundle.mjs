@@ -37,6 +37,15 @@ const withoutDeprecatedExtend = {
   },
 };
 
+/** The app behind http-proxy speaks plain HTTP and is followed nowhere; loading TLS takes some milliseconds of a start. */
+const withoutHttps = {
+  name: "without-https",
+  setup(pluginBuild) {
+    pluginBuild.onResolve({ filter: /^(https|follow-redirects)$/ }, ({ path }) => ({ path, namespace: "absent" }));
+    pluginBuild.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ contents: "module.exports = {};" }));
+  },
+};
+
 const outdir = join(root, "dist/bin");
 mkdirSync(join(outdir, "late"), { recursive: true });
 for (const it of latePackages) writeFileSync(lateFile(outdir, it.name), await bundleLatePackage(it, root));
@@ -84,7 +93,7 @@ await build({
   mainFields: ["module", "main"],
   minify: true,
   banner: { js: "#!/usr/bin/env node" },
-  plugins: [withoutDeprecatedExtend],
+  plugins: [withoutDeprecatedExtend, withoutHttps],
   logLevel: "warning",
 });
 chmodSync(join(outdir, "runtime/bootstrap.cjs"), 0o755);
