@@ -19,12 +19,25 @@ export function prefersJson(accept: string | undefined): boolean {
   return json > 0 && json >= best((value) => value === "text/plain");
 }
 
-/** The codings that the client takes, those of `offered` in its order, those of the client's highest weight first. */
+/**
+ * The codings that the client takes, those of `offered` in its order, those of the client's highest weight first. None
+ * that it would like less than the plain body (RFC 9110, section 12.5.3).
+ */
 export function acceptedEncodings(header: string | undefined, offered: readonly string[]): string[] {
   const all = choices(header);
-  const weight = (coding: string) =>
-    all.find(({ value }) => value === coding)?.q ?? all.find(({ value }) => value === "*")?.q ?? 0;
-  return offered.filter((coding) => weight(coding) > 0).sort((a, b) => weight(b) - weight(a));
+  const own = (coding: string) => all.find(({ value }) => value === coding || value === `x-${coding}`)?.q;
+  const weight = (coding: string) => own(coding) ?? own("*") ?? 0;
+  const plain = own("identity") ?? 0;
+  return offered
+    .filter((coding) => weight(coding) > 0 && weight(coding) >= plain)
+    .sort((a, b) => weight(b) - weight(a));
+}
+
+/** Does the client refuse the plain body? */
+export function refusesIdentity(header: string | undefined): boolean {
+  const all = choices(header);
+  const weight = all.find(({ value }) => value === "identity") ?? all.find(({ value }) => value === "*");
+  return weight?.q === 0;
 }
 
 function choices(header: string | undefined): Choice[] {

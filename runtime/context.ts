@@ -2,7 +2,7 @@ import type { ProxyRequest } from "./exchange.ts";
 
 /**
  * What an app finds in X-Context: the gateway's request context. On the platform the gateway fills it; here the same
- * fields hold local values. In ASCII, for header values are read as Latin-1 by some and as UTF-8 by others.
+ * fields hold local values. In ASCII (`inAscii`): header values are read as Latin-1 by some and as UTF-8 by others.
  */
 export function localContext(request: ProxyRequest, stage: string): string {
   const context = {
@@ -14,7 +14,12 @@ export function localContext(request: ProxyRequest, stage: string): string {
     identity: { sourceIp: request.ip, userAgent: request.headers["user-agent"] ?? null },
     authorizer: null,
   };
-  return JSON.stringify(context).replace(
+  return inAscii(context);
+}
+
+/** JSON that may stand in a header. */
+export function inAscii(value: unknown): string {
+  return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

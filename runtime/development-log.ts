@@ -1,6 +1,7 @@
 import { chmod, type FileHandle, mkdir, open, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "../grammar/entry.ts";
+import { lineOf } from "./entries.ts";
 
 /** One old file is kept beside, so that a forgotten server takes at most twice this. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -121,9 +122,4 @@ export function openDevelopmentLog(directory: string, options: DevelopmentLogOpt
     file = await open(path, "a", 0o600);
     await file.chmod(0o600);
   }
-}
-
-function lineOf(entry: Entry): string {
-  const { id, timestamp, level, message, fields } = entry;
-  return JSON.stringify({ ...(id !== undefined && { id }), timestamp, level, message, fields });
 }

@@ -37,12 +37,19 @@ export class EntryLog {
     this.#batch.push({ ...entry, fields: { ...this.#common, ...entry.fields } });
   }
 
+  /** Hands on what waits for the end of the tick. */
   flush(): void {
     if (this.#batch.length === 0) return;
     const batch = this.#batch;
     this.#batch = [];
     this.#log(batch);
   }
+}
+
+/** An entry as it is kept and shipped: JSON, without the line's end. */
+export function lineOf(entry: Entry): string {
+  const { id, timestamp, level, message, fields } = entry;
+  return JSON.stringify({ ...(id !== undefined && { id }), timestamp, level, message, fields });
 }
 
 /** What a request entry and a response entry have in common. */

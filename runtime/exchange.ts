@@ -17,7 +17,7 @@ export interface ProxyRequest {
   /** Names and values in turn, as sent: repeated headers stand here one by one. */
   readonly rawHeaders: readonly string[];
   readonly body: Readable;
-  /** Of the socket's other end. */
+  /** Of the socket's other end, or as the platform's gateway names it. */
   readonly ip: string;
   /** The port that the client asked. */
   readonly port: number;
@@ -28,6 +28,10 @@ export interface ProxyRequest {
   readonly continue?: () => void;
   /** Tells the client what it may already fetch (103, RFC 8297), before the response. */
   readonly earlyHints?: (headers: readonly Header[]) => void;
+  /** The value of X-Context where a gateway gave its own; else it is made of what is known here. */
+  readonly context?: string;
+  /** Milliseconds since 1970 by which the answer must have begun, whatever `proxy.timeout` says. */
+  readonly answerByMs?: number;
   /** A websocket handshake; a handler that switches protocols takes the socket and answers with `Switched`. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
   /** Resolves when the response is sent, or cannot be any more. */

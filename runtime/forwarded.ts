@@ -69,7 +69,7 @@ export function headersForApp(request: ProxyRequest, stage: string): Header[] {
   // It says what this side can read, which is as much as the client can.
   if (/\btrailers\b/i.test(String(request.headers.te ?? ""))) headers.push(["TE", "trailers"]);
   pushForwarded(headers, request);
-  headers.push(["X-Request-Id", request.id], ["X-Context", localContext(request, stage)]);
+  headers.push(["X-Request-Id", request.id], ["X-Context", request.context ?? localContext(request, stage)]);
   if (request.path !== request.clientPath) headers.push(["X-Original-Path", request.clientPath]);
   return headers;
 }

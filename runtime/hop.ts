@@ -53,12 +53,12 @@ export function hop(options: HopOptions): Handler {
   proxy.on("error", () => {});
 
   return async (request) => {
-    const deadline = new Deadline(timeoutOf(request, options.timeoutMs));
+    const deadline = new Deadline(timeoutOf(request, options.timeoutMs), request.answerByMs);
     const body = new RequestBody(request.body, () => deadline.extend());
     try {
       return await answer(request, body, deadline, proxy, options);
     } finally {
-      deadline.stop();
+      deadline.end();
     }
   };
 }
@@ -73,10 +73,10 @@ async function answer(
   const { supervisor, entries } = options;
   let resent = false;
   for (let attempts = 1; ; attempts++) {
-    let upstream: Upstream;
+    let upstream: Upstream | "timeout";
     try {
       const running = supervisor.upstream(request.signal);
-      upstream = running instanceof Promise ? await running : running;
+      upstream = running instanceof Promise ? await Promise.race([running, deadline.passed()]) : running;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       entries.write("error", "request not answered, the app is unavailable", {
@@ -85,6 +85,7 @@ async function answer(
       });
       return proxyError(request, 503, "the app is not available");
     }
+    if (upstream === "timeout") return timedOut(request, deadline, entries);
 
     deadline.start();
     const attempt = new Attempt(request, upstream, options.stage);
@@ -93,8 +94,7 @@ async function answer(
     deadline.onPassed = () => attempt.timeOut();
     const outcome = await attempt.send(proxy, body, options.isStock === true);
     if (outcome === "timeout") {
-      entries.write("error", "request timed out", { ...about(request), timeout: deadline.timeoutMs });
-      return proxyError(request, 504, "the app took too long to answer");
+      return timedOut(request, deadline, entries);
     }
     deadline.stop();
     if (!(outcome instanceof Broken)) {
@@ -130,6 +130,11 @@ async function answer(
       ? proxyError(request, 502, "the app broke the connection")
       : proxyError(request, 503, "the app does not accept connections");
   }
+}
+
+function timedOut(request: ProxyRequest, deadline: Deadline, entries: EntryLog): ProxyResponse {
+  entries.write("error", "request timed out", { ...about(request), timeout: deadline.timeoutMs });
+  return proxyError(request, 504, "the app took too long to answer");
 }
 
 /**
@@ -254,7 +259,8 @@ class Attempt extends EventEmitter {
         },
         response: ({ status, reason, headers, body, trailers }) => {
           const statusText = UNSENDABLE.test(reason) ? undefined : reason;
-          this.#settle({ status, statusText, headers, body, trailers });
+          // The answer to a HEAD has the length of another body.
+          this.#settle({ status, statusText, headers, body: method === "HEAD" ? undefined : body, trailers });
         },
         failed: (error, { wasSent, hasAnswered }) => this.#settle(new Broken(error, wasSent, hasAnswered)),
       },
@@ -354,14 +360,27 @@ function timeoutOf(request: ProxyRequest, configuredMs: number): number {
   return parsed.ok ? Math.min(configuredMs, parsed.value) : configuredMs;
 }
 
-/** Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. */
+/**
+ * Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. Where
+ * the platform says by when an answer must stand, that time passes always, also while a request waits for the app.
+ */
 class Deadline {
   readonly timeoutMs: number;
   onPassed: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
+  readonly #last: NodeJS.Timeout | undefined;
 
-  constructor(timeoutMs: number) {
-    this.timeoutMs = timeoutMs;
+  constructor(timeoutMs: number, answerByMs: number | undefined) {
+    const leftMs = answerByMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, answerByMs - Date.now());
+    this.timeoutMs = Math.min(timeoutMs, leftMs);
+    if (answerByMs !== undefined) this.#last = setTimeout(() => this.onPassed(), leftMs);
+  }
+
+  /** For what is waited for before the request is sent. */
+  passed(): Promise<"timeout"> {
+    return new Promise((resolve) => {
+      this.onPassed = () => resolve("timeout");
+    });
   }
 
   start(): void {
@@ -377,6 +396,11 @@ class Deadline {
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+  }
+
+  end(): void {
+    this.stop();
+    clearTimeout(this.#last);
   }
 }
 

@@ -4,10 +4,12 @@ import { describe, type Parsed } from "../grammar/problem.ts";
 import { parseLocation, parseRoute } from "../grammar/route/index.ts";
 import { type ResolvedConfig, servesStatic } from "../schema/index.ts";
 import { EntryLog } from "./entries.ts";
-import type { Handler } from "./exchange.ts";
+import type { Handler, ProxyRequest, ProxyResponse } from "./exchange.ts";
 import { hop } from "./hop.ts";
+import type { CorsOptions } from "./middleware/cors.ts";
 import { type PipelineOptions, pipeline } from "./pipeline.ts";
 import { Supervisor, type SupervisorOptions } from "./process.ts";
+import { proxyError } from "./proxy-error.ts";
 import { listen } from "./server.ts";
 
 export interface ServeOptions {
@@ -27,7 +29,7 @@ export interface ServeOptions {
   readonly port: number;
   /** Takes entries in batches, in order. It should return at once. */
   readonly log: (entries: readonly Entry[]) => void;
-  /** Of the Git repository, for the entries. */
+  /** Of the Git repository: its SHA or tag, as a deployment finds it in TOOL_COMMIT. Every entry carries it. */
   readonly commit?: string | undefined;
   /** Requests go to the app as http-proxy sends them, as the reference for our way. */
   readonly hasStockHop?: boolean;
@@ -48,18 +50,50 @@ export interface RunningServer {
   kill(): void;
 }
 
+/** An app, or a static site, behind the pipeline, without the edge that requests come in at. */
+export interface Application {
+  readonly handler: Handler;
+  /** Undefined for a static site. It is not started yet. */
+  readonly supervisor: Supervisor | undefined;
+  readonly entries: EntryLog;
+  /** The proxy's own answer to a request that failed further out than the pipeline, with its pages and header rules. */
+  failure(request: ProxyRequest, status: number, message: string): Promise<ProxyResponse>;
+}
+
+export type ApplicationOptions = Omit<ServeOptions, "host" | "port">;
+
+/** What the local server and the function platform have in common. Runs nothing. */
+export function createApplication(options: ApplicationOptions): Application {
+  const { config, stage, version, commit, log } = options;
+  const entries = new EntryLog({ log, stage, version, ...(commit !== undefined && { commit }) });
+  const supervision = supervisionOf(options, entries);
+  const supervisor = supervision && new Supervisor(supervision);
+  return {
+    handler: handlerOf(options, entries, supervisor),
+    supervisor,
+    entries,
+    failure: (request, status, message) => {
+      const app: Handler = async (failed) => proxyError(failed, status, message);
+      const layers = { ...pipelineOptions(config, resolve(options.directory)), entries };
+      return pipeline({ ...layers, logsRequests: false, redirects: [], static: undefined, app })(request);
+    },
+  };
+}
+
 /**
  * Serves an app, or a static site, behind the pipeline. Resolves when the address accepts connections; the app starts
  * meanwhile, requests wait for it, and what goes wrong with it is written as entries. Rejects where the port is taken.
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { host, port, stage, version, commit, log } = options;
-  const entries = new EntryLog({ log, stage, version, ...(commit !== undefined && { commit }) });
-  let supervisor = supervisorOf(options, entries);
-  let handler = handlerOf(options, entries, supervisor);
+  const { host, port } = options;
+  let { config } = options;
+  const application = createApplication(options);
+  const { entries } = application;
+  let { handler, supervisor } = application;
   const server = await listen({
     handler: (request) => handler(request),
     entries,
+    logsRequests: () => !config.logs.disable,
     host,
     port,
     switchesProtocols: () => supervisor !== undefined,
@@ -78,6 +112,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         supervisor = next && new Supervisor(next);
         supervisor?.start();
       }
+      config = changed.config;
       handler = handlerOf(changed, entries, supervisor);
       if (last === undefined) return next !== undefined;
       if (next !== undefined) return last.change(next);
@@ -94,12 +129,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
-function supervisorOf(options: ServeOptions, entries: EntryLog): Supervisor | undefined {
-  const supervision = supervisionOf(options, entries);
-  return supervision && new Supervisor(supervision);
-}
-
-function handlerOf(options: ServeOptions, entries: EntryLog, supervisor: Supervisor | undefined): Handler {
+function handlerOf(options: ApplicationOptions, entries: EntryLog, supervisor: Supervisor | undefined): Handler {
   const { config, directory, stage } = options;
   const timeoutMs = config.proxy.timeout * 1000;
   return pipeline({
@@ -110,7 +140,7 @@ function handlerOf(options: ServeOptions, entries: EntryLog, supervisor: Supervi
 }
 
 /** Undefined for a static site, which has no process. */
-function supervisionOf(options: ServeOptions, entries: EntryLog): SupervisorOptions | undefined {
+function supervisionOf(options: ApplicationOptions, entries: EntryLog): SupervisorOptions | undefined {
   const { command, config, env, stage } = options;
   if (command === undefined) return undefined;
   return {
@@ -126,13 +156,14 @@ function supervisionOf(options: ServeOptions, entries: EntryLog): SupervisorOpti
 }
 
 function pipelineOptions(config: ResolvedConfig, directory: string): Omit<PipelineOptions, "entries" | "app"> {
-  const { type, error_pages: pages } = config;
+  const { type, error_pages: pages, inject } = config;
   return {
     logsRequests: !config.logs.disable,
     headers: Object.entries(config.headers).map(([pattern, headers]) => ({
       route: checked(pattern, parseRoute(pattern)),
       headers,
     })),
+    cors: corsOptions(config.cors),
     redirects: Object.entries(config.redirects).map(([pattern, { location, status, force }]) => ({
       route: checked(pattern, parseRoute(pattern)),
       location: checked(location, parseLocation(location)),
@@ -140,7 +171,21 @@ function pipelineOptions(config: ResolvedConfig, directory: string): Omit<Pipeli
       force,
     })),
     errorPages: pages.disable ? undefined : { dir: resolve(directory, pages.dir), variables: pages.variables },
+    inject: inject.head.length + inject.body.length > 0 ? { ...inject, directory } : undefined,
     static: servesStatic(config) ? { type, directory, ...config.static } : undefined,
+  };
+}
+
+function corsOptions(cors: ResolvedConfig["cors"]): CorsOptions | undefined {
+  if (!cors?.enable) return undefined;
+  return {
+    origins: cors.allowed_origins,
+    methods: cors.allowed_methods,
+    headers: cors.allowed_headers,
+    exposedHeaders: cors.exposed_headers,
+    maxAgeSeconds: cors.max_age,
+    credentials: cors.allow_credentials,
+    debug: cors.debug,
   };
 }
 

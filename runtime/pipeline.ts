@@ -1,10 +1,13 @@
 import type { EntryLog } from "./entries.ts";
-import type { Handler, ProxyRequest } from "./exchange.ts";
+import type { Handler } from "./exchange.ts";
+import { compression } from "./middleware/compression.ts";
+import { type CorsOptions, cors } from "./middleware/cors.ts";
 import { type ErrorPageOptions, errorPages } from "./middleware/error-pages.ts";
 import { type HeaderRule, headerRules } from "./middleware/header-rules.ts";
+import { type InjectionOptions, injection } from "./middleware/injection.ts";
 import { type RedirectRule, redirects } from "./middleware/redirects.ts";
 import { requestLog } from "./middleware/request-log.ts";
-import { answersFile, notFound, staticFiles } from "./middleware/static.ts";
+import { notFound, staticFiles } from "./middleware/static.ts";
 import type { StaticOptions } from "./static-files.ts";
 
 export interface PipelineOptions {
@@ -12,9 +15,13 @@ export interface PipelineOptions {
   /** Requests and responses make no entries where this is false. */
   readonly logsRequests: boolean;
   readonly headers: readonly HeaderRule[];
+  /** Undefined: what the app says about other origins stands. */
+  readonly cors: CorsOptions | undefined;
   readonly redirects: readonly RedirectRule[];
   /** Undefined: errors are answered as the app or the proxy says them. */
   readonly errorPages: ErrorPageOptions | undefined;
+  /** Undefined: pages stay as they are. */
+  readonly inject: InjectionOptions | undefined;
   /** Undefined: no files are served. */
   readonly static: StaticOptions | undefined;
   /** The hop to the app; undefined for a static site. */
@@ -23,18 +30,22 @@ export interface PipelineOptions {
 
 /**
  * The way of a request, to be read from the bottom (the app, nearest) to the top (the client, outermost), and of its
- * response back. CORS will stand between the header rules and the redirects, compression and injection between the
- * error pages and the static files.
+ * response back.
  */
 export function pipeline(options: PipelineOptions): Handler {
-  const { entries, static: files } = options;
-  const hasFile = async (request: ProxyRequest) => files !== undefined && (await answersFile(request, files));
+  const { entries } = options;
 
   let handler: Handler = options.app ?? notFound;
-  if (files !== undefined) handler = staticFiles(files, entries, handler);
+  const files = options.static && staticFiles(options.static, entries, handler);
+  if (files !== undefined) handler = files.handler;
+  if (options.inject !== undefined) handler = injection(options.inject, entries, handler);
+  handler = compression(handler);
   if (options.errorPages !== undefined) handler = errorPages(options.errorPages, entries, handler);
-  handler = redirects(options.redirects, hasFile, handler);
+  handler = redirects(options.redirects, files?.answers ?? hasNone, handler);
+  if (options.cors !== undefined) handler = cors(options.cors, options.logsRequests ? entries : undefined, handler);
   handler = headerRules(options.headers, handler);
   if (options.logsRequests) handler = requestLog(entries, handler);
   return handler;
 }
+
+const hasNone = async () => false;

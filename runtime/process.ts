@@ -23,6 +23,9 @@ const DRAIN_MS = 5_000;
 /** After the group was killed: for it to be gone and its last output to arrive. Only uninterruptible sleep is longer. */
 const LAST_OUTPUT_MS = 500;
 
+/** A look takes no longer. Where two are further apart, this process was stopped in between, and so was the app. */
+const MAX_STEP_MS = 250;
+
 /** Of an app that did not start, the last lines are reported. */
 const REPORTED_LINES = 20;
 
@@ -196,6 +199,13 @@ export class Supervisor {
       this.#held--;
       if (this.#held === 0) this.#whenFree?.();
     };
+  }
+
+  /** The app may have closed connections, or lost them, while nobody here could see it: the next request opens new ones. */
+  dropIdleConnections(): void {
+    if (this.#upstream === undefined) return;
+    this.#upstream.pool.dropIdle();
+    closeIdle(this.#upstream.agent);
   }
 
   /** The server closes: requests still reach a running app, but none waits for one that does not run. */
@@ -432,11 +442,16 @@ async function untilListening(port: number, exited: Promise<Exit>, timeoutMs: nu
   exited.then(() => {
     ended = true;
   });
-  const deadlineMs = performance.now() + timeoutMs;
-  while (!ended && performance.now() < deadlineMs) {
+  let waitedMs = 0;
+  let lookedMs = performance.now();
+  while (!ended && waitedMs < timeoutMs) {
     const host = await listeningHost(port);
     if (host !== undefined && !ended) return host;
     await Promise.race([sleep(POLL_MS), exited]);
+    const nowMs = performance.now();
+    // The function platform stops all processes between two requests, also while an app still starts.
+    waitedMs += Math.min(MAX_STEP_MS, nowMs - lookedMs);
+    lookedMs = nowMs;
   }
   return undefined;
 }

@@ -19,7 +19,7 @@ export async function respond(
   if (isBodiless || body === undefined || typeof body === "string" || Buffer.isBuffer(body)) {
     if (isBodiless) discard(body);
     else addTrailers(response, res);
-    const bytes = isBodiless || body === undefined ? Buffer.alloc(0) : Buffer.from(body as string | Buffer);
+    const bytes = isBodiless || body === undefined ? EMPTY : bytesOf(body as string | Buffer);
     await new Promise<void>((resolve) => {
       res.once("close", resolve);
       // A text goes out in one piece with the head; the two as bytes would be copied or written apart.
@@ -38,6 +38,12 @@ const MAX_TEXT_BYTES = 16 * 1024;
 function addTrailers({ trailers }: ProxyResponse, res: ServerResponse): void {
   const fields = trailers?.() ?? [];
   if (fields.length > 0) res.addTrailers(fields as [string, string][]);
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function bytesOf(body: string | Buffer): Buffer {
+  return typeof body === "string" ? Buffer.from(body) : body;
 }
 
 /** Header values are bytes; text beyond them can only come from the configuration and goes out in UTF-8. */

@@ -5,11 +5,17 @@ import type { Duplex } from "node:stream";
 import { Cancellation, type CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
+import { type Malformed, malformation, malformedBy, PARSED_HEAD_BYTES } from "./malformed.ts";
 import { proxyError } from "./proxy-error.ts";
+import { keptRequestId } from "./request-id.ts";
+import { splitTarget } from "./request-target.ts";
 import { respond } from "./respond.ts";
 
 /** At a stop, requests that run may end; then their connections are cut. */
 const DRAIN_MS = 5_000;
+
+/** A client that was refused has this long to read why, and no longer to keep its end of the connection open. */
+const LINGER_MS = 1_000;
 
 /** What web servers write for a client that went away before the answer began. It is logged, never sent. */
 const CLIENT_CLOSED = 499;
@@ -23,6 +29,8 @@ export interface HttpServer {
 export interface HttpServerOptions {
   readonly handler: Handler;
   readonly entries: EntryLog;
+  /** What is no request makes no entry where this is false. */
+  readonly logsRequests: () => boolean;
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
@@ -30,16 +38,41 @@ export interface HttpServerOptions {
   readonly switchesProtocols: () => boolean;
 }
 
+/** A request that has no whole answer yet. */
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly signal: Cancellation;
+  /** What was answered in place of an answer, as its body was no HTTP. */
+  refusedWith?: number;
+}
+
 /** The edge between node:http and the pipeline. Rejects where the port cannot be had. */
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
-  const server = createServer();
-  const connections = new Set<Duplex>();
+  // A missing Host is refused with an entry, like all else that is malformed.
+  const server = createServer({ maxHeaderSize: PARSED_HEAD_BYTES, requireHostHeader: false });
+  // Those beyond the limit would silently be missing; their size is limited.
+  server.maxHeadersCount = 0;
+  /** By connection, in the order in which they came: a client may send several before it reads. */
+  const connections = new Map<Duplex, Set<Exchange>>();
   const endless = new Set<Duplex>();
+  /** Nothing that comes after what was no HTTP can be believed. */
+  const refused = new WeakSet<Duplex>();
   let closing = false;
 
   server.on("connection", (socket) => {
-    connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
+    // A connection whose wish to upgrade was not heard comes in again.
+    if (connections.has(socket)) return;
+    const exchanges = new Set<Exchange>();
+    connections.set(socket, exchanges);
+    socket.once("close", () => {
+      connections.delete(socket);
+      for (const { res, signal } of exchanges) {
+        if (!res.writableFinished) signal.abort(new Error("the client closed the connection"));
+        // node:http tells only the response whose turn it is.
+        setImmediate(() => res.closed || res.emit("close"));
+      }
+    });
   });
   server.on("request", (req, res) => handle(req, res, { earlyHints: hinter(res) }));
   server.on("checkContinue", (req, res) =>
@@ -58,7 +91,12 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     res.once("finish", () => (socket as Socket).destroySoon());
     handle(req, res, { upgrade: { socket, head } });
   });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(error, socket, options.entries));
+  server.on("connect", (req: IncomingMessage, socket: Duplex) => {
+    socket.on("error", () => {});
+    note({ status: 501, text: "Not Implemented", reason: "CONNECT asks for a tunnel" }, req.socket);
+    send(socket, { status: 501, text: "Not Implemented", reason: "" });
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(error, socket));
 
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -74,17 +112,24 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     res: ServerResponse,
     more: Pick<ProxyRequest, "continue" | "earlyHints" | "upgrade">,
   ): Promise<void> {
+    const { socket } = req;
+    if (refused.has(socket)) return;
+    const malformed = malformation(req);
+    if (malformed !== undefined) {
+      refused.add(socket);
+      note(malformed, socket);
+      answerMalformed(res, malformed);
+      return;
+    }
     const signal = new Cancellation();
     let settleSent!: (sent: { bytes: number; status: number }) => void;
     const sent = new Promise<{ bytes: number; status: number }>((resolve) => {
       settleSent = resolve;
     });
-    const socket = req.socket;
-    const onClose = () => {
-      if (!res.writableFinished) signal.abort(new Error("the client closed the connection"));
-    };
-    if (more.upgrade === undefined) res.once("close", onClose);
-    else socket.once("close", onClose);
+    const exchange: Exchange = { req, res, signal };
+    const exchanges = connections.get(socket);
+    exchanges?.add(exchange);
+    const settleUnsent = (status: number) => settleSent({ status: exchange.refusedWith ?? status, bytes: 0 });
 
     const request = { ...requestOf(req, signal, sent), ...more };
     try {
@@ -98,7 +143,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
       }
       if (signal.aborted) {
         discard(response.body);
-        settleSent({ status: CLIENT_CLOSED, bytes: 0 });
+        settleUnsent(CLIENT_CLOSED);
         return;
       }
       if (closing) res.shouldKeepAlive = false;
@@ -110,9 +155,11 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
       // What is left of a body that nobody read would keep the connection from its next request.
       req.resume();
     } catch (error) {
-      settleSent({ status: signal.aborted ? CLIENT_CLOSED : 500, bytes: 0 });
+      settleUnsent(signal.aborted ? CLIENT_CLOSED : 500);
       res.destroy();
       if (!signal.aborted) throw error;
+    } finally {
+      exchanges?.delete(exchange);
     }
   }
 
@@ -129,6 +176,33 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     }
   }
 
+  /** What came is no HTTP. Answers that are due go first: the client would take this one for theirs. */
+  async function refuse(error: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
+    // The client went away, or the connection is being cut at a stop.
+    if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const malformed = malformedBy(error);
+    const open = [...(connections.get(socket) ?? [])];
+    const broken = open.findLast(({ req }) => !req.complete);
+    note(malformed, socket as Socket);
+    if (broken !== undefined) broken.refusedWith = malformed.status;
+    await Promise.all(
+      open.filter((exchange) => exchange !== broken && !exchange.res.closed).map(({ res }) => closed(res)),
+    );
+    // In the middle of an answer there is no place for another.
+    if (broken?.res.headersSent || !socket.writable) socket.destroy();
+    else send(socket, malformed);
+  }
+
+  function note({ status, reason }: Malformed, socket: Socket): void {
+    if (!options.logsRequests()) return;
+    options.entries.write("warn", "malformed request", { status, reason, ip: ipOf(socket) });
+  }
+
   async function close(): Promise<void> {
     closing = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -136,7 +210,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     // A websocket or an event stream has no end to wait for.
     for (const socket of endless) socket.destroy();
     const cut = setTimeout(() => {
-      for (const socket of connections) socket.destroy();
+      for (const socket of connections.keys()) socket.destroy();
     }, DRAIN_MS);
     await closed;
     clearTimeout(cut);
@@ -166,10 +240,10 @@ function once(action: () => void): () => void {
 }
 
 function requestOf(req: IncomingMessage, signal: CancelSignal, sent: ProxyRequest["sent"]): ProxyRequest {
-  const { path, query, authority } = splitTarget(req.url ?? "/");
+  const { path, query, authority } = splitTarget(req.url!);
   const { socket } = req;
   return {
-    id: idOf(req.headers["x-request-id"]),
+    id: keptRequestId(req.headers["x-request-id"]) ?? randomUUID(),
     method: req.method ?? "GET",
     clientPath: path,
     path,
@@ -178,8 +252,7 @@ function requestOf(req: IncomingMessage, signal: CancelSignal, sent: ProxyReques
     headers: authority === undefined ? req.headers : { ...req.headers, host: authority },
     rawHeaders: authority === undefined ? req.rawHeaders : withHost(req.rawHeaders, authority),
     body: req,
-    // An IPv4 client of a server that listens on :: shows up as ::ffff:a.b.c.d.
-    ip: (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, ""),
+    ip: ipOf(socket),
     port: socket.localPort ?? 0,
     secure: false,
     signal,
@@ -187,24 +260,9 @@ function requestOf(req: IncomingMessage, signal: CancelSignal, sent: ProxyReques
   };
 }
 
-/** A request id that somebody in front made is kept, so that one id runs through all logs; nonsense is not. */
-function idOf(header: string | string[] | undefined): string {
-  return typeof header === "string" && /^[\w.:/+=@-]{1,128}$/.test(header) ? header : randomUUID();
-}
-
-/** `/path?query`, `*`, or the absolute form `http://host/path?query` that proxies are asked with. */
-function splitTarget(target: string): { path: string; query: string; authority?: string } {
-  const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target);
-  const rest = absolute === null ? target : absolute[2]!;
-  // A fragment has no business here; some clients send it all the same.
-  const [withoutFragment = ""] = rest.split("#", 1);
-  const cut = withoutFragment.indexOf("?");
-  const path = cut === -1 ? withoutFragment : withoutFragment.slice(0, cut);
-  return {
-    path: path === "" ? "/" : path,
-    query: cut === -1 ? "" : withoutFragment.slice(cut),
-    ...(absolute !== null && { authority: absolute[1]! }),
-  };
+/** An IPv4 client of a server that listens on :: shows up as ::ffff:a.b.c.d. */
+function ipOf(socket: Socket): string {
+  return (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
 }
 
 function withHost(rawHeaders: readonly string[], host: string): string[] {
@@ -237,25 +295,26 @@ function withoutTokens(connection: string): string {
   return tokens.filter((token) => !/^(upgrade|http2-settings)$/i.test(token)).join(", ");
 }
 
-/** What could not be read as a request has no path for a rule and no Accept: a plain answer, and an entry. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex, entries: EntryLog): void {
-  // The client went away, or the connection is being cut at a stop.
-  if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, text] = MALFORMED[error.code ?? ""] ?? [400, "Bad Request"];
-  const ip = ((socket as Socket).remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
-  entries.write("warn", "malformed request", { status, code: error.code, ip });
+function closed(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => res.once("close", resolve));
+}
+
+/** What could not be read as a request has no path for a rule and no Accept: a plain answer, and the end. */
+function answerMalformed(res: ServerResponse, { status, text }: Malformed): void {
+  const body = `${status} ${text}\n`;
+  const headers = { "Content-Type": "text/plain; charset=utf-8", "Content-Length": body.length, Connection: "close" };
+  res.writeHead(status, text, headers).end(body);
+}
+
+/** The same where there is no response to write to. */
+function send(socket: Duplex, { status, text }: Malformed): void {
   const body = `${status} ${text}\n`;
   socket.end(
     `HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
       `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // Closed at once, what the client still sends would reset the connection, and the answer might be lost with it.
+  socket.resume();
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once("close", () => clearTimeout(cut));
 }
-
-const MALFORMED: Readonly<Record<string, readonly [number, string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large"],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "Payload Too Large"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout"],
-};

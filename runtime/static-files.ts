@@ -1,5 +1,6 @@
-import { realpath, stat } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { look } from "./file-cache.ts";
 
 export interface StaticOptions {
   readonly type: "server" | "static";
@@ -18,32 +19,46 @@ export type Found =
   | { readonly kind: "directory" };
 
 /**
+ * The path of the file that a request path would name, with its links, whether it is there or not and may be served or
+ * not: `findFile` says that. Undefined where there is none such.
+ */
+export function namedPath(path: string, options: StaticOptions): string | undefined {
+  const segments = segmentsOf(path, options.prefix);
+  if (segments === undefined) return undefined;
+  const named = join(options.directory, options.dir, ...segments);
+  if (segments.at(-1) !== "") return named;
+  return options.type === "static" ? join(named, "index.html") : undefined;
+}
+
+/**
  * The file that a request path names, inside the served directory and nowhere else: links are followed first and judged
  * by where they lead. Undefined for all that is not served, so that nobody learns whether it exists.
  */
 export async function findFile(path: string, options: StaticOptions): Promise<Found | undefined> {
   const segments = segmentsOf(path, options.prefix);
   if (segments === undefined) return undefined;
+  const slash = segments.at(-1) === "";
+  const named = join(options.directory, options.dir, ...segments);
+  // In front of a server most paths name nothing: that should cost next to nothing.
+  const stats = look(named);
+  if (stats === undefined) return undefined;
   const root = await realpath(resolve(options.directory, options.dir)).catch(() => undefined);
   if (root === undefined) return undefined;
 
-  const slash = segments.at(-1) === "";
-  const named = join(root, ...segments);
-  const kind = await kindOf(named);
-  if (kind === "directory" && options.type === "static") {
-    const index = await servedFile(join(named, "index.html"), root, options);
+  if (stats.isDirectory() && options.type === "static") {
+    const index = await servedFile(join(root, ...segments, "index.html"), root, options);
     if (index === undefined) return undefined;
     return slash ? { kind: "file", path: index } : { kind: "directory" };
   }
-  if (kind !== "file" || slash) return undefined;
-  const file = await servedFile(named, root, options);
+  if (!stats.isFile() || slash) return undefined;
+  const file = await servedFile(join(root, ...segments), root, options);
   return file === undefined ? undefined : { kind: "file", path: file };
 }
 
 /** The real path of a file that may be served. */
 export async function servedFile(path: string, root: string, options: StaticOptions): Promise<string | undefined> {
   const real = await realpath(path).catch(() => undefined);
-  if (real === undefined || (await kindOf(real)) !== "file") return undefined;
+  if (real === undefined || !look(real)?.isFile()) return undefined;
   const below = relative(root, real);
   if (below === "" || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) return undefined;
   const segments = below.split(sep);
@@ -87,10 +102,4 @@ function isOfTheProject(real: string, segments: readonly string[], root: string,
   if (options.type === "static" || resolve(options.directory, options.dir) !== resolve(options.directory)) return false;
   if (segments.some((segment) => segment.toLowerCase() === "node_modules")) return true;
   return name.endsWith(".map") || (segments.length === 1 && PRIVATE_AT_ROOT.test(name)) || root === real;
-}
-
-async function kindOf(path: string): Promise<"file" | "directory" | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isFile()) return "file";
-  return found?.isDirectory() ? "directory" : undefined;
 }

@@ -71,7 +71,8 @@ export function lineIndentOf(source: string, offset: number): number {
 
 /** Whether the token that ends at an offset is a name: a colon and a value follow, and no other name. */
 export const isName = (source: string, end: number) =>
-  isBeforeColon(source.charCodeAt(end)) && /^[ \t]*:\s*(?!"[^"\\\r\n]*"[ \t]*:)["\w{[-]/.test(source.slice(end, end + MAX_NAMED));
+  isBeforeColon(source.charCodeAt(end)) &&
+  /^[ \t]*:\s*(?!"[^"\\\r\n]*"[ \t]*:)["\w{[-]/.test(source.slice(end, end + MAX_NAMED));
 
 // Nobody aligns colons further, and names of settings are shorter.
 const MAX_NAMED = 60;

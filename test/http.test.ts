@@ -1,74 +1,23 @@
-// What the pipeline answers, over loopback and in front of a real app. The rows stand in vectors/http.json.
-import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import t, { type Test } from "tap";
+// What the pipeline answers, over loopback and in front of a real app. The rows stand in vectors/http*.json.
+import t from "tap";
 import type { Entry } from "../grammar/entry.ts";
-import { ask, askRaw, type File, type RawResponse, start } from "./support/runtime.ts";
+import { bytesOf, checkResponse, httpSuites, type Row, titleOf } from "./support/http-rows.ts";
+import { ask, askRaw, type RawResponse, start } from "./support/runtime.ts";
 
-interface Row {
-  /** `GET /path`, or the whole request line by line. */
-  readonly request: string | readonly string[];
-  /** Where several rows have one request. */
-  readonly name?: string;
-  readonly headers?: Record<string, string | string[]>;
-  readonly body?: string;
-  readonly status: number;
-  /** Of the response, by lower-case name: all its values joined by " | ", or null where it must not be there. */
-  readonly has?: Record<string, string | null>;
-  /** The body as text. */
-  readonly answer?: string;
-  /** A part of the body. */
-  readonly contains?: string | string[];
-  readonly lacks?: string;
-  readonly bytes?: number;
-  /** The URL and method that the app saw; null: the app saw nothing. */
-  readonly app?: string | null;
-  /** The headers that the app saw, as `has`. */
-  readonly appHas?: Record<string, string | null>;
-  /** What the app got of a body. */
-  readonly appBytes?: number;
-  /** Level and message of the entries that the request made, besides its own two. */
-  readonly logs?: string[];
-}
-
-interface Suite {
-  readonly name: string;
-  readonly config: object;
-  readonly app?: string;
-  readonly files?: Record<string, File>;
-  readonly rows: Row[];
-}
-
-const vectors = resolve(dirname(fileURLToPath(import.meta.url)), "../../test/vectors/http.json");
-const suites: Suite[] = JSON.parse(readFileSync(vectors, "utf8"));
-
-for (const { name, rows, ...project } of suites) {
+for (const { name, rows, ...project } of httpSuites()) {
   t.test(name, async (t) => {
     const server = await start(t, project);
     for (const row of rows) {
-      const title = row.name ?? (typeof row.request === "string" ? row.request : row.request[0]!);
-      await t.test(title, async (t) => {
+      await t.test(titleOf(row), async (t) => {
         const before = server.entries.length;
-        const response = await send(server.port, row);
-        const seen = response.status + " " + response.body.toString("utf8", 0, 300);
-        t.equal(response.status, row.status, seen);
-        t.equal(response.cut, false, "the body is complete");
-        for (const [header, expected] of Object.entries(row.has ?? {}))
-          t.equal(valuesOf(response, header), expected, header);
-        if (row.answer !== undefined) t.equal(response.body.toString(), row.answer);
-        if (row.bytes !== undefined) t.equal(response.body.length, row.bytes);
-        for (const part of [row.contains ?? []].flat()) t.ok(response.body.includes(part), `${part} in ${seen}`);
-        if (row.lacks !== undefined) t.notOk(response.body.includes(row.lacks), `no ${row.lacks} in ${seen}`);
-        checkApp(t, row, response);
-        if (row.logs !== undefined) {
-          await server.entry((entry) => isResponse(entry) && server.entries.indexOf(entry) >= before);
-          const own = server.entries.slice(before).filter((entry) => !["request", "response"].includes(entry.message));
-          t.same(
-            own.map(({ level, message }) => `${level} ${message}`),
-            row.logs,
-          );
-        }
+        checkResponse(t, row, await send(server.port, row));
+        if (row.logs === undefined) return;
+        await server.entry((entry) => endsRequest(entry) && server.entries.indexOf(entry) >= before);
+        const own = server.entries.slice(before).filter((entry) => !["request", "response"].includes(entry.message));
+        t.same(
+          own.map(({ level, message }) => `${level} ${message}`),
+          row.logs,
+        );
       });
     }
   });
@@ -76,33 +25,10 @@ for (const { name, rows, ...project } of suites) {
 
 function send(port: number, row: Row): Promise<RawResponse> {
   const { request, headers, body } = row;
-  if (typeof request !== "string")
-    return askRaw(port, Buffer.from(request.join("\r\n").replace("\\0", "\0"), "latin1"));
+  if (typeof request !== "string") return askRaw(port, bytesOf(request));
   const [method = "", path = ""] = request.split(" ");
   return ask(port, { method, path, ...(headers && { headers }), ...(body !== undefined && { body }) });
 }
 
-function valuesOf(response: RawResponse, name: string): string | null {
-  const values = response.headers.filter(([own]) => own.toLowerCase() === name).map(([, value]) => value);
-  return values.length === 0 ? null : values.join(" | ");
-}
-
-/** The echo app's answer says what it saw. */
-function checkApp(t: Test, row: Row, response: RawResponse): void {
-  if (row.app === undefined && row.appHas === undefined && row.appBytes === undefined) return;
-  if (row.app === null) {
-    t.notMatch(response.body.toString(), /"rawHeaders"/, "the app was not asked");
-    return;
-  }
-  const seen: { method: string; url: string; rawHeaders: string[]; body: { bytes: number } } = JSON.parse(
-    response.body.toString(),
-  );
-  if (row.app !== undefined) t.equal(`${seen.method} ${seen.url}`, row.app);
-  if (row.appBytes !== undefined) t.equal(seen.body.bytes, row.appBytes);
-  for (const [header, expected] of Object.entries(row.appHas ?? {})) {
-    const values = seen.rawHeaders.filter((_, i, all) => i % 2 === 1 && all[i - 1]!.toLowerCase() === header);
-    t.equal(values.length === 0 ? null : values.join(" | "), expected, `the app's ${header}`);
-  }
-}
-
-const isResponse = (entry: Entry) => entry.message === "response";
+/** What could not be read as a request makes one entry alone. */
+const endsRequest = (entry: Entry) => ["response", "malformed request"].includes(entry.message);

@@ -229,7 +229,8 @@ t.test("a log that cannot be written says so once, and never holds anybody up", 
   const log = openDevelopmentLog(directory, { onError: (error) => errors.push(error), maxPendingBytes: 10_000 });
   const entry = { timestamp: NOW, level: "info", message: "x".repeat(100), fields: {} };
   for (let i = 0; i < 3; i++) {
-    log.write([entry]);
+    // On a busy machine the last may still be waiting when the folder is there.
+    log.write([{ ...entry, message: "before" }]);
     await new Promise((done) => setTimeout(done, 10));
   }
   t.equal(errors.length, 1);
@@ -245,5 +246,6 @@ t.test("a log that cannot be written says so once, and never holds anybody up", 
     .split("\n")
     .map((line) => JSON.parse(line));
   const dropped = lines.find(({ message }) => message === "entries dropped because the disk was too slow");
-  t.equal(dropped.fields.entries + lines.length - 1, 501, "what was dropped is counted");
+  const written = lines.filter(({ message }) => message === entry.message);
+  t.equal(dropped.fields.entries + written.length, 501, "what was dropped is counted");
 });

@@ -3,10 +3,17 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer as createHttpServer, get, Agent as HttpAgent, request as httpRequest } from "node:http";
+import {
+  createServer as createHttpServer,
+  get,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createBrotliDecompress, createGunzip } from "node:zlib";
 import t from "tap";
 import type { Entry } from "../grammar/entry.ts";
 import { EntryLog } from "../runtime/entries.ts";
@@ -341,6 +348,24 @@ t.test("a client that leaves takes its request to the app along", async (t) => {
   t.equal(await aborted(), 10);
 });
 
+t.test("what an app has written goes through compression at once, and a client that leaves is noticed", async (t) => {
+  const server = await start(t, { app: streams });
+  for (const [coding, decoder] of [
+    ["gzip", createGunzip()],
+    ["br", createBrotliDecompress()],
+  ] as const) {
+    const request = get({ port: server.port, path: "/trickle", headers: { "Accept-Encoding": coding } });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    t.equal(response.headers["content-encoding"], coding);
+    const [first] = await once(response.pipe(decoder), "data");
+    t.equal(String(first), "<p>first</p>");
+    response.on("error", () => {});
+    request.destroy();
+  }
+  const aborted = async () => Number((await ask(server.port, { path: "/aborted" })).body);
+  await until(async () => (await aborted()) === 2, "both upstream requests are closed");
+});
+
 t.test("answers that break off", async (t) => {
   const server = await start(t, { app: streams });
   for (const path of ["/half", "/half-chunked"]) {
@@ -348,6 +373,8 @@ t.test("answers that break off", async (t) => {
     t.equal(response.body.toString(), "only this", path);
     t.equal(response.cut, true, "looks cut to the client too");
   }
+  const half = await ask(server.port, { path: "/half-chunked", headers: { "Accept-Encoding": "gzip" } });
+  t.equal(half.cut, true, "compressed as well");
   for (const path of ["/half-head", "/nonsense", "/odd-status", "/odd-header"]) {
     t.equal((await ask(server.port, { path })).status, 502, path);
   }
@@ -359,6 +386,40 @@ t.test("answers that break off", async (t) => {
   t.equal(await resets(), 3, "another is not");
   t.equal((await ask(server.port, { path: "/reset", method: "PUT", body: "x".repeat(1000) })).status, 502);
   t.equal(await resets(), 5, "a small body is sent again");
+});
+
+t.test("what is no HTTP, behind and inside of requests that are", async (t) => {
+  const server = await start(t, { app: "echo/server.mjs" });
+  const head = "Host: x\r\n";
+  const slow = `GET /slow?delay=200&body=slow HTTP/1.1\r\n${head}\r\n`;
+  const upload = `POST /upload HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`;
+  await ask(server.port, { path: "/" });
+  const both = await raw(server.port, `${slow}GARBAGE\r\n\r\n${slow}`);
+  t.match(both, /^HTTP\/1\.1 200 OK.*slow.*HTTP\/1\.1 400 Bad Request.*400 Bad Request\n$/s, "in turn");
+  t.equal(both.match(/HTTP\/1\.1 /g)!.length, 2, "nothing behind it is read");
+  const host = await raw(server.port, `GET /h HTTP/1.1\r\n${head}${head}\r\n${slow}`);
+  t.equal(host.match(/HTTP\/1\.1 /g)!.length, 1, "nor behind two Hosts");
+
+  const seen = (path: string) => server.entry(({ message, fields }) => message === "response" && fields.path === path);
+  t.match(await raw(server.port, `${upload}zz\r\n`), /^HTTP\/1\.1 400 Bad Request/);
+  t.match(await seen("/upload"), { level: "warn", fields: { status: 400, size: 0 } });
+
+  // A client that never closes its end does not keep the connection.
+  for (const text of ["GARBAGE\r\n\r\n", "CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n", `${upload}zz\r\n`]) {
+    const stubborn = connect({ host: "127.0.0.1", port: server.port, allowHalfOpen: true });
+    stubborn.on("error", () => {});
+    stubborn.write(text);
+    await once(stubborn.resume(), "end");
+    const isCut = () => stubborn.closed || !stubborn.write("x");
+    await until(isCut, "the connection is cut");
+  }
+
+  const client = connect(server.port, "127.0.0.1");
+  client.write(["/one", "/two"].map((path) => slow.replace("/slow", path)).join(""));
+  await server.entry(({ fields }) => fields.path === "/two");
+  client.destroy();
+  for (const path of ["/one", "/two"])
+    t.match(await seen(path), { fields: { status: 499 } }, `${path} lost its client`);
 });
 
 t.test("large bodies arrive intact", async (t) => {
@@ -468,14 +529,37 @@ t.test("a request and its response, as entries", async (t) => {
     t.ok(typeof duration === "number" && duration > 0 && duration < 5_000, `duration ${duration}`);
     t.match(second!.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   }
-  const quiet = await start(t, { app: "processes/writes.mjs", config: { logs: { disable: true } } });
+  await raw(server.port, "GARBAGE\r\n\r\n");
+  t.match(await server.entry(({ message }) => message === "malformed request"), { fields: { status: 400 } });
+  t.same(
+    server.entries.filter(({ fields }) => fields.commit !== "81d3b2b"),
+    [],
+    "every entry carries the commit",
+  );
+
+  const config = { logs: { disable: true }, cors: { debug: true } };
+  const quiet = await start(t, { app: "processes/writes.mjs", config });
   await ask(quiet.port, { path: "/torn" });
+  await raw(quiet.port, "GARBAGE\r\n\r\n");
   t.same(
     quiet.entries.filter(({ message }) => !/^app /.test(message)),
     [],
     "logs.disable",
   );
 });
+
+/** All that a connection answers. */
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    let answer = "";
+    socket.on("data", (part) => {
+      answer += part;
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve(answer));
+  });
+}
 
 /** Returns when the process is dead, but before this process, the supervisor in it included, could hear of it. */
 function killNow(pid: number): void {

@@ -1,6 +1,7 @@
 // Bundles the command into dist/bin: cli.cjs (answers --version alone), main.cjs (the map of the CLI) and one file per
-// command, loaded by path when the command runs, so that no command pays for another's libraries.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+// command, loaded by path when the command runs, so that no command pays for another's libraries. Below it, in
+// runtime, what a deployment carries.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -33,6 +34,15 @@ const withoutDeprecatedExtend = {
       contents: readFileSync(path, "utf8").replace("require('util')._extend", "Object.assign"),
       loader: "js",
     }));
+  },
+};
+
+/** The app behind http-proxy speaks plain HTTP and is followed nowhere; loading TLS takes some milliseconds of a start. */
+const withoutHttps = {
+  name: "without-https",
+  setup(pluginBuild) {
+    pluginBuild.onResolve({ filter: /^(https|follow-redirects)$/ }, ({ path }) => ({ path, namespace: "absent" }));
+    pluginBuild.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ contents: "module.exports = {};" }));
   },
 };
 
@@ -69,3 +79,21 @@ await build({
   plugins: [commandsByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
   logLevel: "warning",
 });
+
+// What is put into a deployment: one file, minified, for it is uploaded and scanned at each cold start. It can be executed
+// as it lies: AWS_LAMBDA_EXEC_WRAPPER names it, and the platform calls it in place of its own runtime.
+await build({
+  entryPoints: { bootstrap: join(root, "runtime/lambda/bootstrap.ts") },
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  outExtension: { ".js": ".cjs" },
+  outdir: join(outdir, "runtime"),
+  mainFields: ["module", "main"],
+  minify: true,
+  banner: { js: "#!/usr/bin/env node" },
+  plugins: [withoutDeprecatedExtend, withoutHttps],
+  logLevel: "warning",
+});
+chmodSync(join(outdir, "runtime/bootstrap.cjs"), 0o755);

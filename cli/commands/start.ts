@@ -82,7 +82,6 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     // The address that means all addresses is none that a browser should be sent to.
     const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
     await note(`${project.config.name} is at ${url}`);
-    await sayWhatIsNotApplied(context, project);
     if (address.isExposed) await note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
     if (flags.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
@@ -100,7 +99,6 @@ export async function start(context: Context, flags: StartFlags): Promise<number
         }
         const restarted = await listening.change(serveOptions(context, changed, { host, port, log }));
         await note(`${CONFIG_FILE} changed: ${restarted ? "the app restarts" : "in force, the app runs on"}.`);
-        await sayWhatIsNotApplied(context, changed);
       },
       stop.signal,
     );
@@ -138,16 +136,6 @@ async function readProject(context: Context, flags: StartFlags): Promise<Project
     inference,
     command: config.type === "static" ? undefined : config.proxy.command,
   };
-}
-
-/** Settings that are checked and printed, and that the pipeline does not carry out in this version. */
-async function sayWhatIsNotApplied(context: Context, { config }: Project): Promise<void> {
-  const { cors, inject } = config;
-  const idle = [
-    ...(cors?.enable ? ["cors"] : []),
-    ...((inject.head?.length ?? 0) + (inject.body?.length ?? 0) > 0 ? ["inject"] : []),
-  ];
-  if (idle.length > 0) await context.say(`warning: this version does not apply ${idle.join(" and ")}.`);
 }
 
 type Log = (entries: readonly Entry[]) => void;

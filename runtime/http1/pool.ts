@@ -39,6 +39,11 @@ export class Pool {
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#sweep);
+    this.dropIdle();
+  }
+
+  /** The next requests go over new connections. */
+  dropIdle(): void {
     for (const { connection } of this.#idle.splice(0)) connection.destroy();
   }
 

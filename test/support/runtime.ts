@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Entry } from "../../grammar/entry.ts";
 import { renderProblem } from "../../grammar/problem.ts";
 import { type RunningServer, serve } from "../../runtime/index.ts";
-import { checkConfig, type ResolvedConfig, withDefaults } from "../../schema/index.ts";
+import { type Config, checkConfig, type ResolvedConfig, withDefaults } from "../../schema/index.ts";
 
 export const apps = resolve(dirname(fileURLToPath(import.meta.url)), "../../../test/apps");
 
@@ -104,6 +104,11 @@ export async function start(t: Test, project: Project): Promise<Running> {
 
 /** What a tool.json with this configuration comes to. */
 export function configOf(project: Project): ResolvedConfig {
+  return withDefaults(checkedConfig(project), { env: {} });
+}
+
+/** The project's configuration without defaults. */
+export function checkedConfig(project: Project): Config {
   const type = project.app || project.command ? "server" : "static";
   const text = JSON.stringify({ name: "test", type, ...project.config }, null, 2);
   const { config, problems } = checkConfig(text);
@@ -111,7 +116,7 @@ export function configOf(project: Project): ResolvedConfig {
   if (config === undefined || errors.length > 0) {
     throw new Error(problems.map((problem) => renderProblem(problem, { source: text, file: "tool.json" })).join("\n"));
   }
-  return withDefaults(config, { env: {} });
+  return config;
 }
 
 export interface RawResponse {

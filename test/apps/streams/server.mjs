@@ -1,5 +1,5 @@
 // Answers that take their time, break off or never end, and the other protocols: /sse, /websocket, /half, /half-chunked,
-// /half-head, /reset, /nonsense, /odd-*, /bytes?n=, /hang; /aborted: how many of /hang and /sse lost their client.
+// /trickle, /half-head, /reset, /nonsense, /odd-*, /bytes?n=, /hang; /aborted: how many of /hang, /sse and /trickle lost their client.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -13,6 +13,10 @@ const server = createServer((req, res) => {
       countAborted();
       res.writeHead(200, { "Content-Type": "text/event-stream" });
       return void res.write("data: first\n\n");
+    case "/trickle":
+      countAborted();
+      res.writeHead(200, { "Content-Type": "text/html" });
+      return void res.write("<p>first</p>");
     case "/quiet-sse":
       return void res.writeHead(200, { "Content-Type": "text/event-stream" }).flushHeaders();
     case "/half":
@@ -20,6 +24,7 @@ const server = createServer((req, res) => {
       res.write("only this");
       return void setTimeout(() => res.destroy(), 20);
     case "/half-chunked":
+      res.writeHead(200, { "Content-Type": "text/plain" });
       res.write("only this");
       return void setTimeout(() => res.destroy(), 20);
     case "/half-head":

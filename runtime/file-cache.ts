@@ -1,0 +1,168 @@
+import { type Stats, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+
+/** The whole cache. The smallest function has 128 MB, and most of that is the app's. */
+export const MAX_CACHE_BYTES = 32 * 1024 * 1024;
+
+/** Larger files are streamed. Scripts of a megabyte are common, and what is kept is compressed only once. */
+export const MAX_CACHED_FILE_BYTES = 1024 * 1024;
+
+/** What an entry costs besides the content. */
+const ENTRY_BYTES = 1024;
+
+/** Times of files tick: what is changed twice within a tick shows only once. Whole seconds are those of old file systems. */
+const TICK_MS = 20;
+const COARSE_TICK_MS = 2_000;
+
+/** One file at one time. */
+export interface FileVersion {
+  /** Real: no link is left in it. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+  readonly mark: Mark;
+}
+
+/** Changes when a file does, also where its size and its time of modification were kept. */
+type Mark = Pick<Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs">;
+
+/** A file that a request was answered with, and its precompressed siblings by coding. */
+export interface CachedFile {
+  readonly plain: FileVersion;
+  readonly siblings: ReadonlyMap<string, FileVersion>;
+  /** By their real path. */
+  readonly contents: Map<string, Buffer>;
+}
+
+/**
+ * Files by the path that was asked for, each with what has to be as it was for the entry to hold. Every look asks the
+ * file system again, so that an edit is served at once.
+ */
+export class FileCache {
+  readonly #entries = new Map<string, { file: CachedFile; watched: readonly Watched[]; bytes: number }>();
+  readonly #nowMs: () => number;
+  #bytes = 0;
+
+  constructor(nowMs: () => number = Date.now) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Of contents and entries: what the bound is about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Undefined where it is not known or has changed. */
+  get(path: string): CachedFile | undefined {
+    const entry = this.#entries.get(path);
+    if (entry === undefined) return undefined;
+    this.#remove(path);
+    if (!entry.watched.every(({ path, mark }) => isSame(mark, look(path)))) return undefined;
+    // Behind all others: what was not asked for the longest goes first.
+    this.#put(path, entry);
+    return entry.file;
+  }
+
+  /** `absent`: siblings that would change the answer if they were there. */
+  set(path: string, file: CachedFile, absent: readonly string[]): void {
+    this.#remove(path);
+    const versions = [file.plain, ...file.siblings.values()];
+    if (versions.some((version) => !isSettled(version.mark, this.#nowMs()))) return;
+    const watched = [
+      { path, mark: file.plain.mark },
+      ...[...file.siblings.values()].map(({ path, mark }) => ({ path, mark })),
+      ...absent.map((path) => ({ path, mark: undefined })),
+    ];
+    this.#put(path, { file, watched, bytes: ENTRY_BYTES + sizeOf(file) });
+  }
+
+  /** The bytes of a version, from the cache or, where they may go into it, from the file; undefined for a large file. */
+  async content(path: string, file: CachedFile, version: FileVersion): Promise<Buffer | undefined> {
+    const known = file.contents.get(version.path);
+    if (known !== undefined) return known;
+    if (version.bytes > MAX_CACHED_FILE_BYTES) return undefined;
+    const handle = await openVersion(version);
+    if (handle === undefined) return undefined;
+    try {
+      const content = await handle.readFile();
+      if (content.length !== version.bytes) return undefined;
+      file.contents.set(version.path, content);
+      const entry = this.#entries.get(path);
+      if (entry?.file === file) {
+        this.#remove(path);
+        this.#put(path, { ...entry, bytes: entry.bytes + content.length });
+      }
+      return content;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  #put(path: string, entry: { file: CachedFile; watched: readonly Watched[]; bytes: number }): void {
+    this.#entries.set(path, entry);
+    this.#bytes += entry.bytes;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= MAX_CACHE_BYTES) break;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(path: string): void {
+    const entry = this.#entries.get(path);
+    if (entry === undefined) return;
+    this.#entries.delete(path);
+    this.#bytes -= entry.bytes;
+  }
+}
+
+interface Watched {
+  readonly path: string;
+  /** Undefined: there was no such file. */
+  readonly mark: Mark | undefined;
+}
+
+/** Follows links. Synchronous: the kernel answers in two microseconds, the way through the thread pool takes fifty. */
+export function look(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file that exists, at this time. */
+export function versionOf(path: string): FileVersion | undefined {
+  const stats = look(path);
+  if (!stats?.isFile()) return undefined;
+  const { dev, ino, size, mtimeMs, ctimeMs } = stats;
+  return { path, bytes: size, modifiedMs: mtimeMs, mark: { dev, ino, size, mtimeMs, ctimeMs } };
+}
+
+/** Undefined where it is gone, unreadable or another one by now. */
+export async function openVersion(version: FileVersion): Promise<FileHandle | undefined> {
+  const handle = await open(version.path).catch(() => undefined);
+  if (handle === undefined || isSame(version.mark, await handle.stat())) return handle;
+  await handle.close();
+  return undefined;
+}
+
+function isSame(mark: Mark | undefined, stats: Stats | undefined): boolean {
+  if (mark === undefined || stats === undefined) return mark === undefined && stats === undefined;
+  return (
+    mark.mtimeMs === stats.mtimeMs &&
+    mark.ctimeMs === stats.ctimeMs &&
+    mark.size === stats.size &&
+    mark.ino === stats.ino &&
+    mark.dev === stats.dev
+  );
+}
+
+/** A change from now on will show. */
+function isSettled(mark: Mark, nowMs: number): boolean {
+  const tickMs = mark.ctimeMs % 1000 === 0 ? COARSE_TICK_MS : TICK_MS;
+  return nowMs - Math.max(mark.ctimeMs, mark.mtimeMs) > tickMs;
+}
+
+function sizeOf(file: CachedFile): number {
+  return [...file.contents.values()].reduce((sum, { length }) => sum + length, 0);
+}

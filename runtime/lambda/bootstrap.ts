@@ -1,0 +1,47 @@
+// The process that the platform starts in place of a runtime of its own: `bootstrap` of a custom runtime, or what
+// AWS_LAMBDA_EXEC_WRAPPER runs on a managed one.
+import { lineOf } from "../entries.ts";
+import type { Application } from "../index.ts";
+import { loadDeployment } from "./deployment.ts";
+import { answerInvocations } from "./loop.ts";
+import { connectRuntimeApi } from "./runtime-api.ts";
+
+/** The platform gives a function 10 s to get ready, and starts it anew when they are over. */
+const READY_MS = 9_800;
+
+/** From the platform's SIGTERM to its SIGKILL there are 500 ms. */
+const STOP_MS = 400;
+
+async function main(): Promise<void> {
+  const { env } = process;
+  const api = connectRuntimeApi(env.AWS_LAMBDA_RUNTIME_API ?? "");
+  let application: Application;
+  try {
+    application = await loadDeployment({
+      directory: env.LAMBDA_TASK_ROOT ?? process.cwd(),
+      env,
+      // Written at once: the platform reads lines, and may stop this process right behind them.
+      log: (entries) => process.stdout.write(entries.map((entry) => `${lineOf(entry)}\n`).join("")),
+    });
+  } catch (error) {
+    await api.initError("Tool.NotStarted", `the deployment cannot be read: ${(error as Error).message}`);
+    throw error;
+  }
+  process.once("SIGTERM", () => void stop(application));
+  const readyByMs = performance.timeOrigin + READY_MS;
+  await answerInvocations(application, api, { streams: env.TOOL_RESPONSE_MODE !== "buffered", readyByMs });
+}
+
+async function stop({ supervisor, entries }: Application): Promise<void> {
+  const cut = setTimeout(() => supervisor?.kill(), STOP_MS);
+  await supervisor?.stop();
+  clearTimeout(cut);
+  entries.flush();
+  process.exit(0);
+}
+
+main().catch((error: Error) => {
+  // The platform shows stderr, and starts a process that ended anew.
+  process.stderr.write(`${error.stack}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,147 @@
+import { encodeDecodedPath, encodePath, encodeQuery, encodeRawQuery } from "./target.ts";
+
+/**
+ * What an event says about an HTTP request. `rest`: a REST API's proxy event (payload format 1.0, also of an HTTP API);
+ * `http`: payload format 2.0, of an HTTP API or a function URL, which differ in nothing that matters for the answer.
+ */
+export interface HttpEvent {
+  readonly kind: "http";
+  readonly format: "rest" | "http";
+  /** A REST API and a function URL can pass an answer on in parts, where they are set up so; an HTTP API cannot. */
+  readonly canStream: boolean;
+  readonly method: string;
+  /** Percent-encoded, with the base path of a custom domain and without the gateway's stage. */
+  readonly path: string;
+  /** With its question mark; empty where there is none. */
+  readonly query: string;
+  /** As the gateway gives them, repeated ones one by one where it keeps them apart. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+  readonly ip: string;
+  /** Of the gateway, for one request. */
+  readonly requestId: string | undefined;
+  /** The members of X-Context. */
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/** `warming`: keeps an instance alive. `unknown`: no request of a gateway; `reason` says what is missing. */
+export type PlatformEvent =
+  | HttpEvent
+  | { readonly kind: "warming" }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads an invocation's event. Never throws: an event may hold anything. The shapes are those of AWS's pages "Input
+ * format of a Lambda function for proxy integration" and "Create Lambda proxy integrations for HTTP APIs".
+ */
+export function readEvent(event: unknown): PlatformEvent {
+  if (!isObject(event)) return { kind: "unknown", reason: `the event is ${nameOf(event)}` };
+  if (isWarming(event)) return { kind: "warming" };
+  const context = isObject(event.requestContext) ? event.requestContext : undefined;
+  if (context === undefined) return { kind: "unknown", reason: "the event has no requestContext" };
+  if (isObject(context.http)) return ofFormat2(event, context, context.http);
+  if (typeof event.httpMethod === "string") return ofFormat1(event, context);
+  return { kind: "unknown", reason: "the event has neither httpMethod nor requestContext.http" };
+}
+
+function nameOf(value: unknown): string {
+  if (value === undefined) return "no JSON";
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}
+
+/** `{"tool": "warm"}` is what our schedule sends; a bare EventBridge rule sends its own form. */
+function isWarming(event: Json): boolean {
+  return event.tool === "warm" || (event.source === "aws.events" && event["detail-type"] === "Scheduled Event");
+}
+
+function ofFormat1(event: Json, context: Json): HttpEvent {
+  const identity = isObject(context.identity) ? context.identity : {};
+  const path = text(event.path) ?? "/";
+  // HTTP APIs say "1.0" and give the path decoded; REST APIs say nothing and give it as the client sent it.
+  const isDecoded = event.version === "1.0";
+  return {
+    kind: "http",
+    format: "rest",
+    canStream: !isDecoded,
+    method: text(event.httpMethod) ?? "GET",
+    path: isDecoded ? encodeDecodedPath(withoutStage(path, context)) : encodePath(path),
+    query: encodeQuery(pairsOf(event.multiValueQueryStringParameters, event.queryStringParameters)),
+    headers: pairsOf(event.multiValueHeaders, event.headers),
+    body: bodyOf(event),
+    ip: text(identity.sourceIp) ?? "",
+    requestId: text(context.requestId),
+    context: contextOf(context, text(context.resourceId), identity),
+  };
+}
+
+function ofFormat2(event: Json, context: Json, http: Json): HttpEvent {
+  const cookies = Array.isArray(event.cookies) ? event.cookies.filter((one) => typeof one === "string") : [];
+  const path = withoutStage(text(event.rawPath) ?? text(http.path) ?? "/", context);
+  const identity = { sourceIp: text(http.sourceIp) ?? null, userAgent: text(http.userAgent) ?? null };
+  return {
+    kind: "http",
+    format: "http",
+    canStream: isFunctionUrl(context),
+    method: text(http.method) ?? "GET",
+    path: isFunctionUrl(context) ? encodePath(path) : encodeDecodedPath(path),
+    query: encodeRawQuery(text(event.rawQueryString) ?? ""),
+    headers: [
+      ...pairsOf(undefined, event.headers).filter(([name]) => cookies.length === 0 || name.toLowerCase() !== "cookie"),
+      ...(cookies.length > 0 ? ([["cookie", cookies.join("; ")]] as const) : []),
+    ],
+    body: bodyOf(event),
+    ip: text(http.sourceIp) ?? "",
+    requestId: text(context.requestId),
+    context: contextOf(context, text(event.routeKey) ?? text(context.routeKey), identity),
+  };
+}
+
+function contextOf(context: Json, resourceId: string | undefined, identity: Json): Json {
+  return {
+    apiId: context.apiId ?? null,
+    resourceId: resourceId ?? null,
+    requestId: context.requestId ?? null,
+    accountId: context.accountId ?? null,
+    stage: context.stage ?? null,
+    identity,
+    authorizer: context.authorizer ?? null,
+  };
+}
+
+/** A function URL gives the path as the client sent it, an HTTP API decoded. */
+function isFunctionUrl(context: Json): boolean {
+  return /\.lambda-url\./.test(text(context.domainName) ?? "");
+}
+
+/** An HTTP API that is asked under its own name has its stage in front of the path, which is no part of the app's. */
+function withoutStage(path: string, context: Json): string {
+  const { stage, domainName } = context;
+  if (typeof stage !== "string" || stage === "$default" || !/\.execute-api\./.test(text(domainName) ?? "")) return path;
+  if (path === `/${stage}`) return "/";
+  return path.startsWith(`/${stage}/`) ? path.slice(stage.length + 1) : path;
+}
+
+/** Names and values; those of the multi-value form where there is one. */
+function pairsOf(multiple: unknown, single: unknown): [name: string, value: string][] {
+  const source = isObject(multiple) && Object.keys(multiple).length > 0 ? multiple : isObject(single) ? single : {};
+  return Object.entries(source).flatMap(([name, values]) =>
+    [values].flat().flatMap((value): [string, string][] => (text(value) === undefined ? [] : [[name, text(value)!]])),
+  );
+}
+
+/** Whatever is no base64 in what is said to be is left out, as everywhere in Node. */
+function bodyOf(event: Json): Buffer {
+  return Buffer.from(text(event.body) ?? "", event.isBase64Encoded === true ? "base64" : "utf8");
+}
+
+function text(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,285 @@
+import type { Readable } from "node:stream";
+import { discard, headerOf, type ProxyRequest, type ProxyResponse } from "../exchange.ts";
+import type { Application } from "../index.ts";
+import { proxyError } from "../proxy-error.ts";
+import { type HttpEvent, readEvent } from "./event.ts";
+import { requestOfEvent } from "./request.ts";
+import { answerDocument, HEAD_END, MAX_DOCUMENT_BYTES, MAX_HEAD_BYTES, streamHead } from "./response.ts";
+
+/** One event that the platform hands to the function. */
+export interface Invocation {
+  readonly id: string;
+  /** Undefined where what came is no JSON. */
+  readonly event: unknown;
+  /** Milliseconds since 1970; then the platform ends the process. */
+  readonly deadlineMs: number;
+  readonly traceId?: string | undefined;
+}
+
+/** Where the answer goes: one of the two is called, once. Each rejects where the platform does not take it. */
+export interface Answer {
+  /** A whole answer, JSON. */
+  document(json: string): Promise<void>;
+  /** An answer in parts. */
+  stream(): AnswerStream;
+}
+
+export interface AnswerStream {
+  /** Resolves when more may be written. */
+  write(chunk: Buffer): Promise<void>;
+  end(): Promise<void>;
+  /** Ends an answer that broke off, so that it does not look complete. */
+  fail(type: string, message: string): Promise<void>;
+}
+
+export interface InvocationOptions {
+  /** The gateway takes answers in parts (`responseTransferMode: STREAM`, or a function URL's RESPONSE_STREAM). */
+  readonly streams: boolean;
+}
+
+/** What is left of the time when the proxy gives up on the app: to make the 504, write the log and hand it over. */
+const MARGIN_MS = 300;
+
+/**
+ * Answers one invocation. Whatever the event holds, and whatever becomes of the app, the platform gets an answer: an
+ * invocation error would be a bare "Internal Server Error" of the gateway. Rejects only where the answer is not taken.
+ */
+export async function answerInvocation(
+  application: Application,
+  invocation: Invocation,
+  answer: Answer,
+  options: InvocationOptions,
+): Promise<void> {
+  const event = readEvent(invocation.event);
+  if (event.kind === "http") return answerRequest(application, event, invocation, answer, options);
+  if (event.kind === "warming") {
+    await untilListening(application, invocation.deadlineMs - MARGIN_MS);
+    return answer.document(JSON.stringify({ warm: true }));
+  }
+  application.entries.write("error", "event is no HTTP request", { invocation: invocation.id, reason: event.reason });
+  const error = {
+    code: "runtime/unknown-event",
+    message: `this function answers HTTP requests only: ${event.reason}`,
+    hint: 'invoke it through its gateway or a function URL, or with {"tool": "warm"} to keep it warm',
+  };
+  return answer.document(JSON.stringify({ error }));
+}
+
+async function answerRequest(
+  application: Application,
+  event: HttpEvent,
+  invocation: Invocation,
+  answer: Answer,
+  options: InvocationOptions,
+): Promise<void> {
+  const abort = new AbortController();
+  let settleSent!: (sent: { bytes: number; status: number }) => void;
+  const sent = new Promise<{ bytes: number; status: number }>((resolve) => {
+    settleSent = resolve;
+  });
+  const answerByMs = invocation.deadlineMs - MARGIN_MS;
+  const { traceId } = invocation;
+  const request = requestOfEvent(event, { traceId, answerByMs, signal: abort.signal, sent });
+  const response = await handled(application, request);
+  const sending = { application, request, response, event, answer, answerByMs };
+  let last = { status: response.status, bytes: 0 };
+  try {
+    last = options.streams && event.canStream ? await sendInParts(sending) : await sendWhole(sending);
+  } catch (error) {
+    abort.abort(error);
+    throw error;
+  } finally {
+    settleSent(last);
+  }
+}
+
+interface Sending {
+  readonly application: Application;
+  readonly request: ProxyRequest;
+  readonly response: ProxyResponse;
+  readonly event: HttpEvent;
+  readonly answer: Answer;
+  readonly answerByMs: number;
+}
+
+/** The outside world fails in ways that no handler expects: that is a 500. */
+async function handled({ handler, entries }: Application, request: ProxyRequest): Promise<ProxyResponse> {
+  try {
+    return await handler(request);
+  } catch (error) {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    entries.write("error", "request failed inside the proxy", { ...about(request), reason });
+    return proxyError(request, 500, "the request failed");
+  }
+}
+
+async function sendWhole(sending: Sending): Promise<{ status: number; bytes: number }> {
+  const { request, response, event, answer, answerByMs } = sending;
+  const body = await wholeBody(request, response, answerByMs);
+  if (Buffer.isBuffer(body)) {
+    const json = answerDocument(event.format, response, body);
+    const documentBytes = Buffer.byteLength(json);
+    if (documentBytes <= MAX_DOCUMENT_BYTES) {
+      await answer.document(json);
+      return { status: response.status, bytes: body.length };
+    }
+    return sendFailure(sending, tooLarge(body.length, documentBytes));
+  }
+  return sendFailure(sending, body);
+}
+
+async function sendFailure(sending: Sending, failure: Failure): Promise<{ status: number; bytes: number }> {
+  const { application, request, event, answer } = sending;
+  application.entries.write("error", failure.entry, { ...about(request), ...failure.fields });
+  const page = await application.failure(request, failure.status, failure.message);
+  const body = bytesOf(page.body);
+  await answer.document(answerDocument(event.format, page, body));
+  return { status: page.status, bytes: body.length };
+}
+
+/** Why an answer that began cannot be sent. */
+interface Failure {
+  readonly status: number;
+  readonly message: string;
+  readonly entry: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+function tooLarge(size: number, documentBytes: number): Failure {
+  const limit = MAX_DOCUMENT_BYTES;
+  return {
+    status: 502,
+    message: `the answer has ${size} bytes, more than the platform takes in one piece (6 MB, less where it is no text)`,
+    entry: "answer is over the limit",
+    fields: { size, ...(documentBytes > size && { encoded: documentBytes }), limit },
+  };
+}
+
+function brokenOff(error: Error, bytes: number): Failure {
+  const fields = { reason: error.message, size: bytes };
+  return { status: 502, message: "the app broke off its answer", entry: "app broke off its answer", fields };
+}
+
+const TIMED_OUT: Failure = {
+  status: 504,
+  message: "the app took too long to answer",
+  entry: "request timed out",
+  fields: { reason: "the answer did not end in time" },
+};
+
+/** The body in one piece, or why there is none. */
+async function wholeBody(request: ProxyRequest, response: ProxyResponse, byMs: number): Promise<Buffer | Failure> {
+  const { body } = response;
+  if (isBodiless(request, response)) {
+    discard(body);
+    return Buffer.alloc(0);
+  }
+  if (!isStream(body)) return bytesOf(body);
+  const announced = Number(headerOf(response, "content-length") ?? Number.NaN);
+  if (announced > MAX_DOCUMENT_BYTES) {
+    body.on("error", () => {});
+    body.destroy();
+    return tooLarge(announced, announced);
+  }
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  const failure = await read(body, byMs, async (part) => {
+    parts.push(part);
+    bytes += part.length;
+    // What comes behind is not read to be counted: it may have no end.
+    if (bytes > MAX_DOCUMENT_BYTES) throw new TooLarge();
+  });
+  if (failure instanceof TooLarge) return tooLarge(bytes, bytes);
+  if (failure instanceof TimedOut) return TIMED_OUT;
+  if (failure !== undefined) return brokenOff(failure, bytes);
+  if (bytes < announced) return brokenOff(new Error(`${announced - bytes} bytes of it are missing`), bytes);
+  return Buffer.concat(parts);
+}
+
+class TooLarge extends Error {}
+class TimedOut extends Error {}
+
+/** Gives out the parts of a body and answers with what went wrong, if anything did. */
+async function read(body: Readable, byMs: number, onPart: (part: Buffer) => Promise<void>): Promise<Error | undefined> {
+  const timer = setTimeout(() => body.destroy(new TimedOut()), Math.max(0, byMs - Date.now()));
+  try {
+    for await (const part of body) await onPart(part as Buffer);
+    return undefined;
+  } catch (error) {
+    body.destroy();
+    return error as Error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function sendInParts(sending: Sending): Promise<{ status: number; bytes: number }> {
+  const { application, request, event, answer, answerByMs } = sending;
+  let { response } = sending;
+  let head = streamHead(event.format, response);
+  if (head.length + HEAD_END.length > MAX_HEAD_BYTES) {
+    discard(response.body);
+    const fields = { ...about(request), size: head.length, limit: MAX_HEAD_BYTES };
+    application.entries.write("error", "headers of the answer are over the limit", fields);
+    // Without the header rules: they may be what is too long.
+    response = proxyError(request, 502, "the headers of the answer are over the platform's 16 KB");
+    head = streamHead(event.format, response);
+  }
+  const { status, body } = response;
+  const stream = answer.stream();
+  const start = Buffer.concat([head, HEAD_END]);
+  if (isBodiless(request, response) || !isStream(body)) {
+    if (isStream(body)) discard(body);
+    const bytes = isBodiless(request, response) ? Buffer.alloc(0) : bytesOf(body);
+    await stream.write(Buffer.concat([start, bytes]));
+    await stream.end();
+    return { status, bytes: bytes.length };
+  }
+
+  // A failing body must find its listener, also while the head is written.
+  body.on("error", () => {});
+  await stream.write(start);
+  let bytes = 0;
+  const announced = Number(headerOf(response, "content-length") ?? Number.NaN);
+  const error = await read(body, answerByMs, async (part) => {
+    bytes += part.length;
+    await stream.write(part);
+  });
+  if (error === undefined && !(bytes < announced)) {
+    await stream.end();
+    return { status, bytes };
+  }
+  const failure =
+    error instanceof TimedOut
+      ? TIMED_OUT
+      : brokenOff(error ?? new Error(`${announced - bytes} bytes are missing`), bytes);
+  application.entries.write("error", failure.entry, { ...about(request), ...failure.fields });
+  await stream.fail(failure === TIMED_OUT ? "Tool.TimedOut" : "Tool.BrokenOff", failure.message);
+  return { status, bytes };
+}
+
+/** Resolves when the app listens, at the latest at the given time. */
+export async function untilListening({ supervisor }: Application, byMs: number): Promise<void> {
+  if (supervisor === undefined) return;
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), Math.max(0, byMs - Date.now()));
+  // What goes wrong stands in the log, and is the answer to the next request.
+  await Promise.resolve(supervisor.upstream(abort.signal)).catch(() => {});
+  clearTimeout(timer);
+}
+
+function isBodiless({ method }: ProxyRequest, { status }: ProxyResponse): boolean {
+  return method === "HEAD" || status === 204 || status === 304;
+}
+
+function isStream(body: ProxyResponse["body"]): body is Readable {
+  return typeof body === "object" && !Buffer.isBuffer(body);
+}
+
+function bytesOf(body: ProxyResponse["body"]): Buffer {
+  return body === undefined || isStream(body) ? Buffer.alloc(0) : Buffer.from(body as string | Buffer);
+}
+
+function about(request: ProxyRequest): Record<string, unknown> {
+  return { id: request.id, method: request.method, path: request.clientPath };
+}

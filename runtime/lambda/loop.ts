@@ -1,0 +1,50 @@
+import type { Application } from "../index.ts";
+import { answerInvocation, type InvocationOptions, untilListening } from "./invocation.ts";
+import { Refused, type RuntimeApi } from "./runtime-api.ts";
+
+export interface LoopOptions extends InvocationOptions {
+  /** Milliseconds since 1970 at which the platform is told that the function is ready, whether or not its app is. */
+  readonly readyByMs: number;
+}
+
+/**
+ * A connection that idled longer is not used again: the platform stops all processes between two invocations, and an app
+ * may find by its clock that a connection idled for an hour just when a request comes on it. Timers would not tell: they
+ * may have stood still as well.
+ */
+const MAX_IDLE_MS = 1_000;
+
+/**
+ * Starts the app and answers invocations, one after the other, as long as the platform has any. An app that starts
+ * slowly starts on during the first invocation. Rejects where the Runtime API is gone.
+ */
+export async function answerInvocations(
+  application: Application,
+  api: RuntimeApi,
+  options: LoopOptions,
+): Promise<never> {
+  application.supervisor?.start();
+  await untilListening(application, options.readyByMs);
+  for (let idleSinceMs = Date.now(); ; idleSinceMs = Date.now()) {
+    await outputRead();
+    application.entries.flush();
+    const invocation = await api.next();
+    if (Date.now() - idleSinceMs > MAX_IDLE_MS) application.supervisor?.dropIdleConnections();
+    try {
+      await answerInvocation(application, invocation, api.answerTo(invocation), options);
+    } catch (error) {
+      // Too late, or more than it takes: the next invocation has nothing to do with it.
+      const fields = { invocation: invocation.id, reason: (error as Error).message };
+      application.entries.write("error", "answer was not taken", fields);
+      if (!(error instanceof Refused)) await nextTurn();
+    }
+  }
+}
+
+/** What the app wrote with its answer lies in the pipe; after the next call it may lie there for an hour. */
+async function outputRead(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

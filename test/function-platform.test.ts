@@ -1,0 +1,66 @@
+// What the pipeline answers behind the function platform's gateways: the rows of vectors/http.json once more, as events.
+import t from "tap";
+import { checkResponse, type Elsewhere, httpSuites, type Row, titleOf } from "./support/http-rows.ts";
+import { ask } from "./support/runtime.ts";
+import { deploy } from "./support/runtime-api/deployed.ts";
+import type { GatewayKind } from "./support/runtime-api/events.ts";
+
+const gateways: readonly { readonly kind: GatewayKind; readonly streams: boolean }[] = [
+  { kind: "rest", streams: true },
+  { kind: "rest", streams: false },
+  { kind: "http", streams: false },
+  { kind: "url", streams: true },
+];
+
+for (const gateway of gateways) {
+  const title = `${gateway.kind}${gateway.streams ? ", streamed" : ""}`;
+  for (const { name, rows, ...project } of httpSuites()) {
+    t.test(`${title}: ${name}`, async (t) => {
+      const deployed = await deploy(t, project, { ...gateway, freezes: false });
+      for (const row of rows.map((row) => rowBehind(row, gateway))) {
+        if (row === undefined) continue;
+        await t.test(titleOf(row), async (t) => {
+          if (row.logs !== undefined) await deployed.function.idle();
+          const before = deployed.entries().length;
+          const { request, headers, body } = row;
+          const [method = "", path = ""] = (request as string).split(" ");
+          checkResponse(
+            t,
+            row,
+            await ask(deployed.port, { method, path, ...(headers && { headers }), ...(body && { body }) }),
+          );
+          if (row.logs === undefined) return;
+          await deployed.function.idle();
+          const own = deployed
+            .entries()
+            .slice(before)
+            .filter(({ message }) => message !== "request" && message !== "response");
+          t.same(
+            own.map(({ level, message }) => `${level} ${message}`),
+            row.logs,
+          );
+        });
+      }
+    });
+  }
+}
+
+/** The row as it holds behind a gateway; undefined where it is about a socket. */
+function rowBehind(row: Row, gateway: { kind: GatewayKind; streams: boolean }): Row | undefined {
+  if (typeof row.request !== "string" || row.socket !== undefined) return undefined;
+  const elsewhere = (row.platform ?? []).find(
+    ({ kinds, streams }: Elsewhere) =>
+      (kinds === undefined || kinds.includes(gateway.kind)) && (streams === undefined || streams === gateway.streams),
+  );
+  if (elsewhere === undefined) return row;
+  const { has, appHas, bytes, why: _why, kinds: _kinds, streams: _streams, ...others } = elsewhere;
+  const { bytes: bytesOfRow, ...same } = row;
+  const expectedBytes = bytes === undefined ? bytesOfRow : bytes;
+  return {
+    ...same,
+    ...others,
+    ...(typeof expectedBytes === "number" && { bytes: expectedBytes }),
+    ...(has && { has: { ...row.has, ...has } }),
+    ...(appHas && { appHas: { ...row.appHas, ...appHas } }),
+  };
+}

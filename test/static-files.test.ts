@@ -1,0 +1,133 @@
+// Files that change while they are served, and the bounds of what is kept of them. The rows on answers are in
+// vectors/http*.json.
+import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import t from "tap";
+import { FileCache, MAX_CACHE_BYTES, MAX_CACHED_FILE_BYTES, versionOf } from "../runtime/file-cache.ts";
+import { ask, MODIFIED, makeProject, start } from "./support/runtime.ts";
+
+/** Longer than a tick of the file system's clock, so that what was written is kept in memory. */
+const settled = () => new Promise((done) => setTimeout(done, 40));
+
+t.test("a change is served at once, however it was made", async (t) => {
+  const server = await start(t, { files: { "a.txt": "one", "b.txt": "bee", "outside.txt": "x" } });
+  const path = join(server.directory, "a.txt");
+  const get = async (headers: Record<string, string> = {}) => {
+    const { status, body } = await ask(server.port, { path: "/a.txt", headers });
+    return `${status} ${body}`;
+  };
+  const kept = async () => {
+    await settled();
+    const first = await get();
+    t.equal(await get(), first, "the same again");
+    return first;
+  };
+  t.equal(await kept(), "200 one");
+
+  writeFileSync(path, "two");
+  t.equal(await get(), "200 two", "same size");
+  await kept();
+  utimesSync(path, MODIFIED, MODIFIED);
+  writeFileSync(path, "six");
+  utimesSync(path, MODIFIED, MODIFIED);
+  t.equal(statSync(path).mtimeMs, MODIFIED.getTime());
+  t.equal(await get(), "200 six", "same size, same time of modification");
+  await kept();
+
+  writeFileSync(`${path}.new`, "new");
+  renameSync(`${path}.new`, path);
+  t.equal(await get(), "200 new", "another file in its place");
+  await kept();
+
+  writeFileSync(`${path}.br`, brotliCompressSync("packed"));
+  const packed = await ask(server.port, { path: "/a.txt", headers: { "Accept-Encoding": "br" } });
+  t.same(packed.body, brotliCompressSync("packed"), "a sibling that came");
+  await settled();
+  await get({ "Accept-Encoding": "br" });
+  rmSync(`${path}.br`);
+  t.equal(await get({ "Accept-Encoding": "br" }), "200 new", "a sibling that went");
+  await kept();
+
+  rmSync(path);
+  t.match(await get(), /^404 /, "gone");
+  symlinkSync("b.txt", path);
+  t.equal(await kept(), "200 bee", "a link inside");
+  rmSync(path);
+  symlinkSync("/etc/hostname", path);
+  t.match(await get(), /^404 /, "a link out of the folder");
+  rmSync(path);
+  mkdirSync(path);
+  t.match(await get(), /^404 /, "a folder");
+  writeFileSync(join(path, "index.html"), "index");
+  t.match(await get(), /^301 /, "a folder with a page");
+  rmSync(path, { recursive: true });
+  writeFileSync(path, "end");
+  t.equal(await get(), "200 end");
+});
+
+t.test("injected files and pages change alike", async (t) => {
+  const server = await start(t, {
+    config: { inject: { body: [{ type: "literal", file: "note.html" }] } },
+    files: { "index.html": "<body></body>", "note.html": "one" },
+  });
+  const get = async () => (await ask(server.port, { path: "/" })).body.toString();
+  const write = (name: string, text: string) => writeFileSync(join(server.directory, name), text);
+  await settled();
+  t.equal(await get(), "<body>one</body>");
+  write("note.html", "three");
+  t.equal(await get(), "<body>three</body>");
+  write("index.html", "<p></p><body></body>");
+  t.equal(await get(), "<p></p><body>three</body>");
+  rmSync(join(server.directory, "note.html"));
+  t.equal(await get(), "<p></p><body></body>");
+  await get();
+  const left = server.entries.filter(({ message }) => message === "injection is left out");
+  t.match(left, [{ level: "error", fields: { file: "note.html", reason: /ENOENT/ } }], "said once");
+  write("note.html", "back");
+  t.equal(await get(), "<p></p><body>back</body>");
+});
+
+t.test("what is kept is bounded, and goes by age of use", async (t) => {
+  const bytes = 200_000;
+  const names = Array.from({ length: 250 }, (_, i) => `${i}.bin`);
+  const directory = makeProject({
+    ...Object.fromEntries(names.map((name) => [name, { bytes }])),
+    "large.bin": { bytes: MAX_CACHED_FILE_BYTES + 1 },
+  });
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  await settled();
+  const cache = new FileCache();
+  const put = async (name: string) => {
+    const path = join(directory, name);
+    const file = { plain: versionOf(path)!, siblings: new Map(), contents: new Map() };
+    cache.set(path, file, []);
+    return cache.content(path, file, file.plain);
+  };
+  const has = (name: string) => cache.get(join(directory, name)) !== undefined;
+  for (const name of names) {
+    t.equal((await put(name))?.length, bytes);
+    t.ok(cache.bytes <= MAX_CACHE_BYTES, `${cache.bytes} bytes`);
+    t.ok(has("0.bin"), "what is asked for stays");
+  }
+  t.ok(cache.bytes > MAX_CACHE_BYTES - 2 * bytes, "it is made use of");
+  t.notOk(has("1.bin"));
+  t.ok(has("249.bin"));
+  t.equal(await put("large.bin"), undefined, "a large file is streamed");
+  rmSync(join(directory, "249.bin"));
+  const before = cache.bytes;
+  t.notOk(has("249.bin"));
+  t.ok(cache.bytes < before, "what is gone is let go of");
+
+  const fresh = join(directory, "fresh.bin");
+  writeFileSync(fresh, "x");
+  const { ctimeMs } = statSync(fresh);
+  for (const { ageMs, isKept } of [
+    { ageMs: 3, isKept: false },
+    { ageMs: 3_000, isKept: true },
+  ]) {
+    const young = new FileCache(() => ctimeMs + ageMs);
+    young.set(fresh, { plain: versionOf(fresh)!, siblings: new Map(), contents: new Map() }, []);
+    t.equal(young.get(fresh) !== undefined, isKept, `written ${ageMs} ms ago: it may change within the same tick`);
+  }
+});

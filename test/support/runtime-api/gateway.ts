@@ -1,0 +1,144 @@
+// A gateway in front of a function: real requests become events, and answers real responses, by the rules that the
+// gateways' pages give. What it cannot make sense of is answered as they do, with their bare error messages.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { eventOf, type GatewayKind } from "./events.ts";
+import type { InvokeResult, LocalFunction } from "./function.ts";
+
+/** "Payload size: 10 MB" of API Gateway; an event of more than 6 MB the function does not get. */
+const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
+const MAX_EVENT_BYTES = 6 * 1024 * 1024;
+
+/** "The metadata JSON and the delimiter must lie within the first 16 KB of the stream." */
+const MAX_HEAD_BYTES = 16 * 1024;
+
+const METHODS = new Set(["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]);
+
+export interface GatewayOptions {
+  readonly kind: GatewayKind;
+  readonly target: LocalFunction;
+  readonly stage?: string;
+  /** `responseTransferMode: STREAM`, or a function URL's RESPONSE_STREAM. */
+  readonly streams: boolean;
+}
+
+export interface Gateway {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const server = createServer((req, res) => {
+    void answer(req, res, options).catch((error: Error) => {
+      // A result that no gateway could read: a row must see that.
+      if (!res.headersSent) refuse(res, 502, `malformed answer: ${error.message}`);
+      else res.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(req: IncomingMessage, res: ServerResponse, options: GatewayOptions): Promise<void> {
+  const { kind, target, stage = "production", streams } = options;
+  const parts: Buffer[] = [];
+  for await (const part of req) parts.push(part as Buffer);
+  const body = Buffer.concat(parts);
+  if (body.length > MAX_REQUEST_BYTES) return refuse(res, 413, "Request Too Long");
+  const method = req.method ?? "GET";
+  if (!METHODS.has(method)) return refuse(res, 403, "Missing Authentication Token");
+  const [url = "/"] = (req.url ?? "/").split("#", 1);
+  if (kind === "rest" && /\?.*[|{}]/.test(url)) return refuse(res, 400, "Bad Request");
+  const { rawHeaders } = req;
+  const event = eventOf(
+    kind,
+    { method, target: url, rawHeaders, body, ip: req.socket.remoteAddress ?? "" },
+    { stage, domainName: "r3pmxmplak.execute-api.eu-west-1.amazonaws.com" },
+  );
+  const payload = JSON.stringify(event);
+  if (Buffer.byteLength(payload) > MAX_EVENT_BYTES) return refuse(res, 413, "Request Too Long");
+  const result = await target.invoke(payload);
+  if (result.kind === "error") return refuse(res, 502, "Internal server error");
+  if (streams) return sendStream(res, result);
+  return sendDocument(res, kind, await documentOf(result));
+}
+
+function refuse(res: ServerResponse, status: number, message: string): void {
+  const body = JSON.stringify({ message });
+  res.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length, Connection: "close" });
+  res.end(body);
+}
+
+interface Head {
+  readonly statusCode: number;
+  readonly headers?: Record<string, string>;
+  readonly multiValueHeaders?: Record<string, string[]>;
+  readonly cookies?: string[];
+}
+
+interface Document extends Head {
+  readonly body?: string;
+  readonly isBase64Encoded?: boolean;
+}
+
+/** A gateway that does not stream gets a streamed answer's bytes as they are, head and all. */
+async function documentOf(result: Exclude<InvokeResult, { kind: "error" }>): Promise<Document> {
+  if (result.kind === "document") return JSON.parse(result.payload.toString());
+  const parts: Buffer[] = [];
+  for await (const part of result.body) parts.push(part as Buffer);
+  return JSON.parse(Buffer.concat(parts).toString());
+}
+
+function sendDocument(res: ServerResponse, kind: GatewayKind, document: Document): void {
+  writeHead(res, kind, document);
+  res.end(Buffer.from(document.body ?? "", document.isBase64Encoded ? "base64" : "utf8"));
+}
+
+async function sendStream(res: ServerResponse, result: Exclude<InvokeResult, { kind: "error" }>): Promise<void> {
+  if (result.kind === "document") throw new Error("the function answered in one piece");
+  if (result.type !== "application/vnd.awslambda.http-integration-response") throw new Error(result.type);
+  let held: Buffer | undefined = Buffer.alloc(0);
+  for await (const part of result.body) {
+    if (held === undefined) {
+      res.write(part);
+      continue;
+    }
+    held = Buffer.concat([held, part as Buffer]);
+    const end = held.indexOf(Buffer.alloc(8));
+    if (end === -1 && held.length < MAX_HEAD_BYTES) continue;
+    if (end === -1 || end + 8 > MAX_HEAD_BYTES) throw new Error("no end of the head within 16 KB");
+    writeHead(res, "rest", JSON.parse(held.toString("utf8", 0, end)));
+    res.flushHeaders();
+    if (held.length > end + 8) res.write(held.subarray(end + 8));
+    held = undefined;
+  }
+  if (held !== undefined) throw new Error("no head");
+  if (result.failed() === undefined) res.end();
+  else res.destroy();
+}
+
+/** Single and repeated headers are merged; names of the connection are the gateway's own. */
+function writeHead(res: ServerResponse, kind: GatewayKind, head: Head): void {
+  const { statusCode, headers = {}, multiValueHeaders = {}, cookies = [] } = head;
+  if (!Number.isInteger(statusCode)) throw new Error(`statusCode ${statusCode}`);
+  if (kind !== "rest" && Object.keys(multiValueHeaders).length > 0) throw new Error("multiValueHeaders in format 2.0");
+  const pairs: [string, string][] = [
+    ...Object.entries(headers).filter(([name]) => multiValueHeaders[name] === undefined),
+    ...Object.entries(multiValueHeaders).flatMap(([name, values]) =>
+      values.map((one): [string, string] => [name, one]),
+    ),
+    ...cookies.map((cookie): [string, string] => ["Set-Cookie", cookie]),
+  ];
+  const own = pairs.filter(([name]) => !/^(connection|transfer-encoding|keep-alive)$/i.test(name));
+  res.writeHead(
+    statusCode,
+    own.flatMap(([name, value]) => [name, Buffer.from(value).toString("latin1")]),
+  );
+}
