@@ -4,8 +4,8 @@ import { type FileHandle, open } from "node:fs/promises";
 /** The whole cache. The smallest function has 128 MB, and most of that is the app's. */
 export const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
-/** Larger files are streamed: reading them costs less than the connection. */
-export const MAX_CACHED_FILE_BYTES = 256 * 1024;
+/** Larger files are streamed. Scripts of a megabyte are common, and what is kept is compressed only once. */
+export const MAX_CACHED_FILE_BYTES = 1024 * 1024;
 
 /** What an entry costs besides the content. */
 const ENTRY_BYTES = 1024;

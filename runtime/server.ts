@@ -13,6 +13,9 @@ import { respond } from "./respond.ts";
 /** At a stop, requests that run may end; then their connections are cut. */
 const DRAIN_MS = 5_000;
 
+/** A client that was refused has this long to read why, and no longer to keep its end of the connection open. */
+const LINGER_MS = 1_000;
+
 /** What web servers write for a client that went away before the answer began. It is logged, never sent. */
 const CLIENT_CLOSED = 499;
 
@@ -299,4 +302,8 @@ function send(socket: Duplex, { status, text }: Malformed): void {
     `HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
       `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // Closed at once, what the client still sends would reset the connection, and the answer might be lost with it.
+  socket.resume();
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once("close", () => clearTimeout(cut));
 }

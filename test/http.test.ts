@@ -1,7 +1,7 @@
 // What the pipeline answers, over loopback and in front of a real app. The rows stand in vectors/http*.json.
 import t from "tap";
 import type { Entry } from "../grammar/entry.ts";
-import { checkResponse, httpSuites, type Row, titleOf } from "./support/http-rows.ts";
+import { bytesOf, checkResponse, httpSuites, type Row, titleOf } from "./support/http-rows.ts";
 import { ask, askRaw, type RawResponse, start } from "./support/runtime.ts";
 
 for (const { name, rows, ...project } of httpSuites()) {
@@ -25,7 +25,7 @@ for (const { name, rows, ...project } of httpSuites()) {
 
 function send(port: number, row: Row): Promise<RawResponse> {
   const { request, headers, body } = row;
-  if (typeof request !== "string") return askRaw(port, Buffer.from(request.join("\r\n"), "latin1"));
+  if (typeof request !== "string") return askRaw(port, bytesOf(request));
   const [method = "", path = ""] = request.split(" ");
   return ask(port, { method, path, ...(headers && { headers }), ...(body !== undefined && { body }) });
 }

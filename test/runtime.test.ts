@@ -404,6 +404,16 @@ t.test("what is no HTTP, behind and inside of requests that are", async (t) => {
   t.match(await raw(server.port, `${upload}zz\r\n`), /^HTTP\/1\.1 400 Bad Request/);
   t.match(await seen("/upload"), { level: "warn", fields: { status: 400, size: 0 } });
 
+  // A client that never closes its end does not keep the connection.
+  for (const text of ["GARBAGE\r\n\r\n", "CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n", `${upload}zz\r\n`]) {
+    const stubborn = connect({ host: "127.0.0.1", port: server.port, allowHalfOpen: true });
+    stubborn.on("error", () => {});
+    stubborn.write(text);
+    await once(stubborn.resume(), "end");
+    const isCut = () => stubborn.closed || !stubborn.write("x");
+    await until(isCut, "the connection is cut");
+  }
+
   const client = connect(server.port, "127.0.0.1");
   client.write(["/one", "/two"].map((path) => slow.replace("/slow", path)).join(""));
   await server.entry(({ fields }) => fields.path === "/two");

@@ -60,15 +60,16 @@ function isCompressible(request: ProxyRequest, response: ProxyResponse, whatever
   if (forbidsTransform(response)) return false;
   const type = headerOf(response, "content-type") ?? "";
   if (/^\s*text\/event-stream\b/i.test(type)) return false;
-  const bytes = lengthOf(response);
+  const bytes = lengthOf(request, response);
   if (bytes === 0) return false;
   return whatever || (COMPRESSIBLE.test(type.trim()) && (bytes === undefined || bytes >= MIN_BYTES));
 }
 
 /** Undefined where nobody knows it yet. */
-function lengthOf(response: ProxyResponse): number | undefined {
+function lengthOf({ method }: ProxyRequest, response: ProxyResponse): number | undefined {
   const { body } = response;
-  if (body !== undefined && !isStream(body)) return Buffer.byteLength(body);
+  // The answer to a HEAD has no body, whatever a GET would have.
+  if (body !== undefined && !isStream(body) && method !== "HEAD") return Buffer.byteLength(body);
   const length = headerOf(response, "content-length");
   return length === undefined ? undefined : Number(length);
 }

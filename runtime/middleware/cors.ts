@@ -95,7 +95,7 @@ function decider(options: CorsOptions) {
     const allowOrigin: Header = ["Access-Control-Allow-Origin", isListed ? origin : "*"];
     // Browsers refuse credentials for the literal `*`, and an origin is reflected only where it is listed.
     const credentials: Header[] = options.credentials && isListed ? [["Access-Control-Allow-Credentials", "true"]] : [];
-    const preflight: Header[] = [allowOrigin, ["Access-Control-Allow-Methods", method.toUpperCase()]];
+    const preflight: Header[] = [allowOrigin, ["Access-Control-Allow-Methods", method]];
     // What was asked for and no more: `*` would not cover Authorization.
     if (asked.length > 0) preflight.push(["Access-Control-Allow-Headers", asked.join(", ")]);
     return {

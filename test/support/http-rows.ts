@@ -6,9 +6,14 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Test } from "tap";
 import type { File, RawResponse } from "./runtime.ts";
 
+/** One that is too long to be written out is one text again and again. */
+export type Line =
+  | string
+  | { readonly before: string; readonly repeat: string; readonly times: number; readonly after: string };
+
 export interface Row {
   /** `GET /path`, or the whole request line by line, as it goes onto a socket. */
-  readonly request: string | readonly string[];
+  readonly request: string | readonly Line[];
   /** Where several rows have one request. */
   readonly name?: string;
   /** Why the row holds for a socket only; a request that is written line by line needs no reason. */
@@ -64,7 +69,16 @@ export function httpSuites(): Suite[] {
 }
 
 export function titleOf({ name, request }: Row): string {
-  return name ?? (typeof request === "string" ? request : request[0]!);
+  return name ?? (typeof request === "string" ? request : textOf(request[0]!));
+}
+
+/** A request that is written line by line. */
+export function bytesOf(lines: readonly Line[]): Buffer {
+  return Buffer.from(lines.map(textOf).join("\r\n"), "latin1");
+}
+
+function textOf(line: Line): string {
+  return typeof line === "string" ? line : line.before + line.repeat.repeat(line.times) + line.after;
 }
 
 /** Compares a response with what the row expects; the log is the caller's to look at. */
