@@ -69,6 +69,9 @@ class OpenBox {
   readonly #pick = vscode.window.createQuickPick<Row>();
   readonly #uri: string;
   #version = 0;
+  #rows: readonly Row[] = [];
+  /** The row that is chosen as long as the person chooses no other. */
+  #first: Row | undefined;
   /** The text that the rows are of. */
   #listed: string | undefined;
   /** The key that was pressed before they were of the text that it was pressed for. */
@@ -100,8 +103,9 @@ class OpenBox {
 
   complete(): void {
     if (this.#isBehind("complete")) return;
-    const row = this.#pick.activeItems.find(({ isSuggestion }) => isSuggestion) ?? this.#pick.items.find(isSuggestion);
-    if (row !== undefined) this.#take(row);
+    const row = this.#active();
+    const suggestion = row !== undefined && isSuggestion(row) ? row : this.#rows.find(isSuggestion);
+    if (suggestion !== undefined) this.#take(suggestion);
   }
 
   dispose(): void {
@@ -179,11 +183,13 @@ class OpenBox {
               recent.map((one) => answerRow(one)),
             ),
           ];
-    this.#pick.items = [first, ...others, ...section("suggestions", completing)];
+    this.#rows = [first, ...others, ...section("suggestions", completing)];
+    this.#pick.items = this.#rows;
     // A query that is not finished is not wrong yet: Enter goes on with it.
     const [next] = completing;
     const active = problem !== undefined && problem.fixed === undefined && next !== undefined ? next : first;
     if (active !== first) this.#pick.activeItems = [active];
+    this.#first = active;
     this.#listed = value;
     const pressed = this.#pressed;
     this.#pressed = undefined;
@@ -193,8 +199,14 @@ class OpenBox {
 
   #accept(): void {
     if (this.#isBehind("accept")) return;
-    const [row] = this.#pick.activeItems;
+    const row = this.#active();
     if (row !== undefined) this.#take(row);
+  }
+
+  /** The chosen row. The editor tells of it later than it was given the rows: until then it names one of an older text. */
+  #active(): Row | undefined {
+    const [row] = this.#pick.activeItems;
+    return row !== undefined && this.#rows.includes(row) ? row : this.#first;
   }
 
   #take({ query, isAnswer }: Row): void {
