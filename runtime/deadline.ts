@@ -10,6 +10,8 @@ export class Deadline {
   onPassed: () => void = () => {};
   /** On the clock of `performance.now`; undefined where it does not run. */
   #dueMs: number | undefined;
+  /** Where it stands among those that run. */
+  #at = -1;
   readonly #last: NodeJS.Timeout | undefined;
 
   /** `answerByMs` is milliseconds since 1970. */
@@ -28,7 +30,7 @@ export class Deadline {
 
   start(): void {
     this.#dueMs = performance.now() + this.timeoutMs;
-    running.add(this);
+    if (this.#at === -1) this.#at = running.push(this) - 1;
     ticker ??= setInterval(tick, TICK_MS);
   }
 
@@ -39,7 +41,14 @@ export class Deadline {
 
   stop(): void {
     this.#dueMs = undefined;
-    running.delete(this);
+    if (this.#at === -1) return;
+    // The last one takes its place: there is no order among them.
+    const last = running.pop()!;
+    if (last !== this) {
+      running[this.#at] = last;
+      last.#at = this.#at;
+    }
+    this.#at = -1;
   }
 
   end(): void {
@@ -54,10 +63,10 @@ export class Deadline {
 
 /** One timer for all: one for each request would be set and cleared again and again, and is rarely needed. */
 let ticker: NodeJS.Timeout | undefined;
-const running = new Set<Deadline>();
+const running: Deadline[] = [];
 
 function tick(): void {
-  if (running.size === 0) {
+  if (running.length === 0) {
     clearInterval(ticker);
     ticker = undefined;
     return;
