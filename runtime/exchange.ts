@@ -25,15 +25,15 @@ export interface ProxyRequest {
   /** Aborted where the client goes away before it has the whole answer. */
   readonly signal: CancelSignal;
   /** The client waits for leave to send its body (`Expect: 100-continue`). */
-  readonly continue?: () => void;
+  readonly continue?: (() => void) | undefined;
   /** Tells the client what it may already fetch (103, RFC 8297), before the response. */
-  readonly earlyHints?: (headers: readonly Header[]) => void;
+  readonly earlyHints?: ((headers: readonly Header[]) => void) | undefined;
   /** The value of X-Context where a gateway gave its own; else it is made of what is known here. */
   readonly context?: string;
   /** Milliseconds since 1970 by which the answer must have begun, whatever `proxy.timeout` says. */
   readonly answerByMs?: number;
   /** A websocket handshake; a handler that switches protocols takes the socket and answers with `Switched`. */
-  readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
+  readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer } | undefined;
   /** Resolves when the response is sent, or cannot be any more. */
   readonly sent: Promise<{ readonly bytes: number; readonly status: number }>;
 }
@@ -59,7 +59,11 @@ export type Handler = (request: ProxyRequest) => Promise<ProxyResponse>;
 
 /** The first value of a response header, whatever the case of its name. */
 export function headerOf(response: ProxyResponse, name: string): string | undefined {
-  return response.headers.find(([own]) => own.toLowerCase() === name)?.[1];
+  for (const [own, value] of response.headers) {
+    // Most names differ in length; a lower-case copy of each would be half of what the proxy adds to a request.
+    if (own.length === name.length && own.toLowerCase() === name) return value;
+  }
+  return undefined;
 }
 
 /** An answer that never ends by itself. */

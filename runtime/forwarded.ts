@@ -15,15 +15,14 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /** `rawHeaders`, names and values in turn, without those that belong to the connection they came on. */
-export function endToEnd(rawHeaders: readonly string[]): [name: string, value: string][] {
-  const pairs: [string, string][] = [];
+export function endToEnd(rawHeaders: readonly string[]): Header[] {
+  const pairs: Header[] = [];
   const named = new Set<string>();
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
     const value = rawHeaders[i + 1]!;
     pairs.push([name, value]);
-    if (name.toLowerCase() === "connection")
-      for (const token of value.split(",")) named.add(token.trim().toLowerCase());
+    if (name.toLowerCase() === "connection") for (const token of tokensOf(value)) named.add(token);
   }
   return pairs.filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()) && !named.has(name.toLowerCase()));
 }
@@ -40,6 +39,10 @@ const OWN = new Set([
   "x-request-id",
 ]);
 
+const NOT_FOR_THE_APP = new Set([...HOP_BY_HOP, ...OWN]);
+
+const tokensOf = (value: string) => value.split(",").map((token) => token.trim().toLowerCase());
+
 /** The headers that the app gets, as the client wrote them and in its order, then those of the proxy. */
 export function headersForApp(request: ProxyRequest, stage: string): Header[] {
   const { rawHeaders } = request;
@@ -48,9 +51,12 @@ export function headersForApp(request: ProxyRequest, stage: string): Header[] {
   let hasHost = false;
   let hasLength = false;
   let cookie: number | undefined;
-  for (const header of endToEnd(rawHeaders)) {
+  let named: string[] | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const header: Header = [rawHeaders[i]!, rawHeaders[i + 1]!];
     const name = header[0].toLowerCase();
-    if (OWN.has(name)) continue;
+    if (name === "connection") named = [...(named ?? []), ...tokensOf(header[1])];
+    if (NOT_FOR_THE_APP.has(name)) continue;
     // Only the first of two hosts or lengths counts; Node's server refuses such requests already.
     if (name === "host") {
       if (hasHost) continue;
@@ -65,6 +71,10 @@ export function headersForApp(request: ProxyRequest, stage: string): Header[] {
       continue;
     }
     headers.push(header);
+  }
+  const isNamed = ([name]: Header) => named!.includes(name.toLowerCase());
+  if (named?.some((token) => !HOP_BY_HOP.has(token) && token !== "close")) {
+    for (let i = headers.length - 1; i >= 0; i--) if (isNamed(headers[i]!)) headers.splice(i, 1);
   }
   // It says what this side can read, which is as much as the client can.
   if (/\btrailers\b/i.test(String(request.headers.te ?? ""))) headers.push(["TE", "trailers"]);

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import httpProxy from "http-proxy";
 import { parseDuration } from "../grammar/units/duration.ts";
+import { Deadline } from "./deadline.ts";
 import type { EntryLog } from "./entries.ts";
 import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 import { endToEnd, headersByName, headersForApp } from "./forwarded.ts";
@@ -54,7 +55,7 @@ export function hop(options: HopOptions): Handler {
 
   return async (request) => {
     const deadline = new Deadline(timeoutOf(request, options.timeoutMs), request.answerByMs);
-    const body = new RequestBody(request.body, () => deadline.extend());
+    const body = hasBody(request) ? new RequestBody(request.body, () => deadline.extend()) : undefined;
     try {
       return await answer(request, body, deadline, proxy, options);
     } finally {
@@ -65,7 +66,7 @@ export function hop(options: HopOptions): Handler {
 
 async function answer(
   request: ProxyRequest,
-  body: RequestBody,
+  body: RequestBody | undefined,
   deadline: Deadline,
   proxy: httpProxy,
   options: HopOptions,
@@ -90,8 +91,11 @@ async function answer(
     deadline.start();
     const attempt = new Attempt(request, upstream, options.stage);
     const release = upstream.hold();
-    request.sent.then(release);
     deadline.onPassed = () => attempt.timeOut();
+    request.sent.then(() => {
+      release();
+      attempt.end();
+    });
     const outcome = await attempt.send(proxy, body, options.isStock === true);
     if (outcome === "timeout") {
       return timedOut(request, deadline, entries);
@@ -99,7 +103,7 @@ async function answer(
     deadline.stop();
     if (!(outcome instanceof Broken)) {
       const isOrphans = wasKilled(upstream) && !outcome.switched;
-      if (!isOrphans || resent || !IDEMPOTENT.has(request.method) || !body.isReplayable) {
+      if (!isOrphans || resent || !IDEMPOTENT.has(request.method) || body?.isReplayable === false) {
         upstream.answered();
         if (outcome.switched || isEndless(outcome)) release();
         return outcome;
@@ -116,7 +120,7 @@ async function answer(
     const mayResend = outcome.wasSent
       ? !resent && IDEMPOTENT.has(request.method) && !outcome.hasAnswered && (end === "alive" || end === "outside")
       : attempts < MAX_ATTEMPTS && (end !== "alive" || (await listeningHost(upstream.port)) !== undefined);
-    if (mayResend && body.isReplayable && request.upgrade === undefined) {
+    if (mayResend && body?.isReplayable !== false && request.upgrade === undefined) {
       // A request that never left is not counted: it waits for the next run of the app like any other.
       resent ||= outcome.wasSent;
       continue;
@@ -192,6 +196,7 @@ class Attempt extends EventEmitter {
   readonly #rawHeaders: Header[];
   readonly #settled: Promise<ProxyResponse | Broken | "timeout">;
   #settle!: (outcome: ProxyResponse | Broken | "timeout") => void;
+  readonly #onAbort = () => this.abort();
   #body: Readable | undefined;
   #giveUp: (() => void) | undefined;
   #proxyReq: ClientRequest | undefined;
@@ -212,12 +217,10 @@ class Attempt extends EventEmitter {
     });
   }
 
-  send(proxy: httpProxy, body: RequestBody, isStock: boolean): Promise<ProxyResponse | Broken | "timeout"> {
+  send(proxy: httpProxy, body: RequestBody | undefined, isStock: boolean): Promise<ProxyResponse | Broken | "timeout"> {
     const { upgrade, signal, method } = this.#request;
     const { host, port, agent } = this.#upstream;
-    const onAbort = () => this.abort();
-    signal.addEventListener("abort", onAbort);
-    this.#request.sent.then(() => signal.removeEventListener("abort", onAbort));
+    signal.addEventListener("abort", this.#onAbort);
 
     // Without toProxy, the path would go through url.parse, which changes some and throws on others.
     const common = { target: { protocol: "http:", host, port: String(port) }, toProxy: true };
@@ -229,7 +232,7 @@ class Attempt extends EventEmitter {
       return this.#settled;
     }
     this.#request.continue?.();
-    if (hasBody(this.#request)) {
+    if (body !== undefined) {
       this.#body = body.open();
       this.#body.on("error", () => this.abort());
     }
@@ -267,6 +270,11 @@ class Attempt extends EventEmitter {
     );
     if (this.#request.signal.aborted) this.abort();
     return true;
+  }
+
+  /** The client has the answer, or will not get one. */
+  end(): void {
+    this.#request.signal.removeEventListener("abort", this.#onAbort);
   }
 
   timeOut(): void {
@@ -358,50 +366,6 @@ function timeoutOf(request: ProxyRequest, configuredMs: number): number {
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(configuredMs, Number(text) * 1000);
   const parsed = parseDuration(text);
   return parsed.ok ? Math.min(configuredMs, parsed.value) : configuredMs;
-}
-
-/**
- * Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. Where
- * the platform says by when an answer must stand, that time passes always, also while a request waits for the app.
- */
-class Deadline {
-  readonly timeoutMs: number;
-  onPassed: () => void = () => {};
-  #timer: NodeJS.Timeout | undefined;
-  readonly #last: NodeJS.Timeout | undefined;
-
-  constructor(timeoutMs: number, answerByMs: number | undefined) {
-    const leftMs = answerByMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, answerByMs - Date.now());
-    this.timeoutMs = Math.min(timeoutMs, leftMs);
-    if (answerByMs !== undefined) this.#last = setTimeout(() => this.onPassed(), leftMs);
-  }
-
-  /** For what is waited for before the request is sent. */
-  passed(): Promise<"timeout"> {
-    return new Promise((resolve) => {
-      this.onPassed = () => resolve("timeout");
-    });
-  }
-
-  start(): void {
-    this.stop();
-    this.#timer = setTimeout(() => this.onPassed(), this.timeoutMs);
-  }
-
-  /** Does nothing before the start and after the stop. */
-  extend(): void {
-    if (this.#timer !== undefined) this.start();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
-  end(): void {
-    this.stop();
-    clearTimeout(this.#last);
-  }
 }
 
 function about(request: ProxyRequest): Record<string, unknown> {

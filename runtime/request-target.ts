@@ -8,10 +8,11 @@ export interface RequestTarget {
 
 /** `/path?query`, `*`, or the absolute form `http://host/path?query` that proxies are asked with. */
 export function splitTarget(target: string): RequestTarget {
-  const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target);
+  const absolute = target.startsWith("/") ? null : /^https?:\/\/([^/?#]*)(.*)$/is.exec(target);
   const rest = absolute === null ? target : absolute[2]!;
   // A fragment has no business here; some clients send it all the same.
-  const [withoutFragment = ""] = rest.split("#", 1);
+  const hash = rest.indexOf("#");
+  const withoutFragment = hash === -1 ? rest : rest.slice(0, hash);
   const cut = withoutFragment.indexOf("?");
   const path = cut === -1 ? withoutFragment : withoutFragment.slice(0, cut);
   return {

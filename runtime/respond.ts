@@ -10,11 +10,9 @@ export async function respond(
 ): Promise<{ bytes: number; status: number }> {
   const { status, body } = response;
   const reason = response.statusText || STATUS_CODES[status] || "";
-  res.writeHead(
-    status,
-    reason,
-    response.headers.flatMap(([name, value]) => [name, inLatin1(value)]),
-  );
+  const fields: string[] = [];
+  for (const [name, value] of response.headers) fields.push(name, inLatin1(value));
+  res.writeHead(status, reason, fields);
   const isBodiless = method === "HEAD" || status === 204 || status === 304;
   if (isBodiless || body === undefined || typeof body === "string" || Buffer.isBuffer(body)) {
     if (isBodiless) discard(body);

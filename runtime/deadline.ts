@@ -1,0 +1,80 @@
+/** How late a deadline may pass: next to a request's own time it is nothing. */
+const TICK_MS = 20;
+
+/**
+ * Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. Where
+ * the platform says by when an answer must stand, that time passes always, also while a request waits for the app.
+ */
+export class Deadline {
+  readonly timeoutMs: number;
+  onPassed: () => void = () => {};
+  /** On the clock of `performance.now`; undefined where it does not run. */
+  #dueMs: number | undefined;
+  /** Where it stands among those that run. */
+  #at = -1;
+  readonly #last: NodeJS.Timeout | undefined;
+
+  /** `answerByMs` is milliseconds since 1970. */
+  constructor(timeoutMs: number, answerByMs: number | undefined) {
+    const leftMs = answerByMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, answerByMs - Date.now());
+    this.timeoutMs = Math.min(timeoutMs, leftMs);
+    if (answerByMs !== undefined) this.#last = setTimeout(() => this.onPassed(), leftMs);
+  }
+
+  /** For what is waited for before the request is sent. */
+  passed(): Promise<"timeout"> {
+    return new Promise((resolve) => {
+      this.onPassed = () => resolve("timeout");
+    });
+  }
+
+  start(): void {
+    this.#dueMs = performance.now() + this.timeoutMs;
+    if (this.#at === -1) this.#at = running.push(this) - 1;
+    ticker ??= setInterval(tick, TICK_MS);
+  }
+
+  /** Does nothing before the start and after the stop. */
+  extend(): void {
+    if (this.#dueMs !== undefined) this.start();
+  }
+
+  stop(): void {
+    this.#dueMs = undefined;
+    if (this.#at === -1) return;
+    // The last one takes its place: there is no order among them.
+    const last = running.pop()!;
+    if (last !== this) {
+      running[this.#at] = last;
+      last.#at = this.#at;
+    }
+    this.#at = -1;
+  }
+
+  end(): void {
+    this.stop();
+    clearTimeout(this.#last);
+  }
+
+  isDue(nowMs: number): boolean {
+    return this.#dueMs !== undefined && nowMs >= this.#dueMs;
+  }
+}
+
+/** One timer for all: one for each request would be set and cleared again and again, and is rarely needed. */
+let ticker: NodeJS.Timeout | undefined;
+const running: Deadline[] = [];
+
+function tick(): void {
+  if (running.length === 0) {
+    clearInterval(ticker);
+    ticker = undefined;
+    return;
+  }
+  const nowMs = performance.now();
+  for (const deadline of [...running]) {
+    if (!deadline.isDue(nowMs)) continue;
+    deadline.stop();
+    deadline.onPassed();
+  }
+}
