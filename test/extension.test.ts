@@ -23,6 +23,7 @@ import { CLIENT_COMMANDS, codeLens } from "../language-server/service/code-lens.
 import { SERVER_COMMANDS } from "../language-server/service/execute-command.ts";
 import { ToolDocument } from "../language-server/service/index.ts";
 import { SEMANTIC_TOKENS_LEGEND } from "../language-server/service/semantic-tokens.ts";
+import { DEFAULT_SETTINGS } from "../language-server/service/settings.ts";
 import schema from "../schema/tool.schema.json" with { type: "json" };
 import { appName } from "../vscode-extension/app-name.ts";
 import { COMMANDS } from "../vscode-extension/commands.ts";
@@ -169,6 +170,14 @@ t.test("the manifest", (t) => {
     }
     t.equal(contributes.configuration.properties["tool.path"].scope, "machine");
     t.same(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations, ["tool.path"]);
+    t.end();
+  });
+
+  t.test("has every setting that the server reads", (t) => {
+    const { properties } = contributes.configuration;
+    for (const [name, isOn] of Object.entries(DEFAULT_SETTINGS)) {
+      t.match(properties[`tool.${name}.enabled`], { type: "boolean", default: isOn }, name);
+    }
     t.end();
   });
 

@@ -14,6 +14,7 @@ import { detailOf } from "./completion/keys.ts";
 import { REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
 import { scripts } from "./completion/values.ts";
 import type { EmbeddedString, ToolDocument, TreePlace } from "./document.ts";
+import { explainPattern, lineAt, readPattern } from "./ignore-words.ts";
 import type { ClientOptions } from "./methods.ts";
 import type { Project } from "./project.ts";
 import { rivals, sampleOf } from "./routes.ts";
@@ -50,8 +51,10 @@ function foundAt(document: ToolDocument, offset: number, project: Project): Foun
     }
     case "template":
       return hoverTemplate(document.text, offset);
-    case "ignore":
-      return undefined;
+    case "ignore": {
+      const pattern = readPattern(lineAt(document.text, offset));
+      return pattern && { span: pattern, paragraphs: [explainPattern(pattern)] };
+    }
   }
 }
 

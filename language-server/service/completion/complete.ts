@@ -5,6 +5,7 @@ import type { ClientOptions } from "../methods.ts";
 import type { Project } from "../project.ts";
 import { documentationOf, itemsAt } from "./candidate.ts";
 import { completeEmbedded } from "./embedded.ts";
+import { completeIgnore } from "./ignore.ts";
 import { keyCandidates } from "./keys.ts";
 import { placeAt } from "./place.ts";
 import { completeQuery } from "./query.ts";
@@ -30,7 +31,7 @@ function itemsOf(document: ToolDocument, offset: number, project: Project, clien
     return completeQuery(document, query, offset, project.config?.(), client);
   }
   if (document.kind === "template") return completeTemplate(document, offset, project.config?.());
-  if (document.kind !== "config") return [];
+  if (document.kind === "ignore") return completeIgnore(document, offset, project);
   const embedded = document.embeddedAt(offset);
   if (embedded?.language === "query") {
     const query = { source: embedded.value, toText: embedded.toText, write: inString };
