@@ -66,6 +66,10 @@ export function headerOf(response: ProxyResponse, name: string): string | undefi
   return undefined;
 }
 
+export function isStream(body: ProxyResponse["body"]): body is Readable {
+  return typeof body === "object" && !Buffer.isBuffer(body);
+}
+
 /** An answer that never ends by itself. */
 export function isEndless(response: ProxyResponse): boolean {
   return /^text\/event-stream\b/i.test(headerOf(response, "content-type") ?? "");
@@ -89,7 +93,7 @@ const MAX_DISCARDED_BYTES = 256 * 1024;
 
 /** Reads a body to its end and forgets it, so that its connection can serve again. */
 export function discard(body: ProxyResponse["body"]): void {
-  if (typeof body !== "object" || Buffer.isBuffer(body)) return;
+  if (!isStream(body)) return;
   let bytes = 0;
   body.on("error", () => {});
   body.on("data", (chunk: Buffer) => {

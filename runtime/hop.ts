@@ -8,6 +8,7 @@ import { Deadline } from "./deadline.ts";
 import type { EntryLog } from "./entries.ts";
 import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 import { endToEnd, headersByName, headersForApp } from "./forwarded.ts";
+import { UNSENDABLE } from "./http1/field-value.ts";
 import { listeningHost } from "./port.ts";
 import { endedFromOutside, type Supervisor, Unavailable, type Upstream } from "./process.ts";
 import { proxyError } from "./proxy-error.ts";
@@ -346,9 +347,6 @@ class Attempt extends EventEmitter {
     });
   }
 }
-
-/** RFC 9110, section 5.5: visible characters, blanks, tabs, and bytes beyond ASCII. */
-const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** http-proxy writes no response here; it asks whether one was written. */
 const NO_RESPONSE = { headersSent: false, finished: false } as unknown as ServerResponse;

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { Header } from "../exchange.ts";
+import { UNSENDABLE } from "./field-value.ts";
 import { type ResponseHead, ResponseParser } from "./response-parser.ts";
 
 export interface OutgoingRequest {
@@ -255,7 +256,7 @@ function headOf({ method, target, headers, body, bodyBytes }: OutgoingRequest): 
   if (!TARGET.test(target)) throw new Error(`a request target that cannot be sent: ${JSON.stringify(target)}`);
   let head = `${method} ${target} HTTP/1.1\r\n`;
   for (const [name, value] of headers) {
-    if (CONTROL.test(value)) throw new Error(`a header value that cannot be sent: ${name}`);
+    if (UNSENDABLE.test(value)) throw new Error(`a header value that cannot be sent: ${name}`);
     head += `${name}: ${value}\r\n`;
   }
   if (body !== undefined && bodyBytes === undefined) head += "Transfer-Encoding: chunked\r\n";
@@ -263,5 +264,3 @@ function headOf({ method, target, headers, body, bodyBytes }: OutgoingRequest): 
 }
 
 const TARGET = /^[\x21-\xff]+$/;
-/** RFC 9110, section 5.5: all that a value may not hold. A line end would begin a header of its own. */
-const CONTROL = /[^\t\x20-\x7e\x80-\xff]/;

@@ -1,5 +1,6 @@
 import { maxHeaderSize } from "node:http";
 import type { Header } from "../exchange.ts";
+import { UNSENDABLE } from "./field-value.ts";
 
 /** What came in is no HTTP/1.1 response. The connection cannot be used any further. */
 export class MalformedResponse extends Error {}
@@ -257,7 +258,7 @@ function readFields(text: string): Fields {
 
 /** Without the blanks around it. */
 function fieldValue(text: string): string {
-  if (CONTROL.test(text)) refuse("a control character in a header");
+  if (UNSENDABLE.test(text)) refuse("a control character in a header");
   let from = 0;
   let to = text.length;
   while (from < to && isBlank(text.charCodeAt(from))) from++;
@@ -279,5 +280,3 @@ const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: ([^\r\n]*))?$/;
 const CHUNK_LINE = /^([\da-f]{1,13})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i;
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
-/** RFC 9110, section 5.5: all that a value may not hold. */
-const CONTROL = /[^\t\x20-\x7e\x80-\xff]/;

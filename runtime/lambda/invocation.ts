@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { discard, headerOf, type ProxyRequest, type ProxyResponse } from "../exchange.ts";
+import { discard, headerOf, isStream, type ProxyRequest, type ProxyResponse } from "../exchange.ts";
 import type { Application } from "../index.ts";
 import { proxyError } from "../proxy-error.ts";
 import { type HttpEvent, readEvent } from "./event.ts";
@@ -270,10 +270,6 @@ export async function untilListening({ supervisor }: Application, byMs: number):
 
 function isBodiless({ method }: ProxyRequest, { status }: ProxyResponse): boolean {
   return method === "HEAD" || status === 204 || status === 304;
-}
-
-function isStream(body: ProxyResponse["body"]): body is Readable {
-  return typeof body === "object" && !Buffer.isBuffer(body);
 }
 
 function bytesOf(body: ProxyResponse["body"]): Buffer {

@@ -1,8 +1,15 @@
-import type { Readable } from "node:stream";
 import { acceptedEncodings, refusesIdentity } from "../accept.ts";
 import { type Coding, compressedBody, compressedStream } from "../content-coding.ts";
 import { forbidsTransform, weakened, withTagOfClient } from "../etag.ts";
-import { type Handler, headerOf, type ProxyRequest, type ProxyResponse, varyBy, withoutHeaders } from "../exchange.ts";
+import {
+  type Handler,
+  headerOf,
+  isStream,
+  type ProxyRequest,
+  type ProxyResponse,
+  varyBy,
+  withoutHeaders,
+} from "../exchange.ts";
 
 /** Where the client likes both alike, the smaller one first. */
 const OFFERED: readonly Coding[] = ["br", "gzip"];
@@ -76,8 +83,4 @@ function lengthOf({ method }: ProxyRequest, response: ProxyResponse): number | u
   if (typeof body === "string" && method !== "HEAD") return Buffer.byteLength(body);
   const length = headerOf(response, "content-length");
   return length === undefined ? undefined : Number(length);
-}
-
-function isStream(body: ProxyResponse["body"]): body is Readable {
-  return typeof body === "object" && !Buffer.isBuffer(body);
 }
