@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { filterPatterns } from "../grammar/query/cloudwatch/filter-patterns.ts";
+import { filterPatterns, textPattern } from "../grammar/query/cloudwatch/filter-patterns.ts";
 import { MAX_PATTERN_LENGTH } from "../grammar/query/cloudwatch/fit.ts";
 import { parseQuery } from "../grammar/query/index.ts";
 import { parseFilterPattern } from "./support/aws/filter-pattern.ts";
@@ -118,7 +118,8 @@ t.test(`what a query selects, its patterns find (${count} pairs, seed ${seed})`,
 function patternsOf(query: string) {
   const parsed = parseQuery(query);
   if (!parsed.ok) throw new Error(`${query}: ${parsed.problems[0]?.message}`);
-  return filterPatterns(parsed.value);
+  const { patterns, expressions, isExact } = filterPatterns(parsed.value);
+  return { patterns: [...patterns, ...(expressions.length > 0 ? [textPattern(expressions)] : [])], isExact };
 }
 
 const ascii = (text: string) =>

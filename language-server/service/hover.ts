@@ -1,6 +1,6 @@
 import type { Hover } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
-import { filterPatterns } from "../../grammar/query/cloudwatch/filter-patterns.ts";
+import { filterPatterns, textPattern } from "../../grammar/query/cloudwatch/filter-patterns.ts";
 import { explain, explainAt, parseQuery, printQuery, type Query } from "../../grammar/query/index.ts";
 import { parseLocation, parseRoute, routeCaptures, substitute } from "../../grammar/route/index.ts";
 import { DURATION_UNITS, humanDuration, parseDuration } from "../../grammar/units/duration.ts";
@@ -84,10 +84,12 @@ const MAX_PATTERNS = 2;
 /** The filter patterns that `tool logs` sends to CloudWatch for a query, and what they leave to be done. */
 function patternWords(query: Query): string[] {
   if (query.expr === undefined) return [];
-  const { patterns, findsContainers, isExact } = filterPatterns(query);
-  if (patterns.length === 0) return ["CloudWatch has no filter pattern for it: `tool logs` reads every entry."];
-  // The pattern that finds lists helps `tool logs`; who writes a filter by hand has one for plain values in mind.
-  const shown = findsContainers ? patterns.slice(0, -1) : patterns;
+  const { patterns, expressions, isExact } = filterPatterns(query);
+  if (patterns.length + expressions.length === 0) {
+    return ["CloudWatch has no filter pattern for it: `tool logs` reads every entry."];
+  }
+  // The expressions that find lists help `tool logs`; who writes a filter by hand has plain values in mind.
+  const shown = patterns.length > 0 ? patterns : [textPattern(expressions)];
   const more = shown.length > MAX_PATTERNS ? `\n\nand ${shown.length - MAX_PATTERNS} more like these` : "";
   const rest = isExact ? "" : " It finds more; `tool logs` filters the rest.";
   return [

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { readEntryLine } from "../../cli/logs/entry-line.ts";
 import type { Entry } from "../../grammar/entry.ts";
-import { filterPatterns } from "../../grammar/query/cloudwatch/filter-patterns.ts";
+import { filterPatterns, textPattern } from "../../grammar/query/cloudwatch/filter-patterns.ts";
 import { compilePredicate, printQuery } from "../../grammar/query/index.ts";
 import { lineOf } from "../../runtime/entries.ts";
 import { type FilterPattern, parseFilterPattern } from "./aws/filter-pattern.ts";
@@ -31,7 +31,8 @@ export function compareFilterPatterns(count: number, seed: number): Weakened {
   const BATCH = 1000;
   for (let batch = 0; pairs < count; batch++) {
     for (const query of fc.sample(queries, { numRuns: Math.min(BATCH, Math.ceil(count / 10)), seed: seed + batch })) {
-      const { patterns, isExact } = filterPatterns(query);
+      const { patterns: conditions, expressions, isExact } = filterPatterns(query);
+      const patterns = [...conditions, ...(expressions.length > 0 ? [textPattern(expressions)] : [])];
       const parsed = patterns.map((pattern) => parseFilterPattern(pattern));
       for (const [i, one] of parsed.entries()) if (!one.ok) invalid.push(`${patterns[i]} | ${one.error}`);
       const matchers = parsed.filter((one): one is FilterPattern & { ok: true } => one.ok);

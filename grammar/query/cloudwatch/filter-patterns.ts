@@ -4,48 +4,54 @@ import { ALL, both, type Condition, either, leaf } from "./conditions.ts";
 import { fit, MAX_PATTERN_LENGTH } from "./fit.ts";
 import { toPatternRegex } from "./regex.ts";
 
+/** What CloudWatch Logs is asked for in place of a query. Both lists empty: for every event. */
 export interface FilterPatterns {
-  /**
-   * Filter patterns of CloudWatch Logs. An entry that the query selects is matched by at least one of them, as the line
-   * that the runtime writes it. Empty: nothing of the query can be asked for, and every event is a candidate.
-   */
+  /** Filter patterns, `{ $.level = "error" }`, of which one matches where the query's values are plain. */
   readonly patterns: readonly string[];
-  /** The last of the patterns only finds lists and objects where the others take plain values. */
-  readonly findsContainers: boolean;
+  /**
+   * Regular expressions on the line's text, as filter patterns have them; `textPattern` makes one pattern of all. They
+   * find the lines with a list or an object where the patterns take plain values.
+   */
+  readonly expressions: readonly string[];
   /** Whether the patterns match nothing else, as long as the fields hold plain values. */
   readonly isExact: boolean;
 }
 
 /**
- * The query as filter patterns, weakened where they cannot say it: filter again what they find. Patterns have no `not`, so
+ * The query as filter patterns: an entry that it selects is matched by one of them, or by an expression, as the line that
+ * the runtime writes. They are weaker where they cannot say it: filter again what they find. Patterns have no `not`, so
  * that it is carried down to the leaves; a leaf that cannot be said is true, whichever way it is asked.
  *
  * Source: "Filter pattern syntax for metric filters, subscription filters, filter log events, and Live Tail" of the
  * CloudWatch Logs User Guide; what it leaves open is taken for the worse of its readings.
  */
 export function filterPatterns(query: Query): FilterPatterns {
-  const none: FilterPatterns = { patterns: [], findsContainers: false, isExact: query.expr === undefined };
+  const none: FilterPatterns = { patterns: [], expressions: [], isExact: query.expr === undefined };
   if (query.expr === undefined) return none;
   const context: Context = { keys: new Map(), regexes: 0 };
   const { condition, isExact } = translate(query.expr, true, context);
   const { patterns, isWhole } = fit(condition);
   if (patterns.length === 0) {
     const key = neededKey(query.expr);
-    return key === undefined ? none : { ...none, patterns: [`%\\x22${key}\\x22\\s*\\x3a%`] };
+    return key === undefined ? none : { ...none, expressions: [`\\x22${key}\\x22\\s*\\x3a`] };
   }
-  if (context.keys.size === 0) return { patterns, findsContainers: false, isExact: isExact && isWhole };
   // No condition is true of a list or an object, and queries look into lists: such lines are found by their text.
-  const containers = containerPattern(context.keys);
-  if (containers.length > MAX_PATTERN_LENGTH) return none;
-  return { patterns: [...patterns, containers], findsContainers: true, isExact: isExact && isWhole };
+  const expressions = containers(context.keys);
+  if (textPattern(expressions).length > MAX_PATTERN_LENGTH - MAX_OTHER_EXPRESSIONS) return none;
+  return { patterns, expressions, isExact: isExact && isWhole };
 }
 
+/** One pattern that finds what any of the expressions does: it may stand alone only. */
+export const textPattern = (expressions: readonly string[]) => `%${expressions.join("|")}%`;
+
+/** Room for what else is looked for by text, such as the platform's own lines. */
+const MAX_OTHER_EXPRESSIONS = 200;
+
 /** What is no plain value begins with a bracket. Regular expressions of patterns have no groups, and hardly a symbol. */
-function containerPattern(keys: ReadonlyMap<string, boolean>): string {
-  const branches = [...keys].flatMap(([key, takesObjects]) =>
+function containers(keys: ReadonlyMap<string, boolean>): string[] {
+  return [...keys].flatMap(([key, takesObjects]) =>
     (takesObjects ? ["\\[", "\\{"] : ["\\["]).map((bracket) => `\\x22${key}\\x22\\s*\\x3a\\s*${bracket}`),
   );
-  return `%${branches.join("|")}%`;
 }
 
 interface Context {
