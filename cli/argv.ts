@@ -14,6 +14,7 @@ export interface Flag {
 
 /** The part of a command's description that reading its words needs. */
 export interface Shape {
+  /** One word, or two: `logs`, `stack plan`. */
   readonly name: string;
   /** `run <hook>` */
   readonly usage: string;
@@ -74,6 +75,8 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   let misuse: Misuse | undefined;
   let command: Shape | undefined;
   let first: string | undefined;
+  /** Whether `first` has commands below it and none of them was named. */
+  let isGroup = false;
 
   const known = () => [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
   const fail = (message: string, hint?: string) => {
@@ -83,13 +86,22 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     if (first === undefined) {
       first = text;
       command = commands.find(({ name }) => name === text);
-    } else words.push(text);
+      isGroup = commandsBelow(text, commands).length > 0;
+      return;
+    }
+    const below = isGroup && words.length === 0 ? commands.find(({ name }) => name === `${first} ${text}`) : undefined;
+    if (below === undefined) words.push(text);
+    else {
+      command = below;
+      isGroup = false;
+    }
   };
   const unknown = (written: string, name: string) => {
     // Behind an unknown command every flag is unknown; the command is what has to be said.
-    if (first !== undefined && command === undefined) return;
+    if (first !== undefined && command === undefined && !isGroup) return;
     const owner = commands.find(({ flags }) => flags.some((flag) => name === flag.long || name === flag.short));
-    if (first === undefined && owner !== undefined) {
+    const isBefore = first === undefined || (isGroup && owner?.name.startsWith(`${first} `));
+    if (isBefore && owner !== undefined) {
       fail(`${written} stands before the command`, `write it behind: tool ${owner.name} ${written}`);
       return;
     }
@@ -100,8 +112,9 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
             known().map(({ long }) => long),
           )
         : undefined;
-    const help = command === undefined ? "tool help" : `tool help ${command.name}`;
-    const message = `unknown flag ${written}${command === undefined ? "" : ` for tool ${command.name}`}`;
+    const place = command?.name ?? (isGroup ? first : undefined);
+    const help = place === undefined ? "tool help" : `tool help ${place}`;
+    const message = `unknown flag ${written}${place === undefined ? "" : ` for tool ${place}`}`;
     // Ways of other language servers, which a client may be set up for.
     if (command?.name === "lsp" && (name === "socket" || name === "pipe")) {
       fail(message, "the server speaks on stdin and stdout: set the editor's transport to stdio");
@@ -190,8 +203,16 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   if (last("version") !== undefined) return { kind: "version", globals };
   if (first === "help") return { kind: "help", globals, topic: words };
   if (first === undefined) return { kind: "help", globals, topic: [] };
+  if (isGroup && (command?.maxWords ?? 0) === 0 && words.length > 0) {
+    return { kind: "misuse", globals, ...unknownBelow(first, words[0]!, commands) };
+  }
+  if (isGroup && last("help") !== undefined) return { kind: "help", globals, topic: [first] };
+  if (isGroup && command === undefined) {
+    const names = commandsBelow(first, commands).map(({ usage }) => `tool ${usage}`);
+    return { kind: "misuse", globals, message: `tool ${first} needs a command`, hint: `write ${names.join(", ")}` };
+  }
   if (command === undefined) return { kind: "unknown", globals, word: first };
-  if (last("help") !== undefined) return { kind: "help", globals, topic: [command.name] };
+  if (last("help") !== undefined) return { kind: "help", globals, topic: command.name.split(" ") };
   if (words.length < command.minWords || words.length > command.maxWords) {
     return { kind: "misuse", globals, ...wordCount(command, words) };
   }
@@ -201,7 +222,27 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     // Of a flag written twice the last one counts, unless it collects.
     .filter(({ flag }, i) => flag.repeatable || !own.slice(i + 1).some((later) => later.flag === flag))
     .map(({ flag, value }) => (value === undefined ? `--${flag.long}` : `--${flag.long}=${value}`));
-  return { kind: "command", globals, name: command.name, argv: [command.name, ...spelled, "--", ...words] };
+  return {
+    kind: "command",
+    globals,
+    name: command.name,
+    argv: [...command.name.split(" "), ...spelled, "--", ...words],
+  };
+}
+
+/** The commands of two words whose first is `word`. */
+export function commandsBelow<S extends Shape>(word: string, commands: readonly S[]): S[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+/** What to say where the second word is none of the commands below the first. */
+export function unknownBelow(first: string, second: string, commands: readonly Shape[]): Misuse {
+  const seconds = commandsBelow(first, commands).map(({ name }) => name.slice(first.length + 1));
+  const near = didYouMean(second, seconds);
+  return {
+    message: `tool ${first} has no command ${JSON.stringify(second)}`,
+    hint: near === undefined ? `its commands are: ${seconds.join(", ")}` : `did you mean tool ${first} ${near}?`,
+  };
 }
 
 function wordCount(command: Shape, words: readonly string[]): Misuse {

@@ -1,10 +1,10 @@
 // The map of the command line: every command, its flags, and the file that runs it, imported when it runs.
 import sade from "sade";
-import { readArgv } from "./argv.ts";
+import { commandsBelow, readArgv, unknownBelow } from "./argv.ts";
 import { type Context, contextOf, EXIT } from "./context.ts";
 import { renderHelp } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
-import { describeTable } from "./table.ts";
+import { type Command, describeTable } from "./table.ts";
 import { explainUnknown } from "./unknown-command.ts";
 import { version } from "./version.ts";
 
@@ -46,6 +46,19 @@ export const table = () =>
       (query, flags): Run =>
         async (context) =>
           (await import("./commands/logs.ts")).logs(context, query, flags),
+    )
+
+    .command("build", "Write what a deploy would upload to out.zip, or to a stdout that leads elsewhere")
+    .option("-s, --stage", "Build for `stage` (staging)", "")
+    .option("--size", "List the files in it by size instead", false)
+    .example("build")
+    .example("build --stage production > app.zip")
+    .example("build --size | head -20           # what takes the room")
+    .example("build --verbose                   # what is left out, and why")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/build.ts")).build(context, flags),
     )
 
     .command("config", "Print tool.json with all defaults filled in")
@@ -94,6 +107,10 @@ export const table = () =>
           (await import("./commands/lsp.ts")).lsp(context, flags),
     )
 
+    .command("stack policy", "Print the access policy that the account needs")
+    .example("stack policy > policy.json")
+    .action((): Run => async (context) => (await import("./commands/stack.ts")).policy(context))
+
     .command("docs", "Open the reference of tool.json")
     .example("docs")
     .action((): Run => async (context) => (await import("./commands/docs.ts")).docs(context))
@@ -102,8 +119,9 @@ export const table = () =>
     .example("version")
     .action((): Run => showVersion)
 
-    .command("help [command]", "Show what a command does and takes")
+    .command("help [command...]", "Show what a command does and takes")
     .example("help logs")
+    .example("help stack policy")
     .action((): Run => (context) => showHelp(context, []));
 
 /** Runs the words after `tool` and answers the exit code: 0 done, 1 failed, 2 misuse, 130 interrupted. */
@@ -139,21 +157,29 @@ async function showVersion(context: Context): Promise<number> {
 
 async function showHelp(context: Context, topic: readonly string[]): Promise<number> {
   const commands = describeTable(table());
-  const [name, ...more] = topic;
+  const [first, second] = topic;
+  const name = topic.length === 0 ? undefined : topic.join(" ");
   const command = commands.find((candidate) => candidate.name === name);
-  if (name !== undefined && (command === undefined || more.length > 0)) {
+  const below = first === undefined ? commands : commandsBelow(first, commands);
+  if (name !== undefined && command === undefined && (below.length === 0 || second !== undefined)) {
+    const owner = commands.find((candidate) => candidate.name === topic.slice(0, -1).join(" "));
     const { message, hint } =
-      command === undefined
-        ? explainUnknown(topic, commands, context)
-        : { message: `tool ${name} has no command ${JSON.stringify(more[0])}`, hint: `see tool help ${name}` };
+      below.length > 0 && topic.length === 2
+        ? unknownBelow(first!, second!, commands)
+        : owner === undefined
+          ? explainUnknown(topic, commands, context)
+          : {
+              message: `tool ${owner.name} has no command ${JSON.stringify(topic.at(-1))}`,
+              hint: `see tool help ${owner.name}`,
+            };
     return context.misuse(message, hint);
   }
   if (context.format === "json") {
-    const described = commands.map(({ minWords: _, maxWords: __, ...rest }) => rest);
-    const document = command === undefined ? { commands: described } : described.find((one) => one.name === name);
+    const describe = ({ minWords: _, maxWords: __, ...rest }: Command) => rest;
+    const document = command === undefined ? { commands: below.map(describe) } : describe(command);
     await context.print(JSON.stringify(document, null, 2));
   } else {
-    await context.print(renderHelp(commands, command, context.io.stdout));
+    await context.print(renderHelp(commands, name, context.io.stdout));
   }
   return EXIT.ok;
 }

@@ -10,12 +10,10 @@ const LATER = [
   "deploy",
   "rollback",
   "deploys",
-  "build",
   "metrics",
   "url",
   "prune",
   "upgrade",
-  "stack",
   "domains",
   "env",
   "team",
@@ -26,7 +24,7 @@ const DEFAULT_STAGES = ["development", "staging", "production"];
 /** Why the words name no command. A word that is no stage never deploys, and one that is says so plainly. */
 export function explainUnknown(words: readonly string[], commands: readonly Command[], context: Context): Misuse {
   const word = words[0]!;
-  const existing = commands.map(({ name }) => name);
+  const existing = [...new Set(commands.map(({ name }) => name.split(" ", 1)[0]!))];
   const here = `the commands are: ${existing.join(", ")}`;
   if (LATER.includes(word)) return { message: `tool ${words.join(" ")} is not part of this version`, hint: here };
   if ([...DEFAULT_STAGES, ...stagesOf(context.directory)].includes(word)) {
