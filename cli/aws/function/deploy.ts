@@ -56,6 +56,7 @@ export interface StageArtifact extends Archive {
 
 /** What is in force as a stage before a deploy. */
 export interface StageBefore {
+  readonly stage: string;
   readonly alias: AliasConfiguration | undefined;
   readonly record: DeployRecord | undefined;
 }
@@ -77,7 +78,7 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
       "tool stack plan shows what it takes, tool stack apply makes it; then it can be deployed",
     );
   }
-  return { alias, record };
+  return { stage, alias, record };
 }
 
 /**
