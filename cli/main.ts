@@ -48,6 +48,19 @@ export const table = () =>
           (await import("./commands/logs.ts")).logs(context, query, flags),
     )
 
+    .command("build", "Write what a deploy would upload to out.zip, or to a stdout that leads elsewhere")
+    .option("-s, --stage", "Build for `stage` (staging)", "")
+    .option("--size", "List the files in it by size instead", false)
+    .example("build")
+    .example("build --stage production > app.zip")
+    .example("build --size | head -20           # what takes the room")
+    .example("build --verbose                   # what is left out, and why")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/build.ts")).build(context, flags),
+    )
+
     .command("config", "Print tool.json with all defaults filled in")
     .option("--schema", "Print the JSON Schema of tool.json instead", false)
     .example("config")

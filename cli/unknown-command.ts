@@ -10,7 +10,6 @@ const LATER = [
   "deploy",
   "rollback",
   "deploys",
-  "build",
   "metrics",
   "url",
   "prune",
