@@ -6,18 +6,7 @@ import type { Context } from "./context.ts";
 import type { Command } from "./table.ts";
 
 /** Commands of the whole tool that this version leaves out. Naming one is no slip of the fingers. */
-const LATER = [
-  "deploy",
-  "rollback",
-  "deploys",
-  "metrics",
-  "url",
-  "prune",
-  "upgrade",
-  "domains",
-  "env",
-  "team",
-];
+const LATER = ["deploy", "rollback", "deploys", "metrics", "url", "prune", "upgrade", "domains", "env", "team"];
 
 const DEFAULT_STAGES = ["development", "staging", "production"];
 
