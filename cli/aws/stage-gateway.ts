@@ -4,7 +4,11 @@ import type { StageEndpoint, StageGateway } from "./function/deploy.ts";
 import type { StackEvent, StackState } from "./stack/index.ts";
 
 /** The stack of an app, as deploying a stage needs it. Its part is loaded when it is asked, which few deploys do. */
-export function stageGateway(cloud: Cloud, { config }: Pick<TargetOptions, "config">, { signal, report }: Watched): StageGateway {
+export function stageGateway(
+  cloud: Cloud,
+  { config }: Pick<TargetOptions, "config">,
+  { signal, report }: Watched,
+): StageGateway {
   const note = (event: StackEvent) => report({ kind: "note", phase: "stack", text: textOf(event) });
   return {
     async find(stage) {

@@ -64,7 +64,7 @@ export function deployProgress(context: Context): DeployProgress {
         case "end": {
           erase();
           done.push(event.phase);
-          const text = event.text ?? running?.note;
+          const { text } = event;
           const took = running === undefined ? "" : ` (${humanDuration(nowMs() - running.beganMs)})`;
           void context.say(`${event.phase}${text === undefined ? "" : `: ${text}`}${took}`);
           running = undefined;
