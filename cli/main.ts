@@ -17,7 +17,7 @@ export const table = () =>
     .option("--no-build", "Deploy the files as they lie here, without the build hooks")
     .example("                                 # the same as tool deploy staging")
     .example("production                       # the same as tool deploy production")
-    .example("deploy staging --verbose         # says what is left out and what hooks write")
+    .example("deploy staging --verbose         # says what is left out, and why")
     .example("deploy production --format json")
     .action(
       (stage, flags): Run =>
