@@ -19,6 +19,7 @@ import {
   type StackInput,
   templateHash,
 } from "../cli/aws/stack/template.ts";
+import { withStage } from "../cli/aws/stack/with-stage.ts";
 import { type Config, checkConfig } from "../schema/index.ts";
 import { cleanEnv, root } from "./support/cli.ts";
 
@@ -531,6 +532,103 @@ t.test("the hash is that of what tool.json asks for", (t) => {
   );
   const chat = (url: string): Partial<Config> => ({ actions: [{ name: "chat", type: "chat", url }] });
   t.not(templateHash(input(chat("https://a.example.com/1"))), templateHash(input(chat("https://a.example.com/2"))));
+  t.end();
+});
+
+t.test("a stage is added to a stack, and nothing else is touched", (t) => {
+  const chat: Partial<Config> = {
+    actions: [
+      { name: "chat", type: "chat", url: "https://chat.example.com/1" },
+      { ...OPS, emails: [...OPS.emails] },
+    ],
+    alerts: [alert({ action: "chat" })],
+  };
+  const domain: Partial<Config> = { stages: { production: { domain: "a.example.com" } }, dns: { "b.example": [] } };
+  const rows: [
+    name: string,
+    before: Partial<Config>,
+    after: Partial<Config>,
+    stage: string,
+    added: RegExp[],
+    isUpToDate: boolean,
+  ][] = [
+    [
+      "the second default stage",
+      {},
+      {},
+      "production",
+      [/^DeploymentProductionV/, /^StageProduction$/, /^PermissionProduction$/],
+      true,
+    ],
+    [
+      "with the alarm and all that it needs, but not another action",
+      {},
+      chat,
+      "production",
+      [
+        /^DeploymentProductionV/,
+        /^StageProduction$/,
+        /^PermissionProduction$/,
+        /^AlarmProduction/,
+        /^TopicChat$/,
+        /^ChatChatRole$/,
+        /^ChatChat$/,
+        /^ChatChatPermission$/,
+        /^ChatChatSubscription$/,
+      ],
+      false,
+    ],
+    [
+      "a domain waits for apply",
+      {},
+      domain,
+      "production",
+      [/^DeploymentProductionV/, /^StageProduction$/, /^PermissionProduction$/],
+      false,
+    ],
+    [
+      "warming",
+      {},
+      { stages: { production: { function: { warm: true } } } },
+      "production",
+      [
+        /^DeploymentProductionV/,
+        /^StageProduction$/,
+        /^PermissionProduction$/,
+        /^Warming/,
+        /^Warmer/,
+        /^Warmer/,
+        /^Warming/,
+      ],
+      true,
+    ],
+  ];
+  for (const [name, before, after, stage, added, isUpToDate] of rows) {
+    const old = build(before, { stages: ["staging"] }).template;
+    const { template, parameters } = withStage(old, input(after), stage);
+    for (const [id, resource] of Object.entries(old.Resources))
+      t.same(template.Resources[id], resource, `${name}: ${id}`);
+    const ids = Object.keys(template.Resources).filter((id) => !Object.hasOwn(old.Resources, id));
+    t.equal(ids.length, added.length, `${name}: ${ids}`);
+    for (const pattern of added)
+      t.ok(
+        ids.some((id) => pattern.test(id)),
+        `${name}: ${pattern}`,
+      );
+    t.same(Object.keys(parameters), Object.keys(template.Parameters ?? {}), name);
+    t.equal(template.Outputs.TemplateHash!.Value === templateHash(input(after)), isUpToDate, `${name}: up to date`);
+  }
+  t.end();
+});
+
+t.test("a stage that waited for its first deploy is opened", (t) => {
+  const config: Partial<Config> = { stages: { beta: { domain: "a.example.com", path: "/b" } } };
+  const old = build(config, { deployed: new Set(["staging"]), certificates: { "a.example.com": ARN } }).template;
+  const { template } = withStage(old, input(config), "beta");
+  const ids = Object.keys(template.Resources).filter((id) => !Object.hasOwn(old.Resources, id));
+  t.same(ids, ["PermissionBeta"]);
+  t.same(template.Outputs.StageBeta!.Value, '{"name":"beta","isOpen":true,"domain":"a.example.com","path":"/b"}');
+  t.equal(template.Outputs.TemplateHash!.Value, templateHash(input(config)), "nothing is left to apply");
   t.end();
 });
 

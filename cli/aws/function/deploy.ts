@@ -1,4 +1,5 @@
 import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
+import { humanBytes } from "../../../grammar/units/bytes.ts";
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
 import { DEFAULT_STAGES } from "../../../schema/index.ts";
 import { type Commit, type DeployResult, PlatformError, type Watched } from "../../platform.ts";
@@ -10,6 +11,7 @@ import {
   functionName,
   partition,
   previousAlias,
+  roleName,
   runtimeLayerKey,
   stageAlias,
   TAGS,
@@ -56,6 +58,7 @@ export interface StageArtifact extends Archive {
 
 /** What is in force as a stage before a deploy. */
 export interface StageBefore {
+  readonly stage: string;
   readonly alias: AliasConfiguration | undefined;
   readonly record: DeployRecord | undefined;
 }
@@ -77,13 +80,13 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
       "tool stack plan shows what it takes, tool stack apply makes it; then it can be deployed",
     );
   }
-  return { alias, record };
+  return { stage, alias, record };
 }
 
 /**
  * Puts an artifact in force as the stage. Each step can be the last one that happens: the next run finds what is done and
- * goes on behind it. A deploy of a changed app takes five calls, one more where Git names the commit, and the questions
- * until the function is ready.
+ * goes on behind it. With the first look, a deploy of a changed app takes five calls, one more where Git names the commit,
+ * and the questions until the function is ready; one without a change three.
  */
 export async function deployStage(
   deploy: StageDeploy,
@@ -112,14 +115,22 @@ export async function deployStage(
     policy: settings.role === undefined ? policyHash(written) : "",
   };
 
+  let isRoleSeen = false;
+  const ownRole = async () => {
+    isRoleSeen = true;
+    const { arn } = await phase(
+      "role",
+      () => ensureRole(cloud, written, signal),
+      ({ outcome }) => outcome,
+    );
+    return arn;
+  };
+  /** One that this stage's last deploy left as it has to be is not asked for. */
   const roleArn = async () => {
-    if (settings.role === undefined) {
-      return phase("role", (note) => ensureRole(cloud, written, { signal, note }).then(({ arn }) => arn));
-    }
-    const accountId = alias?.AliasArn === undefined ? await cloud.accountId() : accountOf(alias.AliasArn);
-    return settings.role.startsWith("arn:")
-      ? settings.role
-      : `arn:${partition(cloud.region)}:iam::${accountId}:role/${settings.role}`;
+    if (settings.role?.startsWith("arn:")) return settings.role;
+    if (settings.role === undefined && record?.policy !== wanted.policy) return ownRole();
+    const id = alias?.AliasArn === undefined ? await cloud.accountId() : accountOf(alias.AliasArn);
+    return `arn:${partition(cloud.region)}:iam::${id}:role/${settings.role ?? roleName(written.name, cloud.region)}`;
   };
 
   const isSame = record?.code === wanted.code && record.settings === wanted.settings;
@@ -149,22 +160,29 @@ export async function deployStage(
               { signal, note },
             ),
           );
-    const published: Published = await phase("publish", async (note) => {
-      const publication = {
-        functionName: name,
-        settings,
-        roleArn: role,
-        runtimeLayerArn,
-        tags: { [TAGS.app]: written.name },
-        code: () => upload(artifact, artifactKey(written.name, toHex(artifact.sha256Base64))),
-        sha256Base64: artifact.sha256Base64,
-        signal,
-        note,
-      };
-      const created = existing === undefined ? await createFunction(lambda, publication) : undefined;
-      isNew = created !== undefined;
-      return created ?? updateFunction(lambda, publication);
-    });
+    const published: Published = await phase(
+      "publish",
+      async (note) => {
+        const publication = {
+          functionName: name,
+          settings,
+          roleArn: role,
+          onRoleRefused: async () => {
+            if (settings.role === undefined && !isRoleSeen) await ownRole();
+          },
+          runtimeLayerArn,
+          tags: { [TAGS.app]: written.name },
+          code: () => upload(artifact, artifactKey(written.name, toHex(artifact.sha256Base64))),
+          sha256Base64: artifact.sha256Base64,
+          signal,
+          note,
+        };
+        const created = existing === undefined ? await createFunction(lambda, publication) : undefined;
+        isNew = created !== undefined;
+        return created ?? updateFunction(lambda, publication);
+      },
+      (published) => `version ${published.version}, ${humanBytes(artifact.bytes)}`,
+    );
     ({ version, accountId } = published);
   }
 
@@ -302,10 +320,14 @@ function toHex(base64: string): string {
 
 /** Reports the beginning and the end of each phase. One that fails has no end. */
 function phases({ report }: Watched) {
-  return async <T>(phase: string, run: (note: (text: string) => void) => Promise<T>): Promise<T> => {
+  return async <T>(
+    phase: string,
+    run: (note: (text: string) => void) => Promise<T>,
+    outcome?: (result: T) => string,
+  ): Promise<T> => {
     report({ kind: "begin", phase });
     const result = await run((text) => report({ kind: "note", phase, text }));
-    report({ kind: "end", phase });
+    report({ kind: "end", phase, ...(outcome !== undefined && { text: outcome(result) }) });
     return result;
   };
 }

@@ -69,6 +69,8 @@ export interface Known {
   readonly certificates: Readonly<Record<string, string>>;
   /** Ids of the zones that the account has beside those of this stack, by name. */
   readonly zones: Zones;
+  /** The API as it is, where it is left alone: stages are snapshots of it. */
+  readonly api?: Resources;
 }
 
 /** What cannot be made as tool.json has it. */
@@ -121,10 +123,18 @@ export function buildTemplate(input: StackInput, known: Known): StackTemplate {
  * not depend on what the account answers (ARNs of certificates, ids of zones, which stages were deployed).
  */
 export function templateHash(input: StackInput): string {
-  const app = resolved(input);
-  const stages = remoteStages(app.config);
-  const domains = stages.flatMap((stage) => stageDomain(app.config, stage) ?? []);
-  return hashOf(app, {
+  const { config } = resolved(input);
+  const stages = remoteStages(config);
+  return partialHash(
+    input,
+    stages,
+    stages.flatMap((stage) => stageDomain(config, stage) ?? []),
+  );
+}
+
+/** The hash of a stack that has no more than these stages and domains of tool.json. */
+export function partialHash(input: StackInput, stages: readonly string[], domains: readonly string[]): string {
+  return hashOf(resolved(input), {
     stages,
     deployed: new Set(),
     certificates: Object.fromEntries(domains.map((domain) => [domain, "issued"])),
@@ -158,7 +168,7 @@ export interface Secret {
 
 function partsOf(input: AppStack, known: Known): Parts {
   const { config } = input;
-  const api = apiResources(input);
+  const api = known.api ?? apiResources(input);
   const zones = zoneResources(input, known);
   const parts = [
     { resources: api, outputs: { ApiId: { Description: "The REST API", Value: { Ref: "Api" } } } },
@@ -185,7 +195,11 @@ function hashOf(input: AppStack, { stages, certificates }: Known): string {
     certificates: Object.fromEntries(Object.keys(certificates).map((domain) => [domain, "issued"])),
     zones: {},
   });
-  return sha256(JSON.stringify([asked.resources, asked.secrets.map(({ value }) => value)])).slice(0, 16);
+  // In whatever order they stand.
+  const secrets = asked.secrets.map(({ parameter, value }) => [parameter, value]);
+  return sha256(
+    JSON.stringify([...Object.entries(asked.resources), ...secrets].sort(([a], [b]) => (a! < b! ? -1 : 1))),
+  ).slice(0, 16);
 }
 
 /** The tags of a resource; those of the app itself come with the stack. */
@@ -194,3 +208,10 @@ export function tagsOf(input: Pick<StackInput, "name">, stage?: string): { Key: 
 }
 
 export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+export const aboutOf = ({ Resources }: Template): Record<string, About> =>
+  Object.fromEntries(
+    Object.entries(Resources).flatMap(([id, { Metadata }]) =>
+      Metadata?.tool === undefined ? [] : [[id, Metadata.tool]],
+    ),
+  );
