@@ -12,8 +12,8 @@ export interface Packed {
 }
 
 export interface DeflateCache {
-  /** By the SHA-256 of the content. */
-  get(hash: Buffer): Packed | undefined;
+  /** By the SHA-256 of the content, each byte a character. */
+  get(hash: string): Packed | undefined;
   /** Keeps these contents and forgets all others, unless they are what was read. */
   keep(used: ReadonlyMap<string, Packed>): void;
 }
@@ -39,7 +39,7 @@ export function openDeflateCache(folder: string | undefined, project: string): D
   const known = readPack(path);
   return {
     get(hash) {
-      const packed = known.get(hash.toString("latin1"));
+      const packed = known.get(hash);
       return packed !== undefined && crc32(packed.data) === packed.dataCrc32 ? packed : undefined;
     },
     keep(used) {
@@ -55,11 +55,6 @@ export function openDeflateCache(folder: string | undefined, project: string): D
       }
     },
   };
-}
-
-/** The key under which `keep` takes a content. */
-export function keyOf(hash: Buffer): string {
-  return hash.toString("latin1");
 }
 
 function readPack(path: string): Map<string, Packed & { readonly dataCrc32: number }> {
