@@ -40,7 +40,9 @@ export function openDeflateCache(folder: string | undefined, project: string): D
   return {
     get(hash) {
       const packed = known.get(hash);
-      return packed !== undefined && crc32(packed.data) === packed.dataCrc32 ? packed : undefined;
+      if (packed === undefined || crc32(packed.data) === packed.dataCrc32) return packed;
+      known.delete(hash);
+      return undefined;
     },
     keep(used) {
       if (used.size === known.size && [...used.keys()].every((hash) => known.has(hash))) return;

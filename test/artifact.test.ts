@@ -1,0 +1,409 @@
+// What a deployment holds: tool build on real folders, its archive read by other eyes and run as the platform runs it.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import t from "tap";
+import { archiveOf } from "./support/built.ts";
+import { shell, tool, until } from "./support/cli.ts";
+import { unzip } from "./support/unzip.ts";
+
+/** A file's text, a link, or one with permissions; a name that ends in `/` is a folder. */
+type File = string | { readonly link: string } | { readonly text: string; readonly mode: number };
+type Files = Readonly<Record<string, File>>;
+
+const NODE_APP: Files = { "tool.json": '{ "name": "app" }', "app.js": "require('http')" };
+
+function lay(directory: string, files: Files): string {
+  mkdirSync(directory, { recursive: true });
+  for (const [name, file] of Object.entries(files)) {
+    const path = join(directory, name);
+    mkdirSync(name.endsWith("/") ? path : dirname(path), { recursive: true });
+    if (name.endsWith("/")) continue;
+    if (typeof file === "string") writeFileSync(path, file);
+    else if ("link" in file) symlinkSync(file.link, path);
+    else {
+      writeFileSync(path, file.text);
+      chmodSync(path, file.mode);
+    }
+  }
+  return directory;
+}
+
+/** `name`, `name*` where it can be executed, `name -> target` for a link. */
+function listing(zip: Buffer): string[] {
+  return unzip(zip).map(({ name, mode, content }) => {
+    if (mode === 0o120777) return `${name} -> ${content}`;
+    if (mode === 0o040755) return name;
+    if (mode === 0o100755) return `${name}*`;
+    return mode === 0o100644 ? name : `${name} ${mode.toString(8)}`;
+  });
+}
+
+const RUNTIME = [".tool/bootstrap.cjs*", ".tool/deployment.json"];
+
+t.test("what goes along", async (t) => {
+  const folder = t.testdir();
+  const rows: { name: string; files: Files; holds: string[]; leftOut?: string[]; without?: string }[] = [
+    {
+      name: "an app, its packages and their commands",
+      files: {
+        ...NODE_APP,
+        ".env": "A=1",
+        ".git/HEAD": "",
+        "out.zip": "an old one",
+        "node_modules/next/index.js": "1",
+        "node_modules/next/.npmignore": "",
+        "node_modules/.bin/next": { link: "../next/index.js" },
+        "node_modules/.cache/x": "1",
+        ".tool/development.log": "",
+      },
+      holds: [
+        ...RUNTIME,
+        "app.js",
+        "node_modules/.bin/next -> ../next/index.js",
+        "node_modules/next/.npmignore",
+        "node_modules/next/index.js",
+        "tool.json",
+      ],
+      leftOut: [
+        ".env (a dotfile: a line such as `!.env` in .toolignore takes it along)",
+        ".git/ (Git's own files)",
+        ".tool/ (tool's own files)",
+        "node_modules/.cache/ (what tools remember between their runs)",
+        "out.zip (what tool build writes)",
+      ],
+    },
+    {
+      name: "what .toolignore leaves, with the line that says so",
+      files: {
+        ...NODE_APP,
+        ".toolignore": "# tests\ntest/\n\n*.md\n!README.md",
+        "test/a.js": "",
+        "README.md": "",
+        "x.md": "",
+      },
+      holds: [...RUNTIME, "README.md", "app.js", "tool.json"],
+      leftOut: [
+        ".toolignore (a dotfile: a line such as `!.toolignore` in .toolignore takes it along)",
+        "test/ (line 2 of .toolignore: test/)",
+        "x.md (line 4 of .toolignore: *.md)",
+      ],
+    },
+    {
+      name: "only what is listed",
+      files: { ...NODE_APP, ".toolignore": "*\n!app.js\n!dist", "src/a.js": "", "dist/a/b.js": "", "c/app.js": "" },
+      holds: [...RUNTIME, "app.js", "c/app.js", "dist/a/b.js"],
+      leftOut: [
+        ".toolignore (a dotfile: a line such as `!.toolignore` in .toolignore takes it along)",
+        "src/ (line 1 of .toolignore: *)",
+        "tool.json (line 1 of .toolignore: *)",
+      ],
+    },
+    {
+      name: "never git's files, the tool's or the archive, whatever the lines say",
+      files: {
+        ...NODE_APP,
+        ".toolignore": "!.git\n!.tool\n!out.zip\n!.x",
+        ".git/HEAD": "",
+        "lib/.git": "gitdir: ..",
+        "out.zip": "",
+        ".x/.y": "",
+      },
+      holds: [...RUNTIME, ".x/.y", "app.js", "tool.json"],
+    },
+    {
+      name: "permissions are two",
+      files: {
+        ...NODE_APP,
+        a: { text: "", mode: 0o777 },
+        b: { text: "", mode: 0o700 },
+        c: { text: "", mode: 0o600 },
+        d: { text: "", mode: 0o664 },
+        e: { text: "", mode: 0o455 },
+      },
+      holds: [...RUNTIME, "a*", "app.js", "b*", "c", "d", "e", "tool.json"],
+    },
+    {
+      name: "links as links, absolute ones made relative, and empty folders",
+      files: {
+        ...NODE_APP,
+        "lib/real.js": "",
+        "lib/one.js": { link: "real.js" },
+        "two.js": { link: "./lib/../lib/one.js" },
+        all: { link: "lib" },
+        later: { link: "made-when-it-runs" },
+        "empty/": "",
+        "full/of/": "",
+        "only-hidden/.x": "",
+      },
+      holds: [
+        ...RUNTIME,
+        "all -> lib",
+        "app.js",
+        "empty/",
+        "full/of/",
+        "later -> made-when-it-runs",
+        "lib/one.js -> real.js",
+        "lib/real.js",
+        "tool.json",
+        "two.js -> ./lib/../lib/one.js",
+      ],
+    },
+    {
+      name: "sorted by bytes, not by UTF-16",
+      files: { ...NODE_APP, "\u{1f600}": "", "\uff5e": "", é: "", Z: "", "a-b": "", "a/b": "", "a.b": "" },
+      holds: [...RUNTIME, "Z", "a-b", "a.b", "a/b", "app.js", "tool.json", "é", "\uff5e", "\u{1f600}"],
+    },
+    {
+      name: "libraries of Python, whatever the lines leave",
+      files: {
+        "tool.json": '{ "name": "app", "hooks": { "build": "true" } }',
+        "app.py": "",
+        "requirements.txt": "",
+        ".toolignore": "*\n!app.py",
+        ".pypath/a/__init__.py": "",
+        ".pypath/a/.hidden": "",
+        ".pypath/a/__pycache__/a.pyc": "",
+        "__pycache__/app.pyc": "",
+      },
+      holds: [".pypath/a/.hidden", ".pypath/a/__init__.py", ".tool/deployment.json", "app.py"],
+    },
+  ];
+  for (const [i, { name, files, holds, leftOut }] of rows.entries()) {
+    const directory = lay(join(folder, String(i)), files);
+    t.same(listing(archiveOf(directory)), holds, name);
+    if (leftOut === undefined) continue;
+    const { stderr } = await tool(["build", "--verbose", "--size"], { cwd: directory });
+    const told = stderr.split("\n").flatMap((line) => (line.startsWith("left out: ") ? [line.slice(10)] : []));
+    t.same(told, leftOut, `${name}: why`);
+  }
+  const directory = lay(join(folder, "absolute"), NODE_APP);
+  symlinkSync(join(directory, "app.js"), join(directory, "same.js"));
+  symlinkSync(directory, join(directory, "here"));
+  t.same(
+    listing(archiveOf(directory)).filter((line) => line.includes("->")),
+    ["here -> .", "same.js -> app.js"],
+  );
+});
+
+t.test("the same files, the same bytes", async (t) => {
+  const folder = t.testdir();
+  const files: Files = {
+    ...NODE_APP,
+    "b/c.txt": "c".repeat(5000),
+    "b/random": createHash("sha512").update("x").digest("base64"),
+    "a.txt": "",
+    "a/deep/er": "1",
+    "same.txt": "c".repeat(5000),
+    "large.txt": "a line of a large file\n".repeat(20_000),
+    "larger.txt": "a line of a large file\n".repeat(20_000),
+  };
+  const first = lay(join(folder, "first"), files);
+  const second = lay(join(folder, "second"), Object.fromEntries(Object.entries(files).reverse()));
+  for (const name of ["a.txt", "b/c.txt", "app.js"]) utimesSync(join(second, name), 1, 1);
+  chmodSync(join(second, "app.js"), 0o600);
+  const cache = { XDG_CACHE_HOME: join(folder, "cache") };
+  const zip = archiveOf(first);
+  t.ok(archiveOf(second).equals(zip), "made in another order, at other times, with another umask");
+  t.ok(archiveOf(first, [], cache).equals(zip), "with an empty cache");
+  t.ok(archiveOf(first, [], cache).equals(zip), "with a full one");
+  t.notOk(archiveOf(first, ["--stage", "production"]).equals(zip), "another stage is another deployment");
+  writeFileSync(join(first, "a.txt"), "1");
+  t.notOk(archiveOf(first, [], cache).equals(zip), "a changed file");
+  writeFileSync(join(first, "a.txt"), "");
+  t.ok(archiveOf(first, [], cache).equals(zip), "and back");
+  const changed = {
+    ...JSON.parse(files["tool.json"] as string),
+    alerts: [],
+    description: "new",
+    environment: { A: "1" },
+  };
+  for (const folder of [first, second]) writeFileSync(join(folder, ".toolignore"), "tool.json");
+  const without = archiveOf(second);
+  writeFileSync(join(first, "tool.json"), JSON.stringify(changed));
+  t.ok(archiveOf(first).equals(without), "what concerns the stack alone changes no code");
+});
+
+t.test("a cache can do no harm", async (t) => {
+  const folder = t.testdir();
+  const directory = lay(join(folder, "app"), {
+    ...NODE_APP,
+    ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`files/${i}.txt`, `file ${i}\n`.repeat(i * 40)])),
+  });
+  const zip = archiveOf(directory);
+  const env = { XDG_CACHE_HOME: join(folder, "cache") };
+  const artifacts = join(folder, "cache/tool/artifacts");
+  archiveOf(directory, [], env);
+  const [name] = readdirSync(artifacts);
+  const pack = join(artifacts, name!);
+  const whole = readFileSync(pack);
+  t.match(name, /^app-[0-9a-f]{16}$/);
+  const damages: [string, Buffer][] = [
+    ["empty", Buffer.alloc(0)],
+    ["another file", Buffer.from("not a cache at all\n")],
+    ["cut in a head", whole.subarray(0, 40)],
+    ["cut in the middle", whole.subarray(0, whole.length >> 1)],
+    ["zeros behind", Buffer.concat([whole, Buffer.alloc(1000)])],
+    ...Array.from({ length: 12 }, (_, i): [string, Buffer] => {
+      const at = Math.floor((whole.length * (i + 0.5)) / 12);
+      const damaged = Buffer.from(whole);
+      damaged[at] = damaged[at]! ^ 0x55;
+      return [`a wrong byte at ${at} of ${whole.length}`, damaged];
+    }),
+  ];
+  for (const [what, bytes] of damages) {
+    writeFileSync(pack, bytes);
+    t.ok(archiveOf(directory, [], env).equals(zip), what);
+  }
+  t.ok(readFileSync(pack).equals(whole), "it is made anew");
+
+  const runs = await Promise.all(
+    Array.from({ length: 6 }, () => shell("tool build | sha256sum", { cwd: directory, env })),
+  );
+  const sum = createHash("sha256").update(zip).digest("hex");
+  t.same(
+    runs.map(({ stdout }) => stdout.slice(0, 64)),
+    Array(6).fill(sum),
+    "several at once",
+  );
+  t.same(readdirSync(artifacts), [name], "nothing is left behind");
+
+  writeFileSync(join(artifacts, `${name}.1-00000000`), "abandoned");
+  utimesSync(join(artifacts, `${name}.1-00000000`), 1, 1);
+  writeFileSync(join(artifacts, "big"), "");
+  truncateSync(join(artifacts, "big"), 2 ** 30);
+  utimesSync(join(artifacts, "big"), 1, 1);
+  writeFileSync(join(directory, "new.txt"), "new");
+  archiveOf(directory, [], env);
+  t.same(readdirSync(artifacts), [name], "what is too much goes, the oldest first");
+
+  rmSync(artifacts, { recursive: true });
+  writeFileSync(artifacts, "a file where the folder should be");
+  rmSync(join(directory, "new.txt"));
+  t.ok(archiveOf(directory, [], env).equals(zip), "one that cannot be written");
+});
+
+t.test("why there is no archive", async (t) => {
+  const folder = t.testdir();
+  const rows: {
+    name: string;
+    files: Files;
+    prepare?: (directory: string) => void;
+    argv?: string[];
+    code?: number;
+    stderr: string[];
+  }[] = [
+    {
+      name: "no tool.json",
+      files: {},
+      code: 2,
+      stderr: ["error: there is no tool.json in $PROJECT", '  the smallest one: { "name": "my-app" }'],
+    },
+    {
+      name: "a stage that there is not",
+      files: NODE_APP,
+      argv: ["-s", "prod"],
+      code: 2,
+      stderr: ['error: there is no stage "prod"', "  the stages are: development, staging, production"],
+    },
+    {
+      name: "links to the outside, all of them",
+      files: { ...NODE_APP, a: { link: "/etc/hostname" }, "b/c": { link: "../../elsewhere" }, d: { link: "a" } },
+      stderr: [
+        "error: a is a link to /etc/hostname, outside the project",
+        "  copy what it leads to into the project (hooks.prebuild can do it), or leave the link out in .toolignore",
+        "error: b/c is a link to ../../elsewhere, outside the project",
+        "  copy what it leads to into the project (hooks.prebuild can do it), or leave the link out in .toolignore",
+        "error: d is a link to a, outside the project",
+        "  copy what it leads to into the project (hooks.prebuild can do it), or leave the link out in .toolignore",
+      ],
+    },
+    {
+      name: "a name that is no text",
+      files: NODE_APP,
+      prepare: (directory) =>
+        writeFileSync(Buffer.concat([Buffer.from(`${directory}/caf`), Buffer.from([0xe9, 0x2e, 0x6a])]), ""),
+      stderr: [
+        "error: the name of caf\\xe9.j is not UTF-8",
+        "  rename it: an archive and the platform know names in UTF-8 only",
+      ],
+    },
+    {
+      name: "more than the platform unpacks",
+      files: NODE_APP,
+      prepare: (directory) => {
+        for (let i = 0; i < 12; i++) {
+          writeFileSync(join(directory, `file-${i}`), "");
+          truncateSync(join(directory, `file-${i}`), (20 + i) * 2 ** 20);
+        }
+      },
+      stderr: [
+        "error: the deployment is 306.18 MB unpacked, and the platform takes 250 MB",
+        "  leave out in .toolignore what is not needed; tool build --size lists all files, the largest are:",
+        ...Array.from({ length: 10 }, (_, i) => `  ${31 - i} MB  file-${11 - i}`),
+      ],
+    },
+    {
+      name: "less room beside the layer",
+      files: { "tool.json": '{ "name": "app" }', "app.py": "" },
+      prepare: (directory) => {
+        for (let i = 0; i < 10; i++) {
+          writeFileSync(join(directory, `model-${i}`), "");
+          truncateSync(join(directory, `model-${i}`), 15 * 2 ** 20);
+        }
+      },
+      stderr: [
+        "error: the deployment is 150 MB unpacked, and the platform takes 140.33 MB (250 MB without the 109.67 MB of the runtime's layer)",
+        "  leave out in .toolignore what is not needed; tool build --size lists all files, the largest are:",
+        ...Array.from({ length: 10 }, (_, i) => `  15 MB  model-${i}`),
+      ],
+    },
+    {
+      name: "a folder as .toolignore",
+      files: { ...NODE_APP, ".toolignore/": "" },
+      stderr: [
+        "error: cannot read .toolignore: EISDIR: illegal operation on a directory, read",
+        "  make it readable, or leave it out in .toolignore",
+      ],
+    },
+    {
+      name: "Crystal without a container runtime",
+      files: { "tool.json": '{ "name": "app" }', "main.cr": "" },
+      stderr: [
+        "error: building Crystal needs a container runtime (docker or podman), and none is installed: install one, or write hooks.build",
+      ],
+    },
+  ];
+  for (const [i, { name, files, prepare, argv = [], code = 1, stderr }] of rows.entries()) {
+    const cwd = lay(join(folder, String(i)), files);
+    prepare?.(cwd);
+    const path = name.startsWith("Crystal") ? { PATH: dirname(process.execPath) } : {};
+    const outcome = await tool(["build", ...argv], { cwd, env: path });
+    const lines = outcome.stderr.replaceAll(cwd, "$PROJECT").replace(/\n$/, "").split("\n");
+    t.same({ code: outcome.code, stdout: outcome.stdout, lines }, { code, stdout: "", lines: stderr }, name);
+  }
+
+  await t.test("a file that is written all the time", async (t) => {
+    const cwd = lay(join(folder, "changing"), { ...NODE_APP, "grows.log": "x".repeat(30_000_000) });
+    const writer = spawn("sh", ["-c", "while :; do echo x >> grows.log; done"], { cwd });
+    t.teardown(() => writer.kill("SIGKILL"));
+    await until("the first line", () => readFileSync(join(cwd, "grows.log")).length > 30_000_000);
+    const { code, stderr } = await tool(["build"], { cwd });
+    t.equal(code, 1);
+    t.equal(
+      stderr,
+      "error: grows.log changes while it is read\n  stop what writes it, or leave it out in .toolignore\n",
+    );
+  });
+});
