@@ -1,21 +1,29 @@
 // What a deployment holds: tool build on real folders, its archive read by other eyes and run as the platform runs it.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { crc32, deflateRawSync } from "node:zlib";
 import t from "tap";
-import { archiveOf } from "./support/built.ts";
-import { shell, tool, until } from "./support/cli.ts";
+import { openDeflateCache, type Packed } from "../cli/artifact/deflate-cache.ts";
+import { writeZip } from "../cli/artifact/zip.ts";
+import { archiveOf, runBuilt } from "./support/built.ts";
+import { cliPath, isRunning, root, shell, spawnTool, tool, until } from "./support/cli.ts";
+import { requires } from "./support/require.ts";
+import { ask } from "./support/runtime.ts";
 import { unzip } from "./support/unzip.ts";
 
 /** A file's text, a link, or one with permissions; a name that ends in `/` is a folder. */
@@ -294,6 +302,39 @@ t.test("a cache can do no harm", async (t) => {
   t.ok(archiveOf(directory, [], env).equals(zip), "one that cannot be written");
 });
 
+t.test("no byte of a cache can be wrong unnoticed", (t) => {
+  const folder = t.testdir();
+  const contents = ["", "a", "b".repeat(300)].map((text) => Buffer.from(text));
+  const used = new Map(
+    contents.map((content): [string, Packed] => [
+      createHash("sha256").update(content).digest().toString("latin1"),
+      { crc32: crc32(content), unpackedBytes: content.length, isDeflated: true, data: deflateRawSync(content) },
+    ]),
+  );
+  openDeflateCache(folder, "pack").keep(used);
+  const whole = readFileSync(join(folder, "pack"));
+  const answers = () => {
+    const cache = openDeflateCache(folder, "pack");
+    return [...used].map(([hash, { data }]) => {
+      const found = cache.get(hash);
+      return found === undefined
+        ? "nothing"
+        : Buffer.from(found.data).equals(data) && found.crc32 === used.get(hash)!.crc32;
+    });
+  };
+  t.same(answers(), [true, true, true]);
+  for (let at = 0; at < whole.length; at++) {
+    for (const bits of [1, 0x80, 0xff]) {
+      const damaged = Buffer.from(whole);
+      damaged[at] = damaged[at]! ^ bits;
+      writeFileSync(join(folder, "pack"), damaged);
+      const answer = answers();
+      if (answer.includes(false) || !answer.includes("nothing")) t.fail(`${bits} at ${at}: ${answer}`);
+    }
+  }
+  t.end();
+});
+
 t.test("why there is no archive", async (t) => {
   const folder = t.testdir();
   const rows: {
@@ -406,4 +447,314 @@ t.test("why there is no archive", async (t) => {
       "error: grows.log changes while it is read\n  stop what writes it, or leave it out in .toolignore\n",
     );
   });
+});
+
+t.test("hooks of the build", async (t) => {
+  const folder = t.testdir();
+  const hooks = {
+    prebuild: ["echo one > order; cd /; X=1", 'echo "two [$X] $TOOL_STAGE [$NODE_ENV] $GREETING" >> order'],
+    build: "echo build >> order; echo made > made.txt",
+    postbuild: "mv order order.txt",
+  };
+  const config = (more: object = {}) =>
+    JSON.stringify({ name: "app", environment: { GREETING: "hi" }, hooks, ...more });
+  const rows: { name: string; config: string; argv: string[]; code?: number; made?: boolean; stderr: string[] }[] = [
+    {
+      name: "in their order, each command in its own shell, with the stage's variables",
+      config: config(),
+      argv: ["--format", "json"],
+      made: true,
+      stderr: [
+        "prebuild: echo one > order; cd /; X=1",
+        'prebuild: echo "two [$X] $TOOL_STAGE [$NODE_ENV] $GREETING" >> order',
+        "build: echo build >> order; echo made > made.txt",
+        "postbuild: mv order order.txt",
+        "build: 6 files, $SIZE ($TIME)",
+      ],
+    },
+    {
+      name: "live with --verbose",
+      config: config({ hooks: { prebuild: "echo out; echo err >&2", build: [], postbuild: "echo $TOOL_STAGE" } }),
+      argv: ["--verbose", "--format", "json", "--stage", "production"],
+      stderr: [
+        "prebuild: echo out; echo err >&2",
+        "out",
+        "err",
+        "prebuild: done in $TIME",
+        "postbuild: echo $TOOL_STAGE",
+        "production",
+        "postbuild: done in $TIME",
+        "build: 4 files, $SIZE ($TIME)",
+      ],
+    },
+    {
+      name: "the stage's own",
+      config: config({
+        hooks: { build: "exit 1" },
+        stages: { production: { hooks: { build: "echo made > made.txt" } } },
+      }),
+      argv: ["--stage", "production", "--format", "json"],
+      made: true,
+      stderr: ["build: echo made > made.txt", "build: 5 files, $SIZE ($TIME)"],
+    },
+    {
+      name: "a failing one with all that it wrote, and nothing after it",
+      config: config({
+        hooks: { prebuild: ["echo fine", "echo why; echo how >&2; exit 7", "echo never"], build: "touch made.txt" },
+      }),
+      argv: [],
+      code: 1,
+      stderr: [
+        "prebuild: echo fine",
+        "prebuild: echo why; echo how >&2; exit 7",
+        "why",
+        "how",
+        "error: prebuild failed: echo why; echo how >&2; exit 7 ended with exit code 7",
+      ],
+    },
+    {
+      name: "one that is ended",
+      config: config({ hooks: { build: "kill -9 $$" } }),
+      argv: [],
+      code: 1,
+      stderr: ["build: kill -9 $$", "error: build failed: kill -9 $$ was ended by SIGKILL"],
+    },
+    {
+      name: "of a long output the end",
+      config: config({ hooks: { build: "yes line | head -n 200000; echo the reason; exit 1" } }),
+      argv: [],
+      code: 1,
+      stderr: [
+        "build: yes line | head -n 200000; echo the reason; exit 1",
+        "the reason",
+        "error: build failed: yes line | head -n 200000; echo the reason; exit 1 ended with exit code 1",
+      ],
+    },
+    {
+      name: "one that leaves a process in the background",
+      config: config({ hooks: { build: "sleep 30 & echo $! > pid; exit 1" } }),
+      argv: [],
+      code: 1,
+      stderr: [
+        "build: sleep 30 & echo $! > pid; exit 1",
+        "error: build failed: sleep 30 & echo $! > pid; exit 1 ended with exit code 1",
+      ],
+    },
+  ];
+  for (const [i, { name, config, argv, code = 0, made = false, stderr }] of rows.entries()) {
+    const cwd = lay(join(folder, String(i)), { "tool.json": config, "app.js": "" });
+    const outcome = await tool(["build", ...argv], { cwd });
+    const lines = outcome.stderr
+      .split("\n")
+      .filter((line) => line !== "line" && line !== "")
+      .map((line) => line.replace(/(done in |\()[\d.]+m?s\)?$/, "$1$TIME").replace(/\(\$TIME$/, "($TIME)"))
+      .map((line) => line.replace(/, [\d.]+ KB/, ", $SIZE").replaceAll("$$TIME", "$TIME"))
+      .filter((line) => !line.startsWith("left out: "));
+    t.same({ code: outcome.code, lines }, { code, lines: stderr }, name);
+    t.equal(existsSync(join(cwd, "out.zip")), code === 0, `${name}: out.zip`);
+    t.equal(existsSync(join(cwd, "made.txt")), made, `${name}: made.txt`);
+    if (i === 0) t.equal(readFileSync(join(cwd, "order.txt"), "utf8"), "one\ntwo [] staging [] hi\nbuild\n");
+    if (name.includes("long")) t.ok(outcome.stderr.length < 300_000, `${outcome.stderr.length} characters`);
+    if (name.includes("background")) process.kill(Number(readFileSync(join(cwd, "pid"), "utf8")));
+  }
+
+  await t.test("an interruption ends all that runs", async (t) => {
+    const cwd = lay(join(folder, "interrupted"), {
+      "tool.json": config({ hooks: { build: "sleep 60 & echo $! > pid; wait", postbuild: "touch never" } }),
+    });
+    const running = spawnTool(["build"], { cwd });
+    const pid = Number(
+      await until("its process", () => existsSync(join(cwd, "pid")) && readFileSync(join(cwd, "pid"), "utf8").trim()),
+    );
+    running.kill("SIGINT");
+    const { code, stdout } = await running.ended;
+    t.equal(code, 130);
+    t.equal(stdout, "");
+    await until("the end of what it started", () => !isRunning(pid));
+    t.same(readdirSync(cwd).sort(), ["pid", "tool.json"]);
+  });
+});
+
+t.test("where it goes", async (t) => {
+  const cwd = lay(t.testdir(), { ...NODE_APP, "lib/a.txt": "a".repeat(2048) });
+  const zip = archiveOf(cwd);
+  t.notOk(existsSync(join(cwd, "out.zip")), "a stdout that leads elsewhere gets it");
+  const json = await tool(["build", "--format", "json"], { cwd });
+  const { path, bytes, sha256, ...rest } = JSON.parse(json.stdout);
+  t.equal(path, join(cwd, "out.zip"));
+  t.ok(readFileSync(path).equals(zip));
+  t.equal(bytes, zip.length);
+  t.equal(sha256, createHash("sha256").update(zip).digest("base64"));
+  const unpacked = unzip(zip).map(({ name, content }) => ({ name, bytes: content.length }));
+  const unpackedBytes = unpacked.reduce((sum, file) => sum + file.bytes, 0);
+  t.same(rest, { stage: "staging", runtime: "nodejs24.x", unpackedBytes, files: 5 });
+
+  rmSync(path);
+  const size = await tool(["build", "--size"], { cwd });
+  const bySize = [...unpacked].sort((a, b) => b.bytes - a.bytes);
+  t.same(
+    size.stdout.split("\n").map((line) => line.replace(/^ *[\d.]+ \w+ {2}/, "")),
+    [...bySize.map(({ name }) => name), ""],
+  );
+  t.match(size.stdout, /^ {5}2 KB {2}lib\/a\.txt$/m);
+  const sizes = JSON.parse((await tool(["build", "--size", "--format", "json"], { cwd })).stdout);
+  t.same(sizes.files, bySize);
+  t.same(sizes.leftOut, []);
+  t.notOk(existsSync(path), "--size writes no archive");
+
+  await t.test("a terminal", { skip: requires("script") }, async (t) => {
+    const { stdout } = await shell('script -qec "node $CLI build" /dev/null', {
+      cwd,
+      env: { CLI: cliPath, TERM: "xterm", NO_COLOR: "1" },
+    });
+    t.match(stdout.replaceAll("\r", ""), /build: 5 files, [\d.]+ KB \([\d.]+m?s\)\nout\.zip written\n$/);
+    t.ok(readFileSync(path).equals(zip));
+  });
+});
+
+t.test("other readers", async (t) => {
+  const folder = t.testdir();
+  const cwd = lay(join(folder, "app"), {
+    ...NODE_APP,
+    "bin/run": { text: "#!/bin/sh\n", mode: 0o755 },
+    "grüße/😀.txt": "hi",
+    "empty/": "",
+    link: { link: "bin/run" },
+    "text.txt": "text\n".repeat(1000),
+  });
+  const archives: [string, Buffer, number][] = [["an app", archiveOf(cwd), 9]];
+  // One more than 16 bits count: the format's larger record.
+  const data = Buffer.from("x");
+  for (const count of [65_534, 65_535, 70_000]) {
+    const entries = Array.from({ length: count }, (_, i) => ({
+      name: `f/${i}`,
+      mode: 0o100644,
+      crc32: crc32(data),
+      unpackedBytes: 1,
+      isDeflated: false,
+      data,
+    }));
+    archives.push([`${count} files`, writeZip(entries), count]);
+  }
+  for (const [i, [name, zip, count]] of archives.entries()) {
+    const path = join(folder, `${i}.zip`);
+    writeFileSync(path, zip);
+    await t.test(`unzip reads ${name}`, { skip: requires("unzip") }, (t) => {
+      t.match(execFileSync("unzip", ["-tqq", path], { encoding: "utf8" }), /^$/);
+      const header = execFileSync("unzip", ["-Zh", path], { encoding: "utf8" });
+      t.match(header, `number of entries: ${count}`);
+      t.end();
+    });
+    await t.test(`Python reads ${name}`, { skip: requires("python3") }, (t) => {
+      const script =
+        "import sys,zipfile; z=zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()), z.infolist()[0].date_time)";
+      const read = execFileSync("python3", ["-c", script, path], { encoding: "utf8" });
+      t.equal(read, `None ${count} (1980, 1, 1, 0, 0, 0)\n`);
+      t.end();
+    });
+  }
+  await t.test("unzip lays out permissions and links", { skip: requires("unzip") }, (t) => {
+    execFileSync("unzip", ["-qq", join(folder, "0.zip"), "-d", join(folder, "out")]);
+    t.equal(statSync(join(folder, "out/bin/run")).mode & 0o777, 0o755);
+    t.equal(statSync(join(folder, "out/text.txt")).mode & 0o777, 0o644);
+    t.equal(readlinkSync(join(folder, "out/link")), "bin/run");
+    t.equal(readFileSync(join(folder, "out/grüße/😀.txt"), "utf8"), "hi");
+    t.ok(statSync(join(folder, "out/empty")).isDirectory());
+    t.end();
+  });
+});
+
+t.test("how the platform runs it", async (t) => {
+  const folder = t.testdir();
+  const rows: { files: Files; runtime: string; own: boolean; deployment: object; argv?: string[] }[] = [
+    {
+      files: { "tool.json": '{ "name": "app", "proxy": { "timeout": 20 } }', "app.js": "" },
+      runtime: "nodejs24.x",
+      own: true,
+      deployment: {
+        config: { name: "app", proxy: { timeout: 20 }, type: "server" },
+        stage: "staging",
+        command: "node app.js",
+      },
+    },
+    {
+      files: {
+        "tool.json":
+          '{ "name": "app", "stages": { "production": { "domain": "a.example", "proxy": { "command": "node p.js" } } }, "alerts": [], "dns": {}, "environment": { "SECRET": "1" } }',
+        "app.js": "",
+      },
+      argv: ["-s", "production"],
+      runtime: "nodejs24.x",
+      own: true,
+      deployment: {
+        config: { name: "app", proxy: { command: "node p.js" }, type: "server" },
+        stage: "production",
+        command: "node p.js",
+      },
+    },
+    {
+      files: { "tool.json": '{ "name": "site" }', "index.html": "" },
+      runtime: "nodejs24.x",
+      own: true,
+      deployment: { config: { name: "site", type: "static" }, stage: "staging" },
+    },
+    {
+      files: { "tool.json": '{ "name": "app", "hooks": { "build": "touch server" } }', "main.go": "" },
+      runtime: "nodejs24.x",
+      own: true,
+      deployment: { config: { name: "app", type: "server" }, stage: "staging", command: "./server" },
+    },
+    {
+      files: { "tool.json": '{ "name": "app", "hooks": { "build": "touch server.jar" } }', "pom.xml": "" },
+      runtime: "java25",
+      own: false,
+      deployment: { config: { name: "app", type: "server" }, stage: "staging", command: "java -jar server.jar" },
+    },
+    {
+      files: { "tool.json": '{ "name": "app", "proxy": { "command": "python3 app.py" } }', "app.py": "" },
+      runtime: "python3.14",
+      own: false,
+      deployment: {
+        config: { name: "app", proxy: { command: "python3 app.py" }, type: "server" },
+        stage: "staging",
+        command: "python3 app.py",
+        environment: { PYTHONPATH: ".pypath" },
+      },
+    },
+  ];
+  for (const [i, { files, runtime, own, deployment, argv = [] }] of rows.entries()) {
+    const name = Object.keys(files)[1]!;
+    const cwd = lay(join(folder, String(i)), files);
+    const { stdout } = await tool(["build", "--format", "json", ...argv], { cwd });
+    t.equal(JSON.parse(stdout).runtime, runtime, name);
+    const entries = unzip(readFileSync(join(cwd, "out.zip")));
+    const find = (path: string) => entries.find((entry) => entry.name === path);
+    t.equal(find(".tool/bootstrap.cjs") !== undefined, own, `${name}: the runtime's file`);
+    t.same(JSON.parse(String(find(".tool/deployment.json")?.content)), deployment, `${name}: deployment.json`);
+  }
+});
+
+t.test("the examples as they are deployed", async (t) => {
+  const rows: Record<string, { path: string; status: number; body?: RegExp }[]> = {
+    "node-server": [
+      { path: "/", status: 200, body: /<h1>Orders<\/h1>/ },
+      { path: "/assets/app.js", status: 200, body: /querySelectorAll/ },
+      { path: "/api/orders/42?fail=1", status: 500 },
+      { path: "/order/46", status: 301 },
+    ],
+    "static-site": [
+      { path: "/", status: 200, body: /Field notes/ },
+      { path: "/guide/", status: 200, body: /Rivers/ },
+      { path: "/tool.json", status: 404 },
+      { path: "/.tool/deployment.json", status: 404 },
+    ],
+  };
+  for (const [example, requests] of Object.entries(rows)) {
+    const app = await runBuilt(t, join(root, "examples", example));
+    for (const { path, status, body } of requests) {
+      const response = await ask(app.port, { path });
+      t.equal(response.status, status, `${example} ${path}`);
+      if (body !== undefined) t.match(response.body.toString(), body, `${example} ${path}: body`);
+    }
+  }
 });
