@@ -758,3 +758,35 @@ t.test("the examples as they are deployed", async (t) => {
     }
   }
 });
+
+t.test("validators of a deployed file are of its content, as all files have the same time", async (t) => {
+  const cwd = lay(t.testdir(), {
+    "tool.json": '{ "name": "site", "type": "static" }',
+    "index.html": "one",
+    "same.html": "one",
+    "large.txt": "1".repeat(1_500_000),
+  });
+  const tagOf = async (path: string, headers: Record<string, string> = {}) => {
+    const app = await runBuilt(t, cwd);
+    const response = await ask(app.port, { path, headers });
+    const find = (name: string) => response.headers.find(([header]) => header.toLowerCase() === name)?.[1];
+    return { status: response.status, tag: find("etag"), modified: find("last-modified") };
+  };
+  const first = await tagOf("/");
+  t.match(first, { status: 200, tag: /^"[0-9a-f]{16}"$/, modified: undefined });
+  t.equal((await tagOf("/same.html")).tag, first.tag);
+  t.equal((await tagOf("/", { "If-None-Match": first.tag! })).status, 304);
+  t.equal((await tagOf("/", { "If-Modified-Since": "Tue, 01 Jan 1980 00:00:00 GMT" })).status, 200);
+  t.equal((await tagOf("/", { "If-Unmodified-Since": "Tue, 01 Jan 1970 00:00:00 GMT" })).status, 200);
+  const range = { Range: "bytes=0-0", "If-Range": "Tue, 01 Jan 1980 00:00:00 GMT" };
+  t.equal((await tagOf("/", range)).status, 200);
+  t.equal((await tagOf("/", { ...range, "If-Range": first.tag! })).status, 206);
+  const large = await tagOf("/large.txt");
+  t.match(large.tag, /^"[0-9a-f]{16}"$/);
+  writeFileSync(join(cwd, "index.html"), "two");
+  writeFileSync(join(cwd, "large.txt"), "2".repeat(1_500_000));
+  const second = await tagOf("/", { "If-None-Match": first.tag! });
+  t.equal(second.status, 200, "the same size, another content");
+  t.not(second.tag, first.tag);
+  t.equal((await tagOf("/large.txt", { "If-None-Match": large.tag! })).status, 200);
+});
