@@ -36,7 +36,7 @@ export type Invocation = { readonly globals: Globals } & (
   | { readonly kind: "command"; readonly name: string; readonly argv: readonly string[] }
   | { readonly kind: "help"; readonly topic: readonly string[] }
   | { readonly kind: "version" }
-  /** The first word is no command of ours: a stage, a command of a later version, or a slip. */
+  /** The first word is no command of ours: a stage, which stands for deploying it, or a slip. */
   | { readonly kind: "unknown"; readonly word: string }
   | ({ readonly kind: "misuse" } & Misuse)
 );
@@ -54,6 +54,9 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
   { long: "format", value: "format", repeatable: false, description: "text (default) or json" },
   { long: "version", repeatable: false, description: "Show the version" },
 ];
+
+/** What no words mean: the specification's default command. */
+const DEFAULT_COMMAND = "deploy";
 
 /** The formats of a command, the usual one first. What checks files speaks to what shows them, too. */
 export function formatsOf(name: string | undefined): readonly Format[] {
@@ -202,7 +205,11 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   if (misuse !== undefined) return { kind: "misuse", globals, ...misuse };
   if (last("version") !== undefined) return { kind: "version", globals };
   if (first === "help") return { kind: "help", globals, topic: words };
-  if (first === undefined) return { kind: "help", globals, topic: [] };
+  if (first === undefined) {
+    return last("help") === undefined
+      ? { kind: "command", globals, name: DEFAULT_COMMAND, argv: [DEFAULT_COMMAND, "--"] }
+      : { kind: "help", globals, topic: [] };
+  }
   if (isGroup && (command?.maxWords ?? 0) === 0 && words.length > 0) {
     return { kind: "misuse", globals, ...unknownBelow(first, words[0]!, commands) };
   }

@@ -5,7 +5,7 @@ import { type Context, contextOf, EXIT } from "./context.ts";
 import { renderHelp } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
 import { type Command, describeTable } from "./table.ts";
-import { explainUnknown } from "./unknown-command.ts";
+import { explainUnknown, stagesHere } from "./unknown-command.ts";
 import { version } from "./version.ts";
 
 type Run = (context: Context) => Promise<number>;
@@ -13,6 +13,60 @@ type Run = (context: Context) => Promise<number>;
 /** A word in backquotes is what help calls the flag's value; `...` says that the flag may be repeated. */
 export const table = () =>
   sade("tool")
+    .command("deploy [stage]", "Build the app and put it in force as a stage (staging)")
+    .option("--no-build", "Deploy the files as they lie here, without the build hooks")
+    .example("                                 # the same as tool deploy staging")
+    .example("production                       # the same as tool deploy production")
+    .example("deploy staging --verbose         # with what is left out, and all that hooks write")
+    .example("deploy production --format json")
+    .action(
+      (stage, flags): Run =>
+        async (context) =>
+          (await import("./commands/deploy.ts")).deploy(context, stage, flags),
+    )
+
+    .command("rollback [version]", "Put the deployment before in force again, or the one of a commit, tag or version")
+    .option("-s, --stage", "Roll `stage` back (staging)", "")
+    .example("rollback                         # again: back to where it was")
+    .example("rollback v1.4.0 --stage production")
+    .action(
+      (version, flags): Run =>
+        async (context) =>
+          (await import("./commands/rollback.ts")).rollback(context, version, flags),
+    )
+
+    .command("deploys", "List the deployments that are kept, newest first")
+    .option("-s, --stage", "Only those of `stage`", "")
+    .example("deploys")
+    .example("deploys --stage production --format json")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/deploys.ts")).deploys(context, flags),
+    )
+
+    .command("url", "Show where a stage answers")
+    .option("-s, --stage", "Of `stage` (staging)", "")
+    .option("-o, --open", "Open it in the browser", false)
+    .option("-c, --copy", "Copy it to the clipboard", false)
+    .example("url --open")
+    .example("curl $(tool url --stage production)")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/url.ts")).url(context, flags),
+    )
+
+    .command("prune", "Remove old deployments of a stage")
+    .option("-s, --stage", "Of `stage` (staging)", "")
+    .option("-r, --retain", "Keep the newest `number` of them (30)", "")
+    .example("prune --stage production --retain 10")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/prune.ts")).prune(context, flags),
+    )
+
     .command("start", "Run the app on this machine, behind the same proxy that it gets when deployed")
     .option("-c, --command", "Start the server with `command` instead", "")
     .option("-o, --open", "Open the browser when the app answers", false)
@@ -127,8 +181,12 @@ export const table = () =>
 /** Runs the words after `tool` and answers the exit code: 0 done, 1 failed, 2 misuse, 130 interrupted. */
 export async function run(io: Io, argv: readonly string[]): Promise<number> {
   const commands = describeTable(table());
-  const invocation = readArgv(argv, commands);
+  let invocation = readArgv(argv, commands);
   const context = contextOf(io, invocation.globals);
+  // `tool production`: a word that names a stage stands for deploying it, and no other word does.
+  if (invocation.kind === "unknown" && stagesHere(context.directory).includes(invocation.word)) {
+    invocation = readArgv(["deploy", ...argv], commands);
+  }
   switch (invocation.kind) {
     case "misuse":
       return context.misuse(invocation.message, invocation.hint);

@@ -1,4 +1,5 @@
 import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
+import { humanBytes } from "../../../grammar/units/bytes.ts";
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
 import { DEFAULT_STAGES } from "../../../schema/index.ts";
 import { type Commit, type DeployResult, PlatformError, type Watched } from "../../platform.ts";
@@ -56,6 +57,7 @@ export interface StageArtifact extends Archive {
 
 /** What is in force as a stage before a deploy. */
 export interface StageBefore {
+  readonly stage: string;
   readonly alias: AliasConfiguration | undefined;
   readonly record: DeployRecord | undefined;
 }
@@ -77,7 +79,7 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
       "tool stack plan shows what it takes, tool stack apply makes it; then it can be deployed",
     );
   }
-  return { alias, record };
+  return { stage, alias, record };
 }
 
 /**
@@ -114,7 +116,12 @@ export async function deployStage(
 
   const roleArn = async () => {
     if (settings.role === undefined) {
-      return phase("role", (note) => ensureRole(cloud, written, { signal, note }).then(({ arn }) => arn));
+      const role = await phase(
+        "role",
+        () => ensureRole(cloud, written, signal),
+        ({ outcome }) => outcome,
+      );
+      return role.arn;
     }
     const accountId = alias?.AliasArn === undefined ? await cloud.accountId() : accountOf(alias.AliasArn);
     return settings.role.startsWith("arn:")
@@ -149,22 +156,26 @@ export async function deployStage(
               { signal, note },
             ),
           );
-    const published: Published = await phase("publish", async (note) => {
-      const publication = {
-        functionName: name,
-        settings,
-        roleArn: role,
-        runtimeLayerArn,
-        tags: { [TAGS.app]: written.name },
-        code: () => upload(artifact, artifactKey(written.name, toHex(artifact.sha256Base64))),
-        sha256Base64: artifact.sha256Base64,
-        signal,
-        note,
-      };
-      const created = existing === undefined ? await createFunction(lambda, publication) : undefined;
-      isNew = created !== undefined;
-      return created ?? updateFunction(lambda, publication);
-    });
+    const published: Published = await phase(
+      "publish",
+      async (note) => {
+        const publication = {
+          functionName: name,
+          settings,
+          roleArn: role,
+          runtimeLayerArn,
+          tags: { [TAGS.app]: written.name },
+          code: () => upload(artifact, artifactKey(written.name, toHex(artifact.sha256Base64))),
+          sha256Base64: artifact.sha256Base64,
+          signal,
+          note,
+        };
+        const created = existing === undefined ? await createFunction(lambda, publication) : undefined;
+        isNew = created !== undefined;
+        return created ?? updateFunction(lambda, publication);
+      },
+      (published) => `version ${published.version}, ${humanBytes(artifact.bytes)}`,
+    );
     ({ version, accountId } = published);
   }
 
@@ -302,10 +313,14 @@ function toHex(base64: string): string {
 
 /** Reports the beginning and the end of each phase. One that fails has no end. */
 function phases({ report }: Watched) {
-  return async <T>(phase: string, run: (note: (text: string) => void) => Promise<T>): Promise<T> => {
+  return async <T>(
+    phase: string,
+    run: (note: (text: string) => void) => Promise<T>,
+    outcome?: (result: T) => string,
+  ): Promise<T> => {
     report({ kind: "begin", phase });
     const result = await run((text) => report({ kind: "note", phase, text }));
-    report({ kind: "end", phase });
+    report({ kind: "end", phase, ...(outcome !== undefined && { text: outcome(result) }) });
     return result;
   };
 }

@@ -12,7 +12,7 @@ import { type Attempts, retrying } from "./retrying.ts";
 export async function ensureRole(
   cloud: Cloud,
   config: PolicyInput["config"],
-  { signal, note }: { readonly signal: AbortSignal; readonly note: (text: string) => void },
+  signal: AbortSignal,
 ): Promise<{ readonly arn: string; readonly outcome: "created" | "updated" | "unchanged" }> {
   const iam = await cloud.iam();
   const name = roleName(config.name, cloud.region);
@@ -29,7 +29,6 @@ export async function ensureRole(
   }
   const arn = role.Arn!;
   if (tags.get(TAGS.policyHash) === hash) return { arn, outcome: "unchanged" };
-  note(found === undefined ? "created" : "its permissions change");
   const policy = functionPolicy({ config, region: cloud.region, accountId: accountOf(arn) });
   await retrying(
     () =>
