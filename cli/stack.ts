@@ -1,5 +1,12 @@
+import type { TargetOptions } from "./platform.ts";
+
 // What stands in front of an app's function, as commands speak of it. That it is a stack of one provider shows only below
 // cli/aws.
+
+/** The stack of the app that tool.json names. Nothing is called yet. */
+export async function openStack(options: TargetOptions): Promise<Stack> {
+  return (await import("./aws/stack/open.ts")).openStack(options);
+}
 
 /** The stack of one app. Every method throws a `PlatformError` where the outside world failed. */
 export interface Stack {

@@ -9,7 +9,7 @@ import type { Zones } from "./domains.ts";
 import { zoneOf } from "./zones.ts";
 
 /** Certificates of domains at the edge live here, whatever the app's region is. */
-const REGION = "us-east-1";
+export const CERTIFICATE_REGION = "us-east-1";
 
 /** Where owners of domains read mail: ACM writes to these and to nobody else. */
 const MAILBOXES = ["admin", "administrator", "hostmaster", "postmaster", "webmaster"];
@@ -36,7 +36,7 @@ export async function findCertificates(
   signal: AbortSignal,
 ): Promise<KnownCertificate[]> {
   if (domains.length === 0) return [];
-  const acm = await cloud.acm(REGION);
+  const acm = await cloud.acm(CERTIFICATE_REGION);
   const arns = new Map<string, Set<string>>(domains.map((domain) => [domain, new Set()]));
   for (let NextToken: string | undefined; ; ) {
     const page = await acm.listCertificates(
@@ -79,7 +79,7 @@ export async function requestCertificate(
   zones: Zones,
   signal: AbortSignal,
 ): Promise<KnownCertificate> {
-  const acm = await cloud.acm(REGION);
+  const acm = await cloud.acm(CERTIFICATE_REGION);
   const zone = zoneOf(domain, zones);
   const owner = getDomain(domain) ?? domain;
   const { CertificateArn } = await acm.requestCertificate(
