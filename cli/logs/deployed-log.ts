@@ -86,8 +86,9 @@ export async function deployedSource(
   };
 }
 
-async function* failed(error: PlatformError): AsyncGenerator<Block> {
-  throw new RemoteError(error);
+/** An input that fails at once. */
+function failed(error: PlatformError): AsyncIterable<Block> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new RemoteError(error)) }) };
 }
 
 /** The outside world failed while its log was read. What came before counts. */
