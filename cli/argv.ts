@@ -99,10 +99,12 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       isGroup = false;
     }
   };
-  const unknown = (written: string, name: string) => {
+  const unknown = (written: string, name: string, behind: readonly string[]) => {
     // Behind an unknown command every flag is unknown; the command is what has to be said.
     if (first !== undefined && command === undefined && !isGroup) return;
-    const owner = commands.find(({ flags }) => flags.some((flag) => name === flag.long || name === flag.short));
+    const owns = ({ flags }: Shape) => flags.some((flag) => name === flag.long || name === flag.short);
+    const named = commands.find((one) => isGroup && behind.some((word) => one.name === `${first} ${word}`));
+    const owner = named !== undefined && owns(named) ? named : commands.find(owns);
     const isBefore = first === undefined || (isGroup && owner?.name.startsWith(`${first} `));
     if (isBefore && owner !== undefined) {
       fail(`${written} stands before the command`, `write it behind: tool ${owner.name} ${written}`);
@@ -153,7 +155,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       const equals = text.indexOf("=");
       const name = text.slice(2, equals < 0 ? undefined : equals);
       const flag = known().find(({ long }) => long === name);
-      if (flag === undefined) unknown(`--${name}`, name);
+      if (flag === undefined) unknown(`--${name}`, name, argv.slice(i + 1));
       else if (flag.value === undefined && equals >= 0) fail(`--${name} takes no value`, `write --${name} alone`);
       else if (flag.value === undefined) flags.push({ flag, value: undefined });
       else flags.push({ flag, value: value(flag, `--${name}`, equals < 0 ? undefined : text.slice(equals + 1)) });
@@ -164,7 +166,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       const letter = text[at]!;
       const flag = known().find(({ short }) => short === letter);
       if (flag === undefined) {
-        unknown(`-${letter}`, letter);
+        unknown(`-${letter}`, letter, argv.slice(i + 1));
         break;
       }
       if (flag.value === undefined) {

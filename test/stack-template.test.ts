@@ -14,10 +14,9 @@ import {
   buildTemplate,
   type Known,
   type Resource,
-  remoteStages,
-  resolved,
   type StackInput,
   templateHash,
+  wantedStages,
 } from "../cli/aws/stack/template.ts";
 import { withStage } from "../cli/aws/stack/with-stage.ts";
 import { type Config, checkConfig } from "../schema/index.ts";
@@ -30,9 +29,11 @@ const input = (config: Partial<Config>): StackInput => ({
   accountId: "123456789012",
 });
 
+const BOTH = ["staging", "production"];
+
 /** Everything is deployed, nothing else is known. */
 function known(config: Partial<Config>, more: Partial<Known> = {}): Known {
-  const stages = more.stages ?? remoteStages(resolved(input(config)).config);
+  const stages = more.stages ?? wantedStages({ name: "app", ...config }, BOTH);
   return { stages, deployed: new Set(stages), certificates: {}, zones: {}, ...more };
 }
 
@@ -516,22 +517,25 @@ t.test("the hash is that of what tool.json asks for", (t) => {
   const domain = { stages: { production: { domain: "a.example.com" } } };
   const output = (config: Partial<Config>, more: Partial<Known> = {}) =>
     build(config, more).template.Outputs.TemplateHash!.Value;
-  t.equal(output({}), templateHash(input({})));
-  t.equal(output({}, { deployed: new Set() }), templateHash(input({})), "whatever was deployed");
+  t.equal(output({}), templateHash(input({}), BOTH));
+  t.equal(output({}, { deployed: new Set() }), templateHash(input({}), BOTH), "whatever was deployed");
   t.equal(
     output({ environment: { A: "1" } }),
-    templateHash(input({})),
+    templateHash(input({}), BOTH),
     "code and settings of the function are no part of it",
   );
-  t.not(output({}, { stages: ["staging"] }), templateHash(input({})), "a stage is missing");
-  t.not(output(domain), templateHash(input(domain)), "a domain waits for its certificate");
+  t.not(output({}, { stages: ["staging"] }), templateHash(input({}), BOTH), "a stage is missing");
+  t.not(output(domain), templateHash(input(domain), BOTH), "a domain waits for its certificate");
   t.equal(
     output(domain, { certificates: { "a.example.com": ARN }, zones: { "example.com": "Z1" } }),
-    templateHash(input(domain)),
+    templateHash(input(domain), BOTH),
     "whatever certificate and zone it is",
   );
   const chat = (url: string): Partial<Config> => ({ actions: [{ name: "chat", type: "chat", url }] });
-  t.not(templateHash(input(chat("https://a.example.com/1"))), templateHash(input(chat("https://a.example.com/2"))));
+  t.not(
+    templateHash(input(chat("https://a.example.com/1")), BOTH),
+    templateHash(input(chat("https://a.example.com/2")), BOTH),
+  );
   t.end();
 });
 
@@ -616,7 +620,11 @@ t.test("a stage is added to a stack, and nothing else is touched", (t) => {
         `${name}: ${pattern}`,
       );
     t.same(Object.keys(parameters), Object.keys(template.Parameters ?? {}), name);
-    t.equal(template.Outputs.TemplateHash!.Value === templateHash(input(after)), isUpToDate, `${name}: up to date`);
+    t.equal(
+      template.Outputs.TemplateHash!.Value === templateHash(input(after), BOTH),
+      isUpToDate,
+      `${name}: up to date`,
+    );
   }
   t.end();
 });
@@ -628,7 +636,26 @@ t.test("a stage that waited for its first deploy is opened", (t) => {
   const ids = Object.keys(template.Resources).filter((id) => !Object.hasOwn(old.Resources, id));
   t.same(ids, ["PermissionBeta"]);
   t.same(template.Outputs.StageBeta!.Value, '{"name":"beta","isOpen":true,"domain":"a.example.com","path":"/b"}');
-  t.equal(template.Outputs.TemplateHash!.Value, templateHash(input(config)), "nothing is left to apply");
+  t.equal(template.Outputs.TemplateHash!.Value, templateHash(input(config), BOTH), "nothing is left to apply");
+  t.end();
+});
+
+t.test("which stages the stack has", (t) => {
+  const rows: [written: string[], present: string[], expected: string[]][] = [
+    [[], [], []],
+    [[], ["staging"], ["staging"]],
+    [["production"], ["staging"], ["staging", "production"]],
+    [
+      ["development", "beta"],
+      ["staging", "beta"],
+      ["staging", "beta"],
+    ],
+    [[], ["staging", "beta"], ["staging"]],
+  ];
+  for (const [written, present, expected] of rows) {
+    const stages = Object.fromEntries(written.map((stage) => [stage, {}]));
+    t.same(wantedStages({ name: "app", stages }, present), expected, `${written} written, ${present} there`);
+  }
   t.end();
 });
 

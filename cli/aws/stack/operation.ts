@@ -20,6 +20,8 @@ export type StackEvent =
       readonly status: string;
       readonly reason: string | undefined;
       readonly at: Date;
+      /** Whether the operation failed before and is taken back. */
+      readonly isRollback: boolean;
     }
   /** Something to know: a wait for another run, a stack that is made again. */
   | { readonly kind: "note"; readonly text: string };
@@ -81,6 +83,7 @@ async function untilSettled(
 ): Promise<CloudEvent[]> {
   const seen = new Set<string>();
   const all: CloudEvent[] = [];
+  let isRollback = false;
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
     // The state first: what happened before it is in the events that are read then.
     const status = (await describeStack(cloud, stackId, signal))?.StackStatus ?? "DELETE_COMPLETE";
@@ -89,6 +92,10 @@ async function untilSettled(
       all.push(event);
       const { LogicalResourceId: logicalId, ResourceType: type, ResourceStatus, Timestamp } = event;
       // The stack is a resource of itself; its state is the operation's.
+      if (type === "AWS::CloudFormation::Stack" && /ROLLBACK_IN_PROGRESS$/.test(ResourceStatus ?? "") && !isRollback) {
+        isRollback = true;
+        report({ kind: "note", text: "that failed: what was changed is being put back" });
+      }
       if (logicalId === undefined || type === "AWS::CloudFormation::Stack") continue;
       report({
         kind: "resource",
@@ -99,6 +106,7 @@ async function untilSettled(
         status: ResourceStatus ?? "",
         reason: event.ResourceStatusReason,
         at: Timestamp ?? new Date(),
+        isRollback,
       });
     }
     if (!isWorking(status)) return all;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Config, forStage, type ResolvedConfig, withDefaults } from "../../../schema/index.ts";
+import { type Config, DEFAULT_STAGES, forStage, type ResolvedConfig, withDefaults } from "../../../schema/index.ts";
 import { TAGS } from "../names.ts";
 import { actionResources, alarmResources } from "./alarms.ts";
 import { domainResources, stageDomain, type Zones, zoneResources } from "./domains.ts";
@@ -120,11 +120,12 @@ export function buildTemplate(input: StackInput, known: Known): StackTemplate {
 
 /**
  * The hash of what tool.json asks for: the stack is behind where its own, the output TemplateHash, is another. It does
- * not depend on what the account answers (ARNs of certificates, ids of zones, which stages were deployed).
+ * not depend on what the account answers (ARNs of certificates, ids of zones, which stages were deployed). `present` are
+ * the stages that the stack has.
  */
-export function templateHash(input: StackInput): string {
+export function templateHash(input: StackInput, present: readonly string[]): string {
   const { config } = resolved(input);
-  const stages = remoteStages(config);
+  const stages = wantedStages(input.config, present);
   return partialHash(
     input,
     stages,
@@ -148,10 +149,17 @@ export const resolved = (input: StackInput): AppStack => ({
   config: withDefaults(input.config, { env: {} }),
 });
 
-/** The stages that are deployed: all but the local one. */
-export function remoteStages(config: ResolvedConfig): string[] {
-  return Object.keys(config.stages).filter((stage) => stage !== "development");
+/**
+ * The remote stages that the stack is to have. Staging and production exist without being written: they come with their
+ * first deploy, or when tool.json says something of them.
+ */
+export function wantedStages(config: Config, present: readonly string[]): string[] {
+  const written = Object.keys(config.stages ?? {});
+  const remote = [...new Set([...DEFAULT_STAGES, ...written])].filter((stage) => stage !== LOCAL_STAGE);
+  return remote.filter((stage) => written.includes(stage) || present.includes(stage));
 }
+
+const LOCAL_STAGE = "development";
 
 export interface Parts {
   readonly resources: Resources;
