@@ -19,11 +19,12 @@ export function renderHelp(
   if (topic === undefined) {
     return [
       "Deploy an HTTP server or a static site, run it locally, query its logs.",
-      ...block("Usage", ["  tool <command> [flags]"]),
+      ...block("Usage", ["  tool <command> [flags]", "  tool [stage]  (the same as tool deploy [stage])"]),
       ...block("Commands", rows(commands)),
       ...block("Flags of every command", columnsOf(globalFlagsOf(undefined).map(flagRow), width)),
       ...block("Examples", [
         "  tool start --open",
+        "  tool deploy production",
         "  tool logs -f error",
         "  tool validate --strict --format json",
         "  tool help logs",

@@ -11,6 +11,7 @@ import {
   functionName,
   partition,
   previousAlias,
+  roleName,
   runtimeLayerKey,
   stageAlias,
   TAGS,
@@ -84,8 +85,8 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
 
 /**
  * Puts an artifact in force as the stage. Each step can be the last one that happens: the next run finds what is done and
- * goes on behind it. A deploy of a changed app takes five calls, one more where Git names the commit, and the questions
- * until the function is ready.
+ * goes on behind it. With the first look, a deploy of a changed app takes five calls, one more where Git names the commit,
+ * and the questions until the function is ready; one without a change three.
  */
 export async function deployStage(
   deploy: StageDeploy,
@@ -114,19 +115,22 @@ export async function deployStage(
     policy: settings.role === undefined ? policyHash(written) : "",
   };
 
+  let isRoleSeen = false;
+  const ownRole = async () => {
+    isRoleSeen = true;
+    const { arn } = await phase(
+      "role",
+      () => ensureRole(cloud, written, signal),
+      ({ outcome }) => outcome,
+    );
+    return arn;
+  };
+  /** One that this stage's last deploy left as it has to be is not asked for. */
   const roleArn = async () => {
-    if (settings.role === undefined) {
-      const role = await phase(
-        "role",
-        () => ensureRole(cloud, written, signal),
-        ({ outcome }) => outcome,
-      );
-      return role.arn;
-    }
-    const accountId = alias?.AliasArn === undefined ? await cloud.accountId() : accountOf(alias.AliasArn);
-    return settings.role.startsWith("arn:")
-      ? settings.role
-      : `arn:${partition(cloud.region)}:iam::${accountId}:role/${settings.role}`;
+    if (settings.role?.startsWith("arn:")) return settings.role;
+    if (settings.role === undefined && record?.policy !== wanted.policy) return ownRole();
+    const id = alias?.AliasArn === undefined ? await cloud.accountId() : accountOf(alias.AliasArn);
+    return `arn:${partition(cloud.region)}:iam::${id}:role/${settings.role ?? roleName(written.name, cloud.region)}`;
   };
 
   const isSame = record?.code === wanted.code && record.settings === wanted.settings;
@@ -163,6 +167,9 @@ export async function deployStage(
           functionName: name,
           settings,
           roleArn: role,
+          onRoleRefused: async () => {
+            if (settings.role === undefined && !isRoleSeen) await ownRole();
+          },
           runtimeLayerArn,
           tags: { [TAGS.app]: written.name },
           code: () => upload(artifact, artifactKey(written.name, toHex(artifact.sha256Base64))),

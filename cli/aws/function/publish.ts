@@ -9,6 +9,8 @@ export interface Publication {
   readonly functionName: string;
   readonly settings: FunctionSettings;
   readonly roleArn: string;
+  /** Called where the service may not assume the role: it may be gone, and not only be new. */
+  readonly onRoleRefused: () => Promise<void>;
   readonly runtimeLayerArn: string | undefined;
   readonly tags: Readonly<Record<string, string>>;
   readonly code: () => Promise<CodeSource>;
@@ -33,7 +35,7 @@ const FIRST_WAIT_MS = 100;
 
 /** Makes the function with its first version. Undefined where there is one by now. */
 export async function createFunction(lambda: Lambda, publication: Publication): Promise<Published | undefined> {
-  const { functionName, settings, roleArn, runtimeLayerArn, tags, signal, note } = publication;
+  const { functionName, settings, roleArn, runtimeLayerArn, tags, signal } = publication;
   const code = await publication.code();
   try {
     const created = await retrying(
@@ -51,7 +53,7 @@ export async function createFunction(lambda: Lambda, publication: Publication): 
           },
           { abortSignal: signal },
         ),
-      { ...roleWait(note), signal },
+      { ...roleWait(publication), signal },
     );
     return finish(lambda, publication, created);
   } catch (error) {
@@ -75,7 +77,7 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
             { FunctionName: functionName, ...configurationOf(settings, { roleArn, runtimeLayerArn }) },
             { abortSignal: signal },
           ),
-        { ...roleWait(note), signal },
+        { ...roleWait(publication), signal },
       );
       const ready = await settled(lambda, functionName, configured, signal);
       if (!hasEnvironment(settings, ready.Environment?.Variables)) throw new ChangedMeanwhile();
@@ -106,13 +108,16 @@ class ChangedMeanwhile extends Error {
   }
 }
 
-function roleWait(note: (text: string) => void) {
+function roleWait({ note, onRoleRefused }: Publication) {
   return {
     isWorthAnother: ({ name, message }: Error) =>
       name === "InvalidParameterValueException" && /role.*cannot be assumed/i.test(message),
     firstWaitMs: 500,
     limitMs: ROLE_WAIT_MS,
-    onWait: () => note("waiting until the function's role may be used"),
+    async onWait() {
+      note("waiting until the function's role may be used");
+      await onRoleRefused();
+    },
   };
 }
 

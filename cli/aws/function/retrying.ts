@@ -6,7 +6,8 @@ export interface Attempts {
   readonly firstWaitMs: number;
   /** Of all waits together. */
   readonly limitMs: number;
-  readonly onWait?: (error: Error, waitedMs: number) => void;
+  /** Before a wait; what it does may be what the next attempt needs. */
+  readonly onWait?: () => Promise<void> | void;
 }
 
 /** Longer waits would only make a person wait for what has happened. */
@@ -26,7 +27,7 @@ export async function retrying<T>(
       if (!(error instanceof Error) || !isWorthAnother(error) || waitedMs >= limitMs) throw error;
       // Two that wait for each other would meet again and again without it.
       const thisWaitMs = Math.min(waitMs, MAX_WAIT_MS) * (0.75 + Math.random() / 2);
-      onWait?.(error, waitedMs);
+      await onWait?.();
       await sleep(thisWaitMs, undefined, { signal });
       waitedMs += thisWaitMs;
       waitMs *= 2;
