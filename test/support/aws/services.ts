@@ -1,6 +1,7 @@
 // Which services there are, how they speak, and who answers.
 import { openAcm } from "./acm.ts";
 import { openApiGateway } from "./api-gateway.ts";
+import { openCloudFormation } from "./cloudformation/index.ts";
 import { openCloudWatch } from "./cloudwatch.ts";
 import { openIam } from "./iam.ts";
 import { openLambda } from "./lambda/index.ts";
@@ -19,6 +20,7 @@ import type { Factories } from "./world.ts";
 export interface Services {
   readonly acm: ReturnType<typeof openAcm>;
   readonly apigateway: ReturnType<typeof openApiGateway>;
+  readonly cloudformation: ReturnType<typeof openCloudFormation>;
   readonly iam: ReturnType<typeof openIam>;
   readonly lambda: ReturnType<typeof openLambda>;
   readonly logs: ReturnType<typeof openLogs>;
@@ -35,6 +37,7 @@ export interface Services {
 export const factories: Factories = {
   acm: openAcm,
   apigateway: openApiGateway,
+  cloudformation: openCloudFormation,
   iam: openIam,
   lambda: openLambda,
   logs: openLogs,
@@ -52,6 +55,7 @@ export const factories: Factories = {
 const CLIENTS: Readonly<Record<keyof Services, readonly [Protocol, () => Promise<object>]>> = {
   acm: ["json-1.1", () => import("@aws-sdk/client-acm")],
   apigateway: ["rest-json", () => import("@aws-sdk/client-api-gateway")],
+  cloudformation: ["query", () => import("@aws-sdk/client-cloudformation")],
   iam: ["query", () => import("@aws-sdk/client-iam")],
   lambda: ["rest-json", () => import("@aws-sdk/client-lambda")],
   logs: ["json-1.1", () => import("@aws-sdk/client-cloudwatch-logs")],
