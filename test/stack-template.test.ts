@@ -642,7 +642,8 @@ t.test("a stage that waited for its first deploy is opened", (t) => {
 
 t.test("which stages the stack has", (t) => {
   const rows: [written: string[], present: string[], expected: string[]][] = [
-    [[], [], []],
+    [[], [], ["staging"]],
+    [["development"], [], ["staging"]],
     [[], ["staging"], ["staging"]],
     [["production"], ["staging"], ["staging", "production"]],
     [

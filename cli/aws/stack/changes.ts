@@ -21,50 +21,46 @@ export function additions(template: Template): Change[] {
  * come from the two templates, as a change set tells them only where they stand there literally.
  */
 export function changesOf(set: readonly CloudChange[], before: Template, after: Template): Change[] {
-  return order(
-    set.flatMap(({ ResourceChange }): Change[] => {
-      const {
-        LogicalResourceId: id,
-        ResourceType,
-        Action,
-        Replacement,
-        PolicyAction,
-        Details = [],
-      } = ResourceChange ?? {};
-      if (id === undefined || Action === undefined) return [];
-      const [old, now] = [before.Resources[id], after.Resources[id]];
-      const known = now ?? old;
-      const facts = known === undefined ? { type: ResourceType ?? "", about: id, stage: undefined } : factsOf(known);
-      const action = Action === "Add" ? "add" : Action === "Remove" ? "remove" : "change";
-      const differing = action === "change" ? propertyChanges(old?.Properties ?? {}, now?.Properties ?? {}) : [];
-      const said = Details.flatMap(({ Target }) => (Target?.Name === undefined ? [] : [Target.Name]));
-      // What follows from another resource, or from a parameter, does not differ in the templates.
-      const followed = [...new Set(said)].filter((name) => !differing.some(({ path }) => path.split(".")[0] === name));
-      return [
-        {
-          action,
-          id,
-          ...facts,
-          replaced:
-            Action !== "Modify"
-              ? "no"
-              : Replacement === "True"
-                ? "yes"
-                : Replacement === "Conditional"
-                  ? "possibly"
-                  : "no",
-          isKept:
-            action === "remove" && (PolicyAction === "Retain" || (old?.DeletionPolicy ?? "").startsWith("Retain")),
-          properties: [
-            ...differing,
-            ...followed
-              .filter(() => action === "change")
-              .map((path) => ({ path, before: undefined, after: undefined })),
-          ],
-        },
-      ];
-    }),
-  );
+  const changes = set.flatMap(({ ResourceChange }): Change[] => {
+    const {
+      LogicalResourceId: id,
+      ResourceType,
+      Action,
+      Replacement,
+      PolicyAction,
+      Details = [],
+    } = ResourceChange ?? {};
+    if (id === undefined || Action === undefined) return [];
+    const [old, now] = [before.Resources[id], after.Resources[id]];
+    const known = now ?? old;
+    const facts = known === undefined ? { type: ResourceType ?? "", about: id, stage: undefined } : factsOf(known);
+    const action = Action === "Add" ? "add" : Action === "Remove" ? "remove" : "change";
+    const differing = action === "change" ? propertyChanges(old?.Properties ?? {}, now?.Properties ?? {}) : [];
+    const said = Details.flatMap(({ Target }) => (Target?.Name === undefined ? [] : [Target.Name]));
+    // What follows from another resource, or from a parameter, does not differ in the templates.
+    const followed = [...new Set(said)].filter((name) => !differing.some(({ path }) => path.split(".")[0] === name));
+    return [
+      {
+        action,
+        id,
+        ...facts,
+        replaced:
+          Action !== "Modify"
+            ? "no"
+            : Replacement === "True"
+              ? "yes"
+              : Replacement === "Conditional"
+                ? "possibly"
+                : "no",
+        isKept: action === "remove" && (PolicyAction === "Retain" || (old?.DeletionPolicy ?? "").startsWith("Retain")),
+        properties: [
+          ...differing,
+          ...followed.filter(() => action === "change").map((path) => ({ path, before: undefined, after: undefined })),
+        ],
+      },
+    ];
+  });
+  return order(changes.sort(byTemplate(before, after)));
 }
 
 /** Properties that differ, by path: `Target.Input`. Lists and references are shown whole. */
@@ -86,6 +82,13 @@ export function propertyChanges(
 function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return !Object.keys(value).some((key) => key === "Ref" || key.startsWith("Fn::"));
+}
+
+/** As the templates have them: a change set has an order of its own. */
+function byTemplate(before: Template, after: Template) {
+  const ids = [...new Set([...Object.keys(after.Resources), ...Object.keys(before.Resources)])];
+  const rank = new Map(ids.map((id, i) => [id, i]));
+  return (a: Change, b: Change) => (rank.get(a.id) ?? ids.length) - (rank.get(b.id) ?? ids.length);
 }
 
 function factsOf({ Type, Metadata }: Resource) {

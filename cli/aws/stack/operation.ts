@@ -83,6 +83,7 @@ async function untilSettled(
 ): Promise<CloudEvent[]> {
   const seen = new Set<string>();
   const all: CloudEvent[] = [];
+  const last = new Map<string, string | undefined>();
   let isRollback = false;
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
     // The state first: what happened before it is in the events that are read then.
@@ -97,6 +98,9 @@ async function untilSettled(
         report({ kind: "note", text: "that failed: what was changed is being put back" });
       }
       if (logicalId === undefined || type === "AWS::CloudFormation::Stack") continue;
+      // Creating says it a second time when the resource has its id.
+      if (last.get(logicalId) === ResourceStatus) continue;
+      last.set(logicalId, ResourceStatus);
       report({
         kind: "resource",
         logicalId,
