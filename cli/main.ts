@@ -118,10 +118,11 @@ export const table = () =>
 
     .command("logs [query]", "Show the log entries that a query selects, or follow them")
     .option("-f, --follow", "Wait for more entries", false)
-    .option("-S, --since", "Entries of the last `duration`, or since a time (1d for the development log)", "")
+    .option("--live", "With -f: at once, though above 500 a second some are left out", false)
+    .option("-S, --since", "Entries of the last `duration`, or since a time (1d; files whole)", "")
     .option("--until", "Entries before a `duration` ago, or a time", "")
     .option("-e, --expand", "One field a line", false)
-    .option("-n, --limit", "Only the first `number` entries; of the development log the newest, unless followed", "")
+    .option("-n, --limit", "Only the newest `number` entries; of files, and with -f, the first", "")
     .option("--count", "Print only how many entries there are", false)
     .option("--file", "Read a `path...`: a file, plain or gzip, a quoted glob, or - for stdin", "")
     .example("logs error                       # responses with status 5xx too")

@@ -257,6 +257,39 @@ t.test("following shows what comes, once", async (t) => {
   t.equal(stderr.split("trying again").length, 2, "the trouble is said once");
 });
 
+t.test("following live shows what comes, once", async (t) => {
+  const { aws, cwd } = await deployed(t, TRAFFIC);
+  const running = spawnTool(["logs", "-f", "--live", "status >= 500 or name = b"], { cwd, env: aws.env });
+  t.teardown(() => running.kill("SIGKILL"));
+  await until("what was there", () => running.stdout().includes("slow query"));
+  await until("the sessions", () => aws.journal.count("logs", "StartLiveTail") === 2);
+  // While the sessions start; twice the same, and one that both patterns find.
+  const twice = response(0, "d", "/twice", 500);
+  write(aws, [twice, twice, entry(0, "error", "both", { status: 500, name: ["b"] }), response(0, "e", "/fine", 200)]);
+  await until("what came", () => running.stdout().includes("both"));
+  write(aws, [response(0, "f", "/later", 502)]);
+  await until("what came later", () => running.stdout().includes("/later"));
+  write(
+    aws,
+    Array.from({ length: 700 }, (_, i) => response(0, `g${i}`, "/many", 500)),
+  );
+  await until("the sampling", () => running.stderr().includes("more than 500"));
+  running.kill("SIGINT");
+  const { code, stdout } = await running.ended;
+  t.equal(code, 130);
+  const found = shown(stdout).filter((line) => !line.includes("/many"));
+  t.same(found, [
+    "error response /pay 502",
+    "warn slow query a,b",
+    "error response /twice 500",
+    "error response /twice 500",
+    "error both b 500",
+    "error response /later 502",
+  ]);
+  const alone = await tool(["logs", "--live"], { cwd, env: aws.env });
+  t.same([alone.code, alone.stderr], [2, "error: --live is a way to follow\n  write tool logs -f --live\n"]);
+});
+
 t.test("what cannot be read", async (t) => {
   const development = [entry(1_000, "info", "local", {})];
   const { aws, cwd, logs } = await deployed(t, TRAFFIC, { development });

@@ -65,7 +65,8 @@ export function openCloud({ env, profile, region }: CloudOptions): Cloud {
     credentials,
     maxAttempts: MAX_ATTEMPTS,
     retryMode: "standard",
-    ...(endpoint !== undefined && { endpoint }),
+    // Some calls go to hosts of their own, such as streaming-logs; elsewhere there are none.
+    ...(endpoint !== undefined && { endpoint, disableHostPrefix: true }),
     requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
     customUserAgent: [["tool", version]] as [string, string][],
   };

@@ -9,6 +9,7 @@ import { chooseSource } from "../logs/sources.ts";
 
 export interface LogsFlags {
   readonly follow: boolean;
+  readonly live: boolean;
   readonly since: string;
   readonly until: string;
   readonly expand: boolean;
@@ -38,6 +39,8 @@ export async function logs(context: Context, words: string | undefined, flags: L
     return context.misuse("--count of entries that are followed never ends", "leave out -f, or give a --limit");
   }
 
+  if (flags.live && !flags.follow) return context.misuse("--live is a way to follow", "write tool logs -f --live");
+
   const source = words ?? "";
   let saved: Readonly<Record<string, string>> = {};
   if (namesSavedQuery(source)) {
@@ -58,6 +61,7 @@ export async function logs(context: Context, words: string | undefined, flags: L
   const chosen = await chooseSource(context, {
     files,
     follow: flags.follow,
+    live: flags.live,
     sinceMs: bounds.since,
     untilMs: bounds.until,
     query: query.value,

@@ -13,6 +13,7 @@ import type { Chosen, Source } from "./sources.ts";
 export interface AskedOfDeployed {
   readonly query: Query;
   readonly follow: boolean;
+  readonly live: boolean;
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
 }
@@ -47,6 +48,8 @@ export async function deployedSource(
       ...asked,
       sinceMs,
       nowMs: io.nowMs,
+      onSampled: () =>
+        void context.say("more than 500 entries a second: the cloud leaves some out; without --live all are shown"),
       onTrouble: (error) => void context.say(`${error.message}; trying again`),
     },
     stop.signal,

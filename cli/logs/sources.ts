@@ -35,6 +35,7 @@ export async function chooseSource(
   asked: {
     readonly files: readonly string[];
     readonly follow: boolean;
+    readonly live: boolean;
     readonly sinceMs: number | undefined;
     readonly untilMs: number | undefined;
     readonly query: Query;

@@ -5,6 +5,7 @@ import type { Query } from "../../../grammar/query/index.ts";
 import type { LogLine } from "../../logs/log-line.ts";
 import { mergeByTime } from "../../logs/merge-by-time.ts";
 import { failureLine, type Slice } from "./failure-line.ts";
+import { type LiveTailRequest, liveTail } from "./live-tail.ts";
 import { FAILURE_EXPRESSIONS, readPlatformLine } from "./platform-line.ts";
 import { type LogEvent, type Period, readEvents } from "./read-events.ts";
 
@@ -16,6 +17,8 @@ export interface CloudLogRequest {
   readonly untilMs: number | undefined;
   /** Go on for what is written later, until the signal. */
   readonly follow: boolean;
+  /** Have what is written later pushed, rather than look for it every other second: ARN of the group, what to say. */
+  readonly live?: Pick<LiveTailRequest, "groupArn" | "onSampled"> | undefined;
   readonly nowMs: () => number;
   /** Following goes on where this returns; it is called once for each time that the log cannot be read. */
   readonly onTrouble: (error: unknown) => void;
@@ -62,6 +65,20 @@ export async function* readCloudLog(
     }
   };
   yield* read(follow ? { ...period, endMs: request.untilMs === undefined ? undefined : period.endMs } : period);
+  if (follow && request.live !== undefined && !signal.aborted) {
+    let isFirst = true;
+    for await (const events of liveTail(client, { ...request.live, patterns }, signal)) {
+      // What came between the end of the reading and the beginning of the session.
+      if (isFirst) yield* read({ startMs: Math.max(period.startMs, shown.newestMs - LATE_MS), endMs: undefined });
+      isFirst = false;
+      // What came while the log was read may come again, with a time that was read.
+      yield await linesOf(
+        events.filter((event) => event.timeMs > shown.newestMs || !shown.hasLine(event)),
+        slice,
+      );
+    }
+    return;
+  }
   let failures = 0;
   while (follow && !signal.aborted && (request.untilMs === undefined || nowMs() < request.untilMs)) {
     await sleep(Math.min(POLL_MS * 2 ** failures, MAX_WAIT_MS), undefined, { signal }).catch(() => {});
@@ -109,17 +126,26 @@ function textLine(timeMs: number, text: string): string {
 /** Events that were given out already, as far back as a look goes. */
 class Recent {
   newestMs = 0;
-  readonly #times = new Map<string, number>();
+  readonly #events = new Map<string, LogEvent>();
 
   /** Whether it is new. */
-  add({ id, timeMs }: LogEvent): boolean {
-    if (this.#times.has(id)) return false;
-    this.#times.set(id, timeMs);
+  add(event: LogEvent): boolean {
+    const { id, timeMs } = event;
+    if (this.#events.has(id)) return false;
+    this.#events.set(id, event);
     this.newestMs = Math.max(this.newestMs, timeMs);
     return true;
   }
 
+  /** The same for an event that is known by its stream, time and text only. */
+  hasLine({ stream, timeMs, text }: LogEvent): boolean {
+    for (const event of this.#events.values()) {
+      if (event.timeMs === timeMs && event.stream === stream && event.text === text) return true;
+    }
+    return false;
+  }
+
   forgetBefore(timeMs: number): void {
-    for (const [id, of] of this.#times) if (of < timeMs) this.#times.delete(id);
+    for (const [id, event] of this.#events) if (event.timeMs < timeMs) this.#events.delete(id);
   }
 }

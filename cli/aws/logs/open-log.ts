@@ -5,7 +5,7 @@ import { PlatformError } from "../../platform.ts";
 import { profileNames } from "../../project/profile-region.ts";
 import { openCloud } from "../clients.ts";
 import { explainError } from "../errors.ts";
-import { logGroupName } from "../names.ts";
+import { logGroupName, partition } from "../names.ts";
 import { readCloudLog } from "./cloud-log.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,10 @@ export interface LogRequest {
   readonly sinceMs: number;
   readonly untilMs: number | undefined;
   readonly follow: boolean;
+  readonly live: boolean;
   readonly nowMs: () => number;
+  /** The service began to leave entries out: a log that is followed live has more than 500 a second. */
+  readonly onSampled: () => void;
   /** A log that is followed could not be read for a while. */
   readonly onTrouble: (error: PlatformError) => void;
 }
@@ -39,6 +42,8 @@ export function openLog({ env, config }: { readonly env: Env; readonly config: R
     }
     return explainError(error, { region, profile }) ?? error;
   };
+  const liveOf = async (group: string) =>
+    `arn:${partition(region)}:logs:${region}:${await cloud.accountId()}:log-group:${group}`;
   return {
     region,
     async *read(request, signal) {
@@ -49,7 +54,13 @@ export function openLog({ env, config }: { readonly env: Env; readonly config: R
           if (!(explained instanceof PlatformError) || !/^(network|platform)\//.test(explained.code)) throw explained;
           request.onTrouble(explained);
         };
-        yield* readCloudLog(await cloud.logs(), { ...request, group: logGroupName(config.name), onTrouble }, signal);
+        const group = logGroupName(config.name);
+        const live = request.live && request.follow ? await liveOf(group) : undefined;
+        yield* readCloudLog(
+          await cloud.logs(),
+          { ...request, group, onTrouble, live: live === undefined ? undefined : { groupArn: live, onSampled: request.onSampled } },
+          signal,
+        );
       } catch (error) {
         if (signal.aborted) return;
         throw explain(error);

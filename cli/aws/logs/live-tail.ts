@@ -1,0 +1,108 @@
+import type { CloudWatchLogs, StartLiveTailResponseStream } from "@aws-sdk/client-cloudwatch-logs";
+import { asTheyCome } from "../../logs/merge-by-time.ts";
+import type { LogEvent } from "./read-events.ts";
+
+export interface LiveTailRequest {
+  readonly groupArn: string;
+  /** One session each: an account has 15 at a time. */
+  readonly patterns: readonly string[];
+  /** Called when the service begins to leave events out: above 500 a second. */
+  readonly onSampled: () => void;
+}
+
+/**
+ * The events of a log group as they come in, within a second, until the signal. The first batch is empty: from there on
+ * nothing is missed. A session ends after three hours; another
+ * one takes its place. Events have no ids here: one that several sessions show is known by its stream, time and text.
+ */
+export async function* liveTail(
+  client: CloudWatchLogs,
+  { groupArn, patterns, onSampled }: LiveTailRequest,
+  signal: AbortSignal,
+): AsyncGenerator<readonly LogEvent[]> {
+  let isSampled = false;
+  const starting = new Set(patterns.keys());
+  const session = async function* (pattern: string, i: number): AsyncGenerator<readonly Shown[]> {
+    while (!signal.aborted) {
+      const { responseStream } = await client.startLiveTail(
+        { logGroupIdentifiers: [groupArn], ...(pattern !== "" && { logEventFilterPattern: pattern }) },
+        { abortSignal: signal },
+      );
+      try {
+        for await (const part of responseStream ?? []) {
+          if (part.sessionStart !== undefined && starting.delete(i) && starting.size === 0) yield [];
+          const { sampled = false, events } = readPart(part);
+          if (sampled && !isSampled) onSampled();
+          isSampled = sampled;
+          if (events.length > 0) yield events.map((event) => ({ session: i, event }));
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if ((error as Error).name !== "SessionTimeoutException") throw error;
+      }
+    }
+  };
+  const once = new OncePerSession(patterns.length);
+  for await (const shown of asTheyCome(patterns.map(session))) {
+    yield shown.filter((one) => once.isNew(one)).map(({ event }) => event);
+  }
+}
+
+interface Shown {
+  readonly session: number;
+  readonly event: LogEvent;
+}
+
+function readPart({ sessionUpdate }: StartLiveTailResponseStream) {
+  return {
+    sampled: sessionUpdate?.sessionMetadata?.sampled,
+    events: (sessionUpdate?.sessionResults ?? []).map(
+      ({ logStreamName = "", timestamp = 0, message = "" }): LogEvent => ({
+        id: `${logStreamName} ${timestamp} ${message}`,
+        stream: logStreamName,
+        timeMs: timestamp,
+        text: message.replace(/\r?\n$/, ""),
+      }),
+    ),
+  };
+}
+
+/** How long an event of one session may come behind the same one of another. */
+const SKEW_MS = 10_000;
+
+/** Two equal lines of one millisecond are two events, and come twice in one session. */
+class OncePerSession {
+  readonly #sessions: number;
+  /** How often each event came, session by session. */
+  readonly #counts = new Map<string, { readonly timeMs: number; readonly counts: number[]; shown: number }>();
+  #newestMs = 0;
+
+  constructor(sessions: number) {
+    this.#sessions = sessions;
+  }
+
+  isNew({ session, event }: Shown): boolean {
+    if (this.#sessions === 1) return true;
+    this.#forget(event.timeMs);
+    const known = this.#counts.get(event.id) ?? {
+      timeMs: event.timeMs,
+      counts: new Array<number>(this.#sessions).fill(0),
+      shown: 0,
+    };
+    this.#counts.set(event.id, known);
+    known.counts[session]!++;
+    if (known.counts[session]! <= known.shown) return false;
+    known.shown++;
+    return true;
+  }
+
+  #forget(timeMs: number): void {
+    if (timeMs <= this.#newestMs) return;
+    this.#newestMs = timeMs;
+    for (const [id, known] of this.#counts) {
+      // In the order in which they came: what stands behind is not much older.
+      if (known.timeMs > timeMs - SKEW_MS) break;
+      this.#counts.delete(id);
+    }
+  }
+}
