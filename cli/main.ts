@@ -202,6 +202,17 @@ export const table = () =>
     .example("docs")
     .action((): Run => async (context) => (await import("./commands/docs.ts")).docs(context))
 
+    .command("completion <shell>", "Print what teaches bash, zsh or fish to complete")
+    .option("--line", "Print what may stand at the end of a command `line` instead, as that script asks", "")
+    .example("completion bash >> ~/.bashrc")
+    .example("completion zsh > ~/.zsh/functions/_tool")
+    .example("completion fish > ~/.config/fish/completions/tool.fish")
+    .action(
+      (shell, flags): Run =>
+        async (context) =>
+          (await import("./commands/completion.ts")).completion(context, shell, flags, describeTable(table())),
+    )
+
     .command("version", "Show the version")
     .example("version")
     .action((): Run => showVersion)
