@@ -126,9 +126,9 @@ for (const { name, needs, needsLayer = false, make, path, body } of languages) {
     t.match(answer.body, body);
     t.match((await succeeds(t, app, [])).stderr, /nothing was uploaded/, "built again it is the same");
     await succeeds(t, app, ["stack", "delete", "--yes", "--logs"]);
-    // The layer serves all apps of the account.
+    // The layer, and the bucket that it came through, serve all apps of the account.
     t.same(
-      (await remains(aws)).filter((what) => !what.startsWith("layer ")),
+      (await remains(aws)).filter((what) => !/^(layer tool-runtime|bucket tool-.*)$/.test(what)),
       [],
     );
   });
