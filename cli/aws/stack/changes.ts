@@ -13,6 +13,7 @@ export function additions(template: Template): Change[] {
       isKept: false,
       properties: [],
     })),
+    stagesIn(template),
   );
 }
 
@@ -60,7 +61,7 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
       },
     ];
   });
-  return order(changes.sort(byTemplate(before, after)));
+  return order(changes.sort(byTemplate(before, after)), [...stagesIn(after), ...stagesIn(before)]);
 }
 
 /** Properties that differ, by path: `Target.Input`. Lists and references are shown whole. */
@@ -96,7 +97,8 @@ function factsOf({ Type, Metadata }: Resource) {
 }
 
 /** The app's own first, then stage by stage; in each, as the template has them. */
-function order(changes: readonly Change[]): Change[] {
-  const stages = [undefined, ...new Set(changes.flatMap(({ stage }) => stage ?? []))];
-  return stages.flatMap((stage) => changes.filter((change) => change.stage === stage));
+function order(changes: readonly Change[], stages: readonly (string | undefined)[]): Change[] {
+  return [...new Set([undefined, ...stages])].flatMap((stage) => changes.filter((change) => change.stage === stage));
 }
+
+const stagesIn = ({ Resources }: Template) => Object.values(Resources).map(({ Metadata }) => Metadata?.tool?.stage);
