@@ -3,9 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import t from "tap";
-import { type Aws, type AwsOptions, startAws } from "./support/aws/index.ts";
 import { root } from "./support/cli.ts";
-import { type AppFolder, appFolder, appSource, askEndpoint } from "./support/deployed-app.ts";
+import { askEndpoint, openApp } from "./support/deployed-app.ts";
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 
@@ -16,28 +15,12 @@ function parse(name: string, text: string) {
   return JSON.parse(text);
 }
 
-interface Test {
-  testdir(): string;
-  teardown(handler: () => Promise<void>): void;
-}
-
-async function open(
-  t: Test,
-  config: object,
-  options: AwsOptions = {},
-): Promise<{ aws: Aws; app: AppFolder; configure(config: object): void }> {
-  const aws = await startAws(t, options);
-  const text = (one: object) => ({ "tool.json": JSON.stringify({ name: "app", ...one }) });
-  const app = appFolder(aws, join(t.testdir(), "app"), { ...text(config), "app.js": appSource("one") });
-  return { aws, app, configure: (one) => app.write(text(one)) };
-}
-
 const OPS = { name: "ops", type: "email", emails: ["ops@example.com"] };
 const CHAT = { name: "chat", type: "chat", url: "https://chat.example.com/hooks/s3cret" };
 const ALERT = { metric: "http.5xx", statistic: "sum", threshold: 5, action: "ops" };
 
 t.test("from the first deploy to a domain, and back to nothing", async (t) => {
-  const { aws, app, configure } = await open(t, {});
+  const { aws, app, configure } = await openApp(t, {});
   const run = async (...argv: string[]) => {
     const outcome = await app.tool(argv);
     t.equal(outcome.code, 0, `tool ${argv.join(" ")}: ${outcome.stderr}`);

@@ -1,4 +1,4 @@
-import type { Change as CloudChange } from "@aws-sdk/client-cloudformation";
+import type { Change as CloudChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { Change, PropertyChange } from "../../stack.ts";
 import type { Resource, Template } from "./template.ts";
 
@@ -45,14 +45,7 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
         action,
         id,
         ...facts,
-        replaced:
-          Action !== "Modify"
-            ? "no"
-            : Replacement === "True"
-              ? "yes"
-              : Replacement === "Conditional"
-                ? "possibly"
-                : "no",
+        replaced: action === "change" ? replacementOf(Replacement, Details, differing) : "no",
         isKept: action === "remove" && (PolicyAction === "Retain" || (old?.DeletionPolicy ?? "").startsWith("Retain")),
         properties: [
           ...differing,
@@ -62,6 +55,24 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
     ];
   });
   return order(changes.sort(byTemplate(before, after)), [...stagesIn(after), ...stagesIn(before)]);
+}
+
+/**
+ * The platform leaves open what depends on a reference. Where that names another resource than before, the value is another
+ * one for certain.
+ */
+function replacementOf(
+  replacement: string | undefined,
+  details: readonly ResourceChangeDetail[],
+  differing: readonly PropertyChange[],
+): Change["replaced"] {
+  if (replacement === "True") return "yes";
+  if (replacement !== "Conditional") return "no";
+  const isCertain = details.some(
+    ({ Target }) =>
+      Target?.RequiresRecreation === "Always" && differing.some(({ path }) => path.split(".")[0] === Target.Name),
+  );
+  return isCertain ? "yes" : "possibly";
 }
 
 /** Properties that differ, by path: `Target.Input`. Lists and references are shown whole. */
