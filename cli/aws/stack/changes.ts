@@ -1,4 +1,4 @@
-import type { Change as CloudChange } from "@aws-sdk/client-cloudformation";
+import type { Change as CloudChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { Change, PropertyChange } from "../../stack.ts";
 import type { Resource, Template } from "./template.ts";
 
@@ -13,6 +13,7 @@ export function additions(template: Template): Change[] {
       isKept: false,
       properties: [],
     })),
+    stagesIn(template),
   );
 }
 
@@ -44,14 +45,7 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
         action,
         id,
         ...facts,
-        replaced:
-          Action !== "Modify"
-            ? "no"
-            : Replacement === "True"
-              ? "yes"
-              : Replacement === "Conditional"
-                ? "possibly"
-                : "no",
+        replaced: action === "change" ? replacementOf(Replacement, Details, differing) : "no",
         isKept: action === "remove" && (PolicyAction === "Retain" || (old?.DeletionPolicy ?? "").startsWith("Retain")),
         properties: [
           ...differing,
@@ -60,7 +54,25 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
       },
     ];
   });
-  return order(changes.sort(byTemplate(before, after)));
+  return order(changes.sort(byTemplate(before, after)), [...stagesIn(after), ...stagesIn(before)]);
+}
+
+/**
+ * The platform leaves open what depends on a reference. Where that names another resource than before, the value is another
+ * one for certain.
+ */
+function replacementOf(
+  replacement: string | undefined,
+  details: readonly ResourceChangeDetail[],
+  differing: readonly PropertyChange[],
+): Change["replaced"] {
+  if (replacement === "True") return "yes";
+  if (replacement !== "Conditional") return "no";
+  const isCertain = details.some(
+    ({ Target }) =>
+      Target?.RequiresRecreation === "Always" && differing.some(({ path }) => path.split(".")[0] === Target.Name),
+  );
+  return isCertain ? "yes" : "possibly";
 }
 
 /** Properties that differ, by path: `Target.Input`. Lists and references are shown whole. */
@@ -96,7 +108,8 @@ function factsOf({ Type, Metadata }: Resource) {
 }
 
 /** The app's own first, then stage by stage; in each, as the template has them. */
-function order(changes: readonly Change[]): Change[] {
-  const stages = [undefined, ...new Set(changes.flatMap(({ stage }) => stage ?? []))];
-  return stages.flatMap((stage) => changes.filter((change) => change.stage === stage));
+function order(changes: readonly Change[], stages: readonly (string | undefined)[]): Change[] {
+  return [...new Set([undefined, ...stages])].flatMap((stage) => changes.filter((change) => change.stage === stage));
 }
+
+const stagesIn = ({ Resources }: Template) => Object.values(Resources).map(({ Metadata }) => Metadata?.tool?.stage);

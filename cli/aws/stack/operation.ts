@@ -4,8 +4,8 @@ import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
 import { PlatformError } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
 import { explainFailure } from "./failure.ts";
-import { describeStack } from "./state.ts";
-import type { About } from "./template.ts";
+import { describeStack, templateOf } from "./state.ts";
+import { type About, aboutOf } from "./template.ts";
 
 /** What happens to a stack while one waits for it. */
 export type StackEvent =
@@ -67,7 +67,10 @@ export async function untilIdle(cloud: Cloud, name: string, watch: Watch): Promi
     text: `another run works on the stack (${stack.StackStatus}): waiting until it is done`,
   });
   const since = new Date();
-  await untilSettled(cloud, stack.StackId!, ({ Timestamp }) => Timestamp !== undefined && Timestamp >= since, watch);
+  const isSince = ({ Timestamp }: CloudEvent) => Timestamp !== undefined && Timestamp >= since;
+  const template = await templateOf(cloud, stack.StackId!, watch.signal).catch(() => undefined);
+  const about = template === undefined ? watch.about : aboutOf(template);
+  await untilSettled(cloud, stack.StackId!, isSince, { ...watch, about });
   return (await describeStack(cloud, name, watch.signal))?.StackStatus;
 }
 

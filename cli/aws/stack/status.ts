@@ -4,8 +4,7 @@ import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
 import { findCertificates } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
-import { describeStack, stateOf } from "./state.ts";
-import { templateOf } from "./survey.ts";
+import { describeStack, stateOf, templateOf } from "./state.ts";
 import { partialHash, resolved, type StackInput, wantedStages } from "./template.ts";
 import { findZones, nameserversOf, zoneOf } from "./zones.ts";
 
