@@ -1,0 +1,108 @@
+// Fails where and how the query says, `once` as often as there is no such file yet:
+// at=request|upload|head|body|length, how=kill|exit|reset|half|hang|stop. /flood writes to stdout (or to=stderr) bytes=n
+// with lines=n, /children leaves one behind, /bytes?n= answers with so many, /sse never ends, /websocket echoes nothing;
+// /aborted: how many requests lost their client; /runs: how often each query was run, as kept in the file RUNS.
+import { spawn } from "node:child_process";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+
+const RUNS = "runs";
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const never = () => new Promise(() => {});
+let aborted = 0;
+
+const server = createServer(async (req, res) => {
+  const { pathname, search, searchParams: ask } = new URL(req.url, "http://x");
+  res.once("close", () => res.writableFinished || aborted++);
+  switch (pathname) {
+    case "/aborted":
+      return void res.end(String(aborted));
+    case "/runs":
+      return void res.end(existsSync(RUNS) ? readFileSync(RUNS) : "");
+    case "/children":
+      return void res.end(String(spawn("sleep", ["1000"], { stdio: "inherit" }).pid));
+    case "/flood":
+      return void flood(process[ask.get("to") ?? "stdout"], ask).then(() => res.end("written"));
+    case "/bytes":
+      return void bytes(res, Number(ask.get("n")));
+    case "/sse":
+      res.writeHead(200, { "Content-Type": "text/event-stream" });
+      return void res.write(`data: ${process.pid}\n\n`);
+  }
+  appendFileSync(RUNS, `${search}\n`);
+  const at = ask.get("at");
+  const isFailing = at !== null && !(ask.has("once") && existsSync(ask.get("once")));
+  if (ask.has("once")) writeFileSync(ask.get("once"), "");
+  const reach = async (point) => {
+    if (!isFailing || at !== point) return;
+    // What was written is on its way.
+    await pause(20);
+    await fail(ask.get("how"), req, res);
+  };
+
+  await reach("request");
+  for await (const part of req) if (part.length > 0) await reach("upload");
+  const length = at === "length" ? { "Content-Length": 20 } : {};
+  res.writeHead(200, { "Content-Type": "text/plain", ...length }).flushHeaders();
+  await reach("head");
+  res.write("0123456789");
+  await reach("body");
+  await reach("length");
+  res.end(at === null ? String(process.pid).padStart(10) : "0123456789");
+});
+
+async function fail(how, req, res) {
+  switch (how) {
+    case "kill":
+      return process.kill(process.pid, "SIGKILL");
+    case "exit":
+      return process.exit(7);
+    case "throw":
+      return setImmediate(() => {
+        throw new Error("thrown on request");
+      });
+    case "reset":
+      return req.socket.resetAndDestroy();
+    case "half":
+      req.socket.write("HTTP/1.1 200 OK\r\nContent-");
+      return never();
+    case "stop":
+      return process.kill(process.pid, "SIGSTOP");
+    case "busy":
+      for (const end = Date.now() + 1_500; Date.now() < end; );
+      return;
+    case "hang":
+      return never();
+    default:
+      return res.destroy();
+  }
+}
+
+/** Without `lines` there is no newline in all the bytes. */
+async function flood(stream, ask) {
+  const lines = Number(ask.get("lines") ?? 0);
+  let left = Number(ask.get("bytes"));
+  const part = Buffer.alloc(64 * 1024, "x");
+  for (let at = 0; lines > 0 && at < part.length; at += Math.floor(part.length / lines)) part[at] = 10;
+  for (; left > 0; left -= part.length) if (!stream.write(part)) await new Promise((go) => stream.once("drain", go));
+}
+
+function bytes(res, n) {
+  const part = Buffer.alloc(64 * 1024, "x");
+  let left = n;
+  const more = () => {
+    while (left > 0) {
+      left -= part.length;
+      if (!res.write(part)) return void res.once("drain", more);
+    }
+    res.end();
+  };
+  more();
+}
+
+server.on("upgrade", (_req, socket) => {
+  socket.on("error", () => {});
+  socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+});
+if (process.env.MAX_CONNECTIONS) server.maxConnections = Number(process.env.MAX_CONNECTIONS);
+server.listen(process.env.PORT);
