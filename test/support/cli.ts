@@ -20,6 +20,8 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A socket, as all pipes of Node are: commands see it with `-` only. Without it stdin is /dev/null. */
   readonly stdin?: string | Buffer;
+  /** As `ulimit -n` has it; for `spawnTool`. */
+  readonly maxFiles?: number;
 }
 
 /** Nothing of the machine that runs the tests but the way to its programs; UTC, so that times are rows of a table. */
@@ -74,7 +76,12 @@ export interface Running {
 
 /** Starts `tool ...argv` and leaves it running, in a process group of its own. */
 export function spawnTool(argv: readonly string[], options: SpawnOptions = {}): Running {
-  const child = spawn(process.execPath, [cliPath, ...argv], {
+  const words = [process.execPath, cliPath, ...argv];
+  const [program, ...args] =
+    options.maxFiles === undefined
+      ? words
+      : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(options.maxFiles), ...words];
+  const child = spawn(program!, args, {
     cwd: options.cwd,
     env: cleanEnv(options.env),
     detached: true,
@@ -107,8 +114,10 @@ export async function startTool(
   cwd: string,
   more: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
+  maxFiles?: number,
 ): Promise<{ readonly running: Running; readonly url: string }> {
-  const running = spawnTool(["start", "--address", "127.0.0.1:0", ...more], { cwd, env });
+  const limit = maxFiles === undefined ? {} : { maxFiles };
+  const running = spawnTool(["start", "--address", "127.0.0.1:0", ...more], { cwd, env, ...limit });
   return { running, url: await listening(running) };
 }
 

@@ -1,7 +1,7 @@
 // Fails where and how the query says, `once` as often as there is no such file yet:
-// at=request|upload|head|body|length, how=kill|exit|reset|half|hang|stop. /flood writes to stdout (or to=stderr) bytes=n
-// with lines=n, /children leaves one behind, /bytes?n= answers with so many, /sse never ends, /websocket echoes nothing;
-// /aborted: how many requests lost their client; /runs: how often each query was run, as kept in the file RUNS.
+// at=request|upload|head|body|length, how=kill|exit|throw|reset|half|hang|busy. /flood writes to stdout (or to=stderr) bytes=n
+// with lines=n, /children leaves one behind, in a session of its own with ?apart, /bytes?n= answers with so many, /sse never ends, /websocket echoes nothing;
+// /aborted: how many requests lost their client; /runs: each request that was begun, as kept in the file RUNS.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ const never = () => new Promise(() => {});
 let aborted = 0;
 
 const server = createServer(async (req, res) => {
-  const { pathname, search, searchParams: ask } = new URL(req.url, "http://x");
+  const { pathname, searchParams: ask } = new URL(req.url, "http://x");
   res.once("close", () => res.writableFinished || aborted++);
   switch (pathname) {
     case "/aborted":
@@ -20,7 +20,7 @@ const server = createServer(async (req, res) => {
     case "/runs":
       return void res.end(existsSync(RUNS) ? readFileSync(RUNS) : "");
     case "/children":
-      return void res.end(String(spawn("sleep", ["1000"], { stdio: "inherit" }).pid));
+      return void res.end(String(spawn("sleep", ["1000"], { stdio: "ignore", detached: ask.has("apart") }).pid));
     case "/flood":
       return void flood(process[ask.get("to") ?? "stdout"], ask).then(() => res.end("written"));
     case "/bytes":
@@ -29,7 +29,7 @@ const server = createServer(async (req, res) => {
       res.writeHead(200, { "Content-Type": "text/event-stream" });
       return void res.write(`data: ${process.pid}\n\n`);
   }
-  appendFileSync(RUNS, `${search}\n`);
+  appendFileSync(RUNS, `${req.method} ${req.url}\n`);
   const at = ask.get("at");
   const isFailing = at !== null && !(ask.has("once") && existsSync(ask.get("once")));
   if (ask.has("once")) writeFileSync(ask.get("once"), "");
@@ -37,7 +37,7 @@ const server = createServer(async (req, res) => {
     if (!isFailing || at !== point) return;
     // What was written is on its way.
     await pause(20);
-    await fail(ask.get("how"), req, res);
+    await fail(ask.get("how"), req);
   };
 
   await reach("request");
@@ -51,30 +51,27 @@ const server = createServer(async (req, res) => {
   res.end(at === null ? String(process.pid).padStart(10) : "0123456789");
 });
 
-async function fail(how, req, res) {
+async function fail(how, req) {
   switch (how) {
     case "kill":
       return process.kill(process.pid, "SIGKILL");
     case "exit":
       return process.exit(7);
     case "throw":
-      return setImmediate(() => {
+      setImmediate(() => {
         throw new Error("thrown on request");
       });
+      return never();
     case "reset":
       return req.socket.resetAndDestroy();
     case "half":
       req.socket.write("HTTP/1.1 200 OK\r\nContent-");
       return never();
-    case "stop":
-      return process.kill(process.pid, "SIGSTOP");
     case "busy":
       for (const end = Date.now() + 1_500; Date.now() < end; );
       return;
     case "hang":
       return never();
-    default:
-      return res.destroy();
   }
 }
 
