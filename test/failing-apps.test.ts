@@ -24,6 +24,8 @@ interface Row {
   readonly logs?: string;
 }
 
+const UPGRADE = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AA==\r\n";
+
 const BROKE = "error app broke the connection";
 const LATE = "error request timed out";
 
@@ -75,7 +77,7 @@ t.test("what a request gets where the app", { skip }, async (t) => {
       t.equal(await runs(request), expected.runs ?? 1, "runs");
       const about = entries()
         .slice(known)
-        .filter(({ message, fields }) => fields.path !== undefined && !["request", "response"].includes(message));
+        .filter(({ message, fields }) => fields.path === "/" && !["request", "response"].includes(message));
       t.same(
         about.map(({ level, message }) => `${level} ${message}`),
         expected.logs === undefined ? [] : [expected.logs],
@@ -109,6 +111,22 @@ t.test("an app that is stopped, and one that goes on", { skip }, async (t) => {
   t.same(processesWith(mark).map(commandOf), [], "nor does a stopped one outlive the stop");
 });
 
+t.test("a websocket that the app closes, and whose client does not", { skip }, async (t) => {
+  const { running, port, pid } = await startFailing(t);
+  await pid();
+  const sockets = socketsOf(running.pid);
+  const client = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  t.teardown(async () => void client.destroy());
+  client.write(`GET /websocket?closes HTTP/1.1\r\nHost: x\r\n${UPGRADE}\r\n`);
+  let text = "";
+  client.on("data", (part) => {
+    text += part;
+  });
+  await once(client, "end");
+  t.match(text, /^HTTP\/1\.1 101 .*\r\n\r\nlast words$/s);
+  await until("the connections to be closed", () => socketsOf(running.pid) <= sockets);
+});
+
 for (const [app, command, message] of [
   ["never listens", "exec sleep 1000", "app did not listen on PORT in time"],
   ["exits before it listens", "exit 3", "app exited before it listened"],
@@ -125,10 +143,8 @@ for (const [app, command, message] of [
 t.test("an event stream and a websocket are closed with the app", { skip }, async (t) => {
   const { port, pid } = await startFailing(t);
   const killed = await pid();
-  const upgrade =
-    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AA==\r\n";
   const open = [];
-  for (const head of ["GET /sse HTTP/1.1\r\n", `GET /websocket HTTP/1.1\r\n${upgrade}`]) {
+  for (const head of ["GET /sse HTTP/1.1\r\n", `GET /websocket HTTP/1.1\r\n${UPGRADE}`]) {
     const socket = connect(port, "127.0.0.1");
     socket.write(`${head}Host: x\r\n\r\n`);
     await once(socket, "data");
@@ -145,26 +161,28 @@ t.test("clients that leave", { skip }, async (t) => {
   const sockets = socketsOf(running.pid);
   const upload = "POST /?at=upload&how=hang HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n";
   const rows = [
-    { name: "in its headers", bytes: "GET / HTTP/1.1\r\nHos", reaches: 0 },
-    { name: "before the answer", bytes: "GET /?at=request&how=hang HTTP/1.1\r\nHost: x\r\n\r\n", reaches: 1 },
-    { name: "in its body", bytes: `${upload}${"x".repeat(1000)}`, reaches: 1 },
-    { name: "in the answer", bytes: "GET /sse HTTP/1.1\r\nHost: x\r\n\r\n", reaches: 1 },
-    { name: "in a long answer", bytes: `GET /bytes?n=200000000 HTTP/1.1\r\nHost: x\r\n\r\n`, reaches: 1 },
-    { name: "with a reset", bytes: "GET /?at=request&how=hang HTTP/1.1\r\nHost: x\r\n\r\n", reaches: 1 },
+    { name: "in its headers", bytes: "GET / HTTP/1.1\r\nHos", isHeard: 0 },
+    { name: "before the answer", bytes: "GET /?at=request&how=hang HTTP/1.1\r\nHost: x\r\n\r\n", isHeard: 1 },
+    { name: "in its body", bytes: `${upload}${"x".repeat(1000)}`, isHeard: 1 },
+    { name: "in the answer", bytes: "GET /sse HTTP/1.1\r\nHost: x\r\n\r\n", isHeard: 1 },
+    { name: "a websocket", bytes: `GET /websocket HTTP/1.1\r\nHost: x\r\n${UPGRADE}\r\n`, isHeard: 0 },
+    { name: "in a long answer", bytes: `GET /bytes?n=200000000 HTTP/1.1\r\nHost: x\r\n\r\n`, isHeard: 1 },
+    { name: "with a reset", bytes: "GET /?at=request&how=hang HTTP/1.1\r\nHost: x\r\n\r\n", isHeard: 1 },
   ];
-  let expected = 0;
-  for (const { name, bytes, reaches } of rows) {
+  const count = async (path: string) => Number((await ask(port, { path })).body);
+  let begun = await count("/begun");
+  let aborted = 0;
+  for (const { name, bytes, isHeard } of rows) {
     for (let i = 0; i < 5; i++) {
       const socket = connect(port, "127.0.0.1");
       socket.write(bytes);
-      // Long enough to have arrived.
-      await new Promise((done) => setTimeout(done, 20));
+      begun += name === "in its headers" ? 0 : 1;
+      await until("the app to have begun", async () => (await count("/begun")) === begun);
       if (name === "with a reset") socket.resetAndDestroy();
       else socket.destroy();
-      expected += reaches;
+      aborted += isHeard;
     }
-    const aborted = async () => Number((await ask(port, { path: "/aborted" })).body);
-    await until(`the app to hear of those who left ${name}`, async () => (await aborted()) === expected);
+    await until(`the app to hear of those who left ${name}`, async () => (await count("/aborted")) === aborted);
   }
   await until("the connections to be closed", () => socketsOf(running.pid) <= sockets);
   t.equal(await pid(), before, "the app goes on");
@@ -185,4 +203,5 @@ t.test("an app that leaves children behind", { skip }, async (t) => {
   t.same(own.filter(isRunning), []);
   t.same(processesWith(mark), [apart], "only what has made a session of its own lives on, as the README says");
   process.kill(apart, "SIGKILL");
+  await until("that to end", () => !isRunning(apart));
 });

@@ -20,8 +20,10 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A socket, as all pipes of Node are: commands see it with `-` only. Without it stdin is /dev/null. */
   readonly stdin?: string | Buffer;
-  /** As `ulimit -n` has it; for `spawnTool`. */
+  /** For `spawnTool`: as `ulimit -n` has it. */
   readonly maxFiles?: number;
+  /** For `spawnTool`: what it writes is not kept. */
+  readonly stdout?: "ignore";
 }
 
 /** Nothing of the machine that runs the tests but the way to its programs; UTC, so that times are rows of a table. */
@@ -85,11 +87,11 @@ export function spawnTool(argv: readonly string[], options: SpawnOptions = {}): 
     cwd: options.cwd,
     env: cleanEnv(options.env),
     detached: true,
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    stdio: ["ignore", options.stdout ?? "pipe", "pipe", "ipc"],
   });
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
-    child[name]!.setEncoding("utf8").on("data", (text: string) => {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
       output[name] += text;
     });
   }
@@ -114,10 +116,9 @@ export async function startTool(
   cwd: string,
   more: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
-  maxFiles?: number,
+  options: Pick<SpawnOptions, "maxFiles" | "stdout"> = {},
 ): Promise<{ readonly running: Running; readonly url: string }> {
-  const limit = maxFiles === undefined ? {} : { maxFiles };
-  const running = spawnTool(["start", "--address", "127.0.0.1:0", ...more], { cwd, env, ...limit });
+  const running = spawnTool(["start", "--address", "127.0.0.1:0", ...more], { cwd, env, ...options });
   return { running, url: await listening(running) };
 }
 

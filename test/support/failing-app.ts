@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import type { Entry } from "../../grammar/entry.ts";
-import { type Running, startTool } from "./cli.ts";
+import { type Running, startTool, until } from "./cli.ts";
 import { commandOf, processesWith } from "./processes.ts";
 import { apps, ask, type RawResponse } from "./runtime.ts";
 
@@ -18,7 +18,7 @@ export interface Failing {
   /** Stands in the environment of all that it started. */
   readonly mark: string;
   entries(): Entry[];
-  /** Of the app that answers. */
+  /** Of the app that answers, once one does. */
   pid(): Promise<number>;
 }
 
@@ -34,7 +34,12 @@ export async function startFailing(t: Test, config: Config = {}, timeout = 1, ma
     ...config.proxy,
   };
   writeFileSync(join(directory, "tool.json"), JSON.stringify({ name: "fails", type: "server", ...config, proxy }));
-  const { running, url } = await startTool(directory, ["--format", "json"], { TOOL_TEST_MARK: mark }, maxFiles);
+  const { running, url } = await startTool(
+    directory,
+    ["--format", "json"],
+    { TOOL_TEST_MARK: mark },
+    { ...(maxFiles !== undefined && { maxFiles }) },
+  );
   t.teardown(async () => {
     running.kill("SIGTERM");
     await running.ended;
@@ -49,7 +54,12 @@ export async function startFailing(t: Test, config: Config = {}, timeout = 1, ma
       .split("\n")
       .filter((line) => line.endsWith("}"))
       .map((line) => JSON.parse(line) as Entry);
-  const pid = async () => Number((await ask(port, { path: "/" })).body.toString().slice(10));
+  const pid = async () => {
+    // Right where an app exits by itself, a request that it may have seen gets 502.
+    const answer = () => ask(port, { path: "/pid" });
+    const { body } = await until("the app", () => answer().then((found) => found.status === 200 && found));
+    return Number(body);
+  };
   return { running, port, directory, mark, entries, pid };
 }
 

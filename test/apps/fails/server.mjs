@@ -1,7 +1,8 @@
-// Fails where and how the query says, `once` as often as there is no such file yet:
-// at=request|upload|head|body|length, how=kill|exit|throw|reset|half|hang|busy. /flood writes to stdout (or to=stderr) bytes=n
-// with lines=n, /children leaves one behind, in a session of its own with ?apart, /bytes?n= answers with so many, /sse never ends, /websocket echoes nothing;
-// /aborted: how many requests lost their client; /runs: each request that was begun, as kept in the file RUNS.
+// Fails where and how the query says, with once=file only where that file is not there yet:
+// at=request|upload|head|body|length, how=kill|exit|throw|reset|half|hang|busy. /flood writes bytes=n to=stdout|stderr, with
+// lines=n in each part; /children leaves one behind, in a session of its own with ?apart; /bytes?n= answers with so many;
+// /sse never ends. /pid; /begun: how many requests came, /aborted: how many lost their client; /runs: each that was begun,
+// by this app or one before it.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -9,12 +10,18 @@ import { createServer } from "node:http";
 const RUNS = "runs";
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const never = () => new Promise(() => {});
+let begun = 0;
 let aborted = 0;
 
 const server = createServer(async (req, res) => {
   const { pathname, searchParams: ask } = new URL(req.url, "http://x");
   res.once("close", () => res.writableFinished || aborted++);
+  if (!["/pid", "/begun", "/aborted", "/runs"].includes(pathname)) begun++;
   switch (pathname) {
+    case "/pid":
+      return void res.end(String(process.pid));
+    case "/begun":
+      return void res.end(String(begun));
     case "/aborted":
       return void res.end(String(aborted));
     case "/runs":
@@ -48,7 +55,7 @@ const server = createServer(async (req, res) => {
   res.write("0123456789");
   await reach("body");
   await reach("length");
-  res.end(at === null ? String(process.pid).padStart(10) : "0123456789");
+  res.end("0123456789");
 });
 
 async function fail(how, req) {
@@ -97,9 +104,13 @@ function bytes(res, n) {
   more();
 }
 
-server.on("upgrade", (_req, socket) => {
+// Neither answers nor closes its end, where the client closes the other; with ?closes it is the first to close.
+server.on("upgrade", (req, socket) => {
+  begun++;
   socket.on("error", () => {});
+  socket.resume();
   socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+  if (req.url.endsWith("?closes")) setTimeout(() => socket.end("last words"), 20);
 });
 if (process.env.MAX_CONNECTIONS) server.maxConnections = Number(process.env.MAX_CONNECTIONS);
 server.listen(process.env.PORT);
