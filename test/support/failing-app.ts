@@ -56,8 +56,10 @@ export async function startFailing(t: Test, config: Config = {}, timeout = 1, ma
       .map((line) => JSON.parse(line) as Entry);
   const pid = async () => {
     // Right where an app exits by itself, a request that it may have seen gets 502.
-    const answer = () => ask(port, { path: "/pid" });
-    const { body } = await until("the app", () => answer().then((found) => found.status === 200 && found));
+    const body = await until("the app", async () => {
+      const answer = await ask(port, { path: "/pid" });
+      return answer.status === 200 && answer.body.toString();
+    });
     return Number(body);
   };
   return { running, port, directory, mark, entries, pid };
