@@ -43,9 +43,12 @@ export async function startFailing(t: Test, config: Config = {}, timeout = 1, ma
   t.teardown(async () => {
     running.kill("SIGTERM");
     await running.ended;
-    const left = processesWith(mark).map(commandOf);
     rmSync(directory, { recursive: true });
-    if (left.length > 0) throw new Error(`left behind: ${left.join("; ")}`);
+    // One that was killed may still be ending.
+    const left = () => processesWith(mark).map(commandOf);
+    await until("nothing to be left", () => left().length === 0, 3_000).catch(() => {
+      throw new Error(`left behind: ${left().join("; ")}`);
+    });
   });
   const port = Number(new URL(url).port);
   const entries = () =>
