@@ -8,12 +8,12 @@ import { CONFIG_FILE, readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import type { StopSignal } from "../io.ts";
 import { openInBrowser } from "../open-in-browser.ts";
-import { logText } from "../output/log-text.ts";
 import { appEnvironment } from "../project/app-environment.ts";
 import { type ResolvedProject, resolveProject } from "../project/resolve-config.ts";
 import { type Address, parseAddress } from "../start/address.ts";
 import { entryView } from "../start/entry-view.ts";
 import { writeFirstConfig } from "../start/first-run.ts";
+import { liveLine } from "../start/live-line.ts";
 import { nextFreePort } from "../start/next-free-port.ts";
 import { portOwner } from "../start/port-owner.ts";
 import { watchFile } from "../start/watch-file.ts";
@@ -83,7 +83,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     const { host, port } = server;
     // The address that means all addresses is none that a browser should be sent to.
     const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
-    note(`${project.config.name} is at ${url}`);
+    note(`${project.config.name} is at ${context.format !== "json" && io.stdout.color ? bold(url) : url}`);
     if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
     if (flags.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
@@ -212,13 +212,13 @@ function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** On stdout: a JSON line, or a line for each response and each entry of the app; requests only add noise. */
 function entryText({ io, format, verbose }: Context): (entry: Entry) => string {
-  const text = logText({ color: io.stdout.color, expand: false, stages: false, nowMs: io.nowMs() });
-  return (entry) => {
-    if (format === "json") return `${JSON.stringify(entry)}\n`;
-    return entry.message === "request" && "method" in entry.fields && !verbose ? "" : text(entry);
-  };
+  if (format === "json") return (entry) => `${JSON.stringify(entry)}\n`;
+  return liveLine({ color: io.stdout.color, nowMs: io.nowMs() }, verbose);
+}
+
+function bold(text: string): string {
+  return `\u001b[1m${text}\u001b[0m`;
 }
 
 async function isAbsent(path: string): Promise<boolean> {
