@@ -15,7 +15,8 @@ export interface EntryLogOptions {
  */
 export class EntryLog {
   readonly nowMs: () => number;
-  readonly #common: Readonly<Record<string, unknown>>;
+  /** What stands in every entry. */
+  readonly common: { readonly stage: string; readonly version: string; readonly commit?: string };
   readonly #log: (entries: readonly Entry[]) => void;
   #batch: Entry[] = [];
   #lastMs: number | undefined;
@@ -25,17 +26,22 @@ export class EntryLog {
     this.nowMs = options.nowMs ?? Date.now;
     this.#log = options.log;
     const { stage, version, commit } = options;
-    this.#common = { stage, version, ...(commit !== undefined && { commit }) };
+    this.common = { stage, version, ...(commit !== undefined && { commit }) };
   }
 
   /** `message` is free of dynamic content; values stand in `fields`. */
   write(level: string, message: string, fields: Readonly<Record<string, unknown>>): void {
-    this.#push({ timestamp: this.#timestamp(), level, message, fields: { ...this.#common, ...fields } });
+    this.#push({ timestamp: this.#timestamp(), level, message, fields: { ...this.common, ...fields } });
+  }
+
+  /** The same, where `fields` begin with stage, version and commit: written for every request, twice. */
+  writeWhole(level: string, message: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#push({ timestamp: this.#timestamp(), level, message, fields });
   }
 
   /** An entry of the app's own; a field that the app wrote stays as it wrote it. */
   add(entry: Entry): void {
-    this.#push({ ...entry, fields: { ...this.#common, ...entry.fields } });
+    this.#push({ ...entry, fields: { ...this.common, ...entry.fields } });
   }
 
   #push(entry: Entry): void {
@@ -65,7 +71,9 @@ export class EntryLog {
 /** An entry as it is kept and shipped: JSON, without the line's end. */
 export function lineOf(entry: Entry): string {
   const { id, timestamp, level, message, fields } = entry;
-  return JSON.stringify({ ...(id !== undefined && { id }), timestamp, level, message, fields });
+  return JSON.stringify(
+    id === undefined ? { timestamp, level, message, fields } : { id, timestamp, level, message, fields },
+  );
 }
 
 /** What a request entry and a response entry have in common. */
@@ -79,8 +87,14 @@ export interface RequestFields {
   readonly query: string;
 }
 
-export function writeRequest(log: EntryLog, request: RequestFields): void {
-  log.write("info", "request", request as unknown as Readonly<Record<string, unknown>>);
+/** Literals, here and below: two spreads in one object take V8 3 us, and another 4 to turn the outcome into JSON. */
+export function writeRequest(log: EntryLog, { id, ip, method, path, query }: RequestFields): void {
+  const { stage, version, commit } = log.common;
+  const fields =
+    commit === undefined
+      ? { stage, version, id, ip, method, path, query }
+      : { stage, version, commit, id, ip, method, path, query };
+  log.writeWhole("info", "request", fields);
 }
 
 export interface ResponseFields {
@@ -94,7 +108,12 @@ export interface ResponseFields {
 export function writeResponse(log: EntryLog, request: RequestFields, response: ResponseFields): void {
   const { id, ip, method, path, query } = request;
   const { status, duration, size } = response;
-  log.write(levelOfStatus(status), "response", { id, ip, method, path, query, status, duration, size });
+  const { stage, version, commit } = log.common;
+  const fields =
+    commit === undefined
+      ? { stage, version, id, ip, method, path, query, status, duration, size }
+      : { stage, version, commit, id, ip, method, path, query, status, duration, size };
+  log.writeWhole(levelOfStatus(status), "response", fields);
 }
 
 function levelOfStatus(status: number): string {

@@ -337,7 +337,10 @@ class Attempt extends EventEmitter {
     proxyReq.on("upgrade", (response, upstreamSocket) => {
       this.#request.sent.catch(() => {});
       socket.once("close", () => upstreamSocket.destroy());
-      upstreamSocket.once("close", () => socket.end());
+      upstreamSocket.once("close", () => (socket as Socket).destroySoon());
+      // Either end may keep its half open for ever: http-proxy hands on that the other is done, and no more.
+      socket.once("end", () => upstreamSocket.destroySoon());
+      upstreamSocket.once("end", () => (socket as Socket).destroySoon());
       this.#settle({
         status: response.statusCode!,
         headers: [],

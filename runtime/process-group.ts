@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Duplex, Readable } from "node:stream";
 
 /** How a command ended. `error` where it could not be started at all. */
@@ -24,7 +25,7 @@ export interface ProcessGroup {
   terminate(): void;
   /** Ends the whole group. Safe at any time, also when the group is gone. */
   kill(): void;
-  /** Is there still a process in the group, be it one that is about to end? */
+  /** Is there still a process in the group, be it one that is about to end? One that nobody has waited for is none. */
   isThere(): boolean;
 }
 
@@ -75,7 +76,7 @@ export function startGroup(command: string, options: { cwd: string; env: NodeJS.
     closed,
     terminate: () => void signalGroup(child.pid, "SIGTERM"),
     kill: () => void signalGroup(child.pid, "SIGKILL"),
-    isThere: () => signalGroup(child.pid, 0),
+    isThere: () => signalGroup(child.pid, 0) && !isDefunct(child.pid!),
   };
 }
 
@@ -100,6 +101,31 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boole
     // ESRCH: nobody is left. EPERM: macOS says so for a group of zombies.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ESRCH" && code !== "EPERM") throw error;
+    return false;
+  }
+}
+
+/**
+ * Has all of the group ended, and only waits for its parent to hear of it? The watchdog is nobody's child but the first
+ * process's, and in many a container that one listens late or never. Linux alone can tell.
+ */
+function isDefunct(group: number): boolean {
+  try {
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return !pids.some((pid) => isAliveIn(group, pid));
+  } catch {
+    return false;
+  }
+}
+
+function isAliveIn(group: number, pid: string): boolean {
+  try {
+    // proc(5): behind the name, which may hold anything, the 1st is the state, the 3rd the group, the 18th the threads.
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // The first thread of a process can have ended while others have not.
+    return Number(fields[2]) === group && !(fields[0] === "Z" && Number(fields[17]) <= 1);
+  } catch {
     return false;
   }
 }

@@ -1,7 +1,14 @@
 // What the pipeline answers behind the function platform's gateways: the rows of vectors/http.json once more, as events.
 import t from "tap";
-import { checkResponse, type Elsewhere, httpSuites, type Row, titleOf } from "./support/http-rows.ts";
-import { ask } from "./support/runtime.ts";
+import {
+  checkLogs,
+  checkResponse,
+  type Elsewhere,
+  httpSuites,
+  type Row,
+  sendRow,
+  titleOf,
+} from "./support/http-rows.ts";
 import { deploy } from "./support/runtime-api/deployed.ts";
 import type { GatewayKind } from "./support/runtime-api/events.ts";
 
@@ -22,23 +29,10 @@ for (const gateway of gateways) {
         await t.test(titleOf(row), async (t) => {
           if (row.logs !== undefined) await deployed.function.idle();
           const before = deployed.entries().length;
-          const { request, headers, body } = row;
-          const [method = "", path = ""] = (request as string).split(" ");
-          checkResponse(
-            t,
-            row,
-            await ask(deployed.port, { method, path, ...(headers && { headers }), ...(body && { body }) }),
-          );
+          checkResponse(t, row, await sendRow(deployed.port, row));
           if (row.logs === undefined) return;
           await deployed.function.idle();
-          const own = deployed
-            .entries()
-            .slice(before)
-            .filter(({ message }) => message !== "request" && message !== "response");
-          t.same(
-            own.map(({ level, message }) => `${level} ${message}`),
-            row.logs,
-          );
+          checkLogs(t, row, deployed.entries().slice(before));
         });
       }
     });

@@ -7,11 +7,12 @@ import { CONFIG_FILE, readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import type { StopSignal } from "../io.ts";
 import { openInBrowser } from "../open-in-browser.ts";
-import { logText } from "../output/log-text.ts";
 import { appEnvironment } from "../project/app-environment.ts";
 import { type ResolvedProject, resolveProject } from "../project/resolve-config.ts";
 import { type Address, parseAddress } from "../start/address.ts";
+import { entryView } from "../start/entry-view.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
+import { liveLine } from "../start/live-line.ts";
 import { nextFreePort } from "../start/next-free-port.ts";
 import { portOwner } from "../start/port-owner.ts";
 import { watchFile } from "../start/watch-file.ts";
@@ -61,14 +62,15 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   // An editor that crashed: an app that writes nothing would never notice.
   io.onParentGone(() => stop.abort());
 
-  const note = (text: string) => (context.format === "json" ? context.say(text) : context.print(text));
   const developmentLog = openDevelopmentLog(context.directory, {
     onError: (error) => void context.say(`warning: ${error.message}`),
   });
-  const show = entryPrinter(context);
+  const view = entryView(io.stdout, { textOf: entryText(context), nowMs: io.nowMs });
+  // Not awaited: a reader that has stopped reading holds up nothing else.
+  const note = (text: string) => (context.format === "json" ? void context.say(text) : view.say(text));
   const log = (entries: readonly Entry[]) => {
     developmentLog.write(entries);
-    show(entries);
+    view.show(entries);
   };
 
   try {
@@ -78,11 +80,11 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     const { host, port } = server;
     // The address that means all addresses is none that a browser should be sent to.
     const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
-    await note(`${project.config.name} is at ${url}`);
-    if (address.isExposed) await note(`It listens on ${host}: other machines can reach it.`);
+    note(`${project.config.name} is at ${context.format !== "json" && io.stdout.color ? bold(url) : url}`);
+    if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
     if (flags.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
-      await note(`There is no display to open a browser on: visit ${url}`);
+      note(`There is no display to open a browser on: visit ${url}`);
     }
 
     await watchFile(
@@ -95,7 +97,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
           return;
         }
         const restarted = await listening.change(serveOptions(context, changed, { host, port, log }));
-        await note(`${CONFIG_FILE} changed: ${restarted ? "the app restarts" : "in force, the app runs on"}.`);
+        note(`${CONFIG_FILE} changed: ${restarted ? "the app restarts" : "in force, the app runs on"}.`);
       },
       stop.signal,
     );
@@ -104,7 +106,10 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     await developmentLog.close();
     release();
   }
-  return stoppedBy === undefined || stoppedBy === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
+  const code = stoppedBy === undefined || stoppedBy === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
+  // Nobody reads what is still to be shown, and nobody might for ever.
+  if (!(await view.close())) io.exitNow(code);
+  return code;
 }
 
 interface Project extends ResolvedProject {
@@ -155,13 +160,13 @@ async function listen(
   context: Context,
   project: Project,
   { host, port }: Address,
-  options: { log: Log; isDefault: boolean; note: (text: string) => Promise<void> },
+  options: { log: Log; isDefault: boolean; note: (text: string) => void },
 ): Promise<RunningServer | number> {
   for (let tries = 0; ; tries++) {
     const at = { host, port: port + tries, log: options.log };
     try {
       const server = await serve(serveOptions(context, project, at));
-      if (tries > 0) await options.note(`Port ${port} is taken${by(port)}: listening on ${server.port} instead.`);
+      if (tries > 0) options.note(`Port ${port} is taken${by(port)}: listening on ${server.port} instead.`);
       return server;
     } catch (error) {
       const code = codeOf(error);
@@ -204,14 +209,11 @@ function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Each batch on stdout: JSON lines, or a line for each response and each entry of the app; requests only add noise. */
-function entryPrinter({ io, format, verbose }: Context): Log {
-  const text = logText({ color: io.stdout.color, expand: false, stages: false, nowMs: io.nowMs() });
-  return (entries) => {
-    const lines = entries.map((entry) => {
-      if (format === "json") return `${JSON.stringify(entry)}\n`;
-      return entry.message === "request" && "method" in entry.fields && !verbose ? "" : text(entry);
-    });
-    void io.stdout.write(lines.join(""));
-  };
+function entryText({ io, format, verbose }: Context): (entry: Entry) => string {
+  if (format === "json") return (entry) => `${JSON.stringify(entry)}\n`;
+  return liveLine({ color: io.stdout.color, nowMs: io.nowMs() }, verbose);
+}
+
+function bold(text: string): string {
+  return `\u001b[1m${text}\u001b[0m`;
 }

@@ -1,13 +1,13 @@
 // 20,000 (FUZZ_COUNT) random requests through the proxy to an app and straight to the same app: the answers are the same
 // but for what the configuration asks, nothing crashes, and neither sockets nor memory are left behind.
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import t from "tap";
 import { type Conversation, converse, type StreamedResponse } from "../support/http-stream.ts";
+import { socketsOf } from "../support/processes.ts";
 import { apps, isRunning, until } from "../support/runtime.ts";
 
 const COUNT = Number(process.env.FUZZ_COUNT ?? 20_000);
@@ -396,17 +396,6 @@ function linesOf(child: ChildProcess) {
       waiting.add(tell);
     });
   return { line, all: () => lines };
-}
-
-function socketsOf(pid: number): number {
-  const directory = `/proc/${pid}/fd`;
-  return readdirSync(directory).filter((fd) => {
-    try {
-      return readlinkSync(join(directory, fd)).startsWith("socket:");
-    } catch {
-      return false;
-    }
-  }).length;
 }
 
 async function freePort(): Promise<number> {

@@ -20,6 +20,10 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A socket, as all pipes of Node are: commands see it with `-` only. Without it stdin is /dev/null. */
   readonly stdin?: string | Buffer;
+  /** For `spawnTool`: as `ulimit -n` has it. */
+  readonly maxFiles?: number;
+  /** For `spawnTool`: what it writes is not kept. */
+  readonly stdout?: "ignore";
 }
 
 /** Nothing of the machine that runs the tests but the way to its programs; UTC, so that times are rows of a table. */
@@ -74,15 +78,20 @@ export interface Running {
 
 /** Starts `tool ...argv` and leaves it running, in a process group of its own. */
 export function spawnTool(argv: readonly string[], options: SpawnOptions = {}): Running {
-  const child = spawn(process.execPath, [cliPath, ...argv], {
+  const words = [process.execPath, cliPath, ...argv];
+  const [program, ...args] =
+    options.maxFiles === undefined
+      ? words
+      : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(options.maxFiles), ...words];
+  const child = spawn(program!, args, {
     cwd: options.cwd,
     env: cleanEnv(options.env),
     detached: true,
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    stdio: ["ignore", options.stdout ?? "pipe", "pipe", "ipc"],
   });
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
-    child[name]!.setEncoding("utf8").on("data", (text: string) => {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
       output[name] += text;
     });
   }
@@ -107,8 +116,9 @@ export async function startTool(
   cwd: string,
   more: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
+  options: Pick<SpawnOptions, "maxFiles" | "stdout"> = {},
 ): Promise<{ readonly running: Running; readonly url: string }> {
-  const running = spawnTool(["start", "--address", "127.0.0.1:0", ...more], { cwd, env });
+  const running = spawnTool(["start", "--address", "127.0.0.1:0", ...more], { cwd, env, ...options });
   return { running, url: await listening(running) };
 }
 

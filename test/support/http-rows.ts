@@ -4,7 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Test } from "tap";
-import type { File, RawResponse } from "./runtime.ts";
+import type { Entry } from "../../grammar/entry.ts";
+import { ask, askRaw, type File, type RawResponse } from "./runtime.ts";
 
 /** One that is too long to be written out is one text again and again. */
 export type Line =
@@ -72,8 +73,16 @@ export function titleOf({ name, request }: Row): string {
   return name ?? (typeof request === "string" ? request : textOf(request[0]!));
 }
 
+/** Asks as the row says, on a connection of its own. */
+export function sendRow(port: number, row: Row): Promise<RawResponse> {
+  const { request, headers, body } = row;
+  if (typeof request !== "string") return askRaw(port, bytesOf(request));
+  const [method = "", path = ""] = request.split(" ");
+  return ask(port, { method, path, ...(headers && { headers }), ...(body !== undefined && { body }) });
+}
+
 /** A request that is written line by line. */
-export function bytesOf(lines: readonly Line[]): Buffer {
+function bytesOf(lines: readonly Line[]): Buffer {
   return Buffer.from(lines.map(textOf).join("\r\n"), "latin1");
 }
 
@@ -96,6 +105,16 @@ export function checkResponse(t: Test, row: Row, response: RawResponse): void {
   for (const part of [row.contains ?? []].flat()) t.ok(body.includes(part), `${part} in ${seen}`);
   if (row.lacks !== undefined) t.notOk(body.includes(row.lacks), `no ${row.lacks} in ${seen}`);
   checkApp(t, row, body.toString());
+}
+
+/** Compares the entries that the request made with what the row expects, where it does. */
+export function checkLogs(t: Test, row: Row, entries: readonly Entry[]): void {
+  if (row.logs === undefined) return;
+  const own = entries.filter(({ message }) => message !== "request" && message !== "response");
+  t.same(
+    own.map(({ level, message }) => `${level} ${message}`),
+    row.logs,
+  );
 }
 
 const DECODE = { br: brotliDecompressSync, gzip: gunzipSync };

@@ -41,6 +41,11 @@ export const MODIFIED = new Date("2024-05-06T07:08:09Z");
 
 export function makeProject(files: Readonly<Record<string, File>> = {}): string {
   const directory = mkdtempSync(join(tmpdir(), "tool-runtime-"));
+  writeFiles(directory, files);
+  return directory;
+}
+
+export function writeFiles(directory: string, files: Readonly<Record<string, File>>): void {
   for (const [name, file] of Object.entries(files)) {
     const path = join(directory, name);
     mkdirSync(dirname(path), { recursive: true });
@@ -51,14 +56,18 @@ export function makeProject(files: Readonly<Record<string, File>> = {}): string 
     writeFileSync(path, typeof file === "string" ? file : Buffer.alloc(file.bytes));
     utimesSync(path, MODIFIED, MODIFIED);
   }
-  return directory;
+}
+
+/** Undefined for a static site. */
+export function commandOf(project: Project): string | undefined {
+  return project.command ?? (project.app && `exec ${process.execPath} ${join(apps, project.app)}`);
 }
 
 export async function start(t: Test, project: Project): Promise<Running> {
   const directory = makeProject(project.files);
   const entries: Entry[] = [];
   const wakers = new Set<() => void>();
-  const command = project.command ?? (project.app && `exec ${process.execPath} ${join(apps, project.app)}`);
+  const command = commandOf(project);
   const server = await serve({
     config: configOf(project),
     directory,
@@ -107,10 +116,14 @@ export function configOf(project: Project): ResolvedConfig {
   return withDefaults(checkedConfig(project), { env: {} });
 }
 
-/** The project's configuration without defaults. */
+/** What the project's tool.json says. */
+export function writtenConfig(project: Project): Config {
+  return { name: "test", type: commandOf(project) === undefined ? "static" : "server", ...project.config };
+}
+
+/** The same, once it was checked: without defaults. */
 export function checkedConfig(project: Project): Config {
-  const type = project.app || project.command ? "server" : "static";
-  const text = JSON.stringify({ name: "test", type, ...project.config }, null, 2);
+  const text = JSON.stringify(writtenConfig(project), null, 2);
   const { config, problems } = checkConfig(text);
   const errors = problems.filter(({ severity }) => severity === "error");
   if (config === undefined || errors.length > 0) {

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry } from "../../../grammar/entry.ts";
-import { apps, checkedConfig, makeProject, type Project, until } from "../runtime.ts";
+import { checkedConfig, commandOf, makeProject, type Project, until } from "../runtime.ts";
 import type { GatewayKind } from "./events.ts";
 import { type FunctionOptions, LocalFunction } from "./function.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
@@ -35,7 +35,7 @@ interface Test {
 export async function deploy(t: Test, project: Project, deployment: Deployment = {}): Promise<Deployed> {
   const { kind = "rest", streams = kind !== "http", stage = "production", env, ...options } = deployment;
   const directory = makeProject(project.files);
-  const command = project.command ?? (project.app && `exec ${process.execPath} ${join(apps, project.app)}`);
+  const command = commandOf(project);
   mkdirSync(join(directory, ".tool"));
   writeFileSync(
     join(directory, ".tool/deployment.json"),

@@ -1,0 +1,132 @@
+// Floods through the real `tool start`: of an app's output, of answers that nobody reads, of clients. Everybody else is
+// answered, memory stays bounded, and nothing is left behind.
+import { readFileSync } from "node:fs";
+import { get, Agent as HttpAgent } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import t from "tap";
+import { isRunning, until } from "../support/cli.ts";
+import { startFailing, told } from "../support/failing-app.ts";
+import { commandOf, descriptorsOf, processesWith, residentBytes, socketsOf } from "../support/processes.ts";
+import { ask } from "../support/runtime.ts";
+
+t.setTimeout(0);
+
+const MB = 1_000_000;
+const skip = process.platform === "linux" ? false : "needs /proc";
+
+t.test("what an app floods", { skip }, async (t) => {
+  const { running, port, entries } = await startFailing(t, {}, 20);
+  const flood = (query: string) => ask(port, { path: `/flood?${query}&bytes=${64 * MB}` });
+  for (const query of ["to=stdout", "to=stderr", "to=stdout&lines=400", "to=stderr&lines=400"]) {
+    const written = flood(query);
+    t.equal(told(await ask(port, { path: "/" })), "200", `${query}: others are answered`);
+    t.equal((await written).body.toString(), "written");
+    const most = residentBytes(running.pid, "most") / MB;
+    t.ok(most < 400, `${query}: at most ${most.toFixed(0)} MB of memory`);
+  }
+  t.equal(
+    entries().some(({ message }) => message.length > 1024 * 1024),
+    false,
+    "no entry is longer than 1 MB",
+  );
+});
+
+t.test("entries that nobody reads", { skip }, async (t) => {
+  const { running, port, mark, directory } = await startFailing(t, {}, 20);
+  running.child.stdout!.pause();
+  const most: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    t.equal((await ask(port, { path: `/flood?to=stdout&lines=10&bytes=${64 * MB}` })).body.toString(), "written");
+    most.push(residentBytes(running.pid, "most") / MB);
+  }
+  running.child.stdout!.resume();
+  await until("the note on what was not shown", () => running.stdout().includes("entries not shown"));
+  running.child.stdout!.pause();
+  t.equal((await ask(port, { path: `/flood?to=stdout&lines=10&bytes=${64 * MB}` })).status, 200);
+  t.ok(most[2]! < 400, `at most ${most.map((bytes) => bytes.toFixed(0)).join(", ")} MB of memory`);
+  running.kill("SIGTERM");
+  await until("the end", () => !isRunning(running.pid));
+  t.same(processesWith(mark).map(commandOf), []);
+  running.child.stdout!.resume();
+  t.equal((await running.ended).code, 0);
+  t.match(running.stderr(), /^fails is at .*\n$/, "no warning of the engine's own");
+  const log = readFileSync(join(directory, ".tool/development.ndjson"), "utf8");
+  t.match(log, /"path":"\/flood".*"status":200/, "the log has the requests that were not shown");
+});
+
+t.test("a client that does not read", { skip }, async (t) => {
+  const { running, port } = await startFailing(t);
+  const lazy = Array.from({ length: 10 }, () => connect(port, "127.0.0.1").pause());
+  for (const socket of lazy) socket.write(`GET /bytes?n=${200 * MB} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await until("the app to be held", async () => {
+    const before = residentBytes(running.pid);
+    await new Promise((done) => setTimeout(done, 200));
+    return residentBytes(running.pid) - before < MB;
+  });
+  const most = residentBytes(running.pid, "most") / MB;
+  t.ok(most < 300, `2 GB that nobody reads: at most ${most.toFixed(0)} MB of memory`);
+  for (const socket of lazy) socket.destroy();
+  await until("the app to hear of it", async () => (await ask(port, { path: "/aborted" })).body.toString() === "10");
+  t.pass();
+});
+
+t.test("200 clients at once", { skip }, async (t) => {
+  const { running, port, pid, entries } = await startFailing(t);
+  await pid();
+  const sockets = socketsOf(running.pid);
+  t.same(await crowd(port, 200, 5), { "200": 1000 });
+  t.equal(entries().filter(({ level }) => level === "error").length, 0);
+  await until("the connections to be closed", () => socketsOf(running.pid) <= sockets);
+});
+
+t.test("200 clients at once where the app takes ten connections", { skip }, async (t) => {
+  const { port, pid } = await startFailing(t, { environment: { MAX_CONNECTIONS: "10" } });
+  await pid();
+  const answers = await crowd(port, 200, 5);
+  // What such an app turns away, it turns away twice where the request may run twice.
+  t.same(
+    Object.keys(answers).filter((answer) => !["200", "502"].includes(answer)),
+    [],
+    JSON.stringify(answers),
+  );
+  t.ok(answers["200"]! > 100, `${answers["200"]} of 1,000 are answered`);
+  t.equal(told(await ask(port, { path: "/" })), "200");
+});
+
+t.test("200 clients at once where the tool may open 120 files", { skip }, async (t) => {
+  const { running, port, pid } = await startFailing(t, {}, 1, 120);
+  await pid();
+  const files = descriptorsOf(running.pid).length;
+  const answers = await crowd(port, 200, 5);
+  const other = Object.keys(answers).filter((answer) => !["200", "503", "ECONNRESET"].includes(answer));
+  t.same(other, [], JSON.stringify(answers));
+  t.ok(answers["200"]! > 100, `${answers["200"]} of 1,000 are answered`);
+  await until("the connections to be closed", () => descriptorsOf(running.pid).length <= files);
+  t.equal(told(await ask(port, { path: "/" })), "200");
+});
+
+/** How often each answer, or error, came to so many clients with so many requests each, all at once. */
+async function crowd(port: number, clients: number, each: number): Promise<Record<string, number>> {
+  const answers: Record<string, number> = {};
+  const agent = new HttpAgent({ keepAlive: true, maxSockets: clients });
+  const one = () =>
+    new Promise<string>((resolve) => {
+      get({ port, agent }, (response) => {
+        response
+          .resume()
+          .once("end", () => resolve(String(response.statusCode)))
+          .once("error", () => resolve("cut"));
+      }).on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    });
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      for (let i = 0; i < each; i++) {
+        const answer = await one();
+        answers[answer] = (answers[answer] ?? 0) + 1;
+      }
+    }),
+  );
+  agent.destroy();
+  return answers;
+}
