@@ -71,9 +71,9 @@ async function settled(context: Context, name: string): Promise<void> {
 export const lambdaFunction: ResourceType = {
   properties:
     properties(`Architectures[] CapacityProviderConfig{} Code*{} CodeSigningConfigArn DeadLetterConfig{} Description
-    DurableConfig{} Environment{} EphemeralStorage{} FileSystemConfigs[] FunctionName! FunctionScalingConfig{} Handler
+    DurableConfig?{} Environment{} EphemeralStorage{} FileSystemConfigs[] FunctionName! FunctionScalingConfig{} Handler
     ImageConfig{} KmsKeyArn Layers[] LoggingConfig{} MemorySize# PackageType! PublishToLatestPublished& RecursiveLoop
-    ReservedConcurrentExecutions# Role* Runtime RuntimeManagementConfig{} SnapStart{} Tags[] TenancyConfig{} Timeout#
+    ReservedConcurrentExecutions# Role* Runtime RuntimeManagementConfig{} SnapStart{} Tags[] TenancyConfig!{} Timeout#
     TracingConfig{} VpcConfig{}`),
   durationMs: 5_000,
   attributes: ["Arn", "SnapStartResponse"],
