@@ -71,7 +71,9 @@ export async function main(print: (line: string) => void): Promise<void> {
     const own = median(times.get("tool build, nothing known")!);
     for (const [name, seconds] of times) {
       const ratio = (median(seconds) / own).toFixed(2);
-      print(`${name}: ${median(seconds).toFixed(2)} ${spread(seconds)} s, ${ratio}x, ${(sizes.get(name)! / 1e6).toFixed(1)} MB`);
+      print(
+        `${name}: ${median(seconds).toFixed(2)} ${spread(seconds)} s, ${ratio}x, ${(sizes.get(name)! / 1e6).toFixed(1)} MB`,
+      );
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
