@@ -924,6 +924,32 @@ t.test("how the platform runs it", async (t) => {
         command: "node p.js",
       },
     },
+    ...(
+      [
+        ['{ "start": "next start -p $PORT" }', 'export PATH="$PWD/node_modules/.bin:$PATH"; next start -p $PORT'],
+        ['{ "start": "node a.js", "prestart": "node b.js" }', "npm start"],
+        ['{ "start": "node a.js", "poststart": "node b.js" }', "npm start"],
+        ['{ "start": "node a.js $npm_package_name" }', "npm start"],
+      ] as const
+    ).map(([scripts, command]) => ({
+      files: { "tool.json": '{ "name": "app" }', "package.json": `{ "scripts": ${scripts} }` },
+      runtime: "nodejs24.x",
+      own: true,
+      deployment: { config: { name: "app", type: "server" }, stage: "staging", command },
+    })),
+    {
+      files: {
+        "tool.json": '{ "name": "app", "proxy": { "command": "npm start" } }',
+        "package.json": '{ "scripts": { "start": "node a.js" } }',
+      },
+      runtime: "nodejs24.x",
+      own: true,
+      deployment: {
+        config: { name: "app", proxy: { command: "npm start" }, type: "server" },
+        stage: "staging",
+        command: "npm start",
+      },
+    },
     {
       files: { "tool.json": '{ "name": "site" }', "index.html": "" },
       runtime: "nodejs24.x",

@@ -81,7 +81,10 @@ export async function buildArtifact(options: BuildOptions): Promise<BuildResult>
   const findings = inspect(collected, { config, inference, directory: context.directory });
   for (const { message, hint } of findings.warnings) report({ kind: "warning", message, ...(hint && { hint }) });
   if (findings.problems.length > 0) return failed(...findings.problems);
-  const files: (FoundFile | MadeFile)[] = [...collected.files, ...runtimeFiles(config, inference, stage)];
+  const files: (FoundFile | MadeFile)[] = [
+    ...collected.files,
+    ...runtimeFiles(config, inference, { stage, directory: context.directory }),
+  ];
   const delivery = deliveryOf(inference);
   const tooLarge = checkUnpackedSize(files, delivery.needsLayer);
   if (tooLarge !== undefined) return failed(tooLarge);
