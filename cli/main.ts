@@ -22,7 +22,7 @@ export const table = () =>
     .action(
       (stage, flags): Run =>
         async (context) =>
-          (await import("./commands/deploy.ts")).deploy(context, stage, flags),
+          (await import("./commands/deploy.ts")).deploy(context, stage, { build: flags.build !== false }),
     )
 
     .command("rollback [version]", "Put the deployment before in force again, or the one of a commit, tag or version")
