@@ -44,8 +44,8 @@ export interface Watched {
 /** What is under way. A phase begins, may say more, and ends; the next one begins after that. */
 export type ProgressEvent =
   | { readonly kind: "begin"; readonly phase: string }
-  /** Something to wait for, or to know: shown on the phase's line, and in full with --verbose. */
-  | { readonly kind: "note"; readonly phase: string; readonly text: string }
+  /** Something to wait for, or to know. A detail is of use to who watches, and to who wants to know it all. */
+  | { readonly kind: "note"; readonly phase: string; readonly text: string; readonly isDetail?: boolean }
   | { readonly kind: "end"; readonly phase: string; readonly text?: string };
 
 /** What a stage was before a deploy; of the target's own making. */

@@ -52,3 +52,8 @@ export function partition(region: string): "aws" | "aws-cn" | "aws-us-gov" {
   if (region.startsWith("cn-")) return "aws-cn";
   return region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
 }
+
+/** `arn:aws:lambda:<region>:<account>:...`: the account is the fifth part of every ARN. */
+export function accountOf(arn: string): string {
+  return arn.split(":")[4] ?? "";
+}

@@ -16,62 +16,73 @@ export interface DeployProgress {
   end(): void;
 }
 
-/** Shows phases on stderr: on a terminal a line that lives while one runs, elsewhere a line for each that ended. */
+interface Running {
+  readonly phase: string;
+  readonly beganMs: number;
+  note: string | undefined;
+}
+
+/**
+ * Shows phases on stderr: on a terminal a line that lives while one runs, elsewhere a line for each that ended and for
+ * what is waited for. With --verbose every detail is a line.
+ */
 export function deployProgress(context: Context): DeployProgress {
   const { stderr, nowMs } = context.io;
   const isLive = stderr.isTerminal && !context.verbose;
   const dim = (text: string) => (stderr.color ? `\u001b[2m${text}\u001b[0m` : text);
   const done: string[] = [];
-  let running: { phase: string; beganMs: number; note: string | undefined } | undefined;
+  // A phase can begin within another: a role that turns out to be gone while a version is published.
+  const running: Running[] = [];
   let timer: NodeJS.Timeout | undefined;
   let isShown = false;
-  let lastNote: string | undefined;
 
   const draw = () => {
-    if (running === undefined) return;
-    const { phase, beganMs, note } = running;
-    const elapsedMs = nowMs() - beganMs;
+    const last = running.at(-1);
+    if (last === undefined) return;
+    const elapsedMs = nowMs() - last.beganMs;
     const frame = FRAMES[Math.floor(elapsedMs / REFRESH_MS) % FRAMES.length]!;
-    const text = `${frame} ${phase}${note === undefined ? "" : `: ${note}`} (${seconds(elapsedMs)})`;
+    const text = `${frame} ${last.phase} (${(elapsedMs / 1000).toFixed(0)}s)${last.note === undefined ? "" : `: ${last.note}`}`;
     isShown = true;
     void stderr.write(`\r${text.slice(0, stderr.columns - 1)}\u001b[K`);
   };
   const erase = () => {
-    clearInterval(timer);
     if (isShown) void stderr.write("\r\u001b[K");
     isShown = false;
   };
+  const end = () => {
+    clearInterval(timer);
+    timer = undefined;
+    erase();
+  };
   return {
     done,
-    current: () => running?.phase,
-    end: erase,
+    current: () => running.at(-1)?.phase,
+    end,
     report(event) {
+      const last = running.at(-1);
       switch (event.kind) {
         case "begin":
-          running = { phase: event.phase, beganMs: nowMs(), note: undefined };
-          lastNote = undefined;
+          running.push({ phase: event.phase, beganMs: nowMs(), note: undefined });
           if (isLive) {
-            timer = setInterval(draw, REFRESH_MS);
+            timer ??= setInterval(draw, REFRESH_MS);
             draw();
           }
           break;
         case "note":
-          if (running !== undefined) running.note = event.text;
           // What is waited for is said once, however often it is asked for.
-          if (!isLive && event.text !== lastNote) void context.say(dim(`${event.phase}: ${event.text}`));
-          lastNote = event.text;
+          if (event.text === last?.note) break;
+          if (last !== undefined) last.note = event.text;
+          if (!isLive && (context.verbose || !event.isDetail)) void context.say(dim(`${event.phase}: ${event.text}`));
           break;
         case "end": {
-          erase();
+          running.pop();
+          if (running.length === 0) end();
+          else erase();
           done.push(event.phase);
-          const { text } = event;
-          const took = running === undefined ? "" : ` (${humanDuration(nowMs() - running.beganMs)})`;
-          void context.say(`${event.phase}${text === undefined ? "" : `: ${text}`}${took}`);
-          running = undefined;
+          const took = last === undefined ? "" : ` (${humanDuration(nowMs() - last.beganMs)})`;
+          void context.say(`${event.phase}${event.text === undefined ? "" : `: ${event.text}`}${took}`);
         }
       }
     },
   };
 }
-
-const seconds = (ms: number) => `${(ms / 1000).toFixed(0)}s`;

@@ -7,6 +7,8 @@ import { type Outcome, tool } from "./cli.ts";
 
 export interface AppFolder {
   readonly directory: string;
+  /** Of every command here. */
+  readonly env: Readonly<Record<string, string>>;
   write(files: Readonly<Record<string, string>>): void;
   tool(argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Outcome>;
 }
@@ -29,21 +31,13 @@ export function appFolder(aws: Aws, directory: string, files: Readonly<Record<st
     }
   };
   write(files);
-  return {
-    directory,
-    write,
-    tool: (argv, env = {}) =>
-      tool(argv, {
-        cwd: directory,
-        // No repository of the machine that runs the tests, and a cache of its own.
-        env: {
-          ...aws.env,
-          GIT_CEILING_DIRECTORIES: dirname(directory),
-          XDG_CACHE_HOME: join(directory, "..", ".cache"),
-          ...env,
-        },
-      }),
+  // No repository of the machine that runs the tests, and a cache of its own.
+  const env = {
+    ...aws.env,
+    GIT_CEILING_DIRECTORIES: dirname(directory),
+    XDG_CACHE_HOME: join(directory, "..", ".cache"),
   };
+  return { directory, env, write, tool: (argv, more = {}) => tool(argv, { cwd: directory, env: { ...env, ...more } }) };
 }
 
 /** Asks a deployed address as the whole world does; the stand-in tells by the host which API is meant. */

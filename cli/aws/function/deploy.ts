@@ -1,10 +1,11 @@
 import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import { humanBytes } from "../../../grammar/units/bytes.ts";
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
-import { DEFAULT_STAGES } from "../../../schema/index.ts";
+import { DEFAULT_STAGES, forStage } from "../../../schema/index.ts";
 import { type Commit, type DeployResult, PlatformError, type Watched } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
 import {
+  accountOf,
   artifactKey,
   commitAlias,
   endpointOf,
@@ -18,7 +19,7 @@ import {
 } from "../names.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
-import { accountOf, policyHash } from "./policy.ts";
+import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
 import { type DeployRecord, readRecord, writeRecord } from "./record.ts";
 import { ensureRole } from "./role.ts";
@@ -27,6 +28,8 @@ import { type Archive, codeSource } from "./upload.ts";
 
 /** The gateway's side of a stage. */
 export interface StageGateway {
+  /** Of all that tool.json asks of the gateway and what belongs to it: domains, alerts, warming. */
+  askedHash(accountId: string): Promise<string>;
   /** Undefined where the gateway does not have the stage. */
   find(stage: string): Promise<StageEndpoint | undefined>;
   /** Makes the stage, and all that it needs. The function and the stage's alias are there. */
@@ -37,6 +40,8 @@ export interface StageEndpoint {
   readonly apiId: string;
   /** Of the custom domain where there is one. */
   readonly url: string;
+  /** Whether tool.json asks for something else than the stack is. */
+  readonly isBehind: boolean;
 }
 
 export interface StageDeploy {
@@ -188,40 +193,52 @@ export async function deployStage(
 
   const before = numbered(alias?.FunctionVersion);
   const previous = before === version ? record?.previous : before;
+  const asked = await gateway.askedHash(accountId);
   let next: DeployRecord = {
     version,
     ...wanted,
+    asked,
     ...(previous !== undefined && { previous }),
     ...(record?.api !== undefined && { api: record.api }),
   };
   let current = alias;
   if (!isInForce) {
     current = await phase("activate", () => putInForce(aliases, stage, next, alias));
-  }
+  } else if (record.asked !== asked) current = await putInForce(aliases, stage, next, alias);
   await followStage(aliases, stage, { next, before: record, commit, isInForce });
 
-  let url: string;
   const hasDomain = staged.config.stages[stage]?.domain !== undefined;
+  let endpoint: StageEndpoint | undefined;
   if (next.api === undefined) {
-    const endpoint = await phase("stack", () => gateway.ensure(stage, accountId));
-    url = endpoint.url;
+    endpoint = await phase("stack", () => gateway.ensure(stage, accountId));
     next = { ...next, api: endpoint.apiId };
     // The last word: from here on, a deploy of this stage asks the function alone.
     await putInForce(aliases, stage, next, current);
-  } else {
-    const applied = hasDomain ? await gateway.find(stage) : undefined;
-    url = applied?.url ?? endpointOf(next.api, cloud.region, stage);
-  }
+  } else if (hasDomain || record?.asked !== asked) endpoint = await gateway.find(stage);
+  // Said once for each change of tool.json; a first deploy is no change, unless it leaves something to do.
+  const isNews = record?.asked === undefined ? asksForMore(written, stage) : record.asked !== asked;
   return {
     stage,
     version,
     commit: commit?.ref,
-    url,
+    url: endpoint?.url ?? endpointOf(next.api!, cloud.region, stage),
     outcome: isInForce ? "unchanged" : alias === undefined || isNew ? "created" : "updated",
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
-    remarks: [],
+    remarks: endpoint?.isBehind === true && isNews ? [STACK_REMARK] : [],
   };
+}
+
+const STACK_REMARK =
+  "tool.json asks for more than a deploy does (domains, records, alerts, warming): tool stack plan shows it, tool stack apply makes it";
+
+/** Whether there is anything that a first deploy of the stage leaves to `stack apply`. */
+function asksForMore(config: Config, stage: string): boolean {
+  const { dns, alerts, stages } = config;
+  const isWarm = forStage(config, stage).function?.warm === true;
+  return (
+    isWarm || stages?.[stage]?.domain !== undefined || Object.keys(dns ?? {}).length > 0 || (alerts ?? []).length > 0
+  );
 }
 
 /** The function, where there is one. One of the same name that the tool did not make is left alone. */
@@ -298,7 +315,7 @@ async function followStage(
   };
   const all: Promise<void>[] = [];
   if (previous !== undefined) {
-    const { api: _, previous: __, ...old } = before ?? { api: undefined };
+    const { api: _, previous: __, asked: ___, ...old } = before ?? { api: undefined };
     const record = "version" in old && old.version === previous ? (old as DeployRecord) : undefined;
     all.push(follow(previousAlias(stage), previous, record, before?.previous === undefined ? "absent" : "present"));
   }

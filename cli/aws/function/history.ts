@@ -2,10 +2,9 @@ import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk
 import type { ListObjectsV2CommandOutput } from "@aws-sdk/client-s3";
 import type { Deployment, PruneResult, Watched } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
-import { bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
+import { accountOf, bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";
 import { numbered } from "./deploy.ts";
-import { accountOf } from "./policy.ts";
 import { readRecord } from "./record.ts";
 
 /** Every published version of an app with the stage that it was published for, newest first. */

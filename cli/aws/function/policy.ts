@@ -65,8 +65,3 @@ const NETWORK_INTERFACES = {
   ],
   Resource: "*",
 };
-
-/** `arn:aws:iam::<account>:role/...`: the account is the fifth part of every ARN. */
-export function accountOf(arn: string): string {
-  return arn.split(":")[4] ?? "";
-}

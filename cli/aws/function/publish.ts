@@ -1,6 +1,6 @@
 import type { FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import { PlatformError } from "../../platform.ts";
-import { accountOf } from "./policy.ts";
+import { accountOf } from "../names.ts";
 import { polling, retrying } from "./retrying.ts";
 import { configurationOf, type FunctionSettings, hasEnvironment } from "./settings.ts";
 import type { CodeSource } from "./upload.ts";

@@ -16,6 +16,8 @@ export interface DeployRecord {
   readonly previous?: string;
   /** On a stage's alias: identifier of the REST API, absent until the stage answers behind it. */
   readonly api?: string;
+  /** On a stage's alias: the hash of what tool.json asked of the gateway then. */
+  readonly asked?: string;
   /** On a commit's alias: its whole SHA, and who made it. */
   readonly sha?: string;
   readonly author?: string;
@@ -25,7 +27,17 @@ export interface DeployRecord {
 const MAX_LENGTH = 256;
 
 /** One key of one letter each: 256 characters have to do. */
-const KEYS = { version: "v", code: "c", settings: "s", policy: "p", previous: "b", api: "a", sha: "h", author: "n" };
+const KEYS = {
+  version: "v",
+  code: "c",
+  settings: "s",
+  policy: "p",
+  previous: "b",
+  api: "a",
+  asked: "t",
+  sha: "h",
+  author: "n",
+};
 
 export function writeRecord(record: DeployRecord): string {
   const text = JSON.stringify(

@@ -1,8 +1,8 @@
 import type { IAM, Role } from "@aws-sdk/client-iam";
 import { PlatformError } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
-import { ROLE_POLICY, roleName, TAGS } from "../names.ts";
-import { accountOf, functionPolicy, type PolicyInput, policyHash, TRUST_POLICY } from "./policy.ts";
+import { accountOf, ROLE_POLICY, roleName, TAGS } from "../names.ts";
+import { functionPolicy, type PolicyInput, policyHash, TRUST_POLICY } from "./policy.ts";
 import { type Attempts, retrying } from "./retrying.ts";
 
 /**

@@ -42,11 +42,12 @@ export async function rollbackStage(
 
   const isUnchanged = target.version === currentVersion;
   if (!isUnchanged) {
-    const { api: _, previous: __, ...left } = record ?? blankRecord(currentVersion);
+    const { api: _, previous: __, asked: ___, ...left } = record ?? blankRecord(currentVersion);
     const next: DeployRecord = {
       ...target.record,
       previous: currentVersion,
       ...(record?.api !== undefined && { api: record.api }),
+      ...(record?.asked !== undefined && { asked: record.asked }),
     };
     try {
       await aliases.update(stageAlias(stage), {
