@@ -164,7 +164,7 @@ export const table = () =>
           (await import("./commands/logs.ts")).logs(context, query, flags),
     )
 
-    .command("build", "Write what a deploy would upload to out.zip, or to a stdout that leads elsewhere")
+    .command("build", "Write what a deploy uploads to out.zip, or to stdout")
     .option("-s, --stage", "Build for `stage` (staging)", "")
     .option("--size", "List the files in it by size instead", false)
     .example("build")
