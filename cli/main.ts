@@ -103,6 +103,32 @@ export const table = () =>
     .example("stack policy > policy.json")
     .action((): Run => async (context) => (await import("./commands/stack.ts")).policy(context))
 
+    .command("metrics", "Show the requests, durations, errors and estimated cost of a stage")
+    .option("-s, --stage", "Of `stage` (staging)", "")
+    .option("-S, --since", "Of the last `duration` (1M)", "")
+    .example("metrics --stage production --since 7d")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/metrics.ts")).metrics(context, flags),
+    )
+
+    .command("domains ls", "List the domains of the account")
+    .example("domains ls")
+    .action((): Run => async (context) => (await import("./commands/domains.ts")).ls(context))
+
+    .command("domains check <domain>", "Say whether a domain can be bought, and for how much")
+    .example("domains check example.dev")
+    .action(
+      (domain): Run =>
+        async (context) =>
+          (await import("./commands/domains.ts")).check(context, domain),
+    )
+
+    .command("domains buy", "Buy a domain, its owner kept private; asks for all it needs")
+    .example("domains buy")
+    .action((): Run => async (context) => (await import("./commands/domains.ts")).buy(context))
+
     .command("start", "Run the app on this machine, behind the same proxy that it gets when deployed")
     .option("-c, --command", "Start the server with `command` instead", "")
     .option("-o, --open", "Open the browser when the app answers", false)

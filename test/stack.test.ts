@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import t from "tap";
+import { notAllowed } from "./support/access-policy.ts";
 import { root } from "./support/cli.ts";
 import { askEndpoint, openApp } from "./support/deployed-app.ts";
 
@@ -155,4 +156,7 @@ t.test("from the first deploy to a domain, and back to nothing", async (t) => {
   });
   t.same(await json("stack-status", "stack"), { stack: null });
   t.equal((await run("stack", "delete", "--yes")).stdout, "there is nothing of app in eu-west-1\n");
+
+  const policy = JSON.parse((await run("stack", "policy")).stdout);
+  t.same(notAllowed(policy, aws.journal.entries), [], "the policy allows every call of all this");
 });

@@ -58,7 +58,12 @@ export function openLog({ env, config }: { readonly env: Env; readonly config: R
         const live = request.live && request.follow ? await liveOf(group) : undefined;
         yield* readCloudLog(
           await cloud.logs(),
-          { ...request, group, onTrouble, live: live === undefined ? undefined : { groupArn: live, onSampled: request.onSampled } },
+          {
+            ...request,
+            group,
+            onTrouble,
+            live: live === undefined ? undefined : { groupArn: live, onSampled: request.onSampled },
+          },
           signal,
         );
       } catch (error) {
