@@ -82,7 +82,8 @@ export function withoutHeaders(headers: readonly Header[], names: ReadonlySet<st
 
 /** `headers` with `field` among the values of Vary. */
 export function varyBy(headers: readonly Header[], field: string): Header[] {
-  const own = headers.filter(([name]) => name.toLowerCase() === "vary").map(([, value]) => value);
+  const own = headers.filter(([name]) => name.length === 4 && name.toLowerCase() === "vary").map(([, value]) => value);
+  if (own.length === 0) return [...headers, ["Vary", field]];
   const fields = own.flatMap((value) => value.split(",").map((part) => part.trim()));
   if (fields.some((part) => part === "*" || part.toLowerCase() === field.toLowerCase())) return [...headers];
   return [...withoutHeaders(headers, new Set(["vary"])), ["Vary", [...fields, field].filter(Boolean).join(", ")]];

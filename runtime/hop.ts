@@ -224,11 +224,11 @@ class Attempt extends EventEmitter {
     signal.addEventListener("abort", this.#onAbort);
 
     // Without toProxy, the path would go through url.parse, which changes some and throws on others.
-    const common = { target: { protocol: "http:", host, port: String(port) }, toProxy: true };
+    const target = { protocol: "http:", host, port: String(port) };
     const onError = (error: Error) => this.onError(error);
     if (upgrade !== undefined) {
       this.headers = { ...headersByName(this.#rawHeaders), connection: "Upgrade", upgrade: "websocket" };
-      proxy.ws(this as never, upgrade.socket as Socket, upgrade.head, common, onError);
+      proxy.ws(this as never, upgrade.socket as Socket, upgrade.head, { target, toProxy: true }, onError);
       this.#keepHandshakeAnswer();
       return this.#settled;
     }
@@ -242,7 +242,8 @@ class Attempt extends EventEmitter {
       if (this.#request.headers["transfer-encoding"] !== undefined) this.headers["transfer-encoding"] = "chunked";
     }
     const buffer = this.#body ?? (isStock ? Readable.from([]) : undefined);
-    proxy.web(this as never, NO_RESPONSE, { ...common, agent, method, ...(buffer && { buffer }) }, onError);
+    const common = { target, toProxy: true, agent, method };
+    proxy.web(this as never, NO_RESPONSE, buffer === undefined ? common : { ...common, buffer }, onError);
     return this.#settled;
   }
 

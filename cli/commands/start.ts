@@ -80,7 +80,8 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     const { host, port } = server;
     // The address that means all addresses is none that a browser should be sent to.
     const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
-    note(`${project.config.name} is at ${context.format !== "json" && io.stdout.color ? bold(url) : url}`);
+    // Without colours: editors wait for this line.
+    note(`${project.config.name} is at ${url}`);
     if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
     if (flags.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
@@ -212,8 +213,4 @@ function codeOf(error: unknown): string | undefined {
 function entryText({ io, format, verbose }: Context): (entry: Entry) => string {
   if (format === "json") return (entry) => `${JSON.stringify(entry)}\n`;
   return liveLine({ color: io.stdout.color, nowMs: io.nowMs() }, verbose);
-}
-
-function bold(text: string): string {
-  return `\u001b[1m${text}\u001b[0m`;
 }

@@ -210,15 +210,17 @@ class Transfer {
     if (this.#isSettled || this.head === undefined) return;
     this.#isSettled = true;
     const trailers = () => this.#trailers;
+    // No spread of the head: V8 takes a microsecond for one that is added to.
+    const { status, reason, headers, keepsAlive } = this.head;
     if (this.hasEnded) {
       const body = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
-      this.outcome.response({ ...this.head, body, trailers });
+      this.outcome.response({ status, reason, headers, keepsAlive, body, trailers });
       return;
     }
     this.#body = new ResponseBody(this.#socket, connection, this);
     for (const part of this.#parts) this.take(part);
     this.#parts = [];
-    this.outcome.response({ ...this.head, body: this.#body, trailers });
+    this.outcome.response({ status, reason, headers, keepsAlive, body: this.#body, trailers });
   }
 
   fail(error: Error, how: { wasSent: boolean; hasAnswered: boolean }): void {
