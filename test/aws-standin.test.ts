@@ -741,9 +741,14 @@ t.test("certificates", async (t) => {
   ).CertificateArn;
   const byMail = (await acm.requestCertificate({ DomainName: "*.example.dev", ValidationMethod: "EMAIL" }))
     .CertificateArn!;
-  aws.controls.clock.advance(2_000);
   const describe = async (CertificateArn: string | undefined) =>
     (await acm.describeCertificate({ CertificateArn })).Certificate!;
+  t.equal(
+    (await describe(byDns)).DomainValidationOptions?.[0]?.ResourceRecord,
+    undefined,
+    "the record is not known at once",
+  );
+  aws.controls.clock.advance(2_000);
   const record = (await describe(byDns)).DomainValidationOptions?.[0]?.ResourceRecord;
   await check(t, [
     [
