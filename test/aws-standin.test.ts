@@ -237,6 +237,24 @@ function archiveOf(bytes: number): Buffer {
   return zip;
 }
 
+t.test("a new role that Lambda refuses twice", async (t) => {
+  const { lambda, iam } = await open(t, { roleRefusals: 2 });
+  await iam.createRole({ RoleName: "app", AssumeRolePolicyDocument: trustOf("lambda.amazonaws.com") });
+  const create = () =>
+    lambda.createFunction({
+      FunctionName: "app",
+      Role: ROLE,
+      Runtime: "nodejs24.x",
+      Handler: "index.handler",
+      Code: { ZipFile: zipOf({ "index.js": HANDLER }) },
+    });
+  await check(t, [
+    ["once", create, "InvalidParameterValueException"],
+    ["twice", create, "InvalidParameterValueException"],
+    ["then not", create, { State: "Pending" }],
+  ]);
+});
+
 t.test("changing a function: states and revisions", async (t) => {
   const { aws, lambda } = await withFunction(t, { clock: { speed: 0 } });
   const name = { FunctionName: "app" };
@@ -436,6 +454,8 @@ t.test("layers", async (t) => {
 t.test("invoking", async (t) => {
   const code = `exports.handler = async (event) => {
     if (event.fail) throw new TypeError("no");
+    if (event.exit) process.exit(3);
+    if (event.kill) process.kill(process.pid, "SIGKILL");
     if (event.slow) await new Promise((resolve) => setTimeout(resolve, 60_000));
     console.log("got", event.x);
     return { x: event.x, version: process.env.AWS_LAMBDA_FUNCTION_VERSION };
@@ -473,6 +493,15 @@ t.test("invoking", async (t) => {
       () => invoke({ slow: true }),
       { FunctionError: "Unhandled", answer: { errorMessage: /Task timed out after 1.00 seconds/ } },
     ],
+    [
+      "ending its process",
+      () => invoke({ exit: true }),
+      {
+        FunctionError: "Unhandled",
+        answer: { errorType: "Runtime.ExitError", errorMessage: "Runtime exited with error: exit status 3" },
+      },
+    ],
+    ["killed", () => invoke({ kill: true }), { answer: { errorMessage: "Runtime exited with error: signal: killed" } }],
     ["without waiting", () => invoke({ x: 3 }, { InvocationType: "Event" }), { StatusCode: 202 }],
     ["a missing qualifier", () => invoke({}, { Qualifier: "staging" }), "ResourceNotFoundException"],
     ["no JSON", () => lambda.invoke({ FunctionName: "app", Payload: "{" }), "InvalidRequestContentException"],
@@ -492,11 +521,17 @@ t.test("invoking", async (t) => {
   const messages = await until("the log of all invocations", async () => {
     const { events = [] } = await logs.filterLogEvents({ logGroupName: "/aws/lambda/app" });
     const lines = events.map(({ message = "" }) => message);
-    return lines.filter((line) => line.startsWith("REPORT")).length === 6 ? lines : undefined;
+    return lines.filter((line) => line.startsWith("REPORT")).length === 8 ? lines : undefined;
   });
-  t.equal(messages.filter((line) => /^START RequestId: [\w-]{36} Version: (1|\$LATEST)\n$/.test(line)).length, 6);
+  t.equal(messages.filter((line) => /^START RequestId: [\w-]{36} Version: (1|\$LATEST)\n$/.test(line)).length, 8);
   t.ok(messages.includes("got 1\n"), "what the function wrote");
   t.equal(messages.filter((line) => /^\d{4}-\S+Z [\w-]{36} Task timed out after 1.00 seconds\n$/.test(line)).length, 1);
+  const ends = messages.flatMap(
+    (line) => /^RequestId: [\w-]{36} Error: (.*)\nRuntime.ExitError\n$/.exec(line)?.[1] ?? [],
+  );
+  t.same(ends, ["Runtime exited with error: exit status 3", "Runtime exited with error: signal: killed"]);
+  t.equal(messages.filter((line) => /\tStatus: timeout\t\n$/.test(line)).length, 1);
+  t.equal(messages.filter((line) => /\tStatus: error\tError Type: Runtime.ExitError\t\n$/.test(line)).length, 2);
   t.match(
     messages.find((line) => line.startsWith("REPORT")),
     /\tDuration: [\d.]+ ms\tBilled Duration: \d+ ms\tMemory Size: 128 MB\tMax Memory Used: \d+ MB\tInit Duration: /,
@@ -706,9 +741,14 @@ t.test("certificates", async (t) => {
   ).CertificateArn;
   const byMail = (await acm.requestCertificate({ DomainName: "*.example.dev", ValidationMethod: "EMAIL" }))
     .CertificateArn!;
-  aws.controls.clock.advance(2_000);
   const describe = async (CertificateArn: string | undefined) =>
     (await acm.describeCertificate({ CertificateArn })).Certificate!;
+  t.equal(
+    (await describe(byDns)).DomainValidationOptions?.[0]?.ResourceRecord,
+    undefined,
+    "the record is not known at once",
+  );
+  aws.controls.clock.advance(2_000);
   const record = (await describe(byDns)).DomainValidationOptions?.[0]?.ResourceRecord;
   await check(t, [
     [
