@@ -27,7 +27,10 @@ function offered(line: string, commands: readonly Command[], from = project): st
 t.test("what may stand at the cursor", (t) => {
   const commands = describeTable(table());
   const rows: [string, string][] = [
-    ["tool st", "start"],
+    ["tool st", "stack start staging"],
+    ["tool stack ", "status plan apply delete policy"],
+    ["tool domains ", "ls check buy"],
+    ["tool pr", "prune production pr-1"],
     ["tool lo", "logs"],
     ["tool -v lo", "logs"],
     ["tool -C dir lo", "logs"],
@@ -61,7 +64,10 @@ t.test("what may stand at the cursor", (t) => {
     ["tool 'logs' @s", "@slow"],
   ];
   for (const [line, expected] of rows) t.equal(offered(line, commands), expected, line);
-  t.equal(offered("tool ", commands), commands.map(({ name }) => name).join(" "), "all commands");
+  const first = new Set(commands.map(({ name }) => name.split(" ")[0]));
+  const all = offered("tool ", commands).split(" ");
+  t.same(new Set(all), new Set([...first, "staging", "production", "pr-1"]), "all commands, and stages as commands");
+  t.equal(new Set(all).size, all.length, "each once");
   t.equal(offered("tool build -", commands), "--help --chdir --verbose --format --version --stage --size", "all flags");
 
   // Commands of two words, and stages as commands, where there is a deploy.

@@ -32,6 +32,14 @@ t.test("Node: every step", { timeout: 120_000 }, async (t) => {
   t.match(await askEndpoint(aws, `${staging}assets/style.css`), { status: 200 }, "a static file");
   t.match(await askEndpoint(aws, `${staging}api/nothing`), { status: 404 }, "an error of the app is its own");
 
+  const logs = (await succeeds(t, app, ["logs", "path = /api/orders"])).stdout;
+  t.match(
+    logs,
+    /"message":"request".*"path":"\/api\/orders"[\s\S]*"message":"response".*"status":200/,
+    "the request is in the log",
+  );
+  t.match((await succeeds(t, app, ["logs", "--count", "status = 404 staging"])).stdout, /^1\n/);
+
   const production = (await succeeds(t, app, ["deploy", "production"])).stdout.trim();
   t.match(await askEndpoint(aws, `${production}api/orders`), { status: 200 });
 
