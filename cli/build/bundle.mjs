@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { bundleSdk } from "./aws-sdk.mjs";
 import { bundleLatePackage, lateFile, latePackages, requireLatePackages } from "./late-packages.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -22,6 +23,16 @@ const commandsByPath = {
       args.kind === "dynamic-import"
         ? { path: args.path.replace(/^\.\./, ".").replace(/\.ts$/, ".cjs"), external: true }
         : undefined,
+    );
+  },
+};
+
+/** The SDK's packages lie in files of their own: a command loads the clients that it calls, when it calls them. */
+const sdkByPath = {
+  name: "sdk-by-path",
+  setup(pluginBuild) {
+    pluginBuild.onResolve({ filter: /^@aws-sdk\// }, ({ path, importer }) =>
+      importer.startsWith(join(root, "cli")) ? { path: `../${path.replace(/^@/, "")}.cjs`, external: true } : undefined,
     );
   },
 };
@@ -76,9 +87,11 @@ await build({
   minifyWhitespace: true,
   // As require: Node would scan the whole text of an imported .cjs for the names that it exports, 50 ms of a command.
   supported: { "dynamic-import": false },
-  plugins: [commandsByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
+  plugins: [commandsByPath, sdkByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
   logLevel: "warning",
 });
+
+await bundleSdk(join(outdir, "aws-sdk"), root);
 
 // What is put into a deployment: one file, minified, for it is uploaded and scanned at each cold start. It can be executed
 // as it lies: AWS_LAMBDA_EXEC_WRAPPER names it, and the platform calls it in place of its own runtime.

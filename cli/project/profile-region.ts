@@ -7,11 +7,26 @@ import { join } from "node:path";
  * shared configuration of the AWS command line. Undefined where there is no such profile, or it names none.
  */
 export function profileRegion(profile: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const folder = join(env.HOME ?? homedir(), ".aws");
-  const config = readSections(env.AWS_CONFIG_FILE ?? join(folder, "config"));
-  const credentials = readSections(env.AWS_SHARED_CREDENTIALS_FILE ?? join(folder, "credentials"));
+  const { config, credentials } = readSharedFiles(env);
   const inConfig = config.get(`profile ${profile}`) ?? (profile === "default" ? config.get("default") : undefined);
   return inConfig?.get("region") ?? credentials.get(profile)?.get("region");
+}
+
+/** The names of all profiles that those two files define. */
+export function profileNames(env: Readonly<Record<string, string | undefined>>): ReadonlySet<string> {
+  const { config, credentials } = readSharedFiles(env);
+  const inConfig = [...config.keys()]
+    .filter((section) => section === "default" || section.startsWith("profile "))
+    .map((section) => section.replace(/^profile /, ""));
+  return new Set([...credentials.keys(), ...inConfig]);
+}
+
+function readSharedFiles(env: Readonly<Record<string, string | undefined>>) {
+  const folder = join(env.HOME ?? homedir(), ".aws");
+  return {
+    config: readSections(env.AWS_CONFIG_FILE ?? join(folder, "config")),
+    credentials: readSections(env.AWS_SHARED_CREDENTIALS_FILE ?? join(folder, "credentials")),
+  };
 }
 
 /** An INI file: sections of `key = value` lines, `#` and `;` begin comments. An absent file is an empty one. */

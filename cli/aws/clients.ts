@@ -1,0 +1,132 @@
+import type { ACM } from "@aws-sdk/client-acm";
+import type { APIGateway } from "@aws-sdk/client-api-gateway";
+import type { CloudFormation } from "@aws-sdk/client-cloudformation";
+import type { CloudWatch } from "@aws-sdk/client-cloudwatch";
+import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
+import type { IAM } from "@aws-sdk/client-iam";
+import type { Lambda } from "@aws-sdk/client-lambda";
+import type { Route53 } from "@aws-sdk/client-route-53";
+import type { Route53Domains } from "@aws-sdk/client-route-53-domains";
+import type { S3 } from "@aws-sdk/client-s3";
+import type { Scheduler } from "@aws-sdk/client-scheduler";
+import type { SNS } from "@aws-sdk/client-sns";
+import type { SSM } from "@aws-sdk/client-ssm";
+import type { STS } from "@aws-sdk/client-sts";
+import { version } from "../version.ts";
+import { credentialsOf } from "./credentials.ts";
+
+/** The services of one region, each client imported when it is first asked for and kept. */
+export interface Cloud {
+  readonly region: string;
+  /** Of the credentials; asked once. */
+  accountId(): Promise<string>;
+  lambda(): Promise<Lambda>;
+  cloudFormation(): Promise<CloudFormation>;
+  logs(): Promise<CloudWatchLogs>;
+  s3(options?: { readonly accelerate?: boolean }): Promise<S3>;
+  iam(): Promise<IAM>;
+  apiGateway(): Promise<APIGateway>;
+  /** Certificates of edge domains live in us-east-1, whatever the region is. */
+  acm(region?: string): Promise<ACM>;
+  route53(): Promise<Route53>;
+  domains(): Promise<Route53Domains>;
+  ssm(): Promise<SSM>;
+  sns(): Promise<SNS>;
+  cloudWatch(): Promise<CloudWatch>;
+  scheduler(): Promise<Scheduler>;
+  sts(): Promise<STS>;
+}
+
+export interface CloudOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly profile?: string | undefined;
+  readonly region: string;
+}
+
+/** To connect: within a continent a tenth of this is slow. */
+const CONNECTION_TIMEOUT_MS = 5_000;
+/** Without a byte in either direction. A publication is answered after some seconds; an upload moves all the time. */
+const SOCKET_TIMEOUT_MS = 60_000;
+/**
+ * With the SDK's backoff (half a second doubling to 20 when throttled, with jitter) the waits of one call add up to some
+ * 15 s: longer than a burst of deploys in one account, shorter than what looks like hanging.
+ */
+const MAX_ATTEMPTS = 6;
+/** These services are global, and their one endpoint signs for this region. */
+const GLOBAL_REGION = "us-east-1";
+
+/** Opens nothing yet. `TOOL_AWS_ENDPOINT` points all clients elsewhere, S3 by path then. */
+export function openCloud({ env, profile, region }: CloudOptions): Cloud {
+  const endpoint = env.TOOL_AWS_ENDPOINT || undefined;
+  // One provider for all clients: a role is assumed once.
+  const credentials = credentialsOf({ env, profile, region });
+  const common = {
+    region,
+    credentials,
+    maxAttempts: MAX_ATTEMPTS,
+    retryMode: "standard",
+    ...(endpoint !== undefined && { endpoint }),
+    requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
+    customUserAgent: [["tool", version]] as [string, string][],
+  };
+  const kept = new Map<string, Promise<unknown>>();
+  const once = <T>(key: string, open: () => Promise<T>): Promise<T> => {
+    const opened = kept.get(key) ?? open();
+    kept.set(key, opened);
+    return opened as Promise<T>;
+  };
+  const cloud: Cloud = {
+    region,
+    accountId: () =>
+      once("accountId", async () => {
+        const { Account } = await (await cloud.sts()).getCallerIdentity({});
+        return Account!;
+      }),
+    lambda: () => once("lambda", async () => new (await import("@aws-sdk/client-lambda")).Lambda(common)),
+    cloudFormation: () =>
+      once("cloudFormation", async () => new (await import("@aws-sdk/client-cloudformation")).CloudFormation(common)),
+    logs: () => once("logs", async () => new (await import("@aws-sdk/client-cloudwatch-logs")).CloudWatchLogs(common)),
+    s3: ({ accelerate = false } = {}) =>
+      once(`s3 ${accelerate}`, async () => {
+        const { S3 } = await import("@aws-sdk/client-s3");
+        return new S3({
+          ...common,
+          // Elsewhere there are no names of hosts for buckets.
+          forcePathStyle: endpoint !== undefined,
+          useAccelerateEndpoint: accelerate && endpoint === undefined,
+        });
+      }),
+    iam: () =>
+      once(
+        "iam",
+        async () => new (await import("@aws-sdk/client-iam")).IAM({ ...common, region: globalRegion(region) }),
+      ),
+    apiGateway: () =>
+      once("apiGateway", async () => new (await import("@aws-sdk/client-api-gateway")).APIGateway(common)),
+    acm: (at = region) =>
+      once(`acm ${at}`, async () => new (await import("@aws-sdk/client-acm")).ACM({ ...common, region: at })),
+    route53: () =>
+      once(
+        "route53",
+        async () => new (await import("@aws-sdk/client-route-53")).Route53({ ...common, region: globalRegion(region) }),
+      ),
+    domains: () =>
+      once(
+        "domains",
+        async () =>
+          new (await import("@aws-sdk/client-route-53-domains")).Route53Domains({ ...common, region: GLOBAL_REGION }),
+      ),
+    ssm: () => once("ssm", async () => new (await import("@aws-sdk/client-ssm")).SSM(common)),
+    sns: () => once("sns", async () => new (await import("@aws-sdk/client-sns")).SNS(common)),
+    cloudWatch: () =>
+      once("cloudWatch", async () => new (await import("@aws-sdk/client-cloudwatch")).CloudWatch(common)),
+    scheduler: () => once("scheduler", async () => new (await import("@aws-sdk/client-scheduler")).Scheduler(common)),
+    sts: () => once("sts", async () => new (await import("@aws-sdk/client-sts")).STS(common)),
+  };
+  return cloud;
+}
+
+/** China and the government's regions have global services of their own, found through any of their regions. */
+function globalRegion(region: string): string {
+  return region.startsWith("cn-") || region.startsWith("us-gov-") ? region : GLOBAL_REGION;
+}

@@ -1,0 +1,91 @@
+import { PlatformError } from "../platform.ts";
+import { profileNames } from "../project/profile-region.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface CredentialsOptions {
+  readonly env: Env;
+  /** `profile` of tool.json, else CLOUD_PROFILE. */
+  readonly profile?: string | undefined;
+  readonly region: string;
+}
+
+/** As the SDK has them. */
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  readonly expiration?: Date;
+}
+
+export type CredentialsSource =
+  | { readonly kind: "profile"; readonly name: string }
+  | { readonly kind: "keys"; readonly keys: Credentials }
+  /** The SDK's own: AWS_* variables, the default profile, single sign-on, web identity, containers, instances. */
+  | { readonly kind: "chain" }
+  | { readonly kind: "wrong"; readonly message: string; readonly hint: string };
+
+/**
+ * Which credentials are used: a named profile, CLOUD_ACCESS_KEY_ID with its secret, then the SDK's own chain. A profile
+ * goes before keys, as it names the account that the app belongs to. One that this machine does not have cannot be meant
+ * where variables bring credentials: that is CI, with the tool.json of a developer. Pure but for `hasProfile`.
+ */
+export function credentialsSource(
+  { env, profile }: Pick<CredentialsOptions, "env" | "profile">,
+  hasProfile: (name: string) => boolean,
+): CredentialsSource {
+  const accessKeyId = env.CLOUD_ACCESS_KEY_ID || undefined;
+  const secretAccessKey = env.CLOUD_SECRET_ACCESS_KEY || undefined;
+  const sessionToken = env.CLOUD_SESSION_TOKEN || undefined;
+  if (profile !== undefined && hasProfile(profile)) return { kind: "profile", name: profile };
+  if (accessKeyId !== undefined && secretAccessKey !== undefined) {
+    return {
+      kind: "keys",
+      keys: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
+    };
+  }
+  if (accessKeyId !== undefined || secretAccessKey !== undefined) {
+    const [there, missing] =
+      accessKeyId !== undefined
+        ? ["CLOUD_ACCESS_KEY_ID", "CLOUD_SECRET_ACCESS_KEY"]
+        : ["CLOUD_SECRET_ACCESS_KEY", "CLOUD_ACCESS_KEY_ID"];
+    return { kind: "wrong", message: `${there} is set but ${missing} is not`, hint: `set ${missing} too` };
+  }
+  if (profile !== undefined && !CI_VARIABLES.some((name) => env[name])) {
+    return {
+      kind: "wrong",
+      message: `there is no credentials profile ${JSON.stringify(profile)} on this machine`,
+      hint: `add it to ~/.aws/credentials, or name another as "profile" in tool.json or by CLOUD_PROFILE`,
+    };
+  }
+  return { kind: "chain" };
+}
+
+/** What says that the environment was given credentials on purpose. */
+const CI_VARIABLES = [
+  "AWS_ACCESS_KEY_ID",
+  "AWS_WEB_IDENTITY_TOKEN_FILE",
+  "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+  "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+];
+
+/** A provider as every client takes it. Nothing is loaded for keys, as CI has them. */
+export function credentialsOf(options: CredentialsOptions): () => Promise<Credentials> {
+  const source = credentialsSource(options, (name) => profileNames(options.env).has(name));
+  if (source.kind === "keys") return async () => source.keys;
+  if (source.kind === "wrong") {
+    return async () => {
+      throw new PlatformError("credentials/missing", source.message, source.hint);
+    };
+  }
+  let provider: Promise<() => Promise<Credentials>> | undefined;
+  return async () => {
+    provider ??= import("@aws-sdk/credential-providers").then(({ fromNodeProviderChain }) =>
+      fromNodeProviderChain({
+        clientConfig: { region: options.region },
+        ...(source.kind === "profile" && { profile: source.name }),
+      }),
+    );
+    return (await provider)();
+  };
+}

@@ -1,0 +1,59 @@
+// The names of everything that a deployment makes. Who looks at the account can tell from them what belongs to which app.
+
+/** The function, the stack and the REST API of an app all have its name. */
+export const functionName = (app: string) => app;
+export const stackName = (app: string) => app;
+export const apiName = (app: string) => app;
+
+/** Roles are global to an account: without the region, two regions of one app would share a role. */
+export const roleName = (app: string, region: string) => `${app}-${region}-function`;
+
+/** The role's one inline policy. */
+export const ROLE_POLICY = "tool";
+
+export const logGroupName = (app: string) => `/aws/lambda/${app}`;
+
+/** One per account and region: bucket names are global to all accounts. */
+export const bucketName = (accountId: string, region: string) => `tool-${accountId}-${region}`;
+
+export const artifactPrefix = (app: string) => `${app}/`;
+export const artifactKey = (app: string, sha256Hex: string) => `${artifactPrefix(app)}${sha256Hex}.zip`;
+
+/** The runtime for platforms without Node, shared by all apps of an account and region. */
+export const RUNTIME_LAYER = "tool-runtime";
+export const runtimeLayerKey = (sha256Hex: string) => `${RUNTIME_LAYER}/${sha256Hex}.zip`;
+
+export const parameterPrefix = (app: string) => `/tool/${app}/`;
+
+export const stageAlias = (stage: string) => stage;
+export const previousAlias = (stage: string) => `${stage}-previous`;
+
+/** Lambda's limit for the name of an alias. */
+const MAX_ALIAS_LENGTH = 128;
+
+/** An alias takes letters, digits, `-` and `_`; a tag such as `v1.2/rc` has others. */
+export function commitAlias(stage: string, ref: string): string {
+  return `${commitAliasPrefix(stage)}${ref.replace(/[^\w-]/g, "-")}`.slice(0, MAX_ALIAS_LENGTH);
+}
+
+export const commitAliasPrefix = (stage: string) => `commit-${stage}-`;
+
+/** On everything that is made, so that it can be found, counted and billed by app. */
+export const TAGS = { app: "tool:app", stage: "tool:stage", policyHash: "tool:policy-hash" } as const;
+
+export const endpointOf = (apiId: string, region: string, stage: string) =>
+  `https://${apiId}.execute-api.${region}.${domainSuffix(region)}/${stage}/`;
+
+/** China has a domain of its own, and its names end differently. */
+export const domainSuffix = (region: string) => (region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com");
+
+/** The first part of every ARN of a region. */
+export function partition(region: string): "aws" | "aws-cn" | "aws-us-gov" {
+  if (region.startsWith("cn-")) return "aws-cn";
+  return region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
+}
+
+/** `arn:aws:lambda:<region>:<account>:...`: the account is the fifth part of every ARN. */
+export function accountOf(arn: string): string {
+  return arn.split(":")[4] ?? "";
+}

@@ -1,0 +1,60 @@
+// The characters of a filter pattern, read from left to right.
+
+export class PatternSyntaxError extends Error {}
+
+export class PatternReader {
+  readonly text: string;
+  at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get atEnd(): boolean {
+    return this.at === this.text.length;
+  }
+
+  /** What a sticky expression matches here, if it does. */
+  take(expression: RegExp): string | undefined {
+    expression.lastIndex = this.at;
+    const [found] = expression.exec(this.text) ?? [];
+    this.at += found?.length ?? 0;
+    return found;
+  }
+
+  expect(expression: RegExp, what: string): string {
+    const found = this.take(expression);
+    if (found === undefined) throw this.error(what);
+    return found;
+  }
+
+  /** Takes a token with the space around it. */
+  token(expression: RegExp): string | undefined {
+    this.space();
+    const found = this.take(expression);
+    if (found !== undefined) this.space();
+    return found;
+  }
+
+  space(): void {
+    this.take(/\s*/y);
+  }
+
+  /** The text in double quotes, with \" and \\ undone. */
+  quoted(): string | undefined {
+    const found = this.take(/"(?:[^"\\]|\\[\s\S])*"/y);
+    return found?.slice(1, -1).replaceAll(/\\(["\\])/g, "$1");
+  }
+
+  end(): void {
+    this.space();
+    if (!this.atEnd) throw this.error("the end of the pattern");
+  }
+
+  error(expected: string): PatternSyntaxError {
+    const rest = this.text.slice(this.at, this.at + 10);
+    return new PatternSyntaxError(
+      `Invalid filter pattern: expected ${expected} at ${this.at}, found ${rest || "its end"}`,
+    );
+  }
+}
