@@ -102,7 +102,7 @@ export const table = () =>
           (await import("./commands/logs.ts")).logs(context, query, flags),
     )
 
-    .command("build", "Write what a deploy would upload to out.zip, or to a stdout that leads elsewhere")
+    .command("build", "Write what a deploy uploads to out.zip, or to stdout")
     .option("-s, --stage", "Build for `stage` (staging)", "")
     .option("--size", "List the files in it by size instead", false)
     .example("build")
@@ -200,6 +200,17 @@ export const table = () =>
     .command("docs", "Open the reference of tool.json")
     .example("docs")
     .action((): Run => async (context) => (await import("./commands/docs.ts")).docs(context))
+
+    .command("completion <shell>", "Print what teaches bash, zsh or fish to complete")
+    .option("--line", "Print what may stand at the end of a command `line` instead, as that script asks", "")
+    .example("completion bash >> ~/.bashrc")
+    .example("completion zsh > ~/.zsh/functions/_tool")
+    .example("completion fish > ~/.config/fish/completions/tool.fish")
+    .action(
+      (shell, flags): Run =>
+        async (context) =>
+          (await import("./commands/completion.ts")).completion(context, shell, flags, describeTable(table())),
+    )
 
     .command("version", "Show the version")
     .example("version")

@@ -14,7 +14,7 @@ import type { BuildProblem } from "./problem.ts";
 
 /** What goes along. Names have `/` between them; a folder's ends in one. */
 export type FoundFile = { readonly name: string; readonly bytes: number } & (
-  | { readonly kind: "file"; readonly path: string; readonly isExecutable: boolean }
+  | { readonly kind: "file"; readonly path: string; readonly isExecutable: boolean; readonly modifiedMs: number }
   | { readonly kind: "link"; readonly target: string }
   /** One that holds nothing. */
   | { readonly kind: "folder" }
@@ -130,8 +130,8 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
   function addFile(entry: Dirent, name: string, path: string): void {
     try {
       if (entry.isFile()) {
-        const { size, mode } = lstatSync(path);
-        files.push({ kind: "file", name, path, bytes: size, isExecutable: (mode & 0o100) !== 0 });
+        const { size, mode, mtimeMs } = lstatSync(path);
+        files.push({ kind: "file", name, path, bytes: size, isExecutable: (mode & 0o100) !== 0, modifiedMs: mtimeMs });
       } else if (entry.isSymbolicLink()) {
         const target = targetOf(path, root);
         if (target.isInside)

@@ -12,8 +12,8 @@ export interface Packed {
 }
 
 export interface DeflateCache {
-  /** By the SHA-256 of the content. */
-  get(hash: Buffer): Packed | undefined;
+  /** By the SHA-256 of the content, each byte a character. */
+  get(hash: string): Packed | undefined;
   /** Keeps these contents and forgets all others, unless they are what was read. */
   keep(used: ReadonlyMap<string, Packed>): void;
 }
@@ -21,8 +21,9 @@ export interface DeflateCache {
 /** One project's contents are one file: twelve thousand files would cost more to open than to deflate. */
 const MAGIC = "tool deflated 1\n";
 const HASH_BYTES = 32;
-/** Hash, CRC of the content, its size, size of the data, method, CRC of the data. */
-const HEAD_BYTES = HASH_BYTES + 4 + 4 + 4 + 1 + 4;
+/** Hash, CRC of the content, its size, size of the data, method; then the CRC of all that and the data. */
+const ABOUT_BYTES = HASH_BYTES + 4 + 4 + 4 + 1;
+const HEAD_BYTES = ABOUT_BYTES + 4;
 
 /** All projects together. The one not built for longest goes first. */
 const MAX_CACHE_BYTES = 1 << 30;
@@ -39,8 +40,10 @@ export function openDeflateCache(folder: string | undefined, project: string): D
   const known = readPack(path);
   return {
     get(hash) {
-      const packed = known.get(hash.toString("latin1"));
-      return packed !== undefined && crc32(packed.data) === packed.dataCrc32 ? packed : undefined;
+      const packed = known.get(hash);
+      if (packed === undefined || crc32(packed.data, crc32(packed.about)) === packed.entryCrc32) return packed;
+      known.delete(hash);
+      return undefined;
     },
     keep(used) {
       if (used.size === known.size && [...used.keys()].every((hash) => known.has(hash))) return;
@@ -57,13 +60,13 @@ export function openDeflateCache(folder: string | undefined, project: string): D
   };
 }
 
-/** The key under which `keep` takes a content. */
-export function keyOf(hash: Buffer): string {
-  return hash.toString("latin1");
+interface Kept extends Packed {
+  readonly about: Uint8Array;
+  readonly entryCrc32: number;
 }
 
-function readPack(path: string): Map<string, Packed & { readonly dataCrc32: number }> {
-  const known = new Map<string, Packed & { readonly dataCrc32: number }>();
+function readPack(path: string): Map<string, Kept> {
+  const known = new Map<string, Kept>();
   let pack: Buffer;
   try {
     pack = readFileSync(path);
@@ -81,7 +84,8 @@ function readPack(path: string): Map<string, Packed & { readonly dataCrc32: numb
       crc32: pack.readUInt32LE(head),
       unpackedBytes: pack.readUInt32LE(head + 4),
       isDeflated: pack[head + 12] === 1,
-      dataCrc32: pack.readUInt32LE(head + 13),
+      about: pack.subarray(at, at + ABOUT_BYTES),
+      entryCrc32: pack.readUInt32LE(at + ABOUT_BYTES),
       data: pack.subarray(dataAt, dataEnd),
     });
     at = dataEnd;
@@ -101,7 +105,7 @@ function packOf(used: ReadonlyMap<string, Packed>): Buffer {
     pack.writeUInt32LE(unpackedBytes, head + 4);
     pack.writeUInt32LE(data.length, head + 8);
     pack[head + 12] = isDeflated ? 1 : 0;
-    pack.writeUInt32LE(crc32(data), head + 13);
+    pack.writeUInt32LE(crc32(data, crc32(pack.subarray(at, at + ABOUT_BYTES))), at + ABOUT_BYTES);
     pack.set(data, at + HEAD_BYTES);
     at += HEAD_BYTES + data.length;
   }

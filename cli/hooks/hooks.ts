@@ -3,6 +3,9 @@ import { DEFAULT_STAGES, type Hooks, hookCommands } from "../../schema/index.ts"
 import type { Context } from "../context.ts";
 import { runInShell, type ShellEnd, type ShellOptions } from "./shell.ts";
 
+/** Two lines of a narrow terminal. */
+const MAX_SHOWN = 140;
+
 export type HookName = keyof Hooks;
 
 /** In the order in which a deploy runs them. */
@@ -58,5 +61,11 @@ export async function runCommands(
 
 /** Why a command failed: `npm run build ended with exit code 3`. */
 export function howItEnded({ command, code, signal }: CommandEnd): string {
-  return `${command} ${code === null ? `was ended by ${signal}` : `ended with exit code ${code}`}`;
+  return `${shownCommand(command)} ${code === null ? `was ended by ${signal}` : `ended with exit code ${code}`}`;
+}
+
+/** Of a long command the beginning: what runs in it is no news to whoever wrote it, nor to anybody else. */
+export function shownCommand(command: string): string {
+  const line = command.replace(/\s+/g, " ");
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN - 1)}…` : line;
 }

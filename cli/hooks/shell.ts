@@ -90,11 +90,15 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
 function keepEnd({ stdout, stderr }: ChildProcess): () => Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let isCut = false;
   for (const stream of [stdout, stderr]) {
     stream?.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       bytes += chunk.length;
-      while (bytes - chunks[0]!.length >= MAX_KEPT_BYTES) bytes -= chunks.shift()!.length;
+      while (bytes - chunks[0]!.length >= MAX_KEPT_BYTES) {
+        bytes -= chunks.shift()!.length;
+        isCut = true;
+      }
     });
   }
   return async () => {
@@ -106,6 +110,9 @@ function keepEnd({ stdout, stderr }: ChildProcess): () => Promise<string> {
     stdout?.destroy();
     stderr?.destroy();
     const text = Buffer.concat(chunks).toString();
-    return text.length > MAX_KEPT_BYTES ? text.slice(-MAX_KEPT_BYTES) : text;
+    if (!isCut && text.length <= MAX_KEPT_BYTES) return text;
+    const end = text.slice(-MAX_KEPT_BYTES);
+    // Of a line that was cut nothing.
+    return end.slice(end.indexOf("\n") + 1);
   };
 }

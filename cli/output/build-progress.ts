@@ -2,6 +2,7 @@ import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
 import type { BuildEvent, BuildProblem } from "../artifact/index.ts";
 import { type Context, EXIT } from "../context.ts";
+import { shownCommand } from "../hooks/hooks.ts";
 
 /** More often than this nobody reads it. */
 const REFRESH_MS = 100;
@@ -38,10 +39,10 @@ export function buildProgress(context: Context): BuildProgress {
       switch (event.kind) {
         case "command":
           if (isLive) show(`${event.hook}: ${event.command}`);
-          else say(dim(`${event.hook}: ${event.command}`));
+          else say(dim(`${event.hook}: ${shownCommand(event.command)}`));
           break;
         case "commanded":
-          if (isLive) say(`${event.hook}: ${event.command} (${humanDuration(event.durationMs)})`);
+          if (isLive) say(`${event.hook}: ${shownCommand(event.command)} (${humanDuration(event.durationMs)})`);
           else if (context.verbose) say(dim(`${event.hook}: done in ${humanDuration(event.durationMs)}`));
           break;
         case "warning":

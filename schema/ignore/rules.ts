@@ -17,10 +17,10 @@ export interface IgnoreRule extends PathPattern {
 }
 
 /** The rules of a .toolignore, in its order. Every text is one: what is no pattern is a comment or empty. */
-export function parseIgnore(text: string): IgnoreRule[] {
+export function parseIgnore(source: string): IgnoreRule[] {
+  const text = source.replace(/^\ufeff/, "");
   const rules: IgnoreRule[] = [];
-  let line = 1;
-  for (let at = text.startsWith("\ufeff") ? 1 : 0; at <= text.length; line++) {
+  for (let at = 0, line = 1; at <= text.length; line++) {
     const found = lineAt(text, at);
     const pattern = readPattern(found);
     if (pattern !== undefined) {
