@@ -67,6 +67,68 @@ export const table = () =>
           (await import("./commands/prune.ts")).prune(context, flags),
     )
 
+    .command("stack", "Show the stages with their endpoints, certificates, name servers")
+    .example("stack")
+    .action((): Run => async (context) => (await import("./commands/stack.ts")).status(context))
+
+    .command("stack status", "Show the same as stack")
+    .example("stack status --format json")
+    .action((): Run => async (context) => (await import("./commands/stack.ts")).status(context))
+
+    .command("stack plan", "Show what stack apply would change, and what would be made anew")
+    .example("stack plan")
+    .action((): Run => async (context) => (await import("./commands/stack.ts")).plan(context))
+
+    .command("stack apply", "Change stages, domains, alerts and warming to what tool.json says")
+    .option("-y, --yes", "Do not ask before something is made anew", false)
+    .example("stack apply")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/stack.ts")).apply(context, flags),
+    )
+
+    .command("stack delete", "Remove everything that deploying made, for all stages")
+    .option("-y, --yes", "Do not ask", false)
+    .option("--logs", "Remove the logs too", false)
+    .example("stack delete")
+    .example("stack delete --yes --logs")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/stack.ts")).remove(context, flags),
+    )
+
+    .command("stack policy", "Print the access policy that the account needs")
+    .example("stack policy > policy.json")
+    .action((): Run => async (context) => (await import("./commands/stack.ts")).policy(context))
+
+    .command("metrics", "Show the requests, durations, errors and estimated cost of a stage")
+    .option("-s, --stage", "Of `stage` (staging)", "")
+    .option("-S, --since", "Of the last `duration` (1M)", "")
+    .example("metrics --stage production --since 7d")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/metrics.ts")).metrics(context, flags),
+    )
+
+    .command("domains ls", "List the domains of the account")
+    .example("domains ls")
+    .action((): Run => async (context) => (await import("./commands/domains.ts")).ls(context))
+
+    .command("domains check <domain>", "Say whether a domain can be bought, and for how much")
+    .example("domains check example.dev")
+    .action(
+      (domain): Run =>
+        async (context) =>
+          (await import("./commands/domains.ts")).check(context, domain),
+    )
+
+    .command("domains buy", "Buy a domain, its owner kept private; asks for all it needs")
+    .example("domains buy")
+    .action((): Run => async (context) => (await import("./commands/domains.ts")).buy(context))
+
     .command("start", "Run the app on this machine, behind the same proxy that it gets when deployed")
     .option("-c, --command", "Start the server with `command` instead", "")
     .option("-o, --open", "Open the browser when the app answers", false)
@@ -160,42 +222,6 @@ export const table = () =>
         async (context) =>
           (await import("./commands/lsp.ts")).lsp(context, flags),
     )
-
-    .command("stack", "Show what stands in front of the app: stages, endpoints, name servers, resources")
-    .example("stack")
-    .action((): Run => async (context) => (await import("./commands/stack.ts")).status(context))
-
-    .command("stack status", "The same")
-    .example("stack status --format json")
-    .action((): Run => async (context) => (await import("./commands/stack.ts")).status(context))
-
-    .command("stack plan", "Show what stack apply would change, and what would be made anew")
-    .example("stack plan")
-    .action((): Run => async (context) => (await import("./commands/stack.ts")).plan(context))
-
-    .command("stack apply", "Change stages, domains, alerts and warming to what tool.json says")
-    .option("-y, --yes", "Do not ask before something is made anew", false)
-    .example("stack apply")
-    .action(
-      (flags): Run =>
-        async (context) =>
-          (await import("./commands/stack.ts")).apply(context, flags),
-    )
-
-    .command("stack delete", "Remove everything that deploying made, for all stages")
-    .option("-y, --yes", "Do not ask", false)
-    .option("--logs", "Remove the logs too", false)
-    .example("stack delete")
-    .example("stack delete --yes --logs")
-    .action(
-      (flags): Run =>
-        async (context) =>
-          (await import("./commands/stack.ts")).remove(context, flags),
-    )
-
-    .command("stack policy", "Print the access policy that the account needs")
-    .example("stack policy > policy.json")
-    .action((): Run => async (context) => (await import("./commands/stack.ts")).policy(context))
 
     .command("docs", "Open the reference of tool.json")
     .example("docs")

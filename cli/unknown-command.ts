@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import type { Command } from "./table.ts";
 
 /** Commands of the whole tool that this version leaves out. Naming one is no slip of the fingers. */
-const LATER = ["metrics", "upgrade", "domains", "env", "team"];
+const LATER = ["upgrade", "env", "team"];
 
 const DEFAULT_STAGES = ["development", "staging", "production"];
 

@@ -20,6 +20,7 @@ import {
 } from "../cli/aws/stack/template.ts";
 import { withStage } from "../cli/aws/stack/with-stage.ts";
 import { type Config, checkConfig } from "../schema/index.ts";
+import { HANDLERS } from "./support/access-policy.ts";
 import { cleanEnv, root } from "./support/cli.ts";
 
 const input = (config: Partial<Config>): StackInput => ({
@@ -642,7 +643,8 @@ t.test("a stage that waited for its first deploy is opened", (t) => {
 
 t.test("which stages the stack has", (t) => {
   const rows: [written: string[], present: string[], expected: string[]][] = [
-    [[], [], []],
+    [[], [], ["staging"]],
+    [["development"], [], ["staging"]],
     [[], ["staging"], ["staging"]],
     [["production"], ["staging"], ["staging", "production"]],
     [
@@ -670,6 +672,18 @@ t.test("the access policy", (t) => {
     "no action is left open",
   );
   t.same(new Set(actions).size, actions.length, "none stands twice");
+  const rows = JSON.parse(readFileSync(join(root, "test/vectors/stack-templates.json"), "utf8")) as SnapshotRow[];
+  for (const { config, known } of rows) {
+    const { template } = buildTemplate({ ...input(config), config }, { ...known, deployed: new Set(known.deployed) });
+    for (const { Type } of Object.values(template.Resources)) {
+      t.ok(HANDLERS[Type], `${Type} is known`);
+      t.same(
+        (HANDLERS[Type] ?? []).filter((action) => !actions.includes(action)),
+        [],
+        Type,
+      );
+    }
+  }
   t.end();
 });
 

@@ -12,7 +12,7 @@ import { openStack, type Stack, type StackPlan, type StackWatch } from "../stack
 export function status(context: Context): Promise<number> {
   return withStack(context, async ({ stack, name, region, watch }) => {
     const found = await stack.status(watch);
-    if (context.format === "json") await context.print(JSON.stringify({ stack: found ?? null }, null, 2));
+    if (context.format === "json") await context.print(toJson({ stack: found }));
     else if (found === undefined) {
       await context.print(`${name} has no stack in ${region}: the first tool deploy makes it`);
     } else await context.print(renderStatus(found, context.io.stdout));
@@ -24,7 +24,7 @@ export function status(context: Context): Promise<number> {
 export function plan(context: Context): Promise<number> {
   return withStack(context, async ({ stack, watch }) => {
     const found = await stack.plan(watch);
-    if (context.format === "json") await context.print(JSON.stringify(found, null, 2));
+    if (context.format === "json") await context.print(toJson(found));
     else {
       await context.print(renderPlan(found, context.io.stdout));
       if (hasWork(found)) await context.say("\ntool stack apply does that");
@@ -49,7 +49,7 @@ export function apply(context: Context, flags: { readonly yes: boolean }): Promi
     };
     const result = await stack.apply(confirm, watch);
     progress.end();
-    if (context.format === "json") await context.print(JSON.stringify(result, null, 2));
+    if (context.format === "json") await context.print(toJson(result));
     if (isRefused) {
       return context.misuse("something would be made anew, and there is no terminal to ask", "write --yes to agree");
     }
@@ -90,7 +90,7 @@ export function remove(context: Context, flags: { readonly yes: boolean; readonl
     }
     const { removed, left } = await stack.remove(flags, watch);
     progress.end();
-    if (context.format === "json") await context.print(JSON.stringify({ removed, left }, null, 2));
+    if (context.format === "json") await context.print(toJson({ removed, left }));
     else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${region}`);
     else {
       await context.print(`removed: ${removed.map((one) => `${one.kind} ${one.name}`).join(", ") || "nothing"}`);
@@ -147,6 +147,9 @@ async function withStack(context: Context, run: (opened: Opened) => Promise<numb
     stop.release();
   }
 }
+
+/** What is absent is null: all documents of a command have the same keys. */
+const toJson = (document: object) => JSON.stringify(document, (_, value) => (value === undefined ? null : value), 2);
 
 const hasWork = ({ changes, certificates }: StackPlan) =>
   changes.length > 0 || certificates.some(({ state }) => state !== "pending");

@@ -67,10 +67,8 @@ export function stackProgress(context: Context): StackProgress {
       }
       const begun = underWay.get(key);
       underWay.delete(key);
-      const took =
-        begun === undefined
-          ? ""
-          : ` (${humanDuration(Math.round((event.at.getTime() - begun.at.getTime()) / 1000) * 1000)})`;
+      const seconds = begun === undefined ? 0 : Math.round((event.at.getTime() - begun.at.getTime()) / 1000);
+      const took = seconds === 0 ? "" : ` (${humanDuration(seconds * 1000)})`;
       if (state === "failed") {
         // What fails after the first is cancelled because of it; the error at the end names the first.
         const isFirst = !hasFailed;

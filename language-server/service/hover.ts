@@ -1,6 +1,7 @@
 import type { Hover } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
-import { explain, explainAt, parseQuery, printQuery } from "../../grammar/query/index.ts";
+import { filterPatterns, textPattern } from "../../grammar/query/cloudwatch/filter-patterns.ts";
+import { explain, explainAt, parseQuery, printQuery, type Query } from "../../grammar/query/index.ts";
 import { parseLocation, parseRoute, routeCaptures, substitute } from "../../grammar/route/index.ts";
 import { DURATION_UNITS, humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import { parseGlob } from "../../schema/glob.ts";
@@ -58,7 +59,7 @@ function foundAt(document: ToolDocument, offset: number, project: Project): Foun
   }
 }
 
-/** A query: what stands at the offset, then all of it in words and as canonical text. Nothing where it is wrong. */
+/** A query: what stands at the offset, then all of it in words, as canonical text and as CloudWatch is asked. */
 function queryWords(source: string, offset: number): Found | undefined {
   const parsed = parseQuery(source);
   if (!parsed.ok) return undefined;
@@ -72,8 +73,29 @@ function queryWords(source: string, offset: number): Found | undefined {
       ...(part === undefined ? [] : [part.text]),
       all,
       ...(canonical === source.trim() ? [] : [`\`\`\`toolquery\n${canonical}\n\`\`\``]),
+      ...patternWords(parsed.value),
     ],
   };
+}
+
+// A list of a hundred values makes several patterns of a thousand characters.
+const MAX_PATTERNS = 2;
+
+/** The filter patterns that `tool logs` sends to CloudWatch for a query, and what they leave to be done. */
+function patternWords(query: Query): string[] {
+  if (query.expr === undefined) return [];
+  const { patterns, expressions, isExact } = filterPatterns(query);
+  if (patterns.length + expressions.length === 0) {
+    return ["CloudWatch has no filter pattern for it: `tool logs` reads every entry."];
+  }
+  // The expressions that find lists help `tool logs`; who writes a filter by hand has plain values in mind.
+  const shown = patterns.length > 0 ? patterns : [textPattern(expressions)];
+  const more = shown.length > MAX_PATTERNS ? `\n\nand ${shown.length - MAX_PATTERNS} more like these` : "";
+  const rest = isExact ? "" : " It finds more; `tool logs` filters the rest.";
+  return [
+    `As a filter pattern of CloudWatch:${rest}`,
+    `\`\`\`text\n${shown.slice(0, MAX_PATTERNS).join("\n")}\n\`\`\`${more}`,
+  ];
 }
 
 function hoverTemplate(text: string, offset: number): Found | undefined {

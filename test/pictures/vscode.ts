@@ -64,7 +64,7 @@ const SCENES: readonly Scene[] = [
   },
   {
     name: "hover",
-    size: { width: 640, height: 400 },
+    size: { width: 760, height: 400 },
     async show(window) {
       await window.edit({ at: "status >= 500 or l|evel" });
       await window.showHover();

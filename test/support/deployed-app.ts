@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { dirname, join } from "node:path";
-import type { Aws } from "./aws/index.ts";
+import { type Aws, type AwsOptions, startAws } from "./aws/index.ts";
 import { type Outcome, tool } from "./cli.ts";
 
 export interface AppFolder {
@@ -58,4 +58,24 @@ export function askEndpoint(aws: Aws, url: string): Promise<{ readonly status: n
     asked.on("error", reject);
     asked.end();
   });
+}
+
+interface Test {
+  testdir(): string;
+  teardown(handler: () => Promise<void>): void;
+}
+
+export interface OpenApp {
+  readonly aws: Aws;
+  readonly app: AppFolder;
+  /** Writes another tool.json. */
+  configure(config: object): void;
+}
+
+/** An app called `app` with what tool.json says beside its name, and a cloud of its own. */
+export async function openApp(t: Test, config: object, options: AwsOptions = {}): Promise<OpenApp> {
+  const aws = await startAws(t, options);
+  const text = (one: object) => ({ "tool.json": JSON.stringify({ name: "app", ...one }) });
+  const app = appFolder(aws, join(t.testdir(), "app"), { ...text(config), "app.js": appSource("one") });
+  return { aws, app, configure: (one) => app.write(text(one)) };
 }

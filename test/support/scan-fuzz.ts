@@ -17,7 +17,7 @@ import {
 } from "../../grammar/query/index.ts";
 import { queries } from "./query-arbitrary.ts";
 
-const NOW_MS = Date.parse("2024-05-01T12:00:00Z");
+export const NOW_MS = Date.parse("2024-05-01T12:00:00Z");
 const LINES_PER_QUERY = 10;
 
 export interface Compared {
@@ -96,7 +96,7 @@ function scanLines(scan: LineScan, lines: readonly string[]): Set<number> {
 type Random = () => number;
 
 /** Lines of every kind around what the query asks for. */
-function nearLines(query: Query, random: Random): string[] {
+export function nearLines(query: Query, random: Random): string[] {
   const parts: Parts = { fields: [], values: [] };
   if (query.expr !== undefined) collect(query.expr, parts);
   return Array.from({ length: LINES_PER_QUERY }, () => nearLine(parts, random));
@@ -294,7 +294,7 @@ function spellString(text: string, { random, escapes, slashes }: Spelling): stri
 }
 
 /** Mulberry32: the same lines in every run. */
-function generator(seed: number): Random {
+export function generator(seed: number): Random {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -70,7 +70,7 @@ export function actionResources(input: AppStack): Partial<Parts> {
         Principal: "sns.amazonaws.com",
         SourceArn: { Ref: topic },
       },
-      Metadata: { tool: { about: `permission to call the function of action ${action.name}` } },
+      Metadata: { tool: { about: `permission of action ${action.name}` } },
     };
     resources[`${id}Subscription`] = {
       Type: "AWS::SNS::Subscription",

@@ -165,6 +165,6 @@ function planOf(cloud: Cloud, found: Survey, changes: StackPlan["changes"]): Sta
     region: cloud.region,
     isNew: found.state === undefined,
     changes,
-    certificates: found.certificates.filter(({ state }) => state !== "issued"),
+    certificates: found.certificates.filter(({ state }) => state !== "issued").map(({ arn: _, ...shown }) => shown),
   };
 }

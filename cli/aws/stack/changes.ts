@@ -1,4 +1,4 @@
-import type { Change as CloudChange } from "@aws-sdk/client-cloudformation";
+import type { Change as CloudChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { Change, PropertyChange } from "../../stack.ts";
 import type { Resource, Template } from "./template.ts";
 
@@ -13,6 +13,7 @@ export function additions(template: Template): Change[] {
       isKept: false,
       properties: [],
     })),
+    stagesIn(template),
   );
 }
 
@@ -21,50 +22,57 @@ export function additions(template: Template): Change[] {
  * come from the two templates, as a change set tells them only where they stand there literally.
  */
 export function changesOf(set: readonly CloudChange[], before: Template, after: Template): Change[] {
-  return order(
-    set.flatMap(({ ResourceChange }): Change[] => {
-      const {
-        LogicalResourceId: id,
-        ResourceType,
-        Action,
-        Replacement,
-        PolicyAction,
-        Details = [],
-      } = ResourceChange ?? {};
-      if (id === undefined || Action === undefined) return [];
-      const [old, now] = [before.Resources[id], after.Resources[id]];
-      const known = now ?? old;
-      const facts = known === undefined ? { type: ResourceType ?? "", about: id, stage: undefined } : factsOf(known);
-      const action = Action === "Add" ? "add" : Action === "Remove" ? "remove" : "change";
-      const differing = action === "change" ? propertyChanges(old?.Properties ?? {}, now?.Properties ?? {}) : [];
-      const said = Details.flatMap(({ Target }) => (Target?.Name === undefined ? [] : [Target.Name]));
-      // What follows from another resource, or from a parameter, does not differ in the templates.
-      const followed = [...new Set(said)].filter((name) => !differing.some(({ path }) => path.split(".")[0] === name));
-      return [
-        {
-          action,
-          id,
-          ...facts,
-          replaced:
-            Action !== "Modify"
-              ? "no"
-              : Replacement === "True"
-                ? "yes"
-                : Replacement === "Conditional"
-                  ? "possibly"
-                  : "no",
-          isKept:
-            action === "remove" && (PolicyAction === "Retain" || (old?.DeletionPolicy ?? "").startsWith("Retain")),
-          properties: [
-            ...differing,
-            ...followed
-              .filter(() => action === "change")
-              .map((path) => ({ path, before: undefined, after: undefined })),
-          ],
-        },
-      ];
-    }),
+  const changes = set.flatMap(({ ResourceChange }): Change[] => {
+    const {
+      LogicalResourceId: id,
+      ResourceType,
+      Action,
+      Replacement,
+      PolicyAction,
+      Details = [],
+    } = ResourceChange ?? {};
+    if (id === undefined || Action === undefined) return [];
+    const [old, now] = [before.Resources[id], after.Resources[id]];
+    const known = now ?? old;
+    const facts = known === undefined ? { type: ResourceType ?? "", about: id, stage: undefined } : factsOf(known);
+    const action = Action === "Add" ? "add" : Action === "Remove" ? "remove" : "change";
+    const differing = action === "change" ? propertyChanges(old?.Properties ?? {}, now?.Properties ?? {}) : [];
+    const said = Details.flatMap(({ Target }) => (Target?.Name === undefined ? [] : [Target.Name]));
+    // What follows from another resource, or from a parameter, does not differ in the templates.
+    const followed = [...new Set(said)].filter((name) => !differing.some(({ path }) => path.split(".")[0] === name));
+    return [
+      {
+        action,
+        id,
+        ...facts,
+        replaced: action === "change" ? replacementOf(Replacement, Details, differing) : "no",
+        isKept: action === "remove" && (PolicyAction === "Retain" || (old?.DeletionPolicy ?? "").startsWith("Retain")),
+        properties: [
+          ...differing,
+          ...followed.filter(() => action === "change").map((path) => ({ path, before: undefined, after: undefined })),
+        ],
+      },
+    ];
+  });
+  return order(changes.sort(byTemplate(before, after)), [...stagesIn(after), ...stagesIn(before)]);
+}
+
+/**
+ * The platform leaves open what depends on a reference. Where that names another resource than before, the value is another
+ * one for certain.
+ */
+function replacementOf(
+  replacement: string | undefined,
+  details: readonly ResourceChangeDetail[],
+  differing: readonly PropertyChange[],
+): Change["replaced"] {
+  if (replacement === "True") return "yes";
+  if (replacement !== "Conditional") return "no";
+  const isCertain = details.some(
+    ({ Target }) =>
+      Target?.RequiresRecreation === "Always" && differing.some(({ path }) => path.split(".")[0] === Target.Name),
   );
+  return isCertain ? "yes" : "possibly";
 }
 
 /** Properties that differ, by path: `Target.Input`. Lists and references are shown whole. */
@@ -88,12 +96,20 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return !Object.keys(value).some((key) => key === "Ref" || key.startsWith("Fn::"));
 }
 
+/** As the templates have them: a change set has an order of its own. */
+function byTemplate(before: Template, after: Template) {
+  const ids = [...new Set([...Object.keys(after.Resources), ...Object.keys(before.Resources)])];
+  const rank = new Map(ids.map((id, i) => [id, i]));
+  return (a: Change, b: Change) => (rank.get(a.id) ?? ids.length) - (rank.get(b.id) ?? ids.length);
+}
+
 function factsOf({ Type, Metadata }: Resource) {
   return { type: Type, about: Metadata?.tool?.about ?? Type, stage: Metadata?.tool?.stage };
 }
 
 /** The app's own first, then stage by stage; in each, as the template has them. */
-function order(changes: readonly Change[]): Change[] {
-  const stages = [undefined, ...new Set(changes.flatMap(({ stage }) => stage ?? []))];
-  return stages.flatMap((stage) => changes.filter((change) => change.stage === stage));
+function order(changes: readonly Change[], stages: readonly (string | undefined)[]): Change[] {
+  return [...new Set([undefined, ...stages])].flatMap((stage) => changes.filter((change) => change.stage === stage));
 }
+
+const stagesIn = ({ Resources }: Template) => Object.values(Resources).map(({ Metadata }) => Metadata?.tool?.stage);

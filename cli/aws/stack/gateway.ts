@@ -100,7 +100,7 @@ export function stageResources(input: AppStack, stage: string, api: Resources, i
         Principal: "apigateway.amazonaws.com",
         SourceArn: { "Fn::Sub": `${arn}:execute-api:${region}:${accountId}:\${Api}/${stage}/*` },
       },
-      Metadata: { tool: { stage, about: "permission for the gateway to call the function" } },
+      Metadata: { tool: { stage, about: "permission to call the function" } },
     };
   }
   return {

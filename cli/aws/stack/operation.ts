@@ -4,8 +4,8 @@ import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
 import { PlatformError } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
 import { explainFailure } from "./failure.ts";
-import { describeStack } from "./state.ts";
-import type { About } from "./template.ts";
+import { describeStack, templateOf } from "./state.ts";
+import { type About, aboutOf } from "./template.ts";
 
 /** What happens to a stack while one waits for it. */
 export type StackEvent =
@@ -67,7 +67,10 @@ export async function untilIdle(cloud: Cloud, name: string, watch: Watch): Promi
     text: `another run works on the stack (${stack.StackStatus}): waiting until it is done`,
   });
   const since = new Date();
-  await untilSettled(cloud, stack.StackId!, ({ Timestamp }) => Timestamp !== undefined && Timestamp >= since, watch);
+  const isSince = ({ Timestamp }: CloudEvent) => Timestamp !== undefined && Timestamp >= since;
+  const template = await templateOf(cloud, stack.StackId!, watch.signal).catch(() => undefined);
+  const about = template === undefined ? watch.about : aboutOf(template);
+  await untilSettled(cloud, stack.StackId!, isSince, { ...watch, about });
   return (await describeStack(cloud, name, watch.signal))?.StackStatus;
 }
 
@@ -83,6 +86,7 @@ async function untilSettled(
 ): Promise<CloudEvent[]> {
   const seen = new Set<string>();
   const all: CloudEvent[] = [];
+  const last = new Map<string, string | undefined>();
   let isRollback = false;
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
     // The state first: what happened before it is in the events that are read then.
@@ -97,6 +101,9 @@ async function untilSettled(
         report({ kind: "note", text: "that failed: what was changed is being put back" });
       }
       if (logicalId === undefined || type === "AWS::CloudFormation::Stack") continue;
+      // Creating says it a second time when the resource has its id.
+      if (last.get(logicalId) === ResourceStatus) continue;
+      last.set(logicalId, ResourceStatus);
       report({
         kind: "resource",
         logicalId,

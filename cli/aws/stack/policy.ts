@@ -42,8 +42,10 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "lambda:DeleteFunction",
           "lambda:GetAlias",
           "lambda:GetFunction",
+          "lambda:GetFunctionCodeSigningConfig",
           "lambda:GetFunctionConfiguration",
           "lambda:GetPolicy",
+          "lambda:GetRuntimeManagementConfig",
           "lambda:InvokeFunction",
           "lambda:ListAliases",
           "lambda:ListTags",
@@ -77,12 +79,15 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "iam:TagRole",
           "iam:UntagRole",
           "iam:UpdateAssumeRolePolicy",
+          "iam:UpdateRole",
         ],
         [everywhere(`role/${name}-*`)],
       ),
       {
         ...allow("RolesOfFunctions", ["iam:PassRole"], [everywhere("role/*")]),
-        Condition: { StringEquals: { "iam:PassedToService": "lambda.amazonaws.com" } },
+        Condition: {
+          StringEquals: { "iam:PassedToService": ["lambda.amazonaws.com", "scheduler.amazonaws.com"] },
+        },
       },
       allow(
         "Artifacts",
@@ -127,6 +132,11 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           `arn:aws:apigateway:${region}::/${path}/*`,
         ]),
       ),
+      allow(
+        "RoleOfTheGateway",
+        ["iam:CreateServiceLinkedRole"],
+        [everywhere("role/aws-service-role/ops.apigateway.amazonaws.com/*")],
+      ),
       // The gateway's own distribution, which lies in an account of the provider.
       allow("Distribution", ["cloudfront:UpdateDistribution"], "*"),
       allow(
@@ -151,6 +161,7 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "route53:GetHostedZone",
           "route53:ListResourceRecordSets",
           "route53:ListTagsForResource",
+          "route53:UpdateHostedZoneComment",
         ],
         ["arn:aws:route53:::hostedzone/*", "arn:aws:route53:::change/*"],
       ),
@@ -160,6 +171,7 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "route53:CreateHostedZone",
           "route53:ListHostedZones",
           "route53:ListHostedZonesByName",
+          "route53:ListQueryLoggingConfigs",
           "route53domains:CheckDomainAvailability",
           "route53domains:GetDomainSuggestions",
           "route53domains:GetOperationDetail",
@@ -185,10 +197,12 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
         [
           "sns:CreateTopic",
           "sns:DeleteTopic",
+          "sns:GetDataProtectionPolicy",
           "sns:GetSubscriptionAttributes",
           "sns:GetTopicAttributes",
           "sns:ListSubscriptionsByTopic",
           "sns:ListTagsForResource",
+          "sns:SetSubscriptionAttributes",
           "sns:SetTopicAttributes",
           "sns:Subscribe",
           "sns:TagResource",
@@ -198,16 +212,8 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
       ),
       allow(
         "Warming",
-        [
-          "events:DeleteRule",
-          "events:DescribeRule",
-          "events:ListTargetsByRule",
-          "events:PutRule",
-          "events:PutTargets",
-          "events:RemoveTargets",
-          "events:TagResource",
-        ],
-        [arn("events", `rule/${name}-*`)],
+        ["scheduler:CreateSchedule", "scheduler:DeleteSchedule", "scheduler:GetSchedule", "scheduler:UpdateSchedule"],
+        [arn("scheduler", `schedule/default/${name}-*`)],
       ),
       allow(
         "Logs",

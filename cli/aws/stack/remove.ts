@@ -12,8 +12,7 @@ import {
 } from "../names.ts";
 import { CERTIFICATE_REGION, changeRecord } from "./certificates.ts";
 import { operate, type StackEvent, untilIdle } from "./operation.ts";
-import { describeStack, stateOf, type ZoneState } from "./state.ts";
-import { templateOf } from "./survey.ts";
+import { describeStack, stateOf, templateOf, type ZoneState } from "./state.ts";
 import { aboutOf, type Template } from "./template.ts";
 import { idOf, zoneOf } from "./zones.ts";
 

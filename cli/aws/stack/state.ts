@@ -1,6 +1,7 @@
 import type { Stack } from "@aws-sdk/client-cloudformation";
 import type { Cloud } from "../clients.ts";
 import { endpointOf, stackName } from "../names.ts";
+import type { Template } from "./template.ts";
 
 /** What a stack says of itself, read in one call. */
 export interface StackState {
@@ -57,6 +58,13 @@ export async function describeStack(cloud: Cloud, name: string, signal?: AbortSi
     if (isAbsent(error)) return undefined;
     throw error;
   }
+}
+
+/** The template in force; while the stack is changed, the one that it is changed to. */
+export async function templateOf(cloud: Cloud, stackId: string, signal: AbortSignal): Promise<Template> {
+  const client = await cloud.cloudFormation();
+  const { TemplateBody } = await client.getTemplate({ StackName: stackId }, { abortSignal: signal });
+  return JSON.parse(TemplateBody!) as Template;
 }
 
 /** There is no error of its own for it. */

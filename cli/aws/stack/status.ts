@@ -4,9 +4,8 @@ import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
 import { findCertificates } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
-import { describeStack, stateOf } from "./state.ts";
-import { templateOf } from "./survey.ts";
-import { resolved, type StackInput, templateHash, wantedStages } from "./template.ts";
+import { describeStack, stateOf, templateOf } from "./state.ts";
+import { partialHash, resolved, type StackInput, wantedStages } from "./template.ts";
 import { findZones, nameserversOf, zoneOf } from "./zones.ts";
 
 /** All that there is to see of a stack; undefined where there is none. */
@@ -32,6 +31,7 @@ export async function readStatus(
     ),
     findCertificates(cloud, domains, {}, signal),
   ]);
+  const issued = certificates.filter((one) => one.state === "issued").map(({ domain }) => domain);
   const others: Zone[] = [];
   for (const [name, id] of Object.entries(found)) {
     others.push({ name, nameservers: await nameserversOf(cloud, id, signal), isOurs: false });
@@ -67,7 +67,8 @@ export async function readStatus(
         state: ResourceStatus!,
       };
     }),
-    isBehind: state.templateHash !== templateHash(input, present),
+    // A domain that waits for its certificate is nothing that could be applied.
+    isBehind: state.templateHash !== partialHash(input, stages, issued),
   };
 }
 
@@ -79,7 +80,8 @@ async function listResources(cloud: Cloud, stackId: string, signal: AbortSignal)
       { StackName: stackId, ...(NextToken !== undefined && { NextToken }) },
       { abortSignal: signal },
     );
-    found.push(...(page.StackResourceSummaries ?? []));
+    // Those of earlier templates are listed for a while.
+    found.push(...(page.StackResourceSummaries ?? []).filter((one) => one.ResourceStatus !== "DELETE_COMPLETE"));
     NextToken = page.NextToken;
     if (NextToken === undefined) return found;
   }

@@ -3,7 +3,7 @@ import type { Cloud } from "../clients.ts";
 import { functionName, stackName } from "../names.ts";
 import { findCertificates, type KnownCertificate, proveCertificate, requestCertificate } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
-import { describeStack, type StackState, stateOf } from "./state.ts";
+import { describeStack, type StackState, stateOf, templateOf } from "./state.ts";
 import {
   buildTemplate,
   resolved,
@@ -72,12 +72,6 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
   const problem = wanted.problems[0];
   if (problem !== undefined) throw new PlatformError(problem.code, problem.message, problem.hint);
   return { input, state, before, wanted, certificates };
-}
-
-export async function templateOf(cloud: Cloud, stackId: string, signal: AbortSignal): Promise<Template> {
-  const client = await cloud.cloudFormation();
-  const { TemplateBody } = await client.getTemplate({ StackName: stackId }, { abortSignal: signal });
-  return JSON.parse(TemplateBody!) as Template;
 }
 
 /** The names of the function's aliases; none where there is no function. */

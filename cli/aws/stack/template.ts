@@ -156,10 +156,13 @@ export const resolved = (input: StackInput): AppStack => ({
 export function wantedStages(config: Config, present: readonly string[]): string[] {
   const written = Object.keys(config.stages ?? {});
   const remote = [...new Set([...DEFAULT_STAGES, ...written])].filter((stage) => stage !== LOCAL_STAGE);
-  return remote.filter((stage) => written.includes(stage) || present.includes(stage));
+  const wanted = remote.filter((stage) => written.includes(stage) || present.includes(stage));
+  // A gateway without a stage would answer nothing.
+  return wanted.length > 0 ? wanted : [FIRST_STAGE];
 }
 
 const LOCAL_STAGE = "development";
+const FIRST_STAGE = "staging";
 
 export interface Parts {
   readonly resources: Resources;

@@ -24,7 +24,10 @@ export const hostedZone: ResourceType = {
       CallerReference: context.uniqueName(64),
       HostedZoneConfig: { Comment },
     });
-    return made.HostedZone.Id.replace("/hostedzone/", "");
+    const id = made.HostedZone.Id.replace("/hostedzone/", "");
+    const AddTags = given.HostedZoneTags as { Key: string; Value: string }[] | undefined;
+    names(context).operations.ChangeTagsForResource({ ResourceId: id, AddTags: AddTags ?? [] });
+    return id;
   },
   update() {},
   delete: (context, id) => unlessGone(() => names(context).operations.DeleteHostedZone({ Id: id })),

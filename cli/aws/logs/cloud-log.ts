@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
+import { filterPatterns, textPattern } from "../../../grammar/query/cloudwatch/filter-patterns.ts";
+import type { Query } from "../../../grammar/query/index.ts";
+import type { LogLine } from "../../logs/log-line.ts";
+import { mergeByTime } from "../../logs/merge-by-time.ts";
+import { failureLine, type Slice } from "./failure-line.ts";
+import { FAILURE_EXPRESSIONS, readPlatformLine } from "./platform-line.ts";
+import { type LogEvent, type Period, readEvents } from "./read-events.ts";
+
+export interface CloudLogRequest {
+  readonly group: string;
+  /** What is asked for as far as CloudWatch can filter; what comes may be more. */
+  readonly query: Query;
+  readonly sinceMs: number;
+  readonly untilMs: number | undefined;
+  /** Go on for what is written later, until the signal. */
+  readonly follow: boolean;
+  readonly nowMs: () => number;
+  /** Following goes on where this returns; it is called once for each time that the log cannot be read. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** Between two looks at a log that is followed. Half a dozen patterns stay below the quota of 5 calls a second. */
+const POLL_MS = 1500;
+
+/** Between two looks while the log cannot be read. */
+const MAX_WAIT_MS = 30_000;
+
+/** Events are found some seconds after they were written: so far a look goes back behind the newest one. */
+const LATE_MS = 15_000;
+
+/** An entry's own time may lie this far from the time at which the platform took its line. */
+const CLOCK_SLACK_MS = 60_000;
+
+/**
+ * The lines of a log group that a query may select, oldest first. A line of the platform that says how a request failed
+ * comes as an entry with that request; its other lines are left out. Throws as the client does.
+ */
+export async function* readCloudLog(
+  client: CloudWatchLogs,
+  request: CloudLogRequest,
+  signal: AbortSignal,
+): AsyncGenerator<readonly LogLine[]> {
+  const { group, query, follow, nowMs } = request;
+  const patterns = patternsFor(query);
+  const period: Period = {
+    startMs: request.sinceMs - CLOCK_SLACK_MS,
+    endMs: (request.untilMs ?? nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
+  };
+  const slice: Slice = (stream, part) => readEvents(client, group, "", part, signal, stream);
+  const shown = new Recent();
+  const read = async function* (part: Period) {
+    const readings = patterns.map((pattern) => readEvents(client, group, pattern, part, signal));
+    for await (const events of mergeByTime(readings)) {
+      // Several patterns find one event, at the same time; and a look behind the newest one finds what was shown.
+      if (!follow) shown.forgetBefore(shown.newestMs);
+      yield await linesOf(
+        events.filter((event) => shown.add(event)),
+        slice,
+      );
+    }
+  };
+  yield* read(follow ? { ...period, endMs: request.untilMs === undefined ? undefined : period.endMs } : period);
+  let failures = 0;
+  while (follow && !signal.aborted && (request.untilMs === undefined || nowMs() < request.untilMs)) {
+    await sleep(Math.min(POLL_MS * 2 ** failures, MAX_WAIT_MS), undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    const startMs = Math.max(period.startMs, shown.newestMs - LATE_MS);
+    shown.forgetBefore(startMs);
+    try {
+      yield* read({ startMs, endMs: undefined });
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (failures === 0) request.onTrouble(error);
+      failures++;
+    }
+  }
+}
+
+/** One empty pattern, which is every event, where the query cannot be said. */
+function patternsFor(query: Query): readonly string[] {
+  const { patterns, expressions } = filterPatterns(query);
+  if (patterns.length + expressions.length === 0) return [""];
+  return [...patterns, textPattern([...expressions, ...FAILURE_EXPRESSIONS])];
+}
+
+async function linesOf(events: readonly LogEvent[], slice: Slice): Promise<readonly LogLine[]> {
+  const lines: LogLine[] = [];
+  for (const event of events) {
+    const { timeMs, text } = event;
+    if (text.trim() === "") continue;
+    const platform = readPlatformLine(text);
+    if (platform === undefined) {
+      lines.push({ timeMs, text: text.startsWith("{") ? text : textLine(timeMs, text) });
+    } else if (platform.kind === "timeout" || platform.kind === "exit") {
+      lines.push({ timeMs, text: await failureLine(event, platform, slice) });
+    }
+  }
+  return lines;
+}
+
+/** What neither the runtime nor the platform has a form for: the engine's last words, for one. */
+function textLine(timeMs: number, text: string): string {
+  return JSON.stringify({ timestamp: new Date(timeMs).toISOString(), level: "info", message: text, fields: {} });
+}
+
+/** Events that were given out already, as far back as a look goes. */
+class Recent {
+  newestMs = 0;
+  readonly #times = new Map<string, number>();
+
+  /** Whether it is new. */
+  add({ id, timeMs }: LogEvent): boolean {
+    if (this.#times.has(id)) return false;
+    this.#times.set(id, timeMs);
+    this.newestMs = Math.max(this.newestMs, timeMs);
+    return true;
+  }
+
+  forgetBefore(timeMs: number): void {
+    for (const [id, of] of this.#times) if (of < timeMs) this.#times.delete(id);
+  }
+}

@@ -1,0 +1,78 @@
+import type { PlatformLine, Report } from "./platform-line.ts";
+import { readPlatformLine } from "./platform-line.ts";
+import type { LogEvent, Period } from "./read-events.ts";
+
+/** The events of one stream in a period: the lines of one execution environment. */
+export type Slice = (stream: string, period: Period) => AsyncIterable<readonly LogEvent[]>;
+
+type Failure = Extract<PlatformLine, { kind: "timeout" | "exit" }>;
+
+/** A request takes 25 seconds at most, and starting up as long again. */
+const BEFORE_MS = 60_000;
+/** The report of an invocation is written right behind its end. */
+const BEHIND_MS = 5_000;
+
+/**
+ * A failure of the platform as an entry, with the request that the environment had in hand: it handles one after the
+ * other, so it is the last one before the failure that was not answered.
+ */
+export async function failureLine(event: LogEvent, failure: Failure, slice: Slice): Promise<string> {
+  const { request, report } = await around(event, failure, slice);
+  const isOutOfMemory =
+    failure.kind === "exit" &&
+    (failure.reason.includes("OutOfMemory") ||
+      (/signal: killed/.test(failure.reason) &&
+        report?.usedMiB !== undefined &&
+        report.usedMiB >= (report.memoryMiB ?? 0)));
+  const message =
+    failure.kind === "timeout"
+      ? "the platform ended a request that took too long"
+      : isOutOfMemory
+        ? "the platform ended a request that ran out of memory"
+        : "the process ended during a request";
+  const durationMs = failure.kind === "timeout" ? failure.durationMs : report?.durationMs;
+  return JSON.stringify({
+    timestamp: new Date(event.timeMs).toISOString(),
+    level: "error",
+    message,
+    fields: {
+      ...request,
+      invocation: failure.invocation,
+      ...(durationMs !== undefined && { duration: durationMs }),
+      ...(failure.kind === "exit" && !isOutOfMemory && { reason: failure.reason }),
+      ...(isOutOfMemory && report?.memoryMiB !== undefined && { memory: report.memoryMiB * 1024 * 1024 }),
+    },
+  });
+}
+
+interface Around {
+  readonly request: Readonly<Record<string, unknown>> | undefined;
+  readonly report: Report | undefined;
+}
+
+async function around(event: LogEvent, failure: Failure, slice: Slice): Promise<Around> {
+  let request: Record<string, unknown> | undefined;
+  let report: Report | undefined;
+  const period = { startMs: event.timeMs - BEFORE_MS, endMs: event.timeMs + BEHIND_MS };
+  for await (const events of slice(event.stream, period)) {
+    for (const { text, timeMs, id } of events) {
+      const line = readPlatformLine(text);
+      if (line?.kind === "report" && line.invocation === failure.invocation) report = line.report;
+      if (line !== undefined || timeMs > event.timeMs || id === event.id) continue;
+      const entry = requestOrResponse(text);
+      if (entry?.message === "request") request = entry.fields;
+      else if (entry?.message === "response" && entry.fields.id === request?.id) request = undefined;
+    }
+  }
+  return { request, report };
+}
+
+function requestOrResponse(text: string): { message: string; fields: Record<string, unknown> } | undefined {
+  // Most lines of an environment are other entries.
+  if (!/"message":"(?:request|response)"/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+/** What a line says that the platform wrote, and not the app. */
+export type PlatformLine =
+  /** The beginning and end of an invocation, of an environment. */
+  | { readonly kind: "frame" }
+  | { readonly kind: "timeout"; readonly invocation: string; readonly durationMs: number }
+  | { readonly kind: "exit"; readonly invocation: string; readonly reason: string }
+  | { readonly kind: "report"; readonly invocation: string; readonly report: Report };
+
+/** What an invocation took. */
+export interface Report {
+  readonly durationMs: number | undefined;
+  readonly memoryMiB: number | undefined;
+  readonly usedMiB: number | undefined;
+}
+
+/**
+ * Expressions of a filter pattern that find every line which is an error of the platform. The app's own lines are JSON, in
+ * which these words may stand too: whoever reads what they find looks again.
+ */
+export const FAILURE_EXPRESSIONS = ["Task timed out after", "Error\\x3a Runtime exited", "Runtime\\.OutOfMemory"];
+
+/**
+ * A line of the platform in its text format; undefined for what the runtime wrote.
+ *
+ * Source: "Accessing Lambda function logs" and "Troubleshoot execution issues in Lambda" of the Lambda Developer Guide.
+ */
+export function readPlatformLine(text: string): PlatformLine | undefined {
+  // By far the most lines are entries.
+  if (text.startsWith("{")) return undefined;
+  const timeout = /^\S+ (ID) Task timed out after ([\d.]+) seconds/.source.replace("ID", ID);
+  const timedOut = new RegExp(timeout).exec(text);
+  if (timedOut !== null) return { kind: "timeout", invocation: timedOut[1]!, durationMs: Number(timedOut[2]) * 1000 };
+  const exited = new RegExp(`^RequestId: (${ID}) Error: (Runtime exited[^\\n]*|[^\\n]*OutOfMemory[^\\n]*)`).exec(text);
+  if (exited !== null) return { kind: "exit", invocation: exited[1]!, reason: exited[2]! };
+  const reported = new RegExp(`^REPORT RequestId: (${ID})`).exec(text);
+  if (reported !== null) return { kind: "report", invocation: reported[1]!, report: readReport(text) };
+  return FRAME.test(text) ? { kind: "frame" } : undefined;
+}
+
+const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
+const FRAME =
+  /^(START RequestId: |END RequestId: |INIT_START |INIT_REPORT |RESTORE_START |RESTORE_REPORT |XRAY TraceId: |EXTENSION\t|TELEMETRY\t|LOGS\t)/;
+
+function readReport(text: string): Report {
+  const number = (name: string) => {
+    const found = new RegExp(`\\t${name}: ([\\d.]+) `).exec(text)?.[1];
+    return found === undefined ? undefined : Number(found);
+  };
+  return { durationMs: number("Duration"), memoryMiB: number("Memory Size"), usedMiB: number("Max Memory Used") };
+}

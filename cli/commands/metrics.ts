@@ -1,0 +1,87 @@
+import { humanDuration, parseDuration } from "../../grammar/units/duration.ts";
+import { readConfigFile } from "../config-file.ts";
+import { type Context, EXIT } from "../context.ts";
+import { interruption } from "../interruption.ts";
+import { type Metrics, readMetrics } from "../metrics.ts";
+import { sayPlatformError } from "../output/platform-error.ts";
+import { resolveProject } from "../project/resolve-config.ts";
+import { DEFAULT_STAGE, explainStage } from "../project/stage-word.ts";
+
+const DEFAULT_SINCE = "1M";
+
+/** `tool metrics`: requests, durations, invocations, errors, throttles and the estimated cost of a stage. */
+export async function metrics(
+  context: Context,
+  flags: { readonly stage: string; readonly since: string },
+): Promise<number> {
+  const since = parseDuration(flags.since || DEFAULT_SINCE);
+  if (!since.ok || since.value === 0) {
+    const problem = since.ok ? undefined : since.problems[0];
+    return context.misuse(
+      `--since ${flags.since} is no period${problem === undefined ? "" : `: ${problem.message}`}`,
+      problem?.hint ?? "write --since 7d",
+    );
+  }
+  const file = await readConfigFile(context);
+  if (file.code !== undefined) return file.code;
+  const stage = flags.stage || DEFAULT_STAGE;
+  const wrong = explainStage(stage, file.config);
+  if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
+  const { config: resolved } = resolveProject(context, file.config, { development: false });
+  const untilMs = context.io.nowMs();
+  const sinceMs = untilMs - since.value;
+  const stop = interruption(context);
+  try {
+    const options = { env: context.io.env, config: file.config, resolved };
+    const found = await readMetrics(options, { stage, sinceMs, untilMs }, stop.signal);
+    if (context.format === "json") {
+      const times = { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() };
+      const document = { stage, ...times, ...found };
+      await context.print(JSON.stringify(document, (_, value) => (value === undefined ? null : value), 2));
+    } else {
+      await context.print(render(found, `${resolved.name} ${stage}, last ${flags.since || "30d"}`, context.io.stdout));
+    }
+    return EXIT.ok;
+  } catch (error) {
+    if (!stop.signal.aborted) return await sayPlatformError(context, error);
+    await context.say("interrupted");
+    return EXIT.interrupted;
+  } finally {
+    stop.release();
+  }
+}
+
+function render(
+  { requests, invocations, cost }: Metrics,
+  title: string,
+  { color }: { readonly color: boolean },
+): string {
+  const paint = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const took = (ms: number | undefined) => (ms === undefined ? "-" : humanDuration(ms < 10 ? ms : Math.round(ms)));
+  const rows: [name: string, value: string][] = [
+    ["Requests", number(requests.count)],
+    ["  4xx", number(requests.clientErrors)],
+    ["  5xx", number(requests.serverErrors)],
+    ["  duration avg", took(requests.avgMs)],
+    ["  duration p95", took(requests.p95Ms)],
+    ["Invocations", number(invocations.count)],
+    ["  errors", number(invocations.errors)],
+    ["  throttles", number(invocations.throttles)],
+    ["  duration avg", took(invocations.avgMs)],
+    ["  duration p95", took(invocations.p95Ms)],
+    ["Cost", dollars(cost.total)],
+    ["  requests", dollars(cost.requests)],
+    ["  invocations", dollars(cost.invocations)],
+    ["  duration", dollars(cost.duration)],
+  ];
+  const left = Math.max(...rows.map(([name]) => name.length)) + 2;
+  const right = Math.max(...rows.map(([, value]) => value.length));
+  const lines = rows.map(([name, value]) => `${name.padEnd(left)}${value.padStart(right)}`);
+  const note = `prices of ${cost.region} as of ${cost.asOf}; what is free, data sent and logs are not counted`;
+  return [paint(1, title), ...lines, paint(2, note)].join("\n");
+}
+
+const number = (value: number) => Math.round(value).toLocaleString("en-US");
+
+/** Cents, but where that would be nothing. */
+const dollars = (value: number) => `$${value > 0 && value < 0.01 ? value.toPrecision(2) : value.toFixed(2)}`;

@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Context } from "../context.ts";
+
+/**
+ * The credentials profile of the project, else that of the environment. Domains belong to the account and need no
+ * project: tool.json is read as far as it can be, and not checked.
+ */
+export function accountProfile({ directory, io }: Context): string | undefined {
+  return written(directory) ?? (io.env.CLOUD_PROFILE || undefined);
+}
+
+function written(directory: string): string | undefined {
+  try {
+    const { profile } = JSON.parse(readFileSync(join(directory, "tool.json"), "utf8"));
+    return typeof profile === "string" ? profile : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import type { TargetOptions } from "./platform.ts";
+
+/** Where domains are registered, for the account that tool.json names. Nothing is called yet. */
+export async function openRegistrar(
+  options: Pick<TargetOptions, "env"> & { readonly profile?: string | undefined },
+): Promise<Registrar> {
+  return (await import("./aws/registrar.ts")).openRegistrar(options);
+}
+
+/** Every method throws a `PlatformError` where the outside world failed. */
+export interface Registrar {
+  /** The domains of the account. */
+  list(signal: AbortSignal): Promise<readonly OwnedDomain[]>;
+  check(domain: string, signal: AbortSignal): Promise<DomainOffer>;
+  /** Buys a domain for a year, its contacts kept private, renewed by itself. Gives the registration's id. */
+  buy(domain: string, contact: Contact, signal: AbortSignal): Promise<string>;
+}
+
+export interface OwnedDomain {
+  readonly domain: string;
+  /** RFC 3339. */
+  readonly expires: string | undefined;
+  readonly renews: boolean;
+}
+
+export interface DomainOffer {
+  readonly domain: string;
+  readonly isAvailable: boolean;
+  /** Why it is not, where more is known than that somebody has it. */
+  readonly reason: string | undefined;
+  /** Of a year; undefined where the registrar names none. */
+  readonly price: { readonly amount: number; readonly currency: string; readonly renewal: number } | undefined;
+}
+
+export interface Contact {
+  readonly firstName: string;
+  readonly lastName: string;
+  /** Empty for a person. */
+  readonly organization: string;
+  readonly email: string;
+  /** With a point behind the country code: `+1.2125550123`. */
+  readonly phone: string;
+  readonly address: string;
+  readonly city: string;
+  /** Empty where the country has none. */
+  readonly state: string;
+  readonly zip: string;
+  /** ISO 3166: `US`. */
+  readonly country: string;
+}

@@ -1,0 +1,390 @@
+import { type Comparison, type Expr, type Field, type Query, target, type Value } from "../ast.ts";
+import { LEVEL_SPELLINGS, LEVELS, type Level, levelOf, severity } from "../levels.ts";
+import { ALL, both, type Condition, either, leaf } from "./conditions.ts";
+import { fit, MAX_PATTERN_LENGTH } from "./fit.ts";
+import { toPatternRegex } from "./regex.ts";
+
+/** What CloudWatch Logs is asked for in place of a query. Both lists empty: for every event. */
+export interface FilterPatterns {
+  /** Filter patterns, `{ $.level = "error" }`, of which one matches where the query's values are plain. */
+  readonly patterns: readonly string[];
+  /**
+   * Regular expressions on the line's text, as filter patterns have them; `textPattern` makes one pattern of all. They
+   * find the lines with a list or an object where the patterns take plain values.
+   */
+  readonly expressions: readonly string[];
+  /** Whether the patterns match nothing else, as long as the fields hold plain values. */
+  readonly isExact: boolean;
+}
+
+/**
+ * The query as filter patterns: an entry that it selects is matched by one of them, or by an expression, as the line that
+ * the runtime writes. They are weaker where they cannot say it: filter again what they find. Patterns have no `not`, so
+ * that it is carried down to the leaves; a leaf that cannot be said is true, whichever way it is asked.
+ *
+ * Source: "Filter pattern syntax for metric filters, subscription filters, filter log events, and Live Tail" of the
+ * CloudWatch Logs User Guide; what it leaves open is taken for the worse of its readings.
+ */
+export function filterPatterns(query: Query): FilterPatterns {
+  const none: FilterPatterns = { patterns: [], expressions: [], isExact: query.expr === undefined };
+  if (query.expr === undefined) return none;
+  const context: Context = { keys: new Map(), regexes: 0 };
+  const { condition, isExact } = translate(query.expr, true, context);
+  const { patterns, isWhole } = fit(condition);
+  if (patterns.length === 0) {
+    const key = neededKey(query.expr);
+    return key === undefined ? none : { ...none, expressions: [`\\x22${key}\\x22\\s*\\x3a`] };
+  }
+  // No condition is true of a list or an object, and queries look into lists: such lines are found by their text.
+  const expressions = containers(context.keys);
+  if (textPattern(expressions).length > MAX_PATTERN_LENGTH - MAX_OTHER_EXPRESSIONS) return none;
+  return { patterns, expressions, isExact: isExact && isWhole };
+}
+
+/** One pattern that finds what any of the expressions does: it may stand alone only. */
+export const textPattern = (expressions: readonly string[]) => `%${expressions.join("|")}%`;
+
+/** Room for what else is looked for by text, such as the platform's own lines. */
+const MAX_OTHER_EXPRESSIONS = 200;
+
+/** What is no plain value begins with a bracket. Regular expressions of patterns have no groups, and hardly a symbol. */
+function containers(keys: ReadonlyMap<string, boolean>): string[] {
+  return [...keys].flatMap(([key, takesObjects]) =>
+    (takesObjects ? ["\\[", "\\{"] : ["\\["]).map((bracket) => `\\x22${key}\\x22\\s*\\x3a\\s*${bracket}`),
+  );
+}
+
+interface Context {
+  /** The last keys of the paths whose values were taken for plain ones, and whether an object there counts too. */
+  readonly keys: Map<string, boolean>;
+  /** "There is a limit of 2 regex for each filter pattern when creating a delimited or JSON filter pattern." */
+  regexes: number;
+}
+
+const MAX_REGEXES = 2;
+
+interface Translation {
+  /** True of every entry that the expression is true of (false of, where it is negated), of plain values. */
+  readonly condition: Condition;
+  /** And of no other. */
+  readonly isExact: boolean;
+}
+
+const UNKNOWN: Translation = { condition: ALL, isExact: false };
+
+function translate(expr: Expr, isPositive: boolean, context: Context): Translation {
+  switch (expr.kind) {
+    case "and":
+    case "or": {
+      const terms = expr.terms.map((term) => translate(term, isPositive, context));
+      const join = (expr.kind === "and") === isPositive ? both : either;
+      return {
+        condition: join(terms.map(({ condition }) => condition)),
+        isExact: terms.every(({ isExact }) => isExact),
+      };
+    }
+    case "not":
+      return translate(expr.term, !isPositive, context);
+    case "level":
+      return levels([levelOf(expr.word.toLowerCase())!], isPositive);
+    case "message":
+      return textual(["$.message"], true, expr.text.chunks, isPositive);
+    default:
+      return onField(expr, isPositive, context);
+  }
+}
+
+type FieldExpr = Exclude<Expr, { kind: "and" | "or" | "not" | "level" | "message" }>;
+
+function onField(expr: FieldExpr, isPositive: boolean, context: Context): Translation {
+  const place: Place | undefined =
+    expr.kind === "stage" ? { selectors: ["$.fields.stage"], isString: false, key: "stage" } : placeOf(expr.field);
+  if (place === undefined) return UNKNOWN;
+  const found = test(expr, place, isPositive, context);
+  if (found.condition.kind !== "all" && place.key !== undefined) {
+    // An object equals nothing, so that it differs from everything; and it is true.
+    const takesObjects = !isPositive || expr.kind === "truthy" || (expr.kind === "comparison" && expr.op === "!=");
+    context.keys.set(place.key, takesObjects || context.keys.get(place.key) === true);
+  }
+  // `id` is read in two places, and a condition cannot say that the first hides the second.
+  return place.selectors.length === 1 ? found : { ...found, isExact: false };
+}
+
+function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Context): Translation {
+  switch (expr.kind) {
+    case "stage":
+      return textual(place.selectors, false, [expr.word.toLowerCase()], isPositive);
+    case "exists":
+      // Nothing says that a field is there whatever it holds: an empty text and `= *` are not spoken of.
+      return isPositive ? UNKNOWN : { condition: missing(place), isExact: true };
+    case "truthy":
+      return isPositive
+        ? { condition: onEach(place, (s) => either([leaf(`${s} = *`), leaf(`${s} IS TRUE`)])), isExact: false }
+        : UNKNOWN;
+    case "comparison":
+      if (expr.op === "=") return isPositive ? equal(place, expr.value) : orMissing(place, differs(place, expr.value));
+      if (expr.op === "!=") return isPositive ? differs(place, expr.value) : orMissing(place, equal(place, expr.value));
+      return ordering(expr, place, isPositive);
+    case "in": {
+      const terms = expr.values.map((value) => (isPositive ? equal(place, value) : differs(place, value)));
+      const condition = (isPositive ? either : both)(terms.map(({ condition }) => condition));
+      const found = { condition, isExact: terms.every(({ isExact }) => isExact) };
+      return isPositive ? found : orMissing(place, found);
+    }
+    case "contains": {
+      const chunks = ["", expr.text.chunks.join("*"), ""];
+      if (place.selectors[0] === "$.level") return levelText(chunks, isPositive);
+      return textual(place.selectors, place.isString, chunks, isPositive);
+    }
+    case "match": {
+      if (!isPositive || place.selectors[0] === "$.level") return UNKNOWN;
+      const regex = toPatternRegex(expr.regex.source, expr.regex.flags);
+      const needed = place.selectors.length;
+      if (regex === undefined || context.regexes + needed > MAX_REGEXES) return UNKNOWN;
+      context.regexes += needed;
+      return { condition: onEach(place, (selector) => leaf(`${selector} = %${regex}%`)), isExact: false };
+    }
+  }
+}
+
+interface Place {
+  readonly selectors: readonly string[];
+  /** Whether the runtime writes a text there, always. */
+  readonly isString: boolean;
+  /** The key whose value may be a list or an object. */
+  readonly key?: string;
+}
+
+/** Undefined where no selector can name it: "alphanumeric characters, underscores and hyphens". */
+function placeOf(field: Field): Place | undefined {
+  const place = target(field);
+  if (place.at === "entry") {
+    if (place.name === "id") return { selectors: ["$.id", "$.fields.id"], isString: false, key: "id" };
+    return { selectors: [`$.${place.name}`], isString: true };
+  }
+  let selector = "$.fields";
+  let key: string | undefined;
+  for (const segment of place.path) {
+    if (typeof segment === "number") selector += `[${segment}]`;
+    else if (/^[A-Za-z_][\w-]*$/.test(segment)) {
+      selector += `.${segment}`;
+      key = segment;
+    } else return undefined;
+  }
+  // `fields` itself, by an index, is no list; and every line has an object of that name.
+  return key === undefined || key === "fields" ? undefined : { selectors: [selector], isString: false, key };
+}
+
+const onEach = (place: Place, test: (selector: string) => Condition) => either(place.selectors.map(test));
+
+const missing = (place: Place) => both(place.selectors.map((selector) => leaf(`${selector} NOT EXISTS`)));
+
+function orMissing(place: Place, { condition, isExact }: Translation): Translation {
+  // An entry has its level, message and timestamp.
+  return { condition: place.isString ? condition : either([missing(place), condition]), isExact };
+}
+
+/** `!=` is false of these three. */
+const notText = (selector: string) => ["NULL", "TRUE", "FALSE"].map((value) => leaf(`${selector} IS ${value}`));
+
+function equal(place: Place, value: Value): Translation {
+  const { selectors, isString } = place;
+  switch (value.kind) {
+    case "string":
+    case "word":
+      return selectors[0] === "$.level"
+        ? levelText(value.chunks, true)
+        : textual(selectors, isString, value.chunks, true, false);
+    case "number": {
+      const number = numeral(value.value);
+      // Without a unit the digits may also be a text; a pattern's number finds the text of its own spelling.
+      const asText = value.unit === undefined && value.text !== number;
+      return {
+        condition: onEach(place, (selector) =>
+          either([leaf(`${selector} = ${number}`), ...(asText ? [leaf(`${selector} = "${value.text}"`)] : [])]),
+        ),
+        isExact: value.unit === undefined && !asText && isPlain(number),
+      };
+    }
+    case "boolean":
+      return {
+        condition: onEach(place, (selector) => leaf(`${selector} IS ${String(value.value).toUpperCase()}`)),
+        isExact: true,
+      };
+    case "null":
+      return { condition: onEach(place, (selector) => leaf(`${selector} IS NULL`)), isExact: true };
+  }
+}
+
+/** There, and not equal to it. */
+function differs(place: Place, value: Value): Translation {
+  const { selectors, isString } = place;
+  switch (value.kind) {
+    case "string":
+    case "word":
+      return selectors[0] === "$.level"
+        ? levelText(value.chunks, false)
+        : textual(selectors, isString, value.chunks, false, false);
+    case "number": {
+      const number = numeral(value.value);
+      if (!isPlain(number)) return UNKNOWN;
+      const isExact = value.unit === undefined && value.text === number;
+      return {
+        condition: onEach(place, (selector) =>
+          either([
+            leaf(`${selector} != ${number}`),
+            // The number's own spelling as a text differs from it.
+            ...(isExact ? [] : [leaf(`${selector} = "${number}"`)]),
+            ...(isString ? [] : notText(selector)),
+          ]),
+        ),
+        isExact,
+      };
+    }
+    // Every text, the empty one too, and every number: nothing says that.
+    case "boolean":
+    case "null":
+      return UNKNOWN;
+  }
+}
+
+function ordering({ field, op, value }: Comparison, place: Place, isPositive: boolean): Translation {
+  const named = target(field);
+  if (named.at === "entry" && named.name === "level") {
+    const bound = value.kind === "string" || value.kind === "word" ? levelOf(value.chunks.join("*")) : undefined;
+    if (bound === undefined) return UNKNOWN;
+    const than = severity(bound);
+    return levels(
+      LEVELS.filter((level) => compare(op, severity(level), than)),
+      isPositive,
+    );
+  }
+  // What is no number has no order, so that the opposite of an ordering is more than the opposite operator.
+  if (place.isString || value.kind !== "number" || !isPositive) return UNKNOWN;
+  return { condition: onEach(place, (selector) => leaf(`${selector} ${op} ${numeral(value.value)}`)), isExact: true };
+}
+
+function compare(op: Comparison["op"], a: number, b: number): boolean {
+  return op === "<" ? a < b : op === "<=" ? a <= b : op === ">" ? a > b : a >= b;
+}
+
+/** Of these levels, by all their spellings; or of none of them. */
+function levels(of: readonly Level[], isPositive: boolean): Translation {
+  const spellings = of.flatMap((level) => LEVEL_SPELLINGS[level]);
+  // `level < debug`: no entry, which no pattern has to say.
+  if (spellings.length === 0) return isPositive ? UNKNOWN : { condition: ALL, isExact: true };
+  const condition = isPositive
+    ? either(spellings.map((spelling) => leaf(`$.level = "${spelling}"`)))
+    : both(spellings.map((spelling) => leaf(`$.level != "${spelling}"`)));
+  return { condition, isExact: true };
+}
+
+/** A level by a text: all spellings of a level pass where one does; a level that is none of ours passes by itself. */
+function levelText(chunks: readonly string[], isPositive: boolean): Translation {
+  const found = wildcard("$.level", chunks, isPositive);
+  if (found === undefined || (!isPositive && !found.isExact)) return UNKNOWN;
+  const passing = LEVELS.filter((level) => LEVEL_SPELLINGS[level].some((spelling) => matches(spelling, chunks)));
+  const known = levels(passing, isPositive);
+  if (passing.length === 0) return found;
+  return { condition: (isPositive ? either : both)([known.condition, found.condition]), isExact: found.isExact };
+}
+
+function matches(text: string, chunks: readonly string[]): boolean {
+  const [first = "", ...rest] = chunks;
+  if (rest.length === 0) return text === first;
+  const last = rest.pop()!;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const chunk of rest) {
+    const found = text.indexOf(chunk, at);
+    if (found < 0) return false;
+    at = found + chunk.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+/**
+ * A text with these chunks between wildcards, or (where not positive) a value that is there and is no such text, or is
+ * missing where `orAbsent`.
+ */
+function textual(
+  selectors: readonly string[],
+  isString: boolean,
+  chunks: readonly string[],
+  isPositive: boolean,
+  orAbsent = true,
+): Translation {
+  const found = selectors.map((selector) => wildcard(selector, chunks, isPositive));
+  let isExact = true;
+  const conditions: Condition[] = [];
+  for (const [i, one] of found.entries()) {
+    if (one === undefined) return UNKNOWN;
+    // Patterns compare the digits of a number as if they were a text; ours do not.
+    const takesNumbers = !isString && NUMERIC.test(chunks.join(""));
+    if (!isPositive && (takesNumbers || !one.isExact)) return UNKNOWN;
+    isExact &&= one.isExact && !takesNumbers;
+    conditions.push(isPositive || isString ? one.condition : either([one.condition, ...notText(selectors[i]!)]));
+  }
+  const condition = either(conditions);
+  if (isPositive || isString || !orAbsent) return { condition, isExact };
+  return { condition: either([both(selectors.map((selector) => leaf(`${selector} NOT EXISTS`))), condition]), isExact };
+}
+
+/** What a number's digits may hold. */
+const NUMERIC = /^[-+.eE\d]*$/;
+
+/**
+ * `$.a = "x"`, `"x*"`, `"*x"`, `"*x*"`: a star in the middle is a star, so that several chunks are several conditions.
+ * Undefined where no piece of it can be said.
+ */
+function wildcard(selector: string, chunks: readonly string[], isPositive: boolean): Translation | undefined {
+  const op = isPositive ? "=" : "!=";
+  const [whole] = chunks;
+  if (chunks.length === 1 && whole !== "" && !UNSAFE.test(whole!) && !/^\*|\*$/.test(whole!)) {
+    return { condition: leaf(`${selector} ${op} "${whole}"`), isExact: true };
+  }
+  const conditions: Condition[] = [];
+  let isExact = true;
+  for (const [i, chunk] of chunks.entries()) {
+    if (chunk === "") {
+      isExact &&= chunks.length > 1;
+      continue;
+    }
+    // A literal star, quotes and backslashes, and what cannot be written, are left to the second look.
+    const pieces = chunk.split(SPLIT);
+    for (const [j, piece] of pieces.entries()) {
+      if (piece === "") continue;
+      const before = i === 0 && j === 0 ? "" : "*";
+      const behind = i === chunks.length - 1 && j === pieces.length - 1 ? "" : "*";
+      conditions.push(leaf(`${selector} ${op} "${before}${piece}${behind}"`));
+    }
+    isExact &&= pieces.length === 1;
+  }
+  if (conditions.length === 0) return undefined;
+  // Several pieces in any order, or one over the other, are more than the text itself.
+  return { condition: (isPositive ? both : either)(conditions), isExact: isExact && conditions.length === 1 };
+}
+
+// How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs stand as escapes
+// in the line.
+const UNSAFE = /["\\\u0000-\u001f\u007f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const SPLIT = new RegExp(`\\*|${UNSAFE.source}`);
+
+/** As JSON writes it, and with a bare exponent. */
+const numeral = (value: number) => String(Object.is(value, -0) ? 0 : value).replace("e+", "e");
+
+/** A text of these digits is the text of the same number. */
+const isPlain = (number: string) => /^-?\d+(\.\d+)?$/.test(number);
+
+/** A key that the line of every selected entry holds. */
+function neededKey(expr: Expr): string | undefined {
+  if (expr.kind === "and") {
+    for (const term of expr.terms) {
+      const key = neededKey(term);
+      if (key !== undefined) return key;
+    }
+    return undefined;
+  }
+  if (expr.kind === "or" || expr.kind === "not" || expr.kind === "level" || expr.kind === "message") return undefined;
+  return expr.kind === "stage" ? "stage" : placeOf(expr.field)?.key;
+}

@@ -1,0 +1,294 @@
+// What goes wrong with a stack, by the real command against the stand-in: what is said, what is left, what the next run does.
+import t from "tap";
+import { logicalId } from "../cli/aws/stack/logical-id.ts";
+import type { Aws } from "./support/aws/index.ts";
+import { spawnTool, until } from "./support/cli.ts";
+import { type AppFolder, askEndpoint, openApp } from "./support/deployed-app.ts";
+
+const MAPPED = { stages: { staging: { domain: "a.shop.com" } } };
+const ZONE = { dns: { "shop.com": [{ name: "shop.com", type: "MX", value: ["10 mail.shop.com"] }] } };
+
+interface FailureRow {
+  name: string;
+  /** What tool.json says before and after the stack was made by an apply; without `before` there is no stack. */
+  before?: object;
+  after: object;
+  /** What goes wrong from here on. */
+  arrange: (aws: Aws) => void;
+  argv?: string[];
+  code: number;
+  /** All that an error says. */
+  error: string[];
+  /** The state of the stack then; undefined where there is none. */
+  state: string | undefined;
+  /** What the same command says when nothing goes wrong any more. */
+  again?: RegExp;
+}
+
+const fail = (logicalId: string, on: "create" | "update" | "delete", reason: string) => (aws: Aws) =>
+  aws.state.service("cloudformation").fail({ logicalId, on, reason, times: 1 });
+
+const FAILURES: FailureRow[] = [
+  {
+    name: "a resource fails while the stack is made",
+    after: {},
+    arrange: fail(
+      "StageStaging",
+      "create",
+      'Resource handler returned message: "Something broke (Service: ApiGateway, Status Code: 400, Request ID: 1)" (RequestToken: 2, HandlerErrorCode: GeneralServiceException)',
+    ),
+    code: 1,
+    error: [
+      "error: cannot create stage of the gateway of staging: Something broke",
+      "  what was made has been removed again; the next run makes the stack anew",
+    ],
+    state: "ROLLBACK_COMPLETE",
+    again: /^the first attempt to make the stack failed \(ROLLBACK_COMPLETE\): making it again\n/,
+  },
+  {
+    name: "a resource fails while the stack is changed",
+    before: {},
+    after: ZONE,
+    arrange: fail(logicalId("Zone", "shop.com"), "create", "The request was rejected."),
+    code: 1,
+    error: [
+      "error: cannot create zone shop.com: The request was rejected",
+      "  the stack is as it was before; nothing was changed",
+    ],
+    state: "UPDATE_ROLLBACK_COMPLETE",
+    again: /✓ zone shop\.com created/,
+  },
+  {
+    name: "a certificate that was not verified",
+    before: {},
+    after: ZONE,
+    arrange: fail(
+      logicalId("Zone", "shop.com"),
+      "create",
+      "Unable to associate certificate arn:aws:acm:us-east-1:1:certificate/1 to CloudFront distribution",
+    ),
+    code: 1,
+    error: [
+      "error: cannot create zone shop.com: Unable to associate certificate arn:aws:acm:us-east-1:1:certificate/1 to CloudFront distribution",
+      "  the certificate was not verified, or lies in another region than us-east-1: tool stack status shows its state and what to do",
+      "  the stack is as it was before; nothing was changed",
+    ],
+    state: "UPDATE_ROLLBACK_COMPLETE",
+  },
+  {
+    name: "the account's user may not do what a resource needs",
+    before: {},
+    after: ZONE,
+    arrange: fail(
+      logicalId("Zone", "shop.com"),
+      "create",
+      "User: arn:aws:iam::123456789012:user/ci is not authorized to perform: route53:CreateHostedZone",
+    ),
+    code: 1,
+    error: [
+      "error: cannot create zone shop.com: User: arn:aws:iam::123456789012:user/ci is not authorized to perform: route53:CreateHostedZone",
+      "  allow it to the account's user or role; tool stack policy prints all that is needed",
+      "  the stack is as it was before; nothing was changed",
+    ],
+    state: "UPDATE_ROLLBACK_COMPLETE",
+  },
+  {
+    name: "the account's user may not make a change set",
+    before: {},
+    after: ZONE,
+    arrange: ({ controls }) =>
+      controls.failures.plan({
+        service: "cloudformation",
+        operation: "CreateChangeSet",
+        error: {
+          code: "AccessDenied",
+          message:
+            "User: arn:aws:iam::123456789012:user/ci is not authorized to perform: cloudformation:CreateChangeSet on resource: arn:aws:cloudformation:eu-west-1:123456789012:stack/app/* because no identity-based policy allows the cloudformation:CreateChangeSet action",
+          status: 403,
+        },
+      }),
+    code: 1,
+    error: [
+      "error: arn:aws:iam::123456789012:user/ci may not do cloudformation:CreateChangeSet on arn:aws:cloudformation:eu-west-1:123456789012:stack/app/*",
+      "  allow it to that user or role; tool stack policy prints all that is needed",
+    ],
+    state: "CREATE_COMPLETE",
+    again: /✓ zone shop\.com created/,
+  },
+  {
+    name: "the cloud asks to slow down for a while",
+    before: {},
+    after: ZONE,
+    arrange: ({ controls }) =>
+      controls.failures.plan({
+        service: "cloudformation",
+        operation: "DescribeStackEvents",
+        times: 2,
+        error: { code: "Throttling", message: "Rate exceeded" },
+      }),
+    code: 0,
+    error: [],
+    state: "UPDATE_COMPLETE",
+  },
+  {
+    name: "no terminal to ask before something is made anew",
+    before: MAPPED,
+    after: { stages: { staging: { domain: "b.shop.com" } } },
+    arrange: ({ state }) => {
+      const acm = state.service("acm", "us-east-1");
+      acm.issue(acm.operations.RequestCertificate({ DomainName: "b.shop.com" }).CertificateArn);
+    },
+    code: 2,
+    error: ["error: something would be made anew, and there is no terminal to ask", "  write --yes to agree"],
+    state: "UPDATE_COMPLETE",
+  },
+  {
+    name: "a stack that is stuck",
+    before: {},
+    after: ZONE,
+    arrange: ({ state }) => {
+      state.service("cloudformation").find("app")!.status = "UPDATE_ROLLBACK_FAILED";
+    },
+    code: 1,
+    error: [
+      "error: the stack app is stuck in UPDATE_ROLLBACK_FAILED",
+      "  continue its rollback: aws cloudformation continue-update-rollback --stack-name app --region eu-west-1; then run the command again",
+    ],
+    state: "UPDATE_ROLLBACK_FAILED",
+  },
+  {
+    name: "tool.json asks for what cannot be made",
+    before: {},
+    after: { stages: { staging: { domain: "a.shop.com", path: "/v1/x" } } },
+    arrange: () => {},
+    code: 1,
+    error: [
+      'error: the path "/v1/x" of the stage staging has more than one part',
+      '  write one part, such as "/v1": a domain at the edge takes no more',
+    ],
+    state: "CREATE_COMPLETE",
+  },
+  {
+    name: "a resource cannot be removed",
+    before: {},
+    after: {},
+    arrange: fail("Proxy", "delete", "Internal failure"),
+    argv: ["stack", "delete", "--yes"],
+    code: 1,
+    error: [
+      "error: cannot delete every path: Internal failure",
+      "  what is left of the stack can be deleted by running the command again",
+    ],
+    state: "DELETE_FAILED",
+    again: /removed|✓ every path/,
+  },
+];
+
+for (const row of FAILURES) {
+  t.test(row.name, async (t) => {
+    const { aws, app, configure } = await openApp(t, row.before ?? row.after);
+    if (row.before !== undefined) {
+      const made = await app.tool(["stack", "apply"]);
+      t.equal(made.code, 0, made.stderr);
+      if (row.before === MAPPED) await issueAll(aws, app);
+      configure(row.after);
+    }
+    row.arrange(aws);
+    const argv = row.argv ?? ["stack", "apply"];
+    const { code, stderr } = await app.tool(argv);
+    const lines = stderr.trimEnd().split("\n");
+    const at = lines.findIndex((line) => line.startsWith("error:"));
+    t.same(at < 0 ? [] : lines.slice(at), row.error);
+    t.equal(code, row.code, stderr);
+    t.equal(aws.state.service("cloudformation").find("app")?.status, row.state);
+    if (row.again !== undefined) {
+      const again = await app.tool(argv);
+      t.equal(again.code, 0, again.stderr);
+      t.match(again.stderr, row.again);
+    }
+  });
+}
+
+/** What owners of domains do, and the apply after it. */
+async function issueAll(aws: Aws, app: AppFolder): Promise<void> {
+  const acm = aws.state.service("acm", "us-east-1");
+  for (const arn of acm.certificates.keys()) acm.issue(arn);
+  await app.tool(["stack", "apply"]);
+}
+
+t.test("what is made anew is made when it is agreed to", async (t) => {
+  const { aws, app, configure } = await openApp(t, MAPPED);
+  await app.tool(["stack", "apply"]);
+  await issueAll(aws, app);
+  const acm = aws.state.service("acm", "us-east-1");
+  acm.issue(acm.operations.RequestCertificate({ DomainName: "*.shop.com" }).CertificateArn);
+  configure({ stages: { staging: { domain: "b.shop.com" } } });
+  const plan = await app.tool(["stack", "plan"]);
+  t.match(plan.stdout, /! b\.shop\.com\/ +AWS::ApiGateway::BasePathMapping +REPLACED\n/);
+  t.match(plan.stdout, /1 to REPLACE/);
+  const applied = await app.tool(["stack", "apply", "--yes"]);
+  t.equal(applied.code, 0, applied.stderr);
+  t.match(applied.stdout, /staging +https:\/\/b\.shop\.com\//);
+});
+
+t.test("zones with records of others stay, as do logs that nobody asked to remove", async (t) => {
+  const { aws, app } = await openApp(t, ZONE);
+  const deployed = await app.tool(["deploy"]);
+  t.match(await askEndpoint(aws, deployed.stdout.trim()), { status: 200 });
+  t.equal((await app.tool(["stack", "apply"])).code, 0);
+  const route53 = aws.state.service("route53");
+  const [zone] = (route53.operations.ListHostedZones() as { HostedZones: { Id: string }[] }).HostedZones;
+  const record = (Action: "UPSERT" | "DELETE") =>
+    route53.operations.ChangeResourceRecordSets({
+      HostedZoneId: zone!.Id,
+      ChangeBatch: {
+        Changes: [
+          {
+            Action,
+            ResourceRecordSet: {
+              Name: "www.shop.com",
+              Type: "CNAME",
+              TTL: 60,
+              ResourceRecords: [{ Value: "x.example" }],
+            },
+          },
+        ],
+      },
+    });
+  record("UPSERT");
+  const gone = await app.tool(["stack", "delete", "--yes"]);
+  t.equal(gone.code, 0, gone.stderr);
+  t.match(gone.stdout, /^left: zone shop\.com: it holds records that are not ours: www\.shop\.com CNAME$/m);
+  t.match(gone.stdout, /^left: log group \/aws\/lambda\/app: logs go with --logs$/m);
+  t.match(gone.stdout, /^removed: stack app, function app, role app-eu-west-1-function$/m);
+  record("DELETE");
+  const rest = await app.tool(["stack", "delete", "--yes", "--logs"]);
+  t.equal(rest.stdout, "removed: zone shop.com, log group /aws/lambda/app\n", "a zone is known by its tag");
+});
+
+t.test("an interrupted apply leaves the stack working, and the next run waits for it", async (t) => {
+  const { aws, app, configure } = await openApp(t, {}, { clock: { speed: 20 } });
+  aws.controls.clock.setSpeed(500);
+  t.equal((await app.tool(["stack", "apply"])).code, 0);
+  configure({ dns: { "shop.com": [] } });
+  aws.controls.clock.setSpeed(2);
+  const running = spawnTool(["stack", "apply"], { cwd: app.directory, env: aws.env });
+  await until(
+    "the zone to be under way",
+    () => aws.state.service("cloudformation").find("app")?.status === "UPDATE_IN_PROGRESS",
+  );
+  await until("a look at the events", () => aws.journal.count("cloudformation", "DescribeStackEvents") > 8);
+  running.kill("SIGINT");
+  const interrupted = await running.ended;
+  t.equal(interrupted.code, 130, interrupted.stderr);
+  t.match(interrupted.stderr, /interrupted: the stack works on by itself, tool stack status shows how far it is\n$/);
+  const status = await app.tool(["stack"]);
+  t.match(status.stdout, /^app in eu-west-1: update in progress\n/);
+  const second = app.tool(["stack", "apply"]);
+  await until("the second run to look", () => aws.journal.calls().at(-1) === "cloudformation.DescribeStackEvents");
+  aws.controls.clock.setSpeed(500);
+  const { code, stdout, stderr } = await second;
+  t.equal(code, 0, stderr);
+  t.match(stderr, /another run works on the stack \(UPDATE_IN_PROGRESS\): waiting until it is done\n/);
+  t.equal(stdout, "nothing to do: the stack is what tool.json asks for\n");
+});

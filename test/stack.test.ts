@@ -1,0 +1,162 @@
+// The stack by the real command, against the stand-in of the cloud: what is shown, what is made, what is left.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import t from "tap";
+import { notAllowed } from "./support/access-policy.ts";
+import { root } from "./support/cli.ts";
+import { askEndpoint, openApp } from "./support/deployed-app.ts";
+
+const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+
+/** What a command printed with --format json, held against the schema of that command. */
+function parse(name: string, text: string) {
+  const schema = JSON.parse(readFileSync(join(root, `cli/output/schemas/${name}.schema.json`), "utf8"));
+  if (!ajv.validate(schema, JSON.parse(text))) throw new Error(`${name}: ${ajv.errorsText()} in ${text}`);
+  return JSON.parse(text);
+}
+
+const OPS = { name: "ops", type: "email", emails: ["ops@example.com"] };
+const CHAT = { name: "chat", type: "chat", url: "https://chat.example.com/hooks/s3cret" };
+const ALERT = { metric: "http.5xx", statistic: "sum", threshold: 5, action: "ops" };
+
+t.test("from the first deploy to a domain, and back to nothing", async (t) => {
+  const { aws, app, configure } = await openApp(t, {});
+  const run = async (...argv: string[]) => {
+    const outcome = await app.tool(argv);
+    t.equal(outcome.code, 0, `tool ${argv.join(" ")}: ${outcome.stderr}`);
+    t.notMatch(outcome.stdout + outcome.stderr, "s3cret", "no secret in any output");
+    return outcome;
+  };
+  const json = async (name: string, ...argv: string[]) => parse(name, (await run(...argv, "--format", "json")).stdout);
+
+  t.equal((await run("stack")).stdout, "app has no stack in eu-west-1: the first tool deploy makes it\n");
+  t.same(await json("stack-status", "stack"), { stack: null });
+  t.match(await json("stack-plan", "stack", "plan"), { isNew: true, certificates: [] });
+  t.equal((await run("stack", "delete", "--yes")).stdout, "there is nothing of app in eu-west-1\n");
+
+  await run("deploy");
+  const nothing = "nothing to do: the stack is what tool.json asks for\n";
+  t.same(await run("stack", "plan"), { code: 0, signal: null, stdout: nothing, stderr: "" });
+  t.equal((await run("stack", "apply")).stdout, nothing);
+  t.same(await json("stack-apply", "stack", "apply"), {
+    outcome: "unchanged",
+    plan: { name: "app", region: "eu-west-1", isNew: false, changes: [], certificates: [] },
+    status: (await json("stack-status", "stack", "status")).stack,
+  });
+  await run("deploy", "production");
+  t.equal((await run("stack", "plan")).stdout, nothing, "a default stage comes with its first deploy");
+
+  configure({
+    stages: { beta: {}, production: { domain: "api.shop.com", path: "/v1", function: { warm: true, warm_count: 3 } } },
+    dns: { "shop.com": [{ name: "shop.com", type: "MX", value: ["10 mail.shop.com"] }] },
+    actions: [OPS, CHAT],
+    alerts: [ALERT],
+  });
+  const planned = await json("stack-plan", "stack", "plan");
+  const shown = planned.changes.map((one: { action: string; stage?: string; about: string }) =>
+    [one.action, one.stage ?? "app", one.about].join(" "),
+  );
+  t.same(shown, [
+    "add app role of warming",
+    "add app function of warming",
+    "add app role of the schedules of warming",
+    "add app zone shop.com",
+    "add app record shop.com MX",
+    "add app action ops",
+    "add app ops@example.com of action ops",
+    "add app action chat",
+    "add app role of action chat",
+    "add app function of action chat",
+    "add app permission of action chat",
+    "add app chat of action chat",
+    "add staging alert http.5xx sum > 5",
+    "add production warming of 3 containers every 15m",
+    "add production alert http.5xx sum > 5",
+    "add beta deployment of the gateway",
+    "add beta stage of the gateway",
+    "add beta alert http.5xx sum > 5",
+  ]);
+  t.match(planned.certificates, [{ domain: "api.shop.com", state: "missing" }]);
+  t.equal(aws.journal.count("acm", "RequestCertificate"), 0, "a plan requests nothing");
+  t.match((await app.tool(["beta"])).stderr, /the stage beta does not exist yet/);
+
+  const applied = await json("stack-apply", "stack", "apply");
+  t.match(applied, {
+    outcome: "updated",
+    status: {
+      isBehind: false,
+      certificates: [{ domain: "api.shop.com", state: "pending", validation: { by: "email" } }],
+      zones: [{ name: "shop.com", isOurs: true }],
+      stages: [
+        { stage: "staging", isDeployed: true },
+        { stage: "production", isDeployed: true },
+        { stage: "beta", isDeployed: false },
+      ],
+    },
+  });
+  const pending = await run("stack", "plan");
+  t.match(pending.stdout, /api\.shop\.com: pending; follow the link in the mail to one of\n.*admin@/);
+  t.match(pending.stdout, /nothing to do/);
+  t.match((await run("stack", "apply")).stdout, /pending; follow the link/);
+  t.equal(aws.journal.count("acm", "RequestCertificate"), 1, "it is requested once");
+  t.match((await run("stack")).stdout, /beta .*\n? *waits\s+for its first deploy: tool deploy beta/);
+
+  t.equal(
+    (await run("beta")).stdout,
+    applied.status.stages[2].endpoint + "\n",
+    "a custom stage opens with its first deploy",
+  );
+  t.match(await askEndpoint(aws, applied.status.stages[2].endpoint), { body: "beta one /" });
+
+  const acm = aws.state.service("acm", "us-east-1");
+  acm.issue([...acm.certificates.keys()][0]!);
+  t.match((await run("stack")).stdout, /tool\.json asks for something else than the stack is/);
+  const domain = await json("stack-plan", "stack", "plan");
+  t.same(
+    domain.changes.map(({ about }: { about: string }) => about),
+    ["domain api.shop.com", "api.shop.com/v1", "record api.shop.com"],
+  );
+  await run("stack", "apply");
+  t.equal((await run("url", "-s", "production")).stdout, "https://api.shop.com/v1/\n");
+  t.match(await askEndpoint(aws, "https://api.shop.com/v1/x"), { status: 200, body: "production one /v1/x" });
+  t.equal((await run("stack", "plan")).stdout, nothing);
+
+  configure({
+    stages: { production: { domain: "api.shop.com", path: "/v1" } },
+    actions: [OPS],
+    alerts: [{ ...ALERT, threshold: 9 }],
+  });
+  const fewer = (await run("stack", "plan")).stdout;
+  t.match(fewer, /~ alert http\.5xx sum > 9 +AWS::CloudWatch::Alarm\n +AlarmDescription: .*\n +Threshold: 5 -> 9/);
+  t.match(fewer, /- stage of the gateway +AWS::ApiGateway::Stage +REMOVED/);
+  t.match(fewer, /2 to change, \d+ to remove/);
+  await run("stack", "apply");
+  t.equal((await run("stack", "plan")).stdout, nothing);
+
+  const refused = await app.tool(["stack", "delete"]);
+  t.same(
+    [refused.code, refused.stderr],
+    [
+      2,
+      "error: everything of app in eu-west-1 would be removed, and there is no terminal to ask\n  write --yes to agree\n",
+    ],
+  );
+  const gone = await json("stack-delete", "stack", "delete", "--yes", "--logs");
+  t.match(gone, {
+    removed: [
+      { kind: "stack" },
+      { kind: "certificate" },
+      { kind: "function" },
+      { kind: "role" },
+      { kind: "zone" },
+      { kind: "log group" },
+    ],
+    left: [],
+  });
+  t.same(await json("stack-status", "stack"), { stack: null });
+  t.equal((await run("stack", "delete", "--yes")).stdout, "there is nothing of app in eu-west-1\n");
+
+  const policy = JSON.parse((await run("stack", "policy")).stdout);
+  t.same(notAllowed(policy, aws.journal.entries), [], "the policy allows every call of all this");
+});
