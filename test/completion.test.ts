@@ -29,16 +29,11 @@ t.test("what may stand at the cursor", (t) => {
   const rows: [string, string][] = [
     ["tool st", "stack start staging"],
     ["tool stack ", "status plan apply delete policy"],
-<<<<<<< HEAD
-    ["tool domains ", "ls check buy"],
-    ["tool pr", "prune production pr-1"],
-=======
     ["tool stack ap", "apply"],
     ["tool help stack ", "status plan apply delete policy"],
     ["tool deploy ", "staging production pr-1"],
     ["tool deploy -v pr-", "pr-1"],
     ["tool production ", ""],
->>>>>>> artifact
     ["tool lo", "logs"],
     ["tool -v lo", "logs"],
     ["tool -C dir lo", "logs"],
@@ -72,15 +67,8 @@ t.test("what may stand at the cursor", (t) => {
     ["tool 'logs' @s", "@slow"],
   ];
   for (const [line, expected] of rows) t.equal(offered(line, commands), expected, line);
-<<<<<<< HEAD
-  const first = new Set(commands.map(({ name }) => name.split(" ")[0]));
-  const all = offered("tool ", commands).split(" ");
-  t.same(new Set(all), new Set([...first, "staging", "production", "pr-1"]), "all commands, and stages as commands");
-  t.equal(new Set(all).size, all.length, "each once");
-=======
   const names = [...new Set(commands.map(({ name }) => name.split(" ")[0]!))];
   t.equal(offered("tool ", commands), [...names, "staging", "production", "pr-1"].join(" "), "all commands");
->>>>>>> artifact
   t.equal(offered("tool build -", commands), "--help --chdir --verbose --format --version --stage --size", "all flags");
 
   // Commands of two words, and stages as commands, where there is a deploy.

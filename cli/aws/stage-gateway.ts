@@ -85,9 +85,19 @@ function endpointIn(
   return { apiId: state.apiId, url: found.endpoint, isBehind };
 }
 
+/** `making the gateway`, `made the gateway`. */
 function textOf(event: StackEvent): string {
   if (event.kind === "note") return event.text;
   const { about, stage, status, reason } = event;
   const what = stage === undefined ? about : `${about} of ${stage}`;
+  const [, verb = "", state = ""] = /^(CREATE|UPDATE|DELETE)_(IN_PROGRESS|COMPLETE)$/.exec(status) ?? [];
+  const [present, past] = VERBS[verb] ?? [];
+  if (present !== undefined) return `${state === "COMPLETE" ? past : present} ${what}`;
   return `${what} ${status.toLowerCase().replaceAll("_", " ")}${reason === undefined ? "" : `: ${reason}`}`;
 }
+
+const VERBS: Readonly<Record<string, readonly [present: string, past: string]>> = {
+  CREATE: ["making", "made"],
+  UPDATE: ["changing", "changed"],
+  DELETE: ["removing", "removed"],
+};

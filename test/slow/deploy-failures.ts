@@ -77,7 +77,16 @@ function interrupted(before: Row["before"], place: Place, after: Pick<Row, "inFo
   return {
     name: `interrupted at ${place}`,
     before,
-    breaks: (aws, send) => aws.controls.failures.plan(failure(place, { run: () => send("SIGINT"), delayMs: 50 })),
+    breaks: (aws, send) =>
+      aws.controls.failures.plan(
+        failure(place, {
+          run: async () => {
+            send("SIGINT");
+            // Longer than the command takes to hear it.
+            await sleep(300);
+          },
+        }),
+      ),
     code: 130,
     ...after,
   };
@@ -470,8 +479,8 @@ for (const row of rows) {
     const outcome = await running.ended;
     t.equal(outcome.code, row.code, `exit code ${row.code}`) || t.comment(outcome.stderr);
     if (row.says !== undefined) t.match(outcome.stderr, row.says);
-    // What a killed command asked for last happens all the same.
-    if (row.code === null) await sleep(100);
+    // What a command asked for last happens all the same.
+    if (row.code === null || row.code === 130) await sleep(500);
     aws.controls.failures.clear();
     t.equal(await inForce(aws), row.inForce, `in force: ${row.inForce ?? "nothing"}`);
     await row.mends?.(aws);
