@@ -22,7 +22,7 @@ export const table = () =>
     .action(
       (stage, flags): Run =>
         async (context) =>
-          (await import("./commands/deploy.ts")).deploy(context, stage, flags),
+          (await import("./commands/deploy.ts")).deploy(context, stage, { build: flags.build !== false }),
     )
 
     .command("rollback [version]", "Put the deployment before in force again, or the one of a commit, tag or version")
@@ -226,6 +226,17 @@ export const table = () =>
     .command("docs", "Open the reference of tool.json")
     .example("docs")
     .action((): Run => async (context) => (await import("./commands/docs.ts")).docs(context))
+
+    .command("completion <shell>", "Print what teaches bash, zsh or fish to complete")
+    .option("--line", "Print what may stand at the end of a command `line` instead, as that script asks", "")
+    .example("completion bash >> ~/.bashrc")
+    .example("completion zsh > ~/.zsh/functions/_tool")
+    .example("completion fish > ~/.config/fish/completions/tool.fish")
+    .action(
+      (shell, flags): Run =>
+        async (context) =>
+          (await import("./commands/completion.ts")).completion(context, shell, flags, describeTable(table())),
+    )
 
     .command("version", "Show the version")
     .example("version")

@@ -78,14 +78,16 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
     backoff: { min: 100, max: 500, factor: 2, attempts: 3, jitter: false, ...config.proxy?.backoff },
   };
   const { vpc, ...settings } = config.function ?? {};
+  const id = region(config, options);
   return {
     name: config.name,
     description: config.description ?? "",
     type,
     ...(profile !== undefined && { profile }),
-    regions: [region(config, options)],
+    regions: [id],
     function: {
-      role: settings.role ?? `${config.name}-function`,
+      // Roles are global to an account: the region keeps two of one app apart.
+      role: settings.role ?? `${config.name}-${id}-function`,
       memory: settings.memory ?? 512,
       timeout: proxy.timeout + proxy.listen_timeout,
       policy: settings.policy ?? [],

@@ -1,8 +1,13 @@
 // Deploying by the real command, against the stand-in of the cloud.
+
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { IAM } from "@aws-sdk/client-iam";
+import { Lambda } from "@aws-sdk/client-lambda";
 import { Ajv } from "ajv";
 import t from "tap";
+import { writeZip } from "../cli/artifact/zip.ts";
 import { startAws } from "./support/aws/index.ts";
 import { root } from "./support/cli.ts";
 import { appFolder, appSource, askEndpoint } from "./support/deployed-app.ts";
@@ -103,3 +108,334 @@ t.test("from a directory to a running stage, and back", async (t) => {
   t.match((await app.tool(["rollback", "99"])).stderr, 'there is no deployment "99" of staging');
   t.match((await app.tool(["rollback", "v9"])).stderr, 'there is no deployment "v9" of staging');
 });
+
+t.test("the function is set up as tool.json has it", async (t) => {
+  const aws = await startAws(t);
+  const lambda = new Lambda(aws.client);
+  const { LayerVersionArn } = await lambda.publishLayerVersion({
+    LayerName: "fonts",
+    Content: { ZipFile: ZIP },
+  });
+  const own = {
+    TOOL_STAGE: "staging",
+    TOOL_RESPONSE_MODE: "stream",
+    AWS_LAMBDA_EXEC_WRAPPER: "/var/task/.tool/bootstrap.cjs",
+  };
+  const role = "arn:aws:iam::123456789012:role/hello-eu-west-1-function";
+  const rows: [config: object, expected: object][] = [
+    [
+      {},
+      {
+        Runtime: "nodejs24.x",
+        MemorySize: 512,
+        Timeout: 30,
+        Description: "",
+        Role: role,
+        Architectures: ["x86_64"],
+        Environment: { Variables: own },
+        Layers: undefined,
+      },
+    ],
+    [{ function: { memory: 1024 } }, { MemorySize: 1024 }],
+    [{ function: { memory: 1024 }, stages: { staging: { function: { memory: 2048 } } } }, { MemorySize: 2048 }],
+    [{ description: "Says hello." }, { Description: "Says hello.", MemorySize: 512 }],
+    [{ proxy: { timeout: 20, listen_timeout: 5 } }, { Timeout: 25 }],
+    [{ environment: { AA: "1", BB: "ü" } }, { Environment: { Variables: { AA: "1", BB: "ü", ...own } } }],
+    [
+      { function: { vpc: { subnets: ["subnet-1", "subnet-2"], security_groups: ["sg-1"] } } },
+      { VpcConfig: { SubnetIds: ["subnet-1", "subnet-2"], SecurityGroupIds: ["sg-1"] } },
+    ],
+    [{ function: { layers: [LayerVersionArn] } }, { Layers: [{ Arn: LayerVersionArn }], VpcConfig: undefined }],
+    [{}, { Layers: undefined, Environment: { Variables: own } }],
+  ];
+  const app = appFolder(aws, join(t.testdir(), "app"), { "app.js": appSource("one") });
+  for (const [config, expected] of rows) {
+    app.write({ "tool.json": JSON.stringify({ name: "hello", ...config }) });
+    const { code, stderr } = await app.tool([]);
+    t.equal(code, 0, JSON.stringify(config)) || t.comment(stderr);
+    const found = await lambda.getFunctionConfiguration({ FunctionName: "hello", Qualifier: "staging" });
+    const shown = Object.fromEntries(
+      Object.entries(found).map(([key, value]) => {
+        if (key === "Layers") return [key, value.map(({ Arn }: { Arn: string }) => ({ Arn }))];
+        if (key !== "VpcConfig") return [key, value];
+        const { SubnetIds, SecurityGroupIds } = value;
+        return [key, SubnetIds?.length > 0 ? { SubnetIds, SecurityGroupIds } : undefined];
+      }),
+    );
+    for (const [key, value] of Object.entries(expected)) t.same(shown[key], value, key);
+  }
+  const { Tags } = await lambda.getFunction({ FunctionName: "hello" });
+  t.match(Tags, { "tool:app": "hello" });
+});
+
+t.test("the role: made, changed when its policy does, and left alone where it is given", async (t) => {
+  const aws = await startAws(t);
+  const iam = new IAM(aws.client);
+  const RoleName = "hello-eu-west-1-function";
+  const statements = async () => {
+    const { PolicyDocument } = await iam.getRolePolicy({ RoleName, PolicyName: "tool" });
+    return JSON.parse(decodeURIComponent(PolicyDocument!)).Statement.map(
+      ({ Action }: { Action: string[] }) => [Action].flat()[0],
+    );
+  };
+  const app = appFolder(aws, join(t.testdir(), "app"), { "app.js": appSource("one") });
+  const deploy = async (config: object, argv: readonly string[] = []) => {
+    app.write({ "tool.json": JSON.stringify({ name: "hello", ...config }) });
+    aws.journal.clear();
+    const { code, stderr } = await app.tool(argv);
+    t.equal(code, 0, JSON.stringify(config)) || t.comment(stderr);
+    return aws.journal.calls("iam");
+  };
+  const read = { Effect: "Allow", Action: "s3:GetObject", Resource: "*" };
+  await deploy({});
+  t.same(await statements(), ["logs:CreateLogGroup"]);
+  t.same(await deploy({ function: { policy: [read] } }), ["iam.GetRole", "iam.PutRolePolicy", "iam.TagRole"]);
+  t.same(await statements(), ["logs:CreateLogGroup", "s3:GetObject"]);
+  t.same(await deploy({ function: { policy: [read] } }), [], "not asked for again");
+  t.same(await deploy({ function: { policy: [read] } }, ["production"]), ["iam.GetRole"]);
+  await iam.createRole({ RoleName: "mine", AssumeRolePolicyDocument: TRUST });
+  for (const role of ["arn:aws:iam::123456789012:role/mine", "mine"]) {
+    t.same(await deploy({ function: { role } }), [], role);
+    const found = await new Lambda(aws.client).getFunctionConfiguration({
+      FunctionName: "hello",
+      Qualifier: "staging",
+    });
+    t.equal(found.Role, "arn:aws:iam::123456789012:role/mine");
+  }
+});
+
+t.test("through the bucket where tool.json asks for acceleration, once for the same archive", async (t) => {
+  const aws = await startAws(t);
+  const app = appFolder(aws, join(t.testdir(), "app"), {
+    "tool.json": '{ "name": "hello", "function": { "accelerate": true } }',
+    "app.js": appSource("one"),
+  });
+  const deploy = async (argv: readonly string[]) => {
+    aws.journal.clear();
+    const { code, stderr } = await app.tool(argv);
+    t.equal(code, 0, `tool ${argv.join(" ")}`) || t.comment(stderr);
+    return aws.journal.calls("s3").map((call) => call.slice("s3.".length));
+  };
+  t.same(await deploy([]), [
+    "HeadObject",
+    "HeadBucket",
+    "CreateBucket",
+    "PutPublicAccessBlock",
+    "PutBucketTagging",
+    "PutBucketAccelerateConfiguration",
+    "PutObject",
+  ]);
+  app.write({ "app.js": appSource("two") });
+  t.same(await deploy([]), ["HeadObject", "HeadBucket", "PutBucketAccelerateConfiguration", "PutObject"]);
+  app.write({ "app.js": appSource("three") });
+  aws.controls.failures.plan({
+    service: "lambda",
+    operation: "UpdateFunctionCode",
+    error: { code: "CodeStorageExceededException", status: 400 },
+  });
+  t.equal((await app.tool([])).code, 1, "uploaded, but not published");
+  t.same(await deploy([]), ["HeadObject"], "the same code");
+});
+
+t.test("commits, and going back to one by name", async (t) => {
+  const aws = await startAws(t);
+  const app = appFolder(aws, join(t.testdir(), "app"), {
+    "tool.json": '{ "name": "hello" }',
+    "app.js": appSource("one"),
+  });
+  const env = {
+    ...app.env,
+    PATH: process.env.PATH,
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_AUTHOR_NAME: "Ann",
+    GIT_AUTHOR_EMAIL: "ann@example.com",
+    GIT_COMMITTER_NAME: "Ann",
+    GIT_COMMITTER_EMAIL: "ann@example.com",
+  };
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: app.directory, env, encoding: "utf8" }).trim();
+  git("init", "--quiet");
+  const shas: string[] = [];
+  for (const word of ["one", "two", "three"]) {
+    app.write({ "app.js": appSource(word) });
+    git("add", ".");
+    git("commit", "--quiet", "-m", word);
+    shas.push(git("rev-parse", "HEAD"));
+    if (word === "two") git("tag", "v2.0.0");
+    aws.journal.clear();
+    const { code, stderr } = await app.tool([]);
+    t.equal(code, 0, word) || t.comment(stderr);
+    const calls = aws.journal.calls().filter((call) => !isPoll(call));
+    if (word === "three") t.ok(calls.length <= 6, `with a commit: ${calls.join(" ")}`);
+  }
+  const short = shas.map((sha) => git("rev-parse", "--short", sha));
+  const { deployments } = parse("deploys", (await app.tool(["deploys", "--format", "json"])).stdout);
+  t.same(
+    deployments.map(({ commit, author, state }: Record<string, string>) => [commit, author, state]),
+    [
+      [short[2], "Ann", "current"],
+      ["v2.0.0", "Ann", "previous"],
+      [short[0], "Ann", "kept"],
+    ],
+  );
+  const rows: [to: string, commit: string | undefined][] = [
+    ["v2.0.0", "v2.0.0"],
+    [short[0]!, short[0]],
+    [shas[2]!, short[2]],
+    [shas[0]!.slice(0, 5), short[0]],
+    ["2", "v2.0.0"],
+  ];
+  for (const [to, commit] of rows) {
+    const { stdout } = await app.tool(["rollback", to, "--format", "json"]);
+    t.equal(parse("rollback", stdout).commit, commit, `rollback ${to}`);
+  }
+  app.write({ "app.js": appSource("four") });
+  const dirty = await app.tool(["deploy", "--format", "json"]);
+  t.equal(parse("deploy", dirty.stdout).commit, `${short[2]}-dirty`);
+});
+
+t.test("variables that differ are named after a rollback, and those of its own deploy are in force", async (t) => {
+  const aws = await startAws(t);
+  const app = appFolder(aws, join(t.testdir(), "app"), { "app.js": appSource("one") });
+  for (const environment of [
+    { SAME: "1", GONE: "old secret" },
+    { SAME: "1", NEW: "new secret" },
+  ]) {
+    app.write({ "tool.json": JSON.stringify({ name: "hello", environment }) });
+    t.equal((await app.tool([])).code, 0);
+  }
+  const { stdout, stderr } = await app.tool(["rollback"]);
+  t.equal(stdout, "staging is rolled back to version 1, from version 2\n");
+  t.equal(stderr, "it runs with the variables of its own deploy; these differ: GONE, NEW\n");
+  const url = (await app.tool(["url"])).stdout.trim();
+  t.match(await askEndpoint(aws, `${url}?variable=GONE`), { body: "old secret" });
+});
+
+t.test("old deployments are removed, never the current one or the one before", async (t) => {
+  const aws = await startAws(t);
+  const app = appFolder(aws, join(t.testdir(), "app"), { "tool.json": '{ "name": "hello" }' });
+  for (const word of ["1", "2", "3", "4"]) {
+    app.write({ "app.js": appSource(word) });
+    t.equal((await app.tool([])).code, 0);
+  }
+  t.equal((await app.tool(["rollback", "2"])).code, 0, "2 in force, 4 before it");
+  t.equal((await app.tool(["deploy", "production"])).code, 0);
+  t.same(parse("prune", (await app.tool(["prune", "-r", "30", "--format", "json"])).stdout), {
+    stage: "staging",
+    removed: [],
+    kept: 4,
+  });
+  t.same(parse("prune", (await app.tool(["prune", "-r", "0", "--format", "json"])).stdout), {
+    stage: "staging",
+    removed: ["3", "1"],
+    kept: 2,
+  });
+  t.equal((await app.tool(["prune", "-r", "0"])).stdout, "0 deployments of staging removed, 2 kept\n");
+  const back = await app.tool(["rollback"]);
+  t.equal(back.stdout, "staging is rolled back to version 4, from version 2\n");
+});
+
+t.test("hooks in their order, around the deploy", async (t) => {
+  const aws = await startAws(t);
+  const hooks = Object.fromEntries(
+    ["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"].map((hook) => [
+      hook,
+      `echo ${hook} $TOOL_STAGE >> ../order`,
+    ]),
+  );
+  const folder = t.testdir();
+  const app = appFolder(aws, join(folder, "app"), {
+    "tool.json": JSON.stringify({ name: "hello", hooks }),
+    "app.js": appSource("one"),
+  });
+  aws.controls.failures.plan({
+    service: "lambda",
+    operation: "CreateFunction",
+    run: () => app.write({ "../order": `${readFileSync(join(folder, "order"), "utf8")}deploy\n` }),
+  });
+  const order = () => readFileSync(join(folder, "order"), "utf8").trim().split("\n");
+  t.equal((await app.tool([])).code, 0);
+  t.same(order(), [
+    "prebuild staging",
+    "build staging",
+    "postbuild staging",
+    "predeploy staging",
+    "deploy",
+    "postdeploy staging",
+    "clean staging",
+  ]);
+  app.write({ "../order": "" });
+  t.equal((await app.tool(["deploy", "production", "--no-build"])).code, 0);
+  t.same(order(), ["predeploy production", "postdeploy production"], "--no-build");
+});
+
+t.test("a stage of one's own that was never applied: said before anything is built", async (t) => {
+  const aws = await startAws(t);
+  const folder = t.testdir();
+  const app = appFolder(aws, join(folder, "app"), {
+    "tool.json": '{ "name": "hello", "stages": { "beta": {} }, "hooks": { "prebuild": "touch ../built" } }',
+    "app.js": appSource("one"),
+  });
+  const { code, stdout, stderr } = await app.tool(["beta"]);
+  t.same(
+    { code, stdout, stderr },
+    {
+      code: 1,
+      stdout: "",
+      stderr:
+        "error: the stage beta does not exist yet\n  tool stack plan shows what it takes, tool stack apply makes it; then it can be deployed\n",
+    },
+  );
+  t.same(aws.journal.calls(), ["lambda.GetAlias", "cloudformation.DescribeStacks"]);
+  t.throws(() => readFileSync(join(folder, "built")), { code: "ENOENT" });
+});
+
+t.test("no secret in anything that is written", async (t) => {
+  const aws = await startAws(t);
+  const app = appFolder(aws, join(t.testdir(), "app"), {
+    "tool.json": '{ "name": "hello" }',
+    "app.js": appSource("one"),
+  });
+  const secrets = {
+    CLOUD_SECRET_ACCESS_KEY: "s3cr3t/KEY+of+the+account",
+    CLOUD_SESSION_TOKEN: "t0ken//of+the+session==",
+  };
+  const refusal = (code: string) => ({
+    times: 1,
+    error: {
+      code,
+      message: `The request signature we calculated does not match the signature you provided. The Canonical String for this request should have been 'x-amz-security-token:${secrets.CLOUD_SESSION_TOKEN}'`,
+      status: 403,
+    },
+  });
+  let written = "";
+  const rows: [argv: string[], failing?: string][] = [
+    [["deploy", "-v"]],
+    [["deploy", "-v", "--format", "json"]],
+    [["deploy", "-v"], "InvalidSignatureException"],
+    [["deploys", "-v"], "SignatureDoesNotMatch"],
+    [["deploys", "-v"]],
+    [["rollback", "-v"]],
+    [["url", "-v"]],
+    [["prune", "-v"]],
+    [["stack", "-v"]],
+  ];
+  for (const [argv, failing] of rows) {
+    if (failing !== undefined) aws.controls.failures.plan({ service: "lambda", ...refusal(failing) });
+    const { code, stdout, stderr } = await app.tool(argv, secrets);
+    if (failing !== undefined) t.match(stderr, /^error: the secret access key does not belong to the access key$/m);
+    t.ok(code === 0 || code === 1, `tool ${argv.join(" ")}: ${code}`);
+    written += stdout + stderr;
+  }
+  for (const secret of Object.values(secrets)) t.notOk(written.includes(secret), "not a secret");
+  t.ok(written.length > 1000, "there is something to look at");
+});
+
+const TRUST = JSON.stringify({
+  Version: "2012-10-17",
+  Statement: [{ Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" }],
+});
+
+/** An archive with one empty file. */
+const ZIP = writeZip([
+  { name: "a.txt", mode: 0o100644, crc32: 0, unpackedBytes: 0, isDeflated: false, data: Buffer.alloc(0) },
+]);

@@ -10,6 +10,7 @@ import { collectFiles, type FoundFile, type LeftOut, unreadable } from "./collec
 import { deflateFiles, type MadeFile } from "./deflate.ts";
 import { openDeflateCache } from "./deflate-cache.ts";
 import { type Delivery, deliveryOf, runtimeFiles } from "./delivery.ts";
+import { inspect } from "./inspect.ts";
 import { checkUnpackedSize } from "./limits.ts";
 import type { BuildProblem } from "./problem.ts";
 import { writeZip } from "./zip.ts";
@@ -77,7 +78,13 @@ export async function buildArtifact(options: BuildOptions): Promise<BuildResult>
   if (typeof ignore !== "string") return failed(ignore);
   const collected = await collectFiles({ directory: context.directory, ignore, ...usualFor(inference) });
   if (collected.problems.length > 0) return failed(...collected.problems);
-  const files: (FoundFile | MadeFile)[] = [...collected.files, ...runtimeFiles(config, inference, stage)];
+  const findings = inspect(collected, { config, inference, directory: context.directory });
+  for (const { message, hint } of findings.warnings) report({ kind: "warning", message, ...(hint && { hint }) });
+  if (findings.problems.length > 0) return failed(...findings.problems);
+  const files: (FoundFile | MadeFile)[] = [
+    ...collected.files,
+    ...runtimeFiles(config, inference, { stage, directory: context.directory }),
+  ];
   const delivery = deliveryOf(inference);
   const tooLarge = checkUnpackedSize(files, delivery.needsLayer);
   if (tooLarge !== undefined) return failed(tooLarge);

@@ -48,14 +48,19 @@ const ELSEWHERE = [
 ] as const satisfies (keyof Config)[];
 
 /** The runtime's own files of a deployment. */
-export function runtimeFiles(config: Config, inference: Inference, stage: string): MadeFile[] {
+export function runtimeFiles(
+  config: Config,
+  inference: Inference,
+  { stage, directory }: { readonly stage: string; readonly directory: string },
+): MadeFile[] {
   const staged = forStage(config, stage);
   const served: Config = { ...staged, type: staged.type ?? inference.type };
   for (const section of ELSEWHERE) delete served[section];
+  const command = startCommand(staged, inference, directory);
   const deployment: Deployment = {
     config: served,
     stage,
-    ...(inference.command !== undefined && { command: inference.command }),
+    ...(command !== undefined && { command }),
     ...(inference.environment !== undefined && { environment: inference.environment }),
   };
   const made = (name: string, content: Buffer, isExecutable: boolean): MadeFile => ({
@@ -68,6 +73,23 @@ export function runtimeFiles(config: Config, inference: Inference, stage: string
   const files = [made("deployment.json", Buffer.from(`${JSON.stringify(deployment)}\n`), false)];
   if (!deliveryOf(inference).needsLayer) files.push(made("bootstrap.cjs", readFileSync(bootstrapPath()), true));
   return files;
+}
+
+/**
+ * What starts the server. The start script itself in place of an inferred `npm start`, where that does no more than run
+ * it: npm takes longer to start than most servers, at each cold start.
+ */
+function startCommand(config: Config, { command }: Inference, directory: string): string | undefined {
+  if (command !== "npm start" || config.proxy?.command !== undefined) return command;
+  try {
+    const { scripts } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8").replace(/^\ufeff/, ""));
+    const { prestart, start, poststart } = scripts;
+    // npm's own variables are there under npm only, and so is what it looks for in .npmrc.
+    if (prestart || poststart || typeof start !== "string" || /npm_|[\r\n]/.test(start)) return command;
+    return `export PATH="$PWD/node_modules/.bin:$PATH"; ${start}`;
+  } catch {
+    return command;
+  }
 }
 
 /** dist/bin/runtime/bootstrap.cjs. In the bundle import.meta.url is the path of the command's file, in dist/bin/commands. */

@@ -1,8 +1,9 @@
 import { DEFAULT_STAGES } from "../../schema/index.ts";
 import type { TargetOptions, Watched } from "../platform.ts";
 import type { Cloud } from "./clients.ts";
+import { isNotFound } from "./function/aliases.ts";
 import type { StageEndpoint, StageGateway } from "./function/deploy.ts";
-import { accountOf } from "./names.ts";
+import { accountOf, functionName, partition, stageAlias } from "./names.ts";
 import type { StackEvent, StackInput, StackState } from "./stack/index.ts";
 
 /** The stack of an app, as deploying a stage needs it. Its part is loaded when it is asked, which few deploys do. */
@@ -29,9 +30,46 @@ export function stageGateway(
       const state = await ensureStage(cloud, inputFor(accountId), stage, note, signal);
       const endpoint = endpointIn(state, stage, inputFor, templateHash);
       if (endpoint === undefined) throw new Error(`the stack of ${config.name} has no ${stage} after it was made`);
+      if (!state.isChanged)
+        await allowAgain(cloud, { name: config.name, stage, apiId: endpoint.apiId, accountId, signal });
       return endpoint;
     },
   };
+}
+
+/**
+ * The permission of the gateway to call the stage lies on its alias, and is gone with it: where somebody removed the alias,
+ * the stack believes in one that is not there.
+ */
+async function allowAgain(
+  cloud: Cloud,
+  at: {
+    readonly name: string;
+    readonly stage: string;
+    readonly apiId: string;
+    readonly accountId: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const lambda = await cloud.lambda();
+  const { region } = cloud;
+  const alias = { FunctionName: functionName(at.name), Qualifier: stageAlias(at.stage) };
+  const options = { abortSignal: at.signal };
+  try {
+    await lambda.getPolicy(alias, options);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    await lambda.addPermission(
+      {
+        ...alias,
+        StatementId: `tool-${at.stage}`,
+        Action: "lambda:InvokeFunction",
+        Principal: "apigateway.amazonaws.com",
+        SourceArn: `arn:${partition(region)}:execute-api:${region}:${at.accountId}:${at.apiId}/${at.stage}/*`,
+      },
+      options,
+    );
+  }
 }
 
 function endpointIn(
@@ -47,9 +85,19 @@ function endpointIn(
   return { apiId: state.apiId, url: found.endpoint, isBehind };
 }
 
+/** `making the gateway`, `made the gateway`. */
 function textOf(event: StackEvent): string {
   if (event.kind === "note") return event.text;
   const { about, stage, status, reason } = event;
   const what = stage === undefined ? about : `${about} of ${stage}`;
+  const [, verb = "", state = ""] = /^(CREATE|UPDATE|DELETE)_(IN_PROGRESS|COMPLETE)$/.exec(status) ?? [];
+  const [present, past] = VERBS[verb] ?? [];
+  if (present !== undefined) return `${state === "COMPLETE" ? past : present} ${what}`;
   return `${what} ${status.toLowerCase().replaceAll("_", " ")}${reason === undefined ? "" : `: ${reason}`}`;
 }
+
+const VERBS: Readonly<Record<string, readonly [present: string, past: string]>> = {
+  CREATE: ["making", "made"],
+  UPDATE: ["changing", "changed"],
+  DELETE: ["removing", "removed"],
+};

@@ -26,10 +26,10 @@ export interface DeployFlags {
  */
 export async function deploy(context: Context, word: string | undefined, flags: DeployFlags): Promise<number> {
   const { io } = context;
-  const beganMs = io.nowMs();
   if ((await wantsFirstConfig(context)) && !(await writeFirstConfig(context))) {
     return EXIT.interrupted;
   }
+  const beganMs = io.nowMs();
   const opened = await openProjectTarget(context, word || DEFAULT_STAGE);
   if (opened.code !== undefined) return opened.code;
   const { stage, target } = opened;
@@ -68,7 +68,7 @@ type Project = Extract<Opened, { code: undefined }>;
 
 async function build(
   context: Context,
-  { config, resolved, stage }: Project,
+  { config, stage }: Project,
   commit: Commit | undefined,
   runsHooks: boolean,
   stop: ReturnType<typeof interruption>,
@@ -88,13 +88,13 @@ async function build(
   stop.resume();
   progress.end();
   if (result.ok) {
-    if (stop.signal.aborted) return { code: await sayNothingDone(context, resolved.name, stage) };
+    if (stop.signal.aborted) return { code: await sayNothingDone(context, stage) };
     if (context.verbose) {
       for (const { path, reason } of result.artifact.leftOut) await context.say(`left out: ${path} (${reason})`);
     }
     return { code: undefined, artifact: result.artifact };
   }
-  if (result.isInterrupted) return { code: await sayNothingDone(context, resolved.name, stage) };
+  if (result.isInterrupted) return { code: await sayNothingDone(context, stage) };
   return { code: await sayBuildProblems(context, result.problems) };
 }
 
@@ -174,7 +174,7 @@ async function printResult(
   await context.print(JSON.stringify(document, null, 2));
 }
 
-async function sayNothingDone(context: Context, _name: string, stage: string): Promise<number> {
+async function sayNothingDone(context: Context, stage: string): Promise<number> {
   await context.say(`interrupted before anything was deployed: ${stage} is as it was`);
   return EXIT.interrupted;
 }

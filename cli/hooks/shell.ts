@@ -110,7 +110,9 @@ function keepEnd({ stdout, stderr }: ChildProcess): () => Promise<string> {
     stdout?.destroy();
     stderr?.destroy();
     const text = Buffer.concat(chunks).toString();
+    if (!isCut && text.length <= MAX_KEPT_BYTES) return text;
+    const end = text.slice(-MAX_KEPT_BYTES);
     // Of a line that was cut nothing.
-    return isCut ? text.slice(text.indexOf("\n") + 1) : text;
+    return end.slice(end.indexOf("\n") + 1);
   };
 }

@@ -10,19 +10,15 @@ import { ask } from "../support/runtime.ts";
 import { unzip } from "../support/unzip.ts";
 
 /** What the tools need of this machine: their own caches, and where they are installed. */
-const env = Object.fromEntries(
-  [
-    "HOME",
-    "GOPATH",
-    "GOCACHE",
-    "GOPROXY",
-    "GOFLAGS",
-    "JAVA_HOME",
-    "PYENV_ROOT",
-    "PIP_INDEX_URL",
-    "PIP_CONFIG_FILE",
-  ].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]])),
-);
+const OF_THIS_MACHINE = "HOME GOPATH GOCACHE GOPROXY GOFLAGS JAVA_HOME PYENV_ROOT PIP_INDEX_URL PIP_CONFIG_FILE";
+
+const env: Record<string, string> = {
+  // No process stays behind.
+  GRADLE_OPTS: "-Dorg.gradle.daemon=false",
+  ...Object.fromEntries(
+    OF_THIS_MACHINE.split(" ").flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  ),
+};
 
 interface Row {
   readonly path: string;
@@ -66,6 +62,48 @@ const builds: readonly Build[] = [
       { path: "/km/parsec/1", status: 400, body: /the units are/ },
     ],
     isRepeatable: true,
+  },
+  {
+    name: "Java by Gradle",
+    needs: "gradle",
+    example: "java-server",
+    // Before Maven's file, which lies there too.
+    files: {
+      "build.gradle": [
+        "plugins { id 'java' }",
+        "sourceCompatibility = '17'",
+        "jar {",
+        "  manifest { attributes 'Main-Class': 'example.Server' }",
+        "  preserveFileTimestamps = false",
+        "  reproducibleFileOrder = true",
+        "}",
+        "",
+      ].join("\n"),
+    },
+    holds: [".tool/deployment.json", "server.jar"],
+    rows: [{ path: "/km/m/1", status: 200, body: /^\{"value":1000\.0,"unit":"m"\}$/ }],
+    isRepeatable: true,
+  },
+  {
+    // The inferred build runs a container; this is the way without one, for a machine with the platform's libraries.
+    name: "Crystal by its own compiler",
+    needs: "crystal",
+    files: {
+      "tool.json": '{ "name": "crystal", "hooks": { "build": "crystal build -o server main.cr" } }',
+      ".toolignore": "*\n!./server\n",
+      "main.cr": [
+        'require "http/server"',
+        "server = HTTP::Server.new do |context|",
+        '  context.response.print "hello from #{context.request.path}"',
+        "end",
+        'server.bind_tcp "127.0.0.1", ENV["PORT"].to_i',
+        "server.listen",
+        "",
+      ].join("\n"),
+    },
+    holds: [".tool/bootstrap.cjs", ".tool/deployment.json", "server"],
+    rows: [{ path: "/a?b", status: 200, body: /^hello from \/a$/ }],
+    isRepeatable: false,
   },
   {
     name: "Python without libraries",

@@ -1,6 +1,7 @@
 // A whole life of an app by the commands that a person types: from the examples to running stages, on to a custom one,
 // and to an account that holds nothing of it any more.
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -67,6 +68,21 @@ t.test("Node: every step", { timeout: 120_000 }, async (t) => {
 
   const { stdout: left } = await succeeds(t, app, ["stack", "delete", "--yes", "--logs"]);
   t.same(await remains(aws), [], `nothing is left: ${left.trim()}`);
+});
+
+t.test("an archive of more than 50 MB goes through the bucket", { timeout: 120_000 }, async (t) => {
+  const aws = await startAws(t);
+  const app = exampleApp(aws, t.testdir(), "static-site");
+  writeFileSync(join(app.directory, "large.bin"), randomBytes(55 * 1024 * 1024));
+  const url = (await succeeds(t, app, [])).stdout.trim();
+  t.equal(aws.journal.count("s3", "PutObject"), 1);
+  t.match(await askEndpoint(aws, `${url}guide/`), { status: 200 });
+  const largest = Math.max(
+    ...aws.journal.entries.filter(({ service }) => service === "lambda").map(({ bytes }) => bytes),
+  );
+  t.ok(largest < 100_000, `${largest} bytes in the largest call of the function service`);
+  t.match((await succeeds(t, app, [])).stderr, /nothing was uploaded/);
+  t.equal(aws.journal.count("s3", "PutObject"), 1, "once");
 });
 
 interface Language {

@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { humanBytes } from "../../grammar/units/bytes.ts";
+import { type Config, type Inference, type Injection, servesStatic, withDefaults } from "../../schema/index.ts";
+import { foreignBinaries, foreignTarget, headOf } from "./binaries.ts";
+import type { Collected, FoundFile } from "./collect.ts";
+import type { BuildProblem } from "./problem.ts";
+
+/** What will not run, and what may not: looked for in the files before anything is uploaded. */
+export interface Findings {
+  readonly problems: readonly BuildProblem[];
+  readonly warnings: readonly BuildProblem[];
+}
+
+const PLATFORM = "the platform is Linux on x86-64";
+
+/** Development packages below this are no news. */
+const MIN_DEVELOPMENT_BYTES = 10_000_000;
+
+export function inspect(
+  { files, leftOut }: Collected,
+  {
+    config,
+    inference,
+    directory,
+  }: { readonly config: Config; readonly inference: Inference; readonly directory: string },
+): Findings {
+  const problems: BuildProblem[] = [];
+  const warnings: BuildProblem[] = [];
+  const byName = new Map(files.map((file) => [file.name, file]));
+  const requireFile = (name: string, message: string) => {
+    if (byName.has(name)) return;
+    const left = leftOut.find(({ path }) => path === name || (path.endsWith("/") && name.startsWith(path)));
+    const hint =
+      left === undefined
+        ? "there is no such file: does the build make it?"
+        : `${left.path} is left out: ${left.reason}`;
+    problems.push({ code: "artifact/missing-file", message, hint });
+  };
+
+  const program = programOf(inference.command ?? "");
+  if (program !== undefined) {
+    requireFile(program, `${inference.command} starts the server, and ${program} is not in the deployment`);
+  }
+  for (const { file } of [...(config.inject?.head ?? []), ...(config.inject?.body ?? [])] as Injection[]) {
+    if (file !== undefined) requireFile(plain(file), `inject puts ${file} into pages, and it is not in the deployment`);
+  }
+  const started = program === undefined ? undefined : byName.get(program);
+  const foreignProgram = started?.kind === "file" ? foreignTarget(headOf(started.path)) : undefined;
+  if (foreignProgram !== undefined) {
+    problems.push({
+      code: "artifact/foreign-binary",
+      message: `${program} is a program for ${foreignProgram}, and ${PLATFORM}`,
+      hint: "build it for the platform: for Go, GOOS=linux GOARCH=amd64",
+    });
+  }
+  const foreign = foreignBinaries(files);
+  if (foreign.length > 0) {
+    const [{ name, target }] = foreign as [(typeof foreign)[0]];
+    const more = foreign.length === 1 ? "" : `, as are ${foreign.length - 1} more like it`;
+    warnings.push({
+      code: "artifact/foreign-binary",
+      message: `${name} is for ${target}${more}, and ${PLATFORM}`,
+      hint: name.startsWith(".pypath/")
+        ? "install libraries by the inferred build, or as it does: tool run build"
+        : "install the packages for it, such as in hooks.prebuild: npm ci --os=linux --cpu=x64 --libc=glibc",
+    });
+  }
+  const development = developmentPackages(files, directory);
+  if (development !== undefined) warnings.push(development);
+  if (servesStatic(withDefaults({ ...config, type: inference.type }, { env: {} }))) {
+    const hidden = leftOut.find(({ path }) => /(^|\/)\.well-known\/$/.test(path));
+    if (hidden !== undefined) {
+      warnings.push({
+        code: "artifact/well-known",
+        message: `${hidden.path} would be served, and is left out as all that begins with a dot`,
+        hint: "write the line !.well-known into .toolignore to take it along",
+      });
+    }
+  }
+  return { problems, warnings };
+}
+
+/** The project's file that a plain command starts; undefined where a shell has more to say about it. */
+function programOf(command: string): string | undefined {
+  const words = command.replace(/^exec /, "").split(" ");
+  if (!/^[\w./ =:@-]+$/.test(command)) return undefined;
+  if (words[0]!.startsWith("./")) return plain(words[0]!);
+  if (words[0] === "npm" && (words[1] === "start" || words[1] === "run")) return "package.json";
+  const script = /^(?:node|python3?|java -jar) ([\w./-]+\.(?:[cm]?js|py|jar))(?: |$)/.exec(words.join(" "))?.[1];
+  return script === undefined || script.startsWith("/") ? undefined : plain(script);
+}
+
+function plain(path: string): string {
+  return path.replace(/^(\.\/+)+/, "");
+}
+
+/** What npm has marked as needed for development alone, where it takes much of the room. */
+function developmentPackages(files: readonly FoundFile[], directory: string): BuildProblem | undefined {
+  const folders = developmentFolders(directory);
+  if (folders.size === 0) return undefined;
+  const found = new Set<string>();
+  let bytes = 0;
+  let allBytes = 0;
+  for (const file of files) {
+    allBytes += file.bytes;
+    const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file.name)?.[0];
+    if (folder === undefined || !folders.has(folder)) continue;
+    found.add(folder);
+    bytes += file.bytes;
+  }
+  if (bytes < MIN_DEVELOPMENT_BYTES) return undefined;
+  return {
+    code: "artifact/development-packages",
+    message: `${humanBytes(bytes)} of ${humanBytes(allBytes)} are ${found.size} packages for development alone`,
+    hint: 'leave them out: "postbuild": "npm prune --omit=dev" in hooks, with "clean": "npm install" to have them back',
+  };
+}
+
+function developmentFolders(directory: string): Set<string> {
+  try {
+    const { packages } = JSON.parse(readFileSync(join(directory, "node_modules/.package-lock.json"), "utf8"));
+    return new Set(Object.keys(packages).filter((folder) => packages[folder].dev === true));
+  } catch {
+    // Installed by another package manager, which leaves no such list.
+    return new Set();
+  }
+}

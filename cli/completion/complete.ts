@@ -1,0 +1,179 @@
+import { type Flag, formatsOf, GLOBAL_FLAGS } from "../argv.ts";
+import type { Command } from "../table.ts";
+
+/** A word that may stand where the cursor is. */
+export interface Candidate {
+  readonly value: string;
+  readonly description?: string;
+}
+
+/** What the project adds to the words of the table. */
+export interface ProjectWords {
+  readonly stages: readonly string[];
+  /** Names of the saved queries, without the @. */
+  readonly queries: readonly string[];
+  readonly hooks: readonly string[];
+}
+
+/** Words to choose from, or paths, which the shell knows better. */
+export type Completion =
+  | { readonly kind: "words"; readonly candidates: readonly Candidate[] }
+  | { readonly kind: "files" }
+  | { readonly kind: "directories" };
+
+const SHELLS = ["bash", "zsh", "fish"];
+/** Periods that people look back over; any other may be typed. */
+const DURATIONS = ["15m", "1h", "1d", "7d", "1M"];
+
+/**
+ * What may stand as the last of the words behind `tool`, which is being typed. Words that begin otherwise are among the
+ * candidates: the shell compares.
+ */
+export function complete(words: readonly string[], commands: readonly Command[], project: ProjectWords): Completion {
+  const typed = words.at(-1) ?? "";
+  const { command, before, pending } = readBefore(words.slice(0, -1), commands);
+  const flags = [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
+  if (pending !== undefined) return valuesOf(pending.value!, command, commands, project);
+  if (pending === undefined && before.includes("--")) return argumentOf(command, before, commands, project);
+  const glued = /^--([\w-]+)=/.exec(typed);
+  const gluedFlag = glued && flags.find(({ long, value }) => long === glued[1] && value !== undefined);
+  if (gluedFlag) {
+    const values = valuesOf(gluedFlag.value!, command, commands, project);
+    if (values.kind !== "words") return values;
+    return asWords(values.candidates.map((it) => ({ ...it, value: `--${gluedFlag.long}=${it.value}` })));
+  }
+  if (typed.startsWith("-")) {
+    const isUsed = ({ long, short, repeatable }: Flag) =>
+      !repeatable &&
+      before.some((word) => word === `--${long}` || word.startsWith(`--${long}=`) || word === `-${short}`);
+    const left = flags.filter((flag) => !isUsed(flag));
+    return asWords(left.map(({ long, description }) => ({ value: `--${long}`, description })));
+  }
+  return argumentOf(command, before, commands, project);
+}
+
+interface Before {
+  readonly command: Command | undefined;
+  /** The words behind the command's name, flags included; before it, where there is none yet. */
+  readonly before: readonly string[];
+  /** The flag whose value comes next. */
+  readonly pending: Flag | undefined;
+}
+
+/** The command that the words before the cursor name, in one word or several, and the flag that waits for its value. */
+function readBefore(words: readonly string[], commands: readonly Command[]): Before {
+  let command: Command | undefined;
+  let name = "";
+  let before: string[] = [];
+  let pending: Flag | undefined;
+  for (const word of words) {
+    if (pending !== undefined) {
+      pending = undefined;
+      continue;
+    }
+    if (word.startsWith("-") && word.length > 1 && !before.includes("--")) {
+      before.push(word);
+      const known = [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
+      // Of a cluster the last one may wait; `--stage=x` has what it needs.
+      const flag = known.find(
+        ({ long, short }) => word === `--${long}` || (/^-[^-]/.test(word) && word.endsWith(`${short}`)),
+      );
+      if (flag?.value !== undefined) pending = flag;
+      continue;
+    }
+    const longer = name === "" ? word : `${name} ${word}`;
+    const named = commands.find((one) => one.name === longer);
+    if (named !== undefined || commands.some((one) => one.name.startsWith(`${longer} `))) {
+      name = longer;
+      command = named ?? command;
+      before = before.filter((one) => one.startsWith("-"));
+    } else before.push(word);
+  }
+  return { command: command ?? subcommandsOf(name, commands), before, pending };
+}
+
+/** A name that only begins those of commands, as one whose words are the rest of their names. */
+function subcommandsOf(name: string, commands: readonly Command[]): Command | undefined {
+  const some = commands.find((one) => name !== "" && one.name.startsWith(`${name} `));
+  return some && { ...some, name, usage: name, flags: [] };
+}
+
+/** The word of a command that stands where the cursor is. */
+function argumentOf(
+  command: Command | undefined,
+  before: readonly string[],
+  commands: readonly Command[],
+  project: ProjectWords,
+): Completion {
+  const words = before.filter((word) => !word.startsWith("-"));
+  if (command === undefined) {
+    if (words.length > 0) return asWords([]);
+    const names = commands
+      .filter(({ name }) => !name.includes(" "))
+      .map(({ name, summary }) => ({ value: name, description: summary }));
+    const groups = new Set(commands.flatMap(({ name }) => (name.includes(" ") ? [name.split(" ")[0]!] : [])));
+    for (const { value } of names) groups.delete(value);
+    const deploys = commands.some(({ name }) => name === "deploy");
+    const stages = deploys ? project.stages.filter((stage) => stage !== "development") : [];
+    return asWords([
+      ...names,
+      ...[...groups].map((value) => ({ value })),
+      ...stages.map((value) => ({ value, description: `Deploy ${value}` })),
+    ]);
+  }
+  const rest = commands.filter(({ name }) => name.startsWith(`${command.name} `));
+  const subcommands =
+    words.length > 0
+      ? []
+      : rest.map(({ name, summary }) => ({ value: name.slice(command.name.length + 1), description: summary }));
+  const places = [...command.usage.matchAll(/[<[]([\w-]+)(\.\.\.)?[>\]]/g)];
+  const place = places[words.length] ?? places.findLast(([, , more]) => more !== undefined);
+  if (place === undefined) return asWords(subcommands);
+  const values = valuesOf(place[1]!, command, commands, project);
+  return values.kind === "words" ? asWords([...subcommands, ...values.candidates]) : values;
+}
+
+/** By what help calls the value. */
+function valuesOf(
+  name: string,
+  command: Command | undefined,
+  commands: readonly Command[],
+  project: ProjectWords,
+): Completion {
+  switch (name) {
+    case "stage": {
+      // The local stage is never deployed; that it has a name counts for flags.
+      const isDeploy = command?.usage.includes("[stage]") === true;
+      return asWords(
+        project.stages.filter((stage) => !isDeploy || stage !== "development").map((value) => ({ value })),
+      );
+    }
+    case "format":
+      return asWords(formatsOf(command?.name).map((value) => ({ value })));
+    case "hook":
+      return asWords(project.hooks.map((value) => ({ value })));
+    case "query":
+      return asWords(project.queries.map((query) => ({ value: `@${query}`, description: "A query of logs.queries" })));
+    case "command": {
+      const own = commands.filter(
+        (one) => one.name.split(" ").length === 1 || command === undefined || command.name !== "help",
+      );
+      return asWords(own.map(({ name, summary }) => ({ value: name, description: summary })));
+    }
+    case "shell":
+      return asWords(SHELLS.map((value) => ({ value })));
+    case "duration":
+      return asWords(DURATIONS.map((value) => ({ value })));
+    case "dir":
+      return { kind: "directories" };
+    case "file":
+    case "path":
+      return { kind: "files" };
+    default:
+      return asWords([]);
+  }
+}
+
+function asWords(candidates: readonly Candidate[]): Completion {
+  return { kind: "words", candidates };
+}
