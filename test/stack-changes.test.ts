@@ -41,6 +41,24 @@ t.test("a stage keeps its old domain until the certificate of the new one is iss
   t.notMatch(moved.stdout, "a.shop.com");
 });
 
+t.test("a template that is too long for a call goes through the bucket, and goes with the app", async (t) => {
+  const records = Array.from({ length: 120 }, (_, i) => ({
+    name: `host-${i}.shop.com`,
+    type: "TXT",
+    value: ["x".repeat(200)],
+  }));
+  const { aws, app } = await openApp(t, { dns: { "shop.com": records } });
+  const applied = await app.tool(["stack", "apply"]);
+  t.equal(applied.code, 0, applied.stderr);
+  t.match(applied.stderr, /✓ record host-119\.shop\.com TXT created/);
+  t.equal((await app.tool(["stack", "plan"])).stdout, "nothing to do: the stack is what tool.json asks for\n");
+  const bucket = aws.state.service("s3").buckets.get(`tool-${aws.accountId}-eu-west-1`)!;
+  t.match([...bucket.objects.keys()], [/^app\/\w{64}\.json$/]);
+  const gone = await app.tool(["stack", "delete", "--yes"]);
+  t.equal(gone.code, 0, gone.stderr);
+  t.same([...bucket.objects.keys()], []);
+});
+
 t.test("zones with records of others stay, as do logs that nobody asked to remove", async (t) => {
   const { aws, app } = await openApp(t, ZONE);
   const deployed = await app.tool(["deploy"]);
