@@ -21,14 +21,16 @@ export interface Certificate {
   issuedAt: Date | undefined;
   readonly inUseBy: Set<string>;
   readonly tags: Map<string, string>;
+  /** Some seconds after the request it is known what proves the domain. */
+  hasRecord: boolean;
   readonly record: { readonly name: string; readonly value: string };
 }
 
 /** How long a certificate stays pending after its records are there, in the cloud's time. */
 const VALIDATION_MS = 60_000;
 
-/** How soon after the request the records are known. */
-const RECORDS_MS = 2_000;
+/** How long after the request the record is known, in the cloud's time. */
+const RECORD_MS = 2_000;
 
 const MAILBOXES = ["admin", "administrator", "hostmaster", "postmaster", "webmaster"];
 
@@ -87,6 +89,7 @@ export function openAcm(world: World, region: string) {
         issuedAt: undefined,
         inUseBy: new Set(),
         tags: new Map(input.Tags?.map(({ Key = "", Value = "" }) => [Key, Value])),
+        hasRecord: false,
         record: {
           name: `_${randomId(32)}.${domain.replace(/^\*\./, "")}.`,
           value: `_${randomId(32)}.acm-validations.aws.`,
@@ -94,11 +97,14 @@ export function openAcm(world: World, region: string) {
       };
       if (input.IdempotencyToken !== undefined) found.tags.set("aws:token", input.IdempotencyToken);
       certificates.set(arn, found);
+      world.clock.after(RECORD_MS, () => {
+        found.hasRecord = true;
+      });
       world.clock.after(VALIDATION_MS, () => validate(found));
       return { CertificateArn: arn };
     },
     DescribeCertificate: (input: DescribeCertificateCommandInput) => ({
-      Certificate: described(certificate(input.CertificateArn), world.clock.now()),
+      Certificate: described(certificate(input.CertificateArn)),
     }),
     ListCertificates(input: ListCertificatesCommandInput) {
       const own = [...certificates.values()].filter(
@@ -150,8 +156,7 @@ export function openAcm(world: World, region: string) {
   };
 }
 
-function described(found: Certificate, now: number): CertificateDetail {
-  const hasRecords = now - found.createdAt.getTime() >= RECORDS_MS / 1000;
+function described(found: Certificate): CertificateDetail {
   return {
     CertificateArn: found.arn,
     DomainName: found.domain,
@@ -170,7 +175,7 @@ function described(found: Certificate, now: number): CertificateDetail {
         ValidationStatus: found.status === "ISSUED" ? "SUCCESS" : "PENDING_VALIDATION",
         ValidationMethod: found.method as "DNS",
         ...(found.method === "DNS" &&
-          hasRecords && {
+          found.hasRecord && {
             ResourceRecord: { Name: found.record.name, Type: "CNAME" as const, Value: found.record.value },
           }),
         ...(found.method === "EMAIL" && { ValidationEmails: MAILBOXES.map((box) => `${box}@${bare}`) }),

@@ -23,6 +23,10 @@ export interface IamRole {
   readonly arn: string;
   readonly path: string;
   readonly createdAt: Date;
+  /** Lambda and others see it only a while after it was made. */
+  isAssumable: boolean;
+  /** How many more times Lambda refuses it. */
+  refusals: number;
   description: string | undefined;
   maxSessionDuration: number;
   trust: string;
@@ -36,6 +40,7 @@ const MAX_INLINE_CHARACTERS = 10_240;
 
 export function openIam(world: World) {
   const roles = new Map<string, IamRole>();
+  const { roleDelayMs = 0, roleRefusals = 0 } = world.options;
 
   const role = (name: string | undefined): IamRole => {
     const found = roles.get(name ?? "");
@@ -60,6 +65,8 @@ export function openIam(world: World) {
         arn: `arn:aws:iam::${world.accountId}:role${path}${name}`,
         path,
         createdAt: world.clock.date(),
+        isAssumable: roleDelayMs === 0,
+        refusals: roleRefusals,
         description: input.Description,
         maxSessionDuration: input.MaxSessionDuration ?? 3600,
         trust: checkedPolicy(input.AssumeRolePolicyDocument, "This policy contains invalid Json"),
@@ -68,6 +75,9 @@ export function openIam(world: World) {
         tags: new Map(input.Tags?.map(({ Key = "", Value = "" }) => [Key, Value])),
       };
       roles.set(name, created);
+      world.clock.after(roleDelayMs, () => {
+        created.isAssumable = true;
+      });
       return { Role: described(created) };
     },
     GetRole: (input: GetRoleCommandInput) => ({ Role: described(role(input.RoleName)) }),

@@ -11,6 +11,8 @@ export interface AccountOptions {
   readonly region?: string;
   /** How long IAM needs until Lambda may assume a new role, in the cloud's time. */
   readonly roleDelayMs?: number;
+  /** How many calls Lambda refuses that name a new role: the same by counting, where a test must not depend on time. */
+  readonly roleRefusals?: number;
   /** Functions are processes that are stopped between two invocations; not where this is false. */
   readonly freezes?: boolean;
 }

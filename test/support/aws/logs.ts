@@ -194,9 +194,9 @@ export function openLogs(world: World, region: string) {
       if (startTime > endTime) throw new AwsError("InvalidParameterException", "startTime must be before endTime");
       const isOfStream = (stream: string) =>
         (input.logStreamNames?.includes(stream) ?? true) && stream.startsWith(input.logStreamNamePrefix ?? "");
-      // All streams together by time; what came later at the same time stands later.
+      // "Events with a timestamp later than endTime are not returned": those at it are. All streams together by time; what came later at the same time stands later.
       const inTime = group.events
-        .filter(({ timestamp, stream }) => timestamp >= startTime && timestamp < endTime && isOfStream(stream))
+        .filter(({ timestamp, stream }) => timestamp >= startTime && timestamp <= endTime && isOfStream(stream))
         .sort((a, b) => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1));
       let at = tokenPosition(input.nextToken, inTime);
       const events: FilteredLogEvent[] = [];

@@ -23,9 +23,11 @@ export interface FunctionOptions {
   readonly freezes?: boolean;
   /** As whom the function runs; a function called `test` where it is absent. */
   readonly identity?: FunctionIdentity;
-  /** Gets what goes to `output`, too, as it comes. */
-  readonly onOutput?: (text: string) => void;
+  /** Gets what goes to `output`, too, as it comes: of the process in any pieces, of the platform event by event. */
+  readonly onOutput?: (text: string, source: OutputSource) => void;
 }
+
+export type OutputSource = "process" | "platform";
 
 export interface FunctionIdentity {
   readonly name: string;
@@ -36,6 +38,14 @@ export interface FunctionIdentity {
   readonly memoryMiB: number;
   readonly logStream: string;
 }
+
+/** As the platform, which is written in Go, calls them. */
+const SIGNALS: Readonly<Record<string, string>> = {
+  SIGABRT: "aborted",
+  SIGKILL: "killed",
+  SIGSEGV: "segmentation fault",
+  SIGTERM: "terminated",
+};
 
 const TEST_IDENTITY: FunctionIdentity = {
   name: "test",
@@ -126,9 +136,9 @@ export class LocalFunction {
     return result;
   }
 
-  #write(text: string): void {
+  #write(text: string, source: OutputSource = "platform"): void {
     this.output += text;
-    this.options.onOutput?.(text);
+    this.options.onOutput?.(text, source);
   }
 
   /** An initialisation that fails is done once more, in the time of the invocation, before it counts. */
@@ -138,12 +148,13 @@ export class LocalFunction {
     for (const limitMs of [initTimeoutMs, timeoutMs]) {
       this.starts += 1;
       const begin = performance.now();
-      const environment = await Environment.start(this.options, (text) => this.#write(text));
+      const environment = await Environment.start(this.options, (text, source) => this.#write(text, source));
       this.#environment = environment;
       const failure = await environment.untilReady(limitMs);
       environment.initMs = performance.now() - begin;
       if (failure === undefined) return environment;
-      this.#write(`INIT_REPORT Phase: init Status: ${failure.errorType}\n`);
+      const status = failure.errorType === "Sandbox.Timedout" ? "timeout" : `error\tError Type: ${failure.errorType}`;
+      this.#write(`INIT_REPORT Init Duration: ${environment.initMs.toFixed(2)} ms\tPhase: init\tStatus: ${status}\n`);
       if (limitMs === timeoutMs) return failure;
     }
     throw new Error("unreachable");
@@ -184,7 +195,7 @@ interface Running {
 class Environment {
   readonly #options: FunctionOptions;
   readonly #server: Server;
-  readonly #write: (text: string) => void;
+  readonly #write: (text: string, source: OutputSource) => void;
   #child!: ChildProcess;
   /** The runtime waits for an event. */
   #waiting: ServerResponse | undefined;
@@ -195,7 +206,10 @@ class Environment {
   initMs: number | undefined;
   isGone = false;
 
-  static async start(options: FunctionOptions, write: (text: string) => void): Promise<Environment> {
+  static async start(
+    options: FunctionOptions,
+    write: (text: string, source: OutputSource) => void,
+  ): Promise<Environment> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const environment = new Environment(options, server, write);
@@ -203,7 +217,7 @@ class Environment {
     return environment;
   }
 
-  constructor(options: FunctionOptions, server: Server, write: (text: string) => void) {
+  constructor(options: FunctionOptions, server: Server, write: (text: string, source: OutputSource) => void) {
     this.#options = options;
     this.#server = server;
     this.#write = write;
@@ -242,7 +256,7 @@ class Environment {
       const timer = setTimeout(() => {
         const seconds = (timeoutMs / 1000).toFixed(2);
         const errorMessage = `${new Date().toISOString()} ${id} Task timed out after ${seconds} seconds`;
-        this.#write(`${errorMessage}\n`);
+        this.#write(`${errorMessage}\n`, "platform");
         this.end();
         running.settle({ kind: "error", error: { errorType: "Sandbox.Timedout", errorMessage } });
       }, timeoutMs);
@@ -320,12 +334,15 @@ class Environment {
       },
     });
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
-      stream.setEncoding("utf8").on("data", (text: string) => this.#write(text));
+      stream.setEncoding("utf8").on("data", (text: string) => this.#write(text, "process"));
     }
-    this.#child.once("exit", (code, signal) => {
-      this.#write(`RUNTIME EXITED ${signal ?? `with exit status ${code}`}\n`);
-      this.end();
+    this.#child.once("exit", () => {
       const error = this.#exitError();
+      // Of its own accord, and not because the platform ended it.
+      if (!this.isGone && this.#running !== undefined) {
+        this.#write(`RequestId: ${this.#running.id} Error: ${error.errorMessage}\n${error.errorType}\n`, "platform");
+      }
+      this.end();
       this.#onReady?.(error);
       this.#running?.settle({ kind: "error", error });
     });
@@ -333,7 +350,7 @@ class Environment {
 
   #exitError(): FunctionError {
     const { exitCode, signalCode } = this.#child;
-    const how = signalCode === null ? `exit status ${exitCode}` : `signal: ${signalCode}`;
+    const how = signalCode === null ? `exit status ${exitCode}` : `signal: ${SIGNALS[signalCode] ?? signalCode}`;
     return this.#initError ?? { errorType: "Runtime.ExitError", errorMessage: `Runtime exited with error: ${how}` };
   }
 

@@ -45,6 +45,9 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
     clock.after(ms, () => {
       version.updateStatus = "Successful";
       version.state = "Active";
+      // The end of the work is a revision of its own (aws/aws-sdk issue 377): the id that the update answered is of no
+      // use for the next one, only that of the configuration as it is afterwards.
+      version.revisionId = newRevision();
     });
   };
 

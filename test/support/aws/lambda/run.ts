@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type InvokeResult, LocalFunction } from "../../runtime-api/function.ts";
+import { type InvokeResult, LocalFunction, type OutputSource } from "../../runtime-api/function.ts";
 import type { Layers } from "./layers.ts";
 import type { LambdaFunction, LambdaState, Version } from "./state.ts";
 import { unpack } from "./unzip.ts";
@@ -95,7 +95,7 @@ export class Runner {
     const { world, region } = this.#state;
     const day = world.clock.date().toISOString().slice(0, 10).replaceAll("-", "/");
     const logStream = `${day}/[${version.version}]${randomBytes(16).toString("hex")}`;
-    const log = lineWriter((message) => {
+    const log = eventWriter((message) => {
       world
         .service("logs", region)
         .append(`/aws/lambda/${found.name}`, logStream, [{ timestamp: world.clock.now(), message }]);
@@ -139,10 +139,14 @@ function commandOf(runtime: string | undefined, task: string): [string, ...strin
   return [existsSync(bootstrap) ? bootstrap : "/opt/bootstrap"];
 }
 
-/** Whole lines become events; the platform's multi-line output is one event a line. */
-function lineWriter(write: (line: string) => void): (text: string) => void {
+/** Whole lines of a process become events; what the platform says is one event, of several lines at times. */
+function eventWriter(write: (message: string) => void): (text: string, source: OutputSource) => void {
   let rest = "";
-  return (text) => {
+  return (text, source) => {
+    if (source === "platform") {
+      write(text);
+      return;
+    }
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) if (line !== "") write(`${line}\n`);

@@ -11,9 +11,9 @@ export interface ZipEntry {
   read(): Buffer;
 }
 
-const END = 0x06054b50;
-const CENTRAL = 0x02014b50;
-const LOCAL = 0x04034b50;
+export const END = 0x06054b50;
+export const CENTRAL = 0x02014b50;
+export const LOCAL = 0x04034b50;
 const DEFLATED = 8;
 
 /** Throws where it is no archive. */
@@ -58,40 +58,4 @@ export function unpack(archive: Buffer, directory: string): void {
       chmodSync(path, entry.mode & 0o777 || 0o644);
     }
   }
-}
-
-/** A zip of stored files, as inline code of a template becomes one. */
-export function zipOf(files: Readonly<Record<string, string>>, crc32: (bytes: Buffer) => number): Buffer {
-  const locals: Buffer[] = [];
-  const centrals: Buffer[] = [];
-  let offset = 0;
-  for (const [name, text] of Object.entries(files)) {
-    const body = Buffer.from(text);
-    const head = Buffer.alloc(26);
-    head.writeUInt16LE(20, 0);
-    head.writeUInt32LE(crc32(body), 10);
-    head.writeUInt32LE(body.length, 14);
-    head.writeUInt32LE(body.length, 18);
-    head.writeUInt16LE(Buffer.byteLength(name), 22);
-    const local = Buffer.concat([word(LOCAL), head, Buffer.from(name), body]);
-    const tail = Buffer.alloc(14);
-    tail.writeUInt32LE((0o100644 << 16) >>> 0, 6);
-    tail.writeUInt32LE(offset, 10);
-    centrals.push(Buffer.concat([word(CENTRAL), Buffer.from([20, 3]), head, tail, Buffer.from(name)]));
-    locals.push(local);
-    offset += local.length;
-  }
-  const central = Buffer.concat(centrals);
-  const end = Buffer.alloc(18);
-  end.writeUInt16LE(locals.length, 4);
-  end.writeUInt16LE(locals.length, 6);
-  end.writeUInt32LE(central.length, 8);
-  end.writeUInt32LE(offset, 12);
-  return Buffer.concat([...locals, central, word(END), end]);
-}
-
-function word(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
 }

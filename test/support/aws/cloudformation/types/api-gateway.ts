@@ -20,7 +20,7 @@ const VARIABLE_VALUE = /^[A-Za-z0-9\-._~:/?#&=,]*$/;
 export const restApi: ResourceType = {
   properties: properties(`ApiKeySourceType BinaryMediaTypes[] Body~ BodyS3Location{} CloneFrom Description
     DisableExecuteApiEndpoint& EndpointAccessMode EndpointConfiguration{} FailOnWarnings& MinimumCompressionSize# Mode
-    Name Parameters{} Policy~ SecurityPolicy Tags[]`),
+    Name Parameters~ Policy~ SecurityPolicy Tags[] Version`),
   durationMs: 3_000,
   attributes: ["RestApiId", "RootResourceId"],
   create(context, given) {
@@ -346,7 +346,7 @@ function putMapping(context: Context, given: Properties): string {
 }
 
 export const basePathMapping: ResourceType = {
-  properties: properties("BasePath! DomainName*! Id RestApiId Stage"),
+  properties: properties("BasePath! DomainName*! RestApiId Stage"),
   durationMs: 2_000,
   attributes: [],
   create(context, given) {

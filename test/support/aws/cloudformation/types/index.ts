@@ -6,7 +6,7 @@ import { hostedZone, recordSet } from "./names.ts";
 import type { ResourceType } from "./type.ts";
 import { alarm, logGroup, rule, schedule, subscription, topic, topicPolicy } from "./watching.ts";
 
-const TYPES: Readonly<Record<string, ResourceType>> = {
+export const TYPES: Readonly<Record<string, ResourceType>> = {
   "AWS::ApiGateway::BasePathMapping": apiGateway.basePathMapping,
   "AWS::ApiGateway::Deployment": apiGateway.deployment,
   "AWS::ApiGateway::DomainName": apiGateway.domainName,

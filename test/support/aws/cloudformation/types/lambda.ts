@@ -1,7 +1,6 @@
 // AWS::Lambda::*
-import { crc32 } from "node:zlib";
 import type { CreateFunctionCommandInput } from "@aws-sdk/client-lambda";
-import { zipOf } from "../../lambda/unzip.ts";
+import { zipOf } from "../../lambda/zip.ts";
 import {
   type Context,
   type Properties,
@@ -60,7 +59,7 @@ function codeOf(given: Properties) {
   if (code.ZipFile === undefined) return { S3Bucket: code.S3Bucket, S3Key: code.S3Key };
   // "When you specify source inline, CloudFormation places it in a file named index."
   const name = /^python/.test(String(given.Runtime)) ? "index.py" : "index.js";
-  return { ZipFile: zipOf({ [name]: code.ZipFile }, (bytes) => crc32(bytes)) };
+  return { ZipFile: zipOf({ [name]: code.ZipFile }) };
 }
 
 /** The service works on it for a while; nothing else is taken meanwhile. */
@@ -72,9 +71,9 @@ async function settled(context: Context, name: string): Promise<void> {
 export const lambdaFunction: ResourceType = {
   properties:
     properties(`Architectures[] CapacityProviderConfig{} Code*{} CodeSigningConfigArn DeadLetterConfig{} Description
-    DurableConfig{} Environment{} EphemeralStorage{} FileSystemConfigs[] FunctionName! FunctionScalingConfig{} Handler
+    DurableConfig?{} Environment{} EphemeralStorage{} FileSystemConfigs[] FunctionName! FunctionScalingConfig{} Handler
     ImageConfig{} KmsKeyArn Layers[] LoggingConfig{} MemorySize# PackageType! PublishToLatestPublished& RecursiveLoop
-    ReservedConcurrentExecutions# Role* Runtime RuntimeManagementConfig{} SnapStart{} Tags[] TenancyConfig{} Timeout#
+    ReservedConcurrentExecutions# Role* Runtime RuntimeManagementConfig{} SnapStart{} Tags[] TenancyConfig!{} Timeout#
     TracingConfig{} VpcConfig{}`),
   durationMs: 5_000,
   attributes: ["Arn", "SnapStartResponse"],

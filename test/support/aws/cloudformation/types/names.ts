@@ -14,7 +14,9 @@ import {
 const names = ({ world }: Context) => world.service("route53");
 
 export const hostedZone: ResourceType = {
-  properties: properties("HostedZoneConfig{} HostedZoneFeatures{} HostedZoneTags[] Name! QueryLoggingConfig{} VPCs[]"),
+  properties: properties(
+    "DelegationSetId! HostedZoneConfig{} HostedZoneFeatures{} HostedZoneTags[] Name! QueryLoggingConfig{} VPCs[]",
+  ),
   durationMs: 30_000,
   attributes: ["Id", "NameServers"],
   create(context, given) {

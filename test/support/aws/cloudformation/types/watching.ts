@@ -40,10 +40,10 @@ function putAlarm({ world, region }: Context, name: string, given: Properties): 
 
 export const alarm: ResourceType = {
   properties:
-    properties(`ActionsEnabled& AlarmActions[] AlarmDescription AlarmName! ComparisonOperator* DatapointsToAlarm#
-    Dimensions[] EvaluateLowSampleCountPercentile EvaluationCriteria{} EvaluationInterval# EvaluationPeriods#
+    properties(`ActionConfiguration{} ActionsEnabled& AlarmActions[] AlarmDescription AlarmName! ComparisonOperator DatapointsToAlarm#
+    Dimensions[] EvaluateLowSampleCountPercentile EvaluationCriteria{} EvaluationInterval# EvaluationPeriods# EvaluationWindow{}
     ExtendedStatistic InsufficientDataActions[] MetricName Metrics[] Namespace OKActions[] Period# Statistic Tags[]
-    Threshold# ThresholdMetricId TreatMissingData Unit`),
+    Threshold# ThresholdMetricId TreatMissingData Unit WarmUpConfiguration{}`),
   durationMs: 2_000,
   attributes: ["Arn"],
   create: (context, given) => putAlarm(context, String(given.AlarmName ?? context.uniqueName(255)), given),
@@ -56,8 +56,8 @@ const sns = ({ world, region }: Context) => world.service("sns", region);
 
 export const topic: ResourceType = {
   properties:
-    properties(`ArchivePolicy{} ContentBasedDeduplication& DataProtectionPolicy{} DeliveryStatusLogging[] DisplayName
-    FifoThroughputScope FifoTopic!& KmsMasterKeyId SignatureVersion Subscription[] Tags[] TopicName! TracingConfig`),
+    properties(`ArchivePolicy~ ContentBasedDeduplication& DataProtectionPolicy~ DeliveryStatusLogging[] DisplayName
+    FifoThroughputScope FifoTopic!& KmsMasterKeyId MaximumMessageSize# SignatureVersion Subscription[] Tags[] TopicName! TracingConfig`),
   durationMs: 5_000,
   attributes: ["TopicArn", "TopicName"],
   create(context, given) {
@@ -82,7 +82,7 @@ export const topic: ResourceType = {
 export const subscription: ResourceType = {
   properties:
     properties(`DeliveryPolicy~ Endpoint! FilterPolicy~ FilterPolicyScope Protocol*! RawMessageDelivery& RedrivePolicy~
-    Region ReplayPolicy~ SubscriptionRoleArn TopicArn*!`),
+    Region? ReplayPolicy~ SubscriptionRoleArn TopicArn*!`),
   durationMs: 2_000,
   attributes: ["Arn"],
   create: (context, given) =>
@@ -148,7 +148,7 @@ export const schedule: ResourceType = {
 /** EventBridge's rules have no other side here: nobody calls that service. */
 export const rule: ResourceType = {
   properties: properties(
-    "Description EventBusName EventPattern~ Name! RoleArn ScheduleExpression State Tags[] Targets[]",
+    "Description EventBusName? EventPattern~ Name! RoleArn ScheduleExpression State Tags[] Targets[]",
   ),
   durationMs: 3_000,
   attributes: ["Arn"],
@@ -163,7 +163,7 @@ const logs = ({ world, region }: Context) => world.service("logs", region);
 export const logGroup: ResourceType = {
   properties:
     properties(`BearerTokenAuthenticationEnabled& DataProtectionPolicy~ DeletionProtectionEnabled& FieldIndexPolicies[]
-    KmsKeyId LogGroupClass LogGroupName! ResourcePolicyDocument~ RetentionInDays# Tags[]`),
+    KmsKeyId LogGroupClass LogGroupName! ResourcePolicyDocument{} RetentionInDays# Tags[]`),
   durationMs: 3_000,
   attributes: ["Arn"],
   create(context, given) {
