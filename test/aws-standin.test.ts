@@ -140,11 +140,16 @@ t.test("who asks", async (t) => {
   await iam.createRole({ RoleName: "ci", AssumeRolePolicyDocument: trustOf("x") });
   const sts = new STS(client);
   const role = { RoleArn: "arn:aws:iam::123456789012:role/ci", RoleSessionName: "s" };
-  const keys = (accessKeyId: string) => new STS({ ...client, credentials: { accessKeyId, secretAccessKey: "x" } });
+  const by = (accessKeyId: string) => ({ ...client, credentials: { accessKeyId, secretAccessKey: "x" } });
+  const [revoked, outOfDate] = [by("AKIAINVALID"), by("AKIAEXPIRED")];
   await check(t, [
     ["keys", () => sts.getCallerIdentity({}), { Account: aws.accountId }],
-    ["revoked keys", () => keys("AKIAINVALID").getCallerIdentity({}), "InvalidClientTokenId"],
-    ["a token out of date", () => keys("AKIAEXPIRED").getCallerIdentity({}), "ExpiredToken"],
+    ["revoked keys", () => new STS(revoked).getCallerIdentity({}), "InvalidClientTokenId"],
+    ["revoked keys: Lambda", () => new Lambda(revoked).listFunctions({}), "UnrecognizedClientException"],
+    ["revoked keys: Logs", () => new CloudWatchLogs(revoked).describeLogGroups({}), "UnrecognizedClientException"],
+    ["revoked keys: S3", () => new S3(revoked).listBuckets({}), "InvalidAccessKeyId"],
+    ["a token out of date", () => new STS(outOfDate).getCallerIdentity({}), "ExpiredToken"],
+    ["a token out of date: Lambda", () => new Lambda(outOfDate).listFunctions({}), "ExpiredTokenException"],
     ["a role", () => sts.assumeRole(role), { AssumedRoleUser: { Arn: "arn:aws:sts::123456789012:assumed-role/ci/s" } }],
     [
       "a role by a token, unsigned",

@@ -8,6 +8,7 @@ import { type Journal, withoutBytes } from "./journal.ts";
 import { AwsError } from "./protocol/error.ts";
 import { readRequest, type WireRequest, type WireResponse, writeError, writeOutput } from "./protocol/exchange.ts";
 import type { Model } from "./protocol/model.ts";
+import { refusalOf } from "./refused-keys.ts";
 import { isServiceName, loadModel } from "./services.ts";
 import type { Call, Operations, World } from "./world.ts";
 
@@ -93,6 +94,8 @@ async function callService(
     entry.operation = operation.name;
     const input = asked.input();
     entry.input = withoutBytes(input);
+    const refusal = refusalOf(accessKeyId, service, model.protocol);
+    if (refusal !== undefined) throw refusal;
     const failure = failures.meet(service, operation.name, input);
     if (failure?.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, failure.delayMs));
     await failure?.run?.();
