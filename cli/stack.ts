@@ -8,6 +8,11 @@ export async function openStack(options: TargetOptions): Promise<Stack> {
   return (await import("./aws/stack/open.ts")).openStack(options);
 }
 
+/** The least that an account has to allow for deploying and running an app, as its console takes it. Nothing is called. */
+export async function accessPolicy(app: { readonly name: string; readonly region: string }): Promise<object> {
+  return (await import("./aws/stack/policy.ts")).accessPolicy(app);
+}
+
 /** The stack of one app. Every method throws a `PlatformError` where the outside world failed. */
 export interface Stack {
   /** Undefined where there is none. */

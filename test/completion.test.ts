@@ -27,7 +27,13 @@ function offered(line: string, commands: readonly Command[], from = project): st
 t.test("what may stand at the cursor", (t) => {
   const commands = describeTable(table());
   const rows: [string, string][] = [
-    ["tool st", "start"],
+    ["tool st", "stack start staging"],
+    ["tool stack ", "status plan apply delete policy"],
+    ["tool stack ap", "apply"],
+    ["tool help stack ", "status plan apply delete policy"],
+    ["tool deploy ", "staging production pr-1"],
+    ["tool deploy -v pr-", "pr-1"],
+    ["tool production ", ""],
     ["tool lo", "logs"],
     ["tool -v lo", "logs"],
     ["tool -C dir lo", "logs"],
@@ -61,7 +67,8 @@ t.test("what may stand at the cursor", (t) => {
     ["tool 'logs' @s", "@slow"],
   ];
   for (const [line, expected] of rows) t.equal(offered(line, commands), expected, line);
-  t.equal(offered("tool ", commands), commands.map(({ name }) => name).join(" "), "all commands");
+  const names = [...new Set(commands.map(({ name }) => name.split(" ")[0]!))];
+  t.equal(offered("tool ", commands), [...names, "staging", "production", "pr-1"].join(" "), "all commands");
   t.equal(offered("tool build -", commands), "--help --chdir --verbose --format --version --stage --size", "all flags");
 
   // Commands of two words, and stages as commands, where there is a deploy.
@@ -79,7 +86,7 @@ t.test("what may stand at the cursor", (t) => {
     { ...base, name: "domains check", usage: "domains check <domain>" },
   ];
   const rowsOfMore: [string, string][] = [
-    ["tool ", "deploy domains stack staging production pr-1"],
+    ["tool ", "deploy stack domains staging production pr-1"],
     ["tool p", "production pr-1"],
     ["tool deploy ", "staging production pr-1"],
     ["tool stack ", "plan delete"],

@@ -18,6 +18,7 @@ export const bucketName = (accountId: string, region: string) => `tool-${account
 
 export const artifactPrefix = (app: string) => `${app}/`;
 export const artifactKey = (app: string, sha256Hex: string) => `${artifactPrefix(app)}${sha256Hex}.zip`;
+export const templateKey = (app: string, sha256Hex: string) => `${artifactPrefix(app)}${sha256Hex}.json`;
 
 /** The runtime for platforms without Node, shared by all apps of an account and region. */
 export const RUNTIME_LAYER = "tool-runtime";

@@ -1,4 +1,3 @@
-import { accessPolicy } from "../aws/stack/policy.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
@@ -6,7 +5,7 @@ import { sayPlatformError } from "../output/platform-error.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { openStack, type Stack, type StackPlan, type StackWatch } from "../stack.ts";
+import { accessPolicy, openStack, type Stack, type StackPlan, type StackWatch } from "../stack.ts";
 
 /** `tool stack`, `tool stack status`: stages with their endpoints, certificates, name servers, resources. */
 export function status(context: Context): Promise<number> {
@@ -93,7 +92,10 @@ export function remove(context: Context, flags: { readonly yes: boolean; readonl
     if (context.format === "json") await context.print(toJson({ removed, left }));
     else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${region}`);
     else {
-      await context.print(`removed: ${removed.map((one) => `${one.kind} ${one.name}`).join(", ") || "nothing"}`);
+      if (context.io.stdout.isTerminal) {
+        // The lines above have said what.
+        if (left.length === 0) await context.print(`nothing of ${name} is left in ${region}`);
+      } else await context.print(`removed: ${removed.map((one) => `${one.kind} ${one.name}`).join(", ") || "nothing"}`);
       for (const one of left) await context.print(`left: ${one.kind} ${one.name}: ${one.reason}`);
     }
     return EXIT.ok;
@@ -105,7 +107,7 @@ export async function policy(context: Context): Promise<number> {
   const file = await readConfigFile(context);
   if (file.code !== undefined) return file.code;
   const { config } = resolveProject(context, file.config, { development: false });
-  await context.print(JSON.stringify(accessPolicy({ name: config.name, region: config.regions[0]! }), null, 2));
+  await context.print(JSON.stringify(await accessPolicy({ name: config.name, region: config.regions[0]! }), null, 2));
   return EXIT.ok;
 }
 

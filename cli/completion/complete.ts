@@ -33,12 +33,12 @@ export function complete(words: readonly string[], commands: readonly Command[],
   const typed = words.at(-1) ?? "";
   const { command, before, pending } = readBefore(words.slice(0, -1), commands);
   const flags = [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
-  if (pending !== undefined) return valuesOf(pending.value!, command, commands, project);
+  if (pending !== undefined) return valuesOf(pending.value!, command, project);
   if (pending === undefined && before.includes("--")) return argumentOf(command, before, commands, project);
   const glued = /^--([\w-]+)=/.exec(typed);
   const gluedFlag = glued && flags.find(({ long, value }) => long === glued[1] && value !== undefined);
   if (gluedFlag) {
-    const values = valuesOf(gluedFlag.value!, command, commands, project);
+    const values = valuesOf(gluedFlag.value!, command, project);
     if (values.kind !== "words") return values;
     return asWords(values.candidates.map((it) => ({ ...it, value: `--${gluedFlag.long}=${it.value}` })));
   }
@@ -108,38 +108,35 @@ function argumentOf(
   const words = before.filter((word) => !word.startsWith("-"));
   if (command === undefined) {
     if (words.length > 0) return asWords([]);
-    const names = commands
-      .filter(({ name }) => !name.includes(" "))
-      .map(({ name, summary }) => ({ value: name, description: summary }));
-    const groups = new Set(commands.flatMap(({ name }) => (name.includes(" ") ? [name.split(" ")[0]!] : [])));
-    for (const { value } of names) groups.delete(value);
     const deploys = commands.some(({ name }) => name === "deploy");
     const stages = deploys ? project.stages.filter((stage) => stage !== "development") : [];
-    return asWords([
-      ...names,
-      ...[...groups].map((value) => ({ value })),
-      ...stages.map((value) => ({ value, description: `Deploy ${value}` })),
-    ]);
+    const deployed = stages.map((value) => ({ value, description: `Deploy ${value}` }));
+    return asWords([...nextWords("", commands), ...deployed]);
   }
-  const rest = commands.filter(({ name }) => name.startsWith(`${command.name} `));
-  const subcommands =
-    words.length > 0
-      ? []
-      : rest.map(({ name, summary }) => ({ value: name.slice(command.name.length + 1), description: summary }));
+  if (command.name === "help") return asWords(nextWords(words.map((word) => `${word} `).join(""), commands));
+  const subcommands = words.length > 0 ? [] : nextWords(`${command.name} `, commands);
   const places = [...command.usage.matchAll(/[<[]([\w-]+)(\.\.\.)?[>\]]/g)];
   const place = places[words.length] ?? places.findLast(([, , more]) => more !== undefined);
   if (place === undefined) return asWords(subcommands);
-  const values = valuesOf(place[1]!, command, commands, project);
+  const values = valuesOf(place[1]!, command, project);
   return values.kind === "words" ? asWords([...subcommands, ...values.candidates]) : values;
 }
 
+/** The words that go on with the beginning of a command's name, in the table's order. */
+function nextWords(begun: string, commands: readonly Command[]): Candidate[] {
+  const found = new Map<string, Candidate>();
+  for (const { name, summary } of commands) {
+    if (!name.startsWith(begun)) continue;
+    const [value = "", ...more] = name.slice(begun.length).split(" ");
+    // Of several commands that begin alike the one that is no more than that says what it does.
+    if (more.length === 0) found.set(value, { value, description: summary });
+    else if (!found.has(value)) found.set(value, { value });
+  }
+  return [...found.values()];
+}
+
 /** By what help calls the value. */
-function valuesOf(
-  name: string,
-  command: Command | undefined,
-  commands: readonly Command[],
-  project: ProjectWords,
-): Completion {
+function valuesOf(name: string, command: Command | undefined, project: ProjectWords): Completion {
   switch (name) {
     case "stage": {
       // The local stage is never deployed; that it has a name counts for flags.
@@ -154,12 +151,6 @@ function valuesOf(
       return asWords(project.hooks.map((value) => ({ value })));
     case "query":
       return asWords(project.queries.map((query) => ({ value: `@${query}`, description: "A query of logs.queries" })));
-    case "command": {
-      const own = commands.filter(
-        (one) => one.name.split(" ").length === 1 || command === undefined || command.name !== "help",
-      );
-      return asWords(own.map(({ name, summary }) => ({ value: name, description: summary })));
-    }
     case "shell":
       return asWords(SHELLS.map((value) => ({ value })));
     case "duration":

@@ -12,9 +12,9 @@ export function renderStatus(status: StackStatus, options: TextOptions): string 
   blocks.push(
     block("Stages", options, [
       ...table(
-        status.stages.map(({ stage, endpoint, isDeployed }) => [
-          stage,
-          isDeployed ? endpoint : `${endpoint} ${dim(`waits for its first deploy: tool deploy ${stage}`)}`,
+        status.stages.flatMap(({ stage, endpoint, isDeployed }): [string, string][] => [
+          [stage, endpoint],
+          ...(isDeployed ? [] : [["", dim(`waits for its first deploy: tool deploy ${stage}`)] as [string, string]]),
         ]),
         options,
       ),

@@ -79,3 +79,10 @@ export async function openApp(t: Test, config: object, options: AwsOptions = {})
   const app = appFolder(aws, join(t.testdir(), "app"), { ...text(config), "app.js": appSource("one") });
   return { aws, app, configure: (one) => app.write(text(one)) };
 }
+
+/** What owners of domains do, and the apply after it. */
+export async function issueAll(aws: Aws, app: AppFolder): Promise<void> {
+  const acm = aws.state.service("acm", "us-east-1");
+  for (const arn of acm.certificates.keys()) acm.issue(arn);
+  await app.tool(["stack", "apply"]);
+}

@@ -62,7 +62,7 @@ export async function codeSource(cloud: Cloud, archive: Archive, options: Upload
 }
 
 /** What there is already. A bucket of this name that another account has is refused: names are global. */
-async function head(
+export async function head(
   s3: S3,
   input: { Bucket: string; Key: string; ExpectedBucketOwner: string },
   signal: AbortSignal,
@@ -84,7 +84,7 @@ async function head(
   }
 }
 
-async function createBucket(s3: S3, bucket: string, region: string, signal: AbortSignal): Promise<void> {
+export async function createBucket(s3: S3, bucket: string, region: string, signal: AbortSignal): Promise<void> {
   try {
     await s3.createBucket(
       {

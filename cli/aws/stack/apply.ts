@@ -62,11 +62,12 @@ export async function apply(
 async function create(cloud: Cloud, found: Survey, watched: Watched): Promise<Applied> {
   const { template, parameters } = found.wanted;
   const client = await cloud.cloudFormation();
+  const common = await stackOptions(cloud, found.input, template, watched.signal);
   await operate(
     cloud,
     found.input.name,
     async (ClientRequestToken) => {
-      const options = { ...stackOptions(found.input.name, template), Parameters: newParameters(parameters) };
+      const options = { ...common, Parameters: newParameters(parameters) };
       const made = await client.createStack({ ...options, ClientRequestToken }, { abortSignal: watched.signal });
       return made.StackId!;
     },
@@ -117,7 +118,7 @@ async function makeChangeSet(cloud: Cloud, found: Survey, signal: AbortSignal): 
   const { template, parameters } = found.wanted;
   const created = await client.createChangeSet(
     {
-      ...stackOptions(found.input.name, template),
+      ...(await stackOptions(cloud, found.input, template, signal)),
       StackName: found.state!.id,
       Parameters: newParameters(parameters),
       ChangeSetName: `tool-${randomUUID()}`,

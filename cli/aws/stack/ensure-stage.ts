@@ -3,6 +3,7 @@ import { stackName, TAGS } from "../names.ts";
 import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
 import { describeStack, type StackState, stateOf } from "./state.ts";
 import { aboutOf, type StackInput, type Template } from "./template.ts";
+import { templateBody } from "./template-body.ts";
 import { stageAlone, withStage } from "./with-stage.ts";
 
 export interface EnsuredStack extends StackState {
@@ -48,12 +49,13 @@ export async function ensureStage(
 async function create(cloud: Cloud, input: StackInput, stage: string, watch: Watch): Promise<void> {
   const { template, parameters } = stageAlone(input, stage);
   const client = await cloud.cloudFormation();
+  const options = await stackOptions(cloud, input, template, watch.signal);
   await operate(
     cloud,
     input.name,
     async (ClientRequestToken) => {
       const { StackId } = await client.createStack(
-        { ...stackOptions(input.name, template), Parameters: newParameters(parameters), ClientRequestToken },
+        { ...options, Parameters: newParameters(parameters), ClientRequestToken },
         { abortSignal: watch.signal },
       );
       return StackId!;
@@ -70,14 +72,12 @@ async function extend(cloud: Cloud, input: StackInput, stage: string, stackId: s
   const { template, parameters } = withStage(before, input, stage);
   const kept = Object.keys(before.Parameters ?? {}).map((ParameterKey) => ({ ParameterKey, UsePreviousValue: true }));
   const Parameters = [...kept, ...newParameters(parameters)];
+  const options = await stackOptions(cloud, input, template, abortSignal);
   await operate(
     cloud,
     input.name,
     async (ClientRequestToken) => {
-      await client.updateStack(
-        { ...stackOptions(input.name, template), Parameters, ClientRequestToken },
-        { abortSignal },
-      );
+      await client.updateStack({ ...options, Parameters, ClientRequestToken }, { abortSignal });
       return stackId;
     },
     { ...watch, about: aboutOf(template) },
@@ -85,12 +85,12 @@ async function extend(cloud: Cloud, input: StackInput, stage: string, stackId: s
 }
 
 /** What every change of the stack says. Roles of our small functions are made, which has to be allowed. */
-export const stackOptions = (app: string, template: Template) => ({
-  StackName: stackName(app),
-  TemplateBody: JSON.stringify(template),
+export const stackOptions = async (cloud: Cloud, input: StackInput, template: Template, signal: AbortSignal) => ({
+  StackName: stackName(input.name),
+  ...(await templateBody(cloud, input, template, signal)),
   Capabilities: ["CAPABILITY_IAM" as const],
   // The service puts them on all resources that take tags.
-  Tags: [{ Key: TAGS.app, Value: app }],
+  Tags: [{ Key: TAGS.app, Value: input.name }],
 });
 
 export const newParameters = (values: Readonly<Record<string, string>>) =>

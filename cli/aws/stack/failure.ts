@@ -81,7 +81,7 @@ const REASONS: readonly { readonly code: string; readonly matches: RegExp; reado
 ];
 
 /** Handlers of resources wrap what the service said: `Resource handler returned message: "..." (RequestToken: ...)`. */
-function readable(reason: string): string {
+export function readable(reason: string): string {
   const inner = /Resource handler returned message: "(.*)" \(RequestToken: [^)]*\)$/s.exec(reason)?.[1] ?? reason;
   return inner.replace(/ \(Service: [^()]*(\([^()]*\)[^()]*)*\)/g, "");
 }

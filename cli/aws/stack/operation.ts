@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
 import { PlatformError } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
-import { explainFailure } from "./failure.ts";
+import { explainFailure, readable } from "./failure.ts";
 import { describeStack, templateOf } from "./state.ts";
 import { type About, aboutOf } from "./template.ts";
 
@@ -111,7 +111,7 @@ async function untilSettled(
         about: about[logicalId]?.about ?? logicalId,
         stage: about[logicalId]?.stage,
         status: ResourceStatus ?? "",
-        reason: event.ResourceStatusReason,
+        reason: event.ResourceStatusReason === undefined ? undefined : readable(event.ResourceStatusReason),
         at: Timestamp ?? new Date(),
         isRollback,
       });

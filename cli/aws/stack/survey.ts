@@ -1,8 +1,10 @@
+import type { Config } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
 import { functionName, stackName } from "../names.ts";
 import { findCertificates, type KnownCertificate, proveCertificate, requestCertificate } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
+import { logicalId } from "./logical-id.ts";
 import { describeStack, type StackState, stateOf, templateOf } from "./state.ts";
 import {
   buildTemplate,
@@ -59,16 +61,14 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
       certificates.push(await proveCertificate(cloud, certificate, zones, signal));
     else certificates.push(await requestCertificate(cloud, input.name, certificate.domain, zones, signal));
   }
-  const wanted = buildTemplate(input, {
-    stages,
-    deployed: new Set(aliases),
-    certificates: Object.fromEntries(
-      certificates.flatMap(({ domain, state, arn }) =>
-        state === "issued" && arn !== undefined ? [[domain, arn]] : [],
-      ),
-    ),
-    zones: others,
-  });
+  const issued = Object.fromEntries(
+    certificates.flatMap(({ domain, state, arn }) => (state === "issued" && arn !== undefined ? [[domain, arn]] : [])),
+  );
+  const held = heldDomains(before, stages, (stage) => Object.hasOwn(issued, stageDomain(config, stage) ?? ""));
+  const wanted = buildTemplate(
+    { ...input, config: { ...input.config, stages: { ...input.config.stages, ...held.stages(input.config) } } },
+    { stages, deployed: new Set(aliases), certificates: { ...held.certificates, ...issued }, zones: others },
+  );
   const problem = wanted.problems[0];
   if (problem !== undefined) throw new PlatformError(problem.code, problem.message, problem.hint);
   return { input, state, before, wanted, certificates };
@@ -100,4 +100,34 @@ function certificatesIn(template: Template | undefined): Record<string, string> 
   return Object.fromEntries(
     domains.map(({ Properties }) => [Properties.DomainName as string, Properties.CertificateArn as string]),
   );
+}
+
+/**
+ * A stage whose new domain waits for its certificate answers on its old one until then. Only stages that still ask for a
+ * domain hold theirs.
+ */
+function heldDomains(before: Template | undefined, stages: readonly string[], isIssued: (stage: string) => boolean) {
+  const certificates: Record<string, string> = {};
+  const held = new Map<string, { readonly domain: string; readonly path: string }>();
+  for (const stage of stages) {
+    const mapping = before?.Resources[logicalId("Mapping", stage)]?.Properties;
+    const reference = (mapping?.DomainName as { Ref?: string } | undefined)?.Ref;
+    const domain = before?.Resources[reference ?? ""]?.Properties;
+    if (mapping === undefined || domain === undefined || isIssued(stage)) continue;
+    held.set(stage, { domain: domain.DomainName as string, path: (mapping.BasePath as string | undefined) ?? "" });
+    certificates[domain.DomainName as string] = domain.CertificateArn as string;
+  }
+  return {
+    certificates,
+    stages: ({ stages: written = {} }: Config): NonNullable<Config["stages"]> =>
+      Object.fromEntries(
+        [...held].flatMap(([stage, old]) => {
+          const asked = written[stage];
+          if (asked?.domain === undefined) return [];
+          // A zone by name may be another's; `false` holds for both.
+          const { zone, ...rest } = asked;
+          return [[stage, { ...rest, ...(zone === false && { zone }), ...old }]];
+        }),
+      ),
+  };
 }

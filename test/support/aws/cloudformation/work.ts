@@ -232,6 +232,7 @@ export class Work {
   ): Promise<void> {
     const stack = this.#stack;
     const failed = this.#failed.sort();
+    const tried = stack.desired.template;
     stack.desired = before;
     setStatus(
       this.#world,
@@ -276,7 +277,8 @@ export class Work {
       setResource(this.#world, stack, now, "UPDATE_COMPLETE");
     }
     setStatus(this.#world, stack, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS");
-    await this.#removeAll(unwanted, before.template);
+    // What was new stands in the template that was tried only, and so does its order.
+    await this.#removeAll(unwanted, tried);
     this.#finish("UPDATE_ROLLBACK_COMPLETE");
   }
 

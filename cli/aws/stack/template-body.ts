@@ -1,0 +1,28 @@
+import type { Cloud } from "../clients.ts";
+import { createBucket, head } from "../function/upload.ts";
+import { bucketName, domainSuffix, templateKey } from "../names.ts";
+import { type StackInput, sha256, type Template } from "./template.ts";
+
+/** What a call takes; an object may have 1 MB (CloudFormation quotas). */
+const MAX_BODY_BYTES = 51_200;
+
+/** A template as the service takes it: in the call, or from the bucket of the archives where it is too long for one. */
+export async function templateBody(
+  cloud: Cloud,
+  { name, accountId }: StackInput,
+  template: Template,
+  signal: AbortSignal,
+): Promise<{ readonly TemplateBody: string } | { readonly TemplateURL: string }> {
+  const body = JSON.stringify(template);
+  if (Buffer.byteLength(body) <= MAX_BODY_BYTES) return { TemplateBody: body };
+  const Bucket = bucketName(accountId, cloud.region);
+  const Key = templateKey(name, sha256(body));
+  const s3 = await cloud.s3();
+  const object = { Bucket, Key, ExpectedBucketOwner: accountId };
+  const found = await head(s3, object, signal);
+  if (found === "nothing") await createBucket(s3, Bucket, cloud.region, signal);
+  if (found !== "object") {
+    await s3.putObject({ ...object, Body: body, ContentType: "application/json" }, { abortSignal: signal });
+  }
+  return { TemplateURL: `https://${Bucket}.s3.${cloud.region}.${domainSuffix(cloud.region)}/${Key}` };
+}
