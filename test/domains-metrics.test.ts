@@ -1,13 +1,13 @@
 // Domains and figures, by the real commands against the stand-in of the cloud.
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import t from "tap";
 import { costOf } from "../cli/aws/metrics.ts";
 import { startAws } from "./support/aws/index.ts";
-import { cleanEnv, cliPath, root, tool, until } from "./support/cli.ts";
+import { root, tool } from "./support/cli.ts";
 import { openApp } from "./support/deployed-app.ts";
+import { typeInto } from "./support/terminal.ts";
 
 const ajv = new Ajv({
   allErrors: true,
@@ -74,7 +74,7 @@ t.test("domains", async (t) => {
 t.test("buying a domain", async (t) => {
   const aws = await startAws(t);
   const terminal = (answers: readonly [question: string, answer: string][]) =>
-    typeInto(aws.env, ["domains", "buy"], answers);
+    typeInto(t, ["domains", "buy"], answers, { env: aws.env });
   const contact: [string, string][] = [
     ["First name:", "Ana"],
     ["Last name:", ""],
@@ -124,34 +124,6 @@ t.test("buying a domain", async (t) => {
   const listed = await tool(["domains", "ls"], { env: aws.env });
   t.match(listed.stdout, /^shop\.dev {2}renews \d{4}-\d\d-\d\d\n$/);
 });
-
-/** Runs the command on a terminal of its own, and types each answer when its question is there. */
-async function typeInto(
-  env: Readonly<Record<string, string>>,
-  argv: readonly string[],
-  answers: readonly [question: string, answer: string][],
-) {
-  const command = [process.execPath, cliPath, ...argv].map((word) => `'${word}'`).join(" ");
-  const child = spawn("script", ["-qec", command, "/dev/null"], { env: cleanEnv({ ...env, NO_COLOR: "1" }) });
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (more: string) => {
-    // Without what moves the cursor.
-    text += more.replace(/\u001b\[[\d;?]*[A-Za-z]/g, "");
-  });
-  t.teardown(() => child.kill());
-  const ended = new Promise<number | null>((done) => {
-    child.once("close", done);
-  });
-  let seen = 0;
-  for (const [question, answer] of answers) {
-    await until(`${question} in ${text}`, () => text.indexOf(question, seen) >= 0);
-    seen = text.indexOf(question, seen) + question.length;
-    // Readline has to be back behind a remark.
-    await until("the end of the prompt", () => text.endsWith(": "));
-    child.stdin.write(`${answer}\r`);
-  }
-  return { code: await ended, text };
-}
 
 t.test("metrics", async (t) => {
   const { aws, app } = await openApp(t, { function: { memory: 1024 } });

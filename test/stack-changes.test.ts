@@ -1,7 +1,13 @@
 // A stack that changes, by the real command against the stand-in: what is made anew, held, kept, interrupted.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
-import { spawnTool, until } from "./support/cli.ts";
+import { WARMER_SOURCE } from "../cli/aws/stack/warmer-function.ts";
+import { cleanEnv, spawnTool, until } from "./support/cli.ts";
 import { askEndpoint, issueAll, openApp } from "./support/deployed-app.ts";
+import { typeInto } from "./support/terminal.ts";
 
 const MAPPED = { stages: { staging: { domain: "a.shop.com" } } };
 const ZONE = { dns: { "shop.com": [{ name: "shop.com", type: "MX", value: ["10 mail.shop.com"] }] } };
@@ -57,6 +63,74 @@ t.test("a template that is too long for a call goes through the bucket, and goes
   const gone = await app.tool(["stack", "delete", "--yes"]);
   t.equal(gone.code, 0, gone.stderr);
   t.same([...bucket.objects.keys()], []);
+});
+
+t.test("what would be lost is agreed to by the app's name on a terminal", async (t) => {
+  const { aws, app, configure } = await openApp(t, MAPPED);
+  await app.tool(["stack", "apply"]);
+  await issueAll(aws, app);
+  const acm = aws.state.service("acm", "us-east-1");
+  acm.issue(acm.operations.RequestCertificate({ DomainName: "b.shop.com" }).CertificateArn);
+  configure({ stages: { staging: { domain: "b.shop.com" } } });
+  const type = (argv: string[], answer: string) =>
+    typeInto(t, argv, [["Type app to go on:", answer]], { cwd: app.directory, env: aws.env });
+  const stack = () => aws.state.service("cloudformation").find("app");
+  const kept = await type(["stack", "apply"], "yes");
+  t.match(
+    [kept.code, kept.text],
+    [1, /! b\.shop\.com\/ .*REPLACED[\s\S]*This makes b\.shop\.com\/ anew\.[\s\S]*nothing was changed/],
+  );
+  t.notMatch(JSON.stringify(stack()!.desired.template), "b.shop.com");
+  const made = await type(["stack", "apply"], "app");
+  t.match([made.code, made.text], [0, /staging +https:\/\/b\.shop\.com\//]);
+
+  const held = await type(["stack", "delete"], "ap");
+  t.match([held.code, held.text], [1, /stack app\r?\n[\s\S]*zone shop\.com\r?\n[\s\S]*nothing was removed/]);
+  t.equal(stack()?.status, "UPDATE_COMPLETE");
+  const gone = await type(["stack", "delete"], "app");
+  t.match([gone.code, gone.text], [0, /nothing of app is left in eu-west-1/]);
+  t.equal(stack(), undefined);
+});
+
+t.test("the warmer calls the stage as often as containers shall be warm", async (t) => {
+  const { aws, app } = await openApp(t, { function: { warm: true, warm_count: 3 } });
+  const deployed = await app.tool(["deploy"]);
+  t.equal(deployed.code, 0, deployed.stderr);
+  const { resources } = aws.state.service("cloudformation").find("app")!;
+  const schedule = resources.get("WarmingStaging")!.properties as {
+    Target: { Input: string };
+    ScheduleExpression: string;
+  };
+  t.equal(schedule.ScheduleExpression, "rate(15 minutes)");
+  aws.journal.clear();
+  // As the platform runs it, with the event of the schedule and the SDK beside it.
+  const folder = join(app.directory, "..", "warmer");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), "{}");
+  writeFileSync(join(folder, "index.js"), WARMER_SOURCE);
+  writeFileSync(
+    join(folder, "run.js"),
+    `require("./index.js").handler(${schedule.Target.Input}).then((answer) => console.log(JSON.stringify(answer)));`,
+  );
+  const child = spawn(process.execPath, [join(folder, "run.js")], {
+    env: cleanEnv({
+      FUNCTION: "app",
+      AWS_REGION: aws.region,
+      AWS_ENDPOINT_URL: aws.endpoint,
+      AWS_ACCESS_KEY_ID: aws.client.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: aws.client.credentials.secretAccessKey,
+    }),
+  });
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  const [code] = await once(child, "close");
+  t.same([code, stdout], [0, '{"warm":3}\n']);
+  const calls = aws.journal.entries.filter(({ operation }) => operation === "Invoke");
+  t.equal(calls.length, 3);
+  for (const { input, outcome } of calls)
+    t.match([input, outcome], [{ FunctionName: "app", Qualifier: "staging" }, "ok"]);
 });
 
 t.test("zones with records of others stay, as do logs that nobody asked to remove", async (t) => {

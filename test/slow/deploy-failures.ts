@@ -273,7 +273,7 @@ const rows: readonly Row[] = [
   {
     name: "a role that may not be assumed yet",
     before: "nothing",
-    options: { roleDelayMs: 3_000 },
+    options: { roleRefusals: 2 },
     breaks: () => {},
     code: 0,
     says: /^publish: waiting until the function's role may be used$/m,
