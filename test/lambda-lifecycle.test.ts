@@ -229,6 +229,23 @@ t.test("a deployment that cannot be read is an error of the initialisation", asy
   });
 });
 
+t.test("warming keeps the instance busy as long as it is asked to, a second at most", async (t) => {
+  const deployed = await deploy(t, { app: "echo/server.mjs" });
+  for (const [event, leastMs, mostMs] of [
+    [{ tool: "warm" }, 0, 10_000],
+    [{ tool: "warm", hold_ms: 400 }, 400, 10_000],
+    [{ tool: "warm", hold_ms: 60_000 }, 1_000, 10_000],
+    [{ tool: "warm", hold_ms: "long" }, 0, 10_000],
+  ] as const) {
+    const begin = performance.now();
+    const result = await deployed.function.invoke(event);
+    const tookMs = performance.now() - begin;
+    t.equal(result.kind === "document" && result.payload.toString(), '{"warm":true}', JSON.stringify(event));
+    // A timer may fire a millisecond early.
+    t.ok(tookMs >= leastMs - 2 && tookMs < mostMs, `${leastMs} to ${mostMs} ms: ${Math.round(tookMs)}`);
+  }
+});
+
 t.test("SIGTERM reaches the app, and nothing is left of it", async (t) => {
   const deployed = await deploy(t, { app: "processes/drains.mjs" });
   await deployed.function.warmUp();

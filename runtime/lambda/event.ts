@@ -24,10 +24,13 @@ export interface HttpEvent {
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** `warming`: keeps an instance alive. `unknown`: no request of a gateway; `reason` says what is missing. */
+/**
+ * `warming`: keeps an instance alive, and busy for `holdMs`, so that of several calls at once each takes one of its own.
+ * `unknown`: no request of a gateway; `reason` says what is missing.
+ */
 export type PlatformEvent =
   | HttpEvent
-  | { readonly kind: "warming" }
+  | { readonly kind: "warming"; readonly holdMs: number }
   | { readonly kind: "unknown"; readonly reason: string };
 
 type Json = Readonly<Record<string, unknown>>;
@@ -38,7 +41,7 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export function readEvent(event: unknown): PlatformEvent {
   if (!isObject(event)) return { kind: "unknown", reason: `the event is ${nameOf(event)}` };
-  if (isWarming(event)) return { kind: "warming" };
+  if (isWarming(event)) return { kind: "warming", holdMs: holdOf(event) };
   const context = isObject(event.requestContext) ? event.requestContext : undefined;
   if (context === undefined) return { kind: "unknown", reason: "the event has no requestContext" };
   if (isObject(context.http)) return ofFormat2(event, context, context.http);
@@ -52,7 +55,14 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }
 
-/** `{"tool": "warm"}` is what our schedule sends; a bare EventBridge rule sends its own form. */
+/** A second is enough for calls to reach their instances, and little to pay for. */
+const MAX_HOLD_MS = 1_000;
+
+function holdOf({ hold_ms: holdMs }: Json): number {
+  return typeof holdMs === "number" && holdMs > 0 ? Math.min(holdMs, MAX_HOLD_MS) : 0;
+}
+
+/** `{"tool": "warm", "hold_ms": 500}` is what our schedule sends; a bare EventBridge rule sends its own form. */
 function isWarming(event: Json): boolean {
   return event.tool === "warm" || (event.source === "aws.events" && event["detail-type"] === "Scheduled Event");
 }

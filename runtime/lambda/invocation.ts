@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { discard, headerOf, isStream, type ProxyRequest, type ProxyResponse } from "../exchange.ts";
 import type { Application } from "../index.ts";
 import { proxyError } from "../proxy-error.ts";
@@ -53,7 +54,11 @@ export async function answerInvocation(
   const event = readEvent(invocation.event);
   if (event.kind === "http") return answerRequest(application, event, invocation, answer, options);
   if (event.kind === "warming") {
-    await untilListening(application, invocation.deadlineMs - MARGIN_MS);
+    const doneByMs = invocation.deadlineMs - MARGIN_MS;
+    const heldSinceMs = Date.now();
+    await untilListening(application, doneByMs);
+    const endMs = Math.min(heldSinceMs + event.holdMs, doneByMs);
+    if (Date.now() < endMs) await sleep(endMs - Date.now());
     return answer.document(JSON.stringify({ warm: true }));
   }
   application.entries.write("error", "event is no HTTP request", { invocation: invocation.id, reason: event.reason });

@@ -1,6 +1,7 @@
 /**
- * The code of the warmer. It calls the alias as often as containers shall be warm, all calls at once, so that each finds
- * the others' containers taken; the app's runtime answers such a call when the app listens. The SDK is the platform's.
+ * The code of the warmer. It calls the alias as often as containers shall be warm, all calls at once. The app's
+ * runtime answers such a call when the app listens, and not before the others have found their containers: a container
+ * that was free again would take a second one. The SDK is the platform's.
  */
 export const WARMER_SOURCE = `const { InvokeCommand, LambdaClient } = require("@aws-sdk/client-lambda");
 const client = new LambdaClient({ maxAttempts: 1 });
@@ -8,7 +9,7 @@ exports.handler = async ({ qualifier, count }) => {
   const call = () => client.send(new InvokeCommand({
     FunctionName: process.env.FUNCTION,
     Qualifier: qualifier,
-    Payload: JSON.stringify({ tool: "warm" }),
+    Payload: JSON.stringify({ tool: "warm", hold_ms: 500 }),
   }));
   const calls = await Promise.allSettled(Array.from({ length: count }, call));
   const failed = calls.filter(({ status }) => status === "rejected");
