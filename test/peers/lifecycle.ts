@@ -1,0 +1,51 @@
+// The life of an app by the commands that people type, on an emulator that others wrote: as far as it goes there.
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { root, tool } from "../support/cli.ts";
+import { requires } from "../support/require.ts";
+import { installPeers, startPeer } from "./servers.ts";
+
+const missing = requires("python3") || installPeers();
+
+t.test("from a directory to stages and back, on ministack", { skip: missing || false, timeout: 280_000 }, async (t) => {
+  const endpoint = await startPeer(t, "ministack");
+  // In no repository: else versions were named by its commits.
+  const folder = mkdtempSync(join(tmpdir(), "tool-peers-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const directory = join(folder, "app");
+  cpSync(join(root, "examples/node-server"), directory, { recursive: true, filter: (path) => !path.endsWith(".tool") });
+  const env = {
+    TOOL_AWS_ENDPOINT: endpoint,
+    CLOUD_REGION: "us-east-1",
+    CLOUD_ACCESS_KEY_ID: "test",
+    CLOUD_SECRET_ACCESS_KEY: "test",
+  };
+  const rows: readonly [argv: string[], says: RegExp, code?: number][] = [
+    [[], /staging is deployed: version 1 /],
+    [["url"], /^https:\/\/\w+\.execute-api\.us-east-1\.amazonaws\.com\/staging\/\n/],
+    [["deploy"], /staging is unchanged: version 1 is in force, nothing was uploaded/],
+    [["deploy", "production"], /production is deployed: version 2 /],
+    [["deploy"], /staging is deployed: version 3, before it 1 /],
+    [["deploys"], /^staging +3 .* current\nproduction +2 .* current\nstaging +1 .* previous$/m],
+    [["rollback"], /staging is rolled back to version 1, from version 3/],
+    [["rollback"], /staging is rolled back to version 3, from version 1/],
+    [["prune", "-r", "1"], /0 deployments of staging removed, 2 kept/],
+    [["stack"], /production +https:/],
+    [["stack", "plan"], /nothing to do: the stack is what tool\.json asks for/],
+    [["metrics"], /Cost +\$0\.00/],
+    // Its gateway does not start functions that bring a wrapper, so that there is no log to read.
+    [["logs"], /^$/],
+    [["stack", "delete", "--yes"], /removed: stack orders, function orders, role orders-us-east-1-function/],
+    [["deploys"], /orders was never deployed/],
+  ];
+  for (const [i, [argv, says, code = 0]] of rows.entries()) {
+    if (i === 4) writeFileSync(join(directory, "public/change.txt"), "changed\n");
+    const outcome = await tool(argv, { cwd: directory, env });
+    const said = argv[0] === "logs" ? outcome.stdout : outcome.stdout + outcome.stderr;
+    const name = ["tool", ...argv].join(" ");
+    if (!t.equal(outcome.code, code, `${name}: ends with ${code}`)) t.comment(outcome.stderr);
+    t.match(said, says, name);
+  }
+});
