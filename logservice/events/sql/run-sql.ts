@@ -164,7 +164,10 @@ function start(): Promise<ChildProcess> {
     env: { PATH: process.env.PATH },
   });
   return new Promise((resolve, reject) => {
-    child.once("message", () => resolve(child));
+    child.once("message", (answer: SqlAnswer) => {
+      if (answer.kind === "failed") reject(new Error(answer.reason));
+      else resolve(child);
+    });
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`the process for SQL ended with exit status ${code}`)));
   });

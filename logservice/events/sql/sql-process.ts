@@ -30,13 +30,21 @@ process.on("message", (request: SqlRequest) => {
 });
 process.on("disconnect", () => process.exit(0));
 // The binary is loaded, and the engine that only reads texts is there, before anybody asks.
-const parser = await (
-  await openDuckDb(":memory:", { ...SETTINGS, threads: "1", enable_external_access: "false" })
-).connect();
-await parser.run("set lock_configuration = true");
-answer({ kind: "ready" });
+const opened = openParser();
+opened.then(
+  () => answer({ kind: "ready" }),
+  (error: unknown) => answer({ kind: "failed", reason: String(error) }, () => process.exit(1)),
+);
+
+async function openParser(): Promise<DuckDBConnection> {
+  const engine = await openDuckDb(":memory:", { ...SETTINGS, threads: "1", enable_external_access: "false" });
+  const parser = await engine.connect();
+  await parser.run("set lock_configuration = true");
+  return parser;
+}
 
 async function run({ text, segments, pieces, maxRows, maxBytes }: SqlRequest): Promise<SqlAnswer> {
+  const parser = await opened;
   const serialized = await parser.runAndReadAll("select json_serialize_sql($1::varchar)", [text]);
   const reason = refusalOf(serialized.value(0, 0) as string);
   if (reason !== undefined) return { kind: "refused", reason, isUnread: true };
