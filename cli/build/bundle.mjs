@@ -71,6 +71,9 @@ await build({
     ),
     // Threads start from a file of their own.
     "commands/scan-worker": join(root, "cli/logs/scan-worker.ts"),
+    // So do processes, beside the command that holds the events store.
+    "commands/flusher-process": join(root, "logservice/events/duckdb/flusher-process.ts"),
+    "commands/sql-process": join(root, "logservice/events/sql/sql-process.ts"),
   },
   bundle: true,
   platform: "node",
@@ -80,6 +83,8 @@ await build({
   outExtension: { ".js": ".cjs" },
   outdir,
   mainFields: ["module", "main"],
+  // A binary for each platform, which only the log service loads.
+  external: ["@duckdb/node-api"],
   // fdir calls createRequire(import.meta.url), which CJS output leaves undefined; createRequire takes a path as well.
   define: { TOOL_VERSION: JSON.stringify(version), "import.meta.url": "__filename" },
   minifySyntax: true,
