@@ -1,0 +1,198 @@
+import type { Level, Query, Target } from "../../grammar/query/index.ts";
+
+/**
+ * Where the events of all projects lie. Every answer holds each event whose append was acknowledged before the call.
+ * Two engines pass test/events-store.test.ts row for row: logservice/events/duckdb and the in-memory one of test/support,
+ * which is nothing but the predicate over an array and therefore says what is right.
+ *
+ * Projects are names that the caller has checked (PROJECT_NAME); an unknown one is empty. A method with a signal rejects
+ * with the signal's reason once that is aborted; all others reject with a StoreError or, for a bug, anything else.
+ */
+export interface EventsStore {
+  /**
+   * Resolves when the batch is durable: whole or not at all, and visible to every later call. Events whose id the project
+   * has already (as far back as RECENT_IDS), and batches whose key was seen within RECENT_KEYS_MS, count once: the call
+   * then resolves without storing them again. Rejects with `unavailable` where the disk is full or too much waits, before
+   * anything is accepted.
+   */
+  append(project: string, batch: readonly NewEvent[], options?: AppendOptions): Promise<void>;
+
+  /** By (instant of the timestamp, id), ids in the order of their UTF-8 bytes. `cursor` is absent on the last page. */
+  search(range: Range, page: Page, signal: AbortSignal): Promise<SearchResult>;
+  count(range: Range, signal: AbortSignal): Promise<{ readonly count: number; readonly stats: Stats }>;
+  /** Zero-filled, UTC-aligned, with the narrowest step of steps.ts that gives at most `maxPoints` points (at least one). */
+  timeseries(range: Range, maxPoints: number, signal: AbortSignal): Promise<TimeseriesResult>;
+  /** The same points, each with its count by level; levels without an event in the whole range are left out. */
+  levelTimeseries(range: Range, maxPoints: number, signal: AbortSignal): Promise<LevelTimeseriesResult>;
+  /** Most frequent first, then by name and type; at most MAX_DISCOVERED_FIELDS. */
+  discoveredFields(range: Range, signal: AbortSignal): Promise<DiscoveredFieldsResult>;
+  /**
+   * The most frequent texts first, then by their UTF-8 bytes. An event counts once for each different text that it holds
+   * there (in lists too); `percent` is of the events that hold any. Spellings of a level count as its name.
+   */
+  stringFieldStats(range: Range, field: Target, limit: number, signal: AbortSignal): Promise<ValuesResult<string>>;
+  booleanFieldStats(range: Range, field: Target, signal: AbortSignal): Promise<ValuesResult<boolean>>;
+  /** Over each JSON number there, in lists too. Null where there is none. */
+  numericFieldStats(range: Range, field: Target, signal: AbortSignal): Promise<NumericResult>;
+
+  /**
+   * One SELECT over the view `events` (id, timestamp, level, severity, message, fields) of one project. Rejects with
+   * `bad_request` where the text is refused or fails, `timeout` where it takes too long or too much.
+   */
+  sql(project: string, text: string, signal: AbortSignal): Promise<SqlResult>;
+
+  projectStats(project: string): Promise<ProjectStats>;
+
+  /**
+   * Events as they are acknowledged, in that order, from now on, or from behind the event `afterId` where that one is still
+   * among the newest in memory (else it starts with what is there, behind a `dropped` of unknown number: null). A reader
+   * that falls behind is told how many events it missed. Ends when the iterator is returned, the project dropped or the
+   * store closed.
+   */
+  tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem>;
+
+  /** Deletes all events of a project, for good. */
+  drop(project: string): Promise<void>;
+  /** Whole days; 0 keeps for ever. Counted from the event's own timestamp; applied when segments are all older. */
+  setRetention(project: string, days: number): void;
+  /** What `/metrics` prints: counters and gauges by name. */
+  metrics(): Readonly<Record<string, number>>;
+  /** Waits for what was accepted, then lets go of the directory. */
+  close(): Promise<void>;
+}
+
+/** A new event. The caller has checked its limits; the store gives an id where there is none. */
+export interface NewEvent {
+  /** Not empty. Makes a retried event count once. */
+  readonly id?: string | undefined;
+  /** RFC 3339, `isStorableTimestamp`. Kept as written, but for digits beyond nanoseconds. */
+  readonly timestamp: string;
+  /** Any spelling of a level (LEVEL_SPELLINGS). Kept as written. */
+  readonly level: string;
+  readonly message: string;
+  /** JSON values only: finite numbers, no lone halves of surrogate pairs. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** What JSON.stringify(fields) gives, where the caller has that text already. */
+  readonly fieldsJson?: string | undefined;
+}
+
+export interface AppendOptions {
+  /** A retried batch with the same key counts once. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface Event {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** The events of a project from `startMs` to `stopMs`, both included, in milliseconds since 1970 with their fraction. */
+export interface Range {
+  readonly project: string;
+  readonly startMs: number;
+  readonly stopMs: number;
+  /** Undefined selects everything. */
+  readonly query: Query | undefined;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly order: "ascending" | "descending";
+  /** Of the page before: the next one goes on behind it. A text that is none is `bad_request`. */
+  readonly cursor?: string | undefined;
+}
+
+/** What an answer took. `bytesProcessed` counts the files that were opened and the newest events in memory. */
+export interface Stats {
+  readonly durationMs: number;
+  readonly bytesProcessed: number;
+  /** Answered without looking at a single event. */
+  readonly cacheHit: boolean;
+}
+
+export interface SearchResult {
+  readonly events: readonly Event[];
+  readonly cursor?: string | undefined;
+  readonly stats: Stats;
+}
+
+export interface TimeseriesResult {
+  readonly stepMs: number;
+  readonly points: readonly { readonly timestamp: string; readonly count: number }[];
+  readonly stats: Stats;
+}
+
+export interface LevelTimeseriesResult {
+  readonly stepMs: number;
+  readonly points: readonly { readonly timestamp: string; readonly counts: Readonly<Partial<Record<Level, number>>> }[];
+  readonly stats: Stats;
+}
+
+export type DiscoveredType = "string" | "number" | "boolean";
+
+export interface DiscoveredField {
+  /** As a query names it: `user.email`, `fields["odd key"]`, `fields.level`. */
+  readonly name: string;
+  readonly type: DiscoveredType;
+  /** Events that hold a value of the type there, in a list too. `percent` is their share of all, 0 to 1. */
+  readonly count: number;
+  readonly percent: number;
+}
+
+export interface DiscoveredFieldsResult {
+  readonly fields: readonly DiscoveredField[];
+  readonly stats: Stats;
+}
+
+export interface ValuesResult<Value> {
+  readonly values: readonly { readonly value: Value; readonly count: number; readonly percent: number }[];
+  readonly stats: Stats;
+}
+
+export interface NumericResult {
+  readonly min: number | null;
+  readonly avg: number | null;
+  readonly max: number | null;
+  readonly stats: Stats;
+}
+
+export interface SqlResult {
+  /** Rows as JSON values; integers beyond 2^53, decimals, times and the like are texts. */
+  readonly results: readonly Readonly<Record<string, unknown>>[];
+  readonly stats: Stats;
+}
+
+export interface ProjectStats {
+  /** Of the events as JSON, uncompressed. */
+  readonly bytesTotal: number;
+  readonly eventsTotal: number;
+}
+
+export type TailItem = { readonly event: Event } | { readonly dropped: number | null };
+
+/** `unavailable`: try again after `retryAfterMs`. `bad_request`: the caller's text is wrong, and the message says how. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly type: "unavailable" | "bad_request" | "timeout";
+  readonly retryAfterMs: number | undefined;
+
+  constructor(type: StoreError["type"], message: string, options: ErrorOptions & { retryAfterMs?: number } = {}) {
+    super(message, options);
+    this.type = type;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Letters, digits, `_` and `-`: a project is a folder of that name. */
+export const PROJECT_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Ids are remembered for so many events, the newest: a client that retries does so within seconds. */
+export const RECENT_IDS = 200_000;
+/** And keys of batches for a day, as long as clients wait at most. */
+export const RECENT_KEYS_MS = 24 * 3_600_000;
+
+/** More paths than that are no fields but data. */
+export const MAX_DISCOVERED_FIELDS = 1000;
