@@ -54,7 +54,10 @@ export class QuerySlots {
   #leave(token: string): void {
     const slots = this.#byToken.get(token)!;
     const next = slots.waiting.shift();
-    if (next !== undefined) return next();
+    if (next !== undefined) {
+      next();
+      return;
+    }
     slots.running--;
     if (slots.running === 0) this.#byToken.delete(token);
   }
