@@ -14,6 +14,7 @@ export interface Flag {
 
 /** The part of a command's description that reading its words needs. */
 export interface Shape {
+  /** One word, or two: `logs`, `stack plan`. */
   readonly name: string;
   /** `run <hook>` */
   readonly usage: string;
@@ -35,7 +36,7 @@ export type Invocation = { readonly globals: Globals } & (
   | { readonly kind: "command"; readonly name: string; readonly argv: readonly string[] }
   | { readonly kind: "help"; readonly topic: readonly string[] }
   | { readonly kind: "version" }
-  /** The first word is no command of ours: a stage, a command of a later version, or a slip. */
+  /** The first word is no command of ours: a stage, which stands for deploying it, or a slip. */
   | { readonly kind: "unknown"; readonly word: string }
   | ({ readonly kind: "misuse" } & Misuse)
 );
@@ -53,6 +54,9 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
   { long: "format", value: "format", repeatable: false, description: "text (default) or json" },
   { long: "version", repeatable: false, description: "Show the version" },
 ];
+
+/** What no words mean: the specification's default command. */
+const DEFAULT_COMMAND = "deploy";
 
 /** The formats of a command, the usual one first. What checks files speaks to what shows them, too. */
 export function formatsOf(name: string | undefined): readonly Format[] {
@@ -74,6 +78,8 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   let misuse: Misuse | undefined;
   let command: Shape | undefined;
   let first: string | undefined;
+  /** Whether `first` has commands below it and none of them was named. */
+  let isGroup = false;
 
   const known = () => [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
   const fail = (message: string, hint?: string) => {
@@ -83,13 +89,24 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     if (first === undefined) {
       first = text;
       command = commands.find(({ name }) => name === text);
-    } else words.push(text);
+      isGroup = commandsBelow(text, commands).length > 0;
+      return;
+    }
+    const below = isGroup && words.length === 0 ? commands.find(({ name }) => name === `${first} ${text}`) : undefined;
+    if (below === undefined) words.push(text);
+    else {
+      command = below;
+      isGroup = false;
+    }
   };
-  const unknown = (written: string, name: string) => {
+  const unknown = (written: string, name: string, behind: readonly string[]) => {
     // Behind an unknown command every flag is unknown; the command is what has to be said.
-    if (first !== undefined && command === undefined) return;
-    const owner = commands.find(({ flags }) => flags.some((flag) => name === flag.long || name === flag.short));
-    if (first === undefined && owner !== undefined) {
+    if (first !== undefined && command === undefined && !isGroup) return;
+    const owns = ({ flags }: Shape) => flags.some((flag) => name === flag.long || name === flag.short);
+    const named = commands.find((one) => isGroup && behind.some((word) => one.name === `${first} ${word}`));
+    const owner = named !== undefined && owns(named) ? named : commands.find(owns);
+    const isBefore = first === undefined || (isGroup && owner?.name.startsWith(`${first} `));
+    if (isBefore && owner !== undefined) {
       fail(`${written} stands before the command`, `write it behind: tool ${owner.name} ${written}`);
       return;
     }
@@ -100,8 +117,9 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
             known().map(({ long }) => long),
           )
         : undefined;
-    const help = command === undefined ? "tool help" : `tool help ${command.name}`;
-    const message = `unknown flag ${written}${command === undefined ? "" : ` for tool ${command.name}`}`;
+    const place = command?.name ?? (isGroup ? first : undefined);
+    const help = place === undefined ? "tool help" : `tool help ${place}`;
+    const message = `unknown flag ${written}${place === undefined ? "" : ` for tool ${place}`}`;
     // Ways of other language servers, which a client may be set up for.
     if (command?.name === "lsp" && (name === "socket" || name === "pipe")) {
       fail(message, "the server speaks on stdin and stdout: set the editor's transport to stdio");
@@ -137,7 +155,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       const equals = text.indexOf("=");
       const name = text.slice(2, equals < 0 ? undefined : equals);
       const flag = known().find(({ long }) => long === name);
-      if (flag === undefined) unknown(`--${name}`, name);
+      if (flag === undefined) unknown(`--${name}`, name, argv.slice(i + 1));
       else if (flag.value === undefined && equals >= 0) fail(`--${name} takes no value`, `write --${name} alone`);
       else if (flag.value === undefined) flags.push({ flag, value: undefined });
       else flags.push({ flag, value: value(flag, `--${name}`, equals < 0 ? undefined : text.slice(equals + 1)) });
@@ -148,7 +166,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       const letter = text[at]!;
       const flag = known().find(({ short }) => short === letter);
       if (flag === undefined) {
-        unknown(`-${letter}`, letter);
+        unknown(`-${letter}`, letter, argv.slice(i + 1));
         break;
       }
       if (flag.value === undefined) {
@@ -189,9 +207,21 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
   if (misuse !== undefined) return { kind: "misuse", globals, ...misuse };
   if (last("version") !== undefined) return { kind: "version", globals };
   if (first === "help") return { kind: "help", globals, topic: words };
-  if (first === undefined) return { kind: "help", globals, topic: [] };
+  if (first === undefined) {
+    return last("help") === undefined
+      ? { kind: "command", globals, name: DEFAULT_COMMAND, argv: [DEFAULT_COMMAND, "--"] }
+      : { kind: "help", globals, topic: [] };
+  }
+  if (isGroup && (command?.maxWords ?? 0) === 0 && words.length > 0) {
+    return { kind: "misuse", globals, ...unknownBelow(first, words[0]!, commands) };
+  }
+  if (isGroup && last("help") !== undefined) return { kind: "help", globals, topic: [first] };
+  if (isGroup && command === undefined) {
+    const names = commandsBelow(first, commands).map(({ usage }) => `tool ${usage}`);
+    return { kind: "misuse", globals, message: `tool ${first} needs a command`, hint: `write ${names.join(", ")}` };
+  }
   if (command === undefined) return { kind: "unknown", globals, word: first };
-  if (last("help") !== undefined) return { kind: "help", globals, topic: [command.name] };
+  if (last("help") !== undefined) return { kind: "help", globals, topic: command.name.split(" ") };
   if (words.length < command.minWords || words.length > command.maxWords) {
     return { kind: "misuse", globals, ...wordCount(command, words) };
   }
@@ -201,7 +231,27 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     // Of a flag written twice the last one counts, unless it collects.
     .filter(({ flag }, i) => flag.repeatable || !own.slice(i + 1).some((later) => later.flag === flag))
     .map(({ flag, value }) => (value === undefined ? `--${flag.long}` : `--${flag.long}=${value}`));
-  return { kind: "command", globals, name: command.name, argv: [command.name, ...spelled, "--", ...words] };
+  return {
+    kind: "command",
+    globals,
+    name: command.name,
+    argv: [...command.name.split(" "), ...spelled, "--", ...words],
+  };
+}
+
+/** The commands of two words whose first is `word`. */
+export function commandsBelow<S extends Shape>(word: string, commands: readonly S[]): S[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+/** What to say where the second word is none of the commands below the first. */
+export function unknownBelow(first: string, second: string, commands: readonly Shape[]): Misuse {
+  const seconds = commandsBelow(first, commands).map(({ name }) => name.slice(first.length + 1));
+  const near = didYouMean(second, seconds);
+  return {
+    message: `tool ${first} has no command ${JSON.stringify(second)}`,
+    hint: near === undefined ? `its commands are: ${seconds.join(", ")}` : `did you mean tool ${first} ${near}?`,
+  };
 }
 
 function wordCount(command: Shape, words: readonly string[]): Misuse {

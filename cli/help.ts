@@ -1,40 +1,53 @@
-import { type Flag, globalFlagsOf } from "./argv.ts";
+import { commandsBelow, type Flag, globalFlagsOf } from "./argv.ts";
 import type { Command } from "./table.ts";
 
-/** Help for one command, or for all. No newline at the end. */
+/** Help for one command, for those below a word (`domains`), or for all. No newline at the end. */
 export function renderHelp(
   commands: readonly Command[],
-  command: Command | undefined,
+  topic: string | undefined,
   { color, columns }: { readonly color: boolean; readonly columns: number },
 ): string {
   // Beyond that, lines are hard to read; below, they wrap.
   const width = Math.min(Math.max(columns, 40), 80);
   const title = (text: string) => (color ? `\u001b[1m${text}\u001b[0m` : text);
   const block = (name: string, rows: readonly string[]) => (rows.length === 0 ? [] : ["", title(name), ...rows]);
-  if (command === undefined) {
+  const rows = (some: readonly Command[]) =>
+    columnsOf(
+      some.map(({ usage, summary }) => [usage, summary]),
+      width,
+    );
+  if (topic === undefined) {
     return [
       "Deploy an HTTP server or a static site, run it locally, query its logs.",
-      ...block("Usage", ["  tool <command> [flags]"]),
-      ...block(
-        "Commands",
-        columnsOf(
-          commands.map(({ usage, summary }) => [usage, summary]),
-          width,
-        ),
-      ),
+      ...block("Usage", ["  tool <command> [flags]", "  tool [stage]  (the same as tool deploy [stage])"]),
+      ...block("Commands", rows(commands)),
       ...block("Flags of every command", columnsOf(globalFlagsOf(undefined).map(flagRow), width)),
       ...block("Examples", [
         "  tool start --open",
+        "  tool deploy production",
         "  tool logs -f error",
         "  tool validate --strict --format json",
         "  tool help logs",
       ]),
     ].join("\n");
   }
+  const below = commandsBelow(topic, commands);
+  const command = commands.find(({ name }) => name === topic);
+  if (command === undefined) {
+    return [
+      ...block("Usage", [`  tool ${topic} <command> [flags]`]).slice(1),
+      ...block("Commands", rows(below)),
+      ...block(
+        "Examples",
+        below.flatMap(({ examples }) => examples.map((example) => `  tool ${example}`)),
+      ),
+    ].join("\n");
+  }
   const { usage, summary, flags, examples } = command;
   return [
     ...wrap(`${summary}.`, width),
     ...block("Usage", [`  tool ${usage}${flags.length > 0 ? " [flags]" : ""}`]),
+    ...(below.length > 0 ? block("Commands", rows(below)) : []),
     ...block("Flags", columnsOf(flags.map(flagRow), width)),
     ...block("Flags of every command", columnsOf(globalFlagsOf(command.name).map(flagRow), width)),
     ...block(

@@ -1,11 +1,11 @@
 // The map of the command line: every command, its flags, and the file that runs it, imported when it runs.
 import sade from "sade";
-import { readArgv } from "./argv.ts";
+import { commandsBelow, readArgv, unknownBelow } from "./argv.ts";
 import { type Context, contextOf, EXIT } from "./context.ts";
 import { renderHelp } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
-import { describeTable } from "./table.ts";
-import { explainUnknown } from "./unknown-command.ts";
+import { type Command, describeTable } from "./table.ts";
+import { explainUnknown, stagesHere } from "./unknown-command.ts";
 import { version } from "./version.ts";
 
 type Run = (context: Context) => Promise<number>;
@@ -13,6 +13,96 @@ type Run = (context: Context) => Promise<number>;
 /** A word in backquotes is what help calls the flag's value; `...` says that the flag may be repeated. */
 export const table = () =>
   sade("tool")
+    .command("deploy [stage]", "Build the app and put it in force as a stage (staging)")
+    .option("--no-build", "Deploy the files as they lie here, without the build hooks")
+    .example("                                 # the same as tool deploy staging")
+    .example("production                       # the same as tool deploy production")
+    .example("deploy staging --verbose         # says what is left out, and why")
+    .example("deploy production --format json")
+    .action(
+      (stage, flags): Run =>
+        async (context) =>
+          (await import("./commands/deploy.ts")).deploy(context, stage, flags),
+    )
+
+    .command("rollback [version]", "Put the deployment before in force again, or the one of a commit, tag or version")
+    .option("-s, --stage", "Roll `stage` back (staging)", "")
+    .example("rollback                         # again: back to where it was")
+    .example("rollback v1.4.0 --stage production")
+    .action(
+      (version, flags): Run =>
+        async (context) =>
+          (await import("./commands/rollback.ts")).rollback(context, version, flags),
+    )
+
+    .command("deploys", "List the deployments that are kept, newest first")
+    .option("-s, --stage", "Only those of `stage`", "")
+    .example("deploys")
+    .example("deploys --stage production --format json")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/deploys.ts")).deploys(context, flags),
+    )
+
+    .command("url", "Show where a stage answers")
+    .option("-s, --stage", "Of `stage` (staging)", "")
+    .option("-o, --open", "Open it in the browser", false)
+    .option("-c, --copy", "Copy it to the clipboard", false)
+    .example("url --open")
+    .example("curl $(tool url --stage production)")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/url.ts")).url(context, flags),
+    )
+
+    .command("prune", "Remove old deployments of a stage")
+    .option("-s, --stage", "Of `stage` (staging)", "")
+    .option("-r, --retain", "Keep the newest `number` of them (30)", "")
+    .example("prune --stage production --retain 10")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/prune.ts")).prune(context, flags),
+    )
+
+    .command("stack", "Show the stages with their endpoints, certificates, name servers")
+    .example("stack")
+    .action((): Run => async (context) => (await import("./commands/stack.ts")).status(context))
+
+    .command("stack status", "Show the same as stack")
+    .example("stack status --format json")
+    .action((): Run => async (context) => (await import("./commands/stack.ts")).status(context))
+
+    .command("stack plan", "Show what stack apply would change, and what would be made anew")
+    .example("stack plan")
+    .action((): Run => async (context) => (await import("./commands/stack.ts")).plan(context))
+
+    .command("stack apply", "Change stages, domains, alerts and warming to what tool.json says")
+    .option("-y, --yes", "Do not ask before something is made anew", false)
+    .example("stack apply")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/stack.ts")).apply(context, flags),
+    )
+
+    .command("stack delete", "Remove everything that deploying made, for all stages")
+    .option("-y, --yes", "Do not ask", false)
+    .option("--logs", "Remove the logs too", false)
+    .example("stack delete")
+    .example("stack delete --yes --logs")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/stack.ts")).remove(context, flags),
+    )
+
+    .command("stack policy", "Print the access policy that the account needs")
+    .example("stack policy > policy.json")
+    .action((): Run => async (context) => (await import("./commands/stack.ts")).policy(context))
+
     .command("start", "Run the app on this machine, behind the same proxy that it gets when deployed")
     .option("-c, --command", "Start the server with `command` instead", "")
     .option("-o, --open", "Open the browser when the app answers", false)
@@ -46,6 +136,19 @@ export const table = () =>
       (query, flags): Run =>
         async (context) =>
           (await import("./commands/logs.ts")).logs(context, query, flags),
+    )
+
+    .command("build", "Write what a deploy uploads to out.zip, or to stdout")
+    .option("-s, --stage", "Build for `stage` (staging)", "")
+    .option("--size", "List the files in it by size instead", false)
+    .example("build")
+    .example("build --stage production > app.zip")
+    .example("build --size | head -20           # what takes the room")
+    .example("build --verbose                   # what is left out, and why")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/build.ts")).build(context, flags),
     )
 
     .command("config", "Print tool.json with all defaults filled in")
@@ -102,15 +205,20 @@ export const table = () =>
     .example("version")
     .action((): Run => showVersion)
 
-    .command("help [command]", "Show what a command does and takes")
+    .command("help [command...]", "Show what a command does and takes")
     .example("help logs")
+    .example("help stack policy")
     .action((): Run => (context) => showHelp(context, []));
 
 /** Runs the words after `tool` and answers the exit code: 0 done, 1 failed, 2 misuse, 130 interrupted. */
 export async function run(io: Io, argv: readonly string[]): Promise<number> {
   const commands = describeTable(table());
-  const invocation = readArgv(argv, commands);
+  let invocation = readArgv(argv, commands);
   const context = contextOf(io, invocation.globals);
+  // `tool production`: a word that names a stage stands for deploying it, and no other word does.
+  if (invocation.kind === "unknown" && stagesHere(context.directory).includes(invocation.word)) {
+    invocation = readArgv(["deploy", ...argv], commands);
+  }
   switch (invocation.kind) {
     case "misuse":
       return context.misuse(invocation.message, invocation.hint);
@@ -139,21 +247,29 @@ async function showVersion(context: Context): Promise<number> {
 
 async function showHelp(context: Context, topic: readonly string[]): Promise<number> {
   const commands = describeTable(table());
-  const [name, ...more] = topic;
+  const [first, second] = topic;
+  const name = topic.length === 0 ? undefined : topic.join(" ");
   const command = commands.find((candidate) => candidate.name === name);
-  if (name !== undefined && (command === undefined || more.length > 0)) {
+  const below = first === undefined ? commands : commandsBelow(first, commands);
+  if (name !== undefined && command === undefined && (below.length === 0 || second !== undefined)) {
+    const owner = commands.find((candidate) => candidate.name === topic.slice(0, -1).join(" "));
     const { message, hint } =
-      command === undefined
-        ? explainUnknown(topic, commands, context)
-        : { message: `tool ${name} has no command ${JSON.stringify(more[0])}`, hint: `see tool help ${name}` };
+      below.length > 0 && topic.length === 2
+        ? unknownBelow(first!, second!, commands)
+        : owner === undefined
+          ? explainUnknown(topic, commands, context)
+          : {
+              message: `tool ${owner.name} has no command ${JSON.stringify(topic.at(-1))}`,
+              hint: `see tool help ${owner.name}`,
+            };
     return context.misuse(message, hint);
   }
   if (context.format === "json") {
-    const described = commands.map(({ minWords: _, maxWords: __, ...rest }) => rest);
-    const document = command === undefined ? { commands: described } : described.find((one) => one.name === name);
+    const describe = ({ minWords: _, maxWords: __, ...rest }: Command) => rest;
+    const document = command === undefined ? { commands: below.map(describe) } : describe(command);
     await context.print(JSON.stringify(document, null, 2));
   } else {
-    await context.print(renderHelp(commands, command, context.io.stdout));
+    await context.print(renderHelp(commands, name, context.io.stdout));
   }
   return EXIT.ok;
 }

@@ -1,11 +1,29 @@
-import type { Config } from "../schema/index.ts";
+import type { Config, ResolvedConfig } from "../schema/index.ts";
 
 // What a place to deploy to can do. Commands speak to this; that the one target there is is a function platform behind
 // a gateway shows only below cli/aws.
 
+/** The place that tool.json names. Nothing is called yet. */
+export async function openTarget(options: TargetOptions): Promise<Target> {
+  return (await import("./aws/target.ts")).openTarget(options);
+}
+
+export interface TargetOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** tool.json, checked, as it is written. */
+  readonly config: Config;
+  /** The same with all defaults, the region among them. Stages' overrides are not applied in either. */
+  readonly resolved: ResolvedConfig;
+}
+
 /** One app in one region of one account. Every method throws a `PlatformError` where the outside world failed. */
 export interface Target {
   readonly region: string;
+  /**
+   * Fails early, before anything is built: where credentials do not work, or the stage may not be deployed. The answer is
+   * what `deploy` goes on from.
+   */
+  look(stage: string, options: Watched): Promise<StageBefore>;
   /** Puts an artifact in force as the stage, making what is missing. An artifact that is in force already stays. */
   deploy(request: DeployRequest, options: Watched): Promise<DeployResult>;
   /** Puts an earlier deployment of the stage in force: the one before, or the one that a commit or version names. */
@@ -26,14 +44,17 @@ export interface Watched {
 /** What is under way. A phase begins, may say more, and ends; the next one begins after that. */
 export type ProgressEvent =
   | { readonly kind: "begin"; readonly phase: string }
-  /** Something to wait for, or to know: shown on the phase's line, and in full with --verbose. */
-  | { readonly kind: "note"; readonly phase: string; readonly text: string }
+  /** Something to wait for, or to know. A detail is of use to who watches, and to who wants to know it all. */
+  | { readonly kind: "note"; readonly phase: string; readonly text: string; readonly isDetail?: boolean }
   | { readonly kind: "end"; readonly phase: string; readonly text?: string };
 
-export interface DeployRequest {
+/** What a stage was before a deploy; of the target's own making. */
+export interface StageBefore {
   readonly stage: string;
-  /** tool.json, checked, as it is written. */
-  readonly config: Config;
+}
+
+export interface DeployRequest {
+  readonly before: StageBefore;
   readonly artifact: ArtifactFile;
   readonly commit: Commit | undefined;
 }

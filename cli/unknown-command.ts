@@ -6,34 +6,22 @@ import type { Context } from "./context.ts";
 import type { Command } from "./table.ts";
 
 /** Commands of the whole tool that this version leaves out. Naming one is no slip of the fingers. */
-const LATER = [
-  "deploy",
-  "rollback",
-  "deploys",
-  "build",
-  "metrics",
-  "url",
-  "prune",
-  "upgrade",
-  "stack",
-  "domains",
-  "env",
-  "team",
-];
+const LATER = ["metrics", "upgrade", "domains", "env", "team"];
 
 const DEFAULT_STAGES = ["development", "staging", "production"];
 
-/** Why the words name no command. A word that is no stage never deploys, and one that is says so plainly. */
+/** Why the words name neither a command nor a stage: a word that is no stage never deploys. */
 export function explainUnknown(words: readonly string[], commands: readonly Command[], context: Context): Misuse {
   const word = words[0]!;
-  const existing = commands.map(({ name }) => name);
+  const existing = [...new Set(commands.map(({ name }) => name.split(" ", 1)[0]!))];
   const here = `the commands are: ${existing.join(", ")}`;
   if (LATER.includes(word)) return { message: `tool ${words.join(" ")} is not part of this version`, hint: here };
-  if ([...DEFAULT_STAGES, ...stagesOf(context.directory)].includes(word)) {
-    return { message: `tool ${word} would deploy the stage ${word}, which is not part of this version`, hint: here };
-  }
-  const near = didYouMean(word, [...existing, ...LATER]);
+  const stages = stagesHere(context.directory);
+  const near = didYouMean(word, [...existing, ...LATER, ...stages]);
   const message = `unknown command ${JSON.stringify(word)}`;
+  if (near !== undefined && stages.includes(near)) {
+    return { message, hint: `did you mean tool ${near}, which deploys the stage ${near}?` };
+  }
   if (near === undefined) return { message, hint: here };
   return {
     message,
@@ -43,7 +31,11 @@ export function explainUnknown(words: readonly string[], commands: readonly Comm
   };
 }
 
-/** The stages that tool.json names, as far as it can be read: this only makes a message better. */
+/** The stages that a word can mean: the default ones, and those of tool.json as far as it can be read. */
+export function stagesHere(directory: string): string[] {
+  return [...DEFAULT_STAGES, ...stagesOf(directory)];
+}
+
 function stagesOf(directory: string): string[] {
   try {
     const { stages } = JSON.parse(readFileSync(join(directory, "tool.json"), "utf8"));

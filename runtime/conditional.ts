@@ -5,7 +5,8 @@ export interface Validators {
   readonly bytes: number;
   /** A strong one, with its quotes. */
   readonly etag: string;
-  readonly modifiedMs: number;
+  /** Absent where the time says nothing about the content: conditions on it are then as if they were not there. */
+  readonly modifiedMs?: number;
 }
 
 export type Answer =
@@ -17,22 +18,24 @@ export function answerTo(request: ProxyRequest, is: Validators): Answer {
   const { headers, method } = request;
   const ifMatch = headers["if-match"];
   const unmodifiedSince = secondsOf(headers["if-unmodified-since"]);
-  const seconds = Math.floor(is.modifiedMs / 1000);
+  const seconds = is.modifiedMs === undefined ? undefined : Math.floor(is.modifiedMs / 1000);
   if (ifMatch !== undefined) {
     if (!tagsOf(ifMatch).some((tag) => tag === "*" || tag === is.etag)) return { status: 412 };
-  } else if (unmodifiedSince !== undefined && seconds > unmodifiedSince) return { status: 412 };
+  } else if (unmodifiedSince !== undefined && seconds !== undefined && seconds > unmodifiedSince)
+    return { status: 412 };
 
   const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined) {
     if (tagsOf(ifNoneMatch).some((tag) => tag === "*" || tag.replace(/^W\//, "") === is.etag)) return { status: 304 };
   } else {
     const modifiedSince = secondsOf(headers["if-modified-since"]);
-    if (modifiedSince !== undefined && seconds <= modifiedSince) return { status: 304 };
+    if (modifiedSince !== undefined && seconds !== undefined && seconds <= modifiedSince) return { status: 304 };
   }
 
   const ifRange = headers["if-range"] as string | undefined;
   if (method !== "GET" || headers.range === undefined) return { status: 200 };
-  if (ifRange !== undefined && ifRange !== is.etag && secondsOf(ifRange) !== seconds) return { status: 200 };
+  if (ifRange !== undefined && ifRange !== is.etag && (seconds === undefined || secondsOf(ifRange) !== seconds))
+    return { status: 200 };
   return range(headers.range, is.bytes);
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Stats, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
@@ -13,6 +14,9 @@ const ENTRY_BYTES = 1024;
 /** Times of files tick: what is changed twice within a tick shows only once. Whole seconds are those of old file systems. */
 const TICK_MS = 20;
 const COARSE_TICK_MS = 2_000;
+
+/** 64 bits: the same for two versions of one file in none of all deployments. */
+const DIGEST_DIGITS = 16;
 
 /** One file at one time. */
 export interface FileVersion {
@@ -40,6 +44,8 @@ export interface CachedFile {
  */
 export class FileCache {
   readonly #entries = new Map<string, { file: CachedFile; watched: readonly Watched[]; bytes: number }>();
+  /** Of the versions that were asked for. */
+  readonly #digests = new WeakMap<FileVersion, string>();
   readonly #nowMs: () => number;
   #bytes = 0;
 
@@ -98,6 +104,23 @@ export class FileCache {
     }
   }
 
+  /** A hash of a version's bytes, counted once; undefined where the file is another one by now. */
+  async digest(path: string, file: CachedFile, version: FileVersion): Promise<string | undefined> {
+    const known = this.#digests.get(version);
+    if (known !== undefined) return known;
+    const hash = createHash("sha256");
+    const content = await this.content(path, file, version);
+    if (content !== undefined) hash.update(content);
+    else {
+      const handle = await openVersion(version);
+      if (handle === undefined) return undefined;
+      for await (const chunk of handle.createReadStream()) hash.update(chunk);
+    }
+    const digest = hash.digest("hex").slice(0, DIGEST_DIGITS);
+    this.#digests.set(version, digest);
+    return digest;
+  }
+
   #put(path: string, entry: { file: CachedFile; watched: readonly Watched[]; bytes: number }): void {
     this.#entries.set(path, entry);
     this.#bytes += entry.bytes;
@@ -136,6 +159,15 @@ export function versionOf(path: string): FileVersion | undefined {
   if (!stats?.isFile()) return undefined;
   const { dev, ino, size, mtimeMs, ctimeMs } = stats;
   return { path, bytes: size, modifiedMs: mtimeMs, mark: { dev, ino, size, mtimeMs, ctimeMs } };
+}
+
+/** The day that archives give all files which shall not depend on when they were built, in whatever time zone. */
+const ARCHIVE_DAY_MS = Date.UTC(1980, 0, 1);
+const DAY_MS = 24 * 3_600_000;
+
+/** Whether the time of a file says something about its content. */
+export function isDated({ modifiedMs }: FileVersion): boolean {
+  return Math.abs(modifiedMs - ARCHIVE_DAY_MS) > DAY_MS;
 }
 
 /** Undefined where it is gone, unreadable or another one by now. */

@@ -144,6 +144,13 @@ function java(build: string, jars: string): Found {
   };
 }
 
+/**
+ * The tags of wheels that run on Amazon Linux 2023, whose glibc is 2.34: a wheel has the tag of the oldest one that it
+ * runs with, and pip takes the very tags it is told, but for those older than 2014's.
+ */
+const PLATFORMS =
+  "platforms=$(printf ' --platform manylinux_2_%s_x86_64' 34 31 28 27 26 24 17)' --platform manylinux2014_x86_64'";
+
 function python({ directory, development, has }: Look): Found {
   const interpreter = !has("python") && has("python3") ? "python3" : "python";
   const found = {
@@ -152,9 +159,16 @@ function python({ directory, development, has }: Look): Found {
     environment: { PYTHONPATH: ".pypath" },
   } as const;
   if (directory.kind("requirements.txt") !== "file") return found;
-  const install = `${interpreter} -m pip install -r requirements.txt -t .pypath/`;
-  // Libraries for the platform, not for the developer's machine; some are published as source alone.
-  const forPlatform = `${install} --platform manylinux2014_x86_64 --python-version 3.14 --only-binary=:all:`;
-  const fallback = `{ echo "warning: not every library has a build for the platform, installing this machine's" >&2; ${install}; }`;
-  return { ...found, build: development ? install : `${forPlatform} || ${fallback}`, clean: "rm -r .pypath" };
+  const pip = `${interpreter} -m pip`;
+  // pip replaces nothing that is there already, and bytecode would be that of this machine's Python.
+  const install = `${pip} install -r requirements.txt -t .pypath --no-compile`;
+  if (development) return { ...found, build: `rm -rf .pypath; ${install}`, clean: "rm -r .pypath" };
+  // Libraries for the platform, not for the developer's machine. Of those published as source alone wheels are made here:
+  // pip takes them where they hold nothing that is bound to a machine, and else says which library has none.
+  const forPlatform = `${install} --only-binary=:all: --implementation cp --python-version 3.14$platforms`;
+  const fromSource = `${pip} wheel -r requirements.txt -w .tool/wheels && ${forPlatform} --find-links .tool/wheels`;
+  const hint =
+    "a library of requirements.txt has no wheel for Linux on x86-64 with Python 3.14: take another version of it";
+  const build = `rm -rf .pypath .tool/wheels; ${PLATFORMS}; ${forPlatform} || { ${fromSource}; } || { echo '${hint}' >&2; false; }`;
+  return { ...found, build, clean: "rm -r .pypath" };
 }

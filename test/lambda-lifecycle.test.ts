@@ -67,7 +67,9 @@ t.test("the log is one JSON entry a line, in order, with stage, version and comm
   const deployed = await deploy(t, { command, env: { TOOL_COMMIT: "81d3b2b" } }, { streams: false });
   await invoke(deployed, "GET", "/x", { a: "1" });
   await deployed.function.idle();
-  const lines = deployed.function.output.split("\n").filter((line) => !/^(START|END) /.test(line) && line !== "");
+  const lines = deployed.function.output
+    .split("\n")
+    .filter((line) => !/^(START|END|REPORT) /.test(line) && line !== "");
   const entries = lines.map((line) => JSON.parse(line) as Entry);
   t.same(
     entries.map(({ message }) => message),

@@ -16,7 +16,8 @@ export const logGroupName = (app: string) => `/aws/lambda/${app}`;
 /** One per account and region: bucket names are global to all accounts. */
 export const bucketName = (accountId: string, region: string) => `tool-${accountId}-${region}`;
 
-export const artifactKey = (app: string, sha256Hex: string) => `${app}/${sha256Hex}.zip`;
+export const artifactPrefix = (app: string) => `${app}/`;
+export const artifactKey = (app: string, sha256Hex: string) => `${artifactPrefix(app)}${sha256Hex}.zip`;
 
 /** The runtime for platforms without Node, shared by all apps of an account and region. */
 export const RUNTIME_LAYER = "tool-runtime";
@@ -50,4 +51,9 @@ export const domainSuffix = (region: string) => (region.startsWith("cn-") ? "ama
 export function partition(region: string): "aws" | "aws-cn" | "aws-us-gov" {
   if (region.startsWith("cn-")) return "aws-cn";
   return region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
+}
+
+/** `arn:aws:lambda:<region>:<account>:...`: the account is the fifth part of every ARN. */
+export function accountOf(arn: string): string {
+  return arn.split(":")[4] ?? "";
 }

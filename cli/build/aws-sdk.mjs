@@ -24,6 +24,8 @@ export async function bundleSdk(outdir, root) {
         minifySyntax: true,
         minifyWhitespace: true,
         supported: { "dynamic-import": false },
+        // Which Node a later SDK will need is no news for who deploys an app.
+        define: { "process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED": '"true"' },
         logLevel: "warning",
       }),
     ),

@@ -2,10 +2,12 @@
 // dist/bin/runtime/bootstrap.cjs, in dist/layer as it lies below /opt. `node cli/build/layer.mjs [x64|arm64]`.
 // Why this engine, and what it weighs, stands in runtime/README.md.
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { arch, platform } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { crc32, deflateRawSync } from "node:zlib";
 
 /** Pinned: the tests of the platform run with this one (TOOL_TEST_RUNTIME=dist/layer/tool/runtime npx tap ...). */
 const BUN = "1.4.5";
@@ -52,4 +54,20 @@ execFileSync(
   ],
   { stdio: ["ignore", "ignore", "inherit"] },
 );
+// What a deployment uploads, and its hash: the same bytes for the same executable, so that it is uploaded once.
+const { writeZip } = await import(new URL("../../dist/cli/artifact/zip.js", import.meta.url));
+const content = readFileSync(runtime);
+const zip = writeZip([
+  {
+    name: "tool/runtime",
+    mode: 0o100755,
+    crc32: crc32(content),
+    unpackedBytes: content.length,
+    isDeflated: true,
+    data: deflateRawSync(content, { level: 9 }),
+  },
+]);
+const sha256 = createHash("sha256").update(zip).digest("hex");
+writeFileSync(join(output, "tool-runtime.zip"), zip);
+writeFileSync(join(output, "tool-runtime.json"), `${JSON.stringify({ sha256, bytes: zip.length })}\n`);
 console.log(`${runtime}: ${(statSync(runtime).size / 1e6).toFixed(1)} MB, Bun ${BUN} for ${target}`);

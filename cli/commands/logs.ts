@@ -55,7 +55,13 @@ export async function logs(context: Context, words: string | undefined, flags: L
   }
 
   const files = flags.file === "" ? [] : [flags.file].flat();
-  const chosen = await chooseSource(context, { files, follow: flags.follow, sinceMs: bounds.since });
+  const chosen = await chooseSource(context, {
+    files,
+    follow: flags.follow,
+    sinceMs: bounds.since,
+    untilMs: bounds.until,
+    query: query.value,
+  });
   if ("message" in chosen) return context.misuse(chosen.message, chosen.hint);
   if (chosen.source.note !== undefined) await context.say(chosen.source.note);
 

@@ -1,4 +1,3 @@
-import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "../../grammar/entry.ts";
 import { openDevelopmentLog } from "../../runtime/development-log.ts";
@@ -12,7 +11,7 @@ import { logText } from "../output/log-text.ts";
 import { appEnvironment } from "../project/app-environment.ts";
 import { type ResolvedProject, resolveProject } from "../project/resolve-config.ts";
 import { type Address, parseAddress } from "../start/address.ts";
-import { writeFirstConfig } from "../start/first-run.ts";
+import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { nextFreePort } from "../start/next-free-port.ts";
 import { portOwner } from "../start/port-owner.ts";
 import { watchFile } from "../start/watch-file.ts";
@@ -40,9 +39,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     return context.misuse(`${written} is no address`, "write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000");
   }
   const path = join(context.directory, CONFIG_FILE);
-  if (io.stdin.isTTY && io.stderr.isTerminal && (await isAbsent(path)) && !(await writeFirstConfig(context))) {
-    return EXIT.interrupted;
-  }
+  if ((await wantsFirstConfig(context)) && !(await writeFirstConfig(context))) return EXIT.interrupted;
   const project = await readProject(context, flags);
   if (project.code !== undefined) return project.code;
 
@@ -217,11 +214,4 @@ function entryPrinter({ io, format, verbose }: Context): Log {
     });
     void io.stdout.write(lines.join(""));
   };
-}
-
-async function isAbsent(path: string): Promise<boolean> {
-  return access(path).then(
-    () => false,
-    (error: NodeJS.ErrnoException) => error.code === "ENOENT",
-  );
 }

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import type { Query } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { type Block, LineBlocks } from "./line-blocks.ts";
 import { followFiles, type OnRead, type PlainFile, readRotated, reasonOf } from "./read-files.ts";
@@ -25,13 +26,18 @@ export type Input = PlainFile | AsyncIterable<Block>;
 /** A source, or what is wrong with the words that name it. */
 export type Chosen = { readonly source: Source } | { readonly message: string; readonly hint?: string };
 
-/** `--file` before stdin (a FIFO or a regular file, and nothing followed) before the development log. */
+/**
+ * `--file` before stdin (a FIFO or a regular file, and nothing followed) before the log of the deployed app, joined with
+ * the development log, before that alone.
+ */
 export async function chooseSource(
   context: Context,
   asked: {
     readonly files: readonly string[];
     readonly follow: boolean;
     readonly sinceMs: number | undefined;
+    readonly untilMs: number | undefined;
+    readonly query: Query;
   },
 ): Promise<Chosen> {
   const { files, follow, sinceMs } = asked;
@@ -52,7 +58,10 @@ export async function chooseSource(
       },
     };
   }
-  return developmentSource(context, follow, sinceMs);
+  const development = developmentSource(context, follow, sinceMs);
+  const { deployedSource } = await import("./deployed-log.ts");
+  const isWritten = "source" in development && (follow || hasDevelopmentLog(context.directory));
+  return (await deployedSource(context, asked, isWritten ? development.source : undefined)) ?? development;
 }
 
 export const DEVELOPMENT_LOG = ".tool/development.ndjson";
@@ -177,14 +186,20 @@ function stdinHoldsData(): boolean {
   }
 }
 
+const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+
+function hasDevelopmentLog(directory: string): boolean {
+  const path = join(directory, DEVELOPMENT_LOG);
+  return isThere(path) || isThere(`${path}.1`);
+}
+
 function developmentSource(
   { directory, io }: Context,
   follow: boolean,
   sinceMs: number = io.nowMs() - 24 * 60 * 60 * 1000,
 ): Chosen {
   const path = join(directory, DEVELOPMENT_LOG);
-  const isThere = (file: string) => statSync(file, { throwIfNoEntry: false }) !== undefined;
-  const hasLog = isThere(path) || isThere(`${path}.1`);
+  const hasLog = hasDevelopmentLog(directory);
   if (!hasLog && !isThere(join(directory, "tool.json"))) {
     return {
       message: `there is no log to read: neither tool.json nor ${DEVELOPMENT_LOG} is in ${directory}`,

@@ -1,25 +1,78 @@
-import { writeFile } from "node:fs/promises";
+import { access, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { checkConfig } from "../../schema/index.ts";
+import { DEFAULT_REGION } from "../../schema/regions.ts";
 import { CONFIG_FILE } from "../config-file.ts";
 import type { Context } from "../context.ts";
+import { profileNames, profileRegion } from "../project/profile-region.ts";
 
-/** Asks on the terminal for the app's name and writes the smallest tool.json. False where no name was given. */
+/** Whether there is no tool.json, and somebody who could be asked. */
+export async function wantsFirstConfig({ io, directory }: Context): Promise<boolean> {
+  if (!io.stdin.isTTY || !io.stderr.isTerminal) return false;
+  return access(join(directory, CONFIG_FILE)).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === "ENOENT",
+  );
+}
+
+/**
+ * Asks on the terminal for the app's name, the credentials profile where this machine has any, and the region, and
+ * writes the smallest tool.json with them. False where a question was answered by Ctrl-C: nothing is written then.
+ */
 export async function writeFirstConfig(context: Context): Promise<boolean> {
   const { io, directory } = context;
-  await context.say(`There is no ${CONFIG_FILE} in ${directory}. The app's name is all that it needs.`);
-  const suggestion = suggestName(basename(directory));
+  await context.say(
+    `There is no ${CONFIG_FILE} in ${directory}. A few words make one; Enter takes what is in brackets.`,
+  );
+  const config: Record<string, unknown> = {};
+  const ask = (question: string, suggestion: string, field: (answer: string) => unknown, name: string) =>
+    askUntilValid(context, config, { question, suggestion, field, name });
+
+  if (!(await ask("Name", suggestName(basename(directory)), (answer) => answer, "name"))) return false;
+  const profiles = profileNames(io.env);
+  if (profiles.size > 0) {
+    const usual = io.env.CLOUD_PROFILE || (profiles.has("default") ? "default" : [...profiles][0]!);
+    await context.say(`  credentials profiles of this machine: ${[...profiles].join(", ")}`);
+    if (!(await ask("Profile", usual, (answer) => answer, "profile"))) return false;
+  }
+  const { profile } = config as { profile?: string };
+  const region =
+    io.env.CLOUD_REGION || (profile === undefined ? undefined : profileRegion(profile, io.env)) || DEFAULT_REGION;
+  if (!(await ask("Region", region, (answer) => [answer], "regions"))) return false;
+
+  await writeFile(join(directory, CONFIG_FILE), `${JSON.stringify(config, null, 2)}\n`, { flag: "wx" });
+  await context.say(`${CONFIG_FILE} written.\n`);
+  return true;
+}
+
+/** Until the file would be valid with the answer. False for Ctrl-C. */
+async function askUntilValid(
+  context: Context,
+  config: Record<string, unknown>,
+  {
+    question,
+    suggestion,
+    field,
+    name,
+  }: {
+    readonly question: string;
+    readonly suggestion: string;
+    readonly field: (answer: string) => unknown;
+    readonly name: string;
+  },
+): Promise<boolean> {
   for (;;) {
-    const answer = await io.ask(`Name (${suggestion}): `);
+    const answer = await context.io.ask(`${question} (${suggestion}): `);
     if (answer === undefined) return false;
-    const text = `${JSON.stringify({ name: answer.trim() || suggestion }, null, 2)}\n`;
-    const problem = checkConfig(text).problems.find(({ severity }) => severity === "error");
-    if (problem === undefined) {
-      await writeFile(join(directory, CONFIG_FILE), text, { flag: "wx" });
-      await context.say(`${CONFIG_FILE} written.\n`);
-      return true;
+    config[name] = field(answer.trim() || suggestion);
+    const { problems } = checkConfig(JSON.stringify(config));
+    const error = problems.find(({ severity }) => severity === "error");
+    // An unknown region is a warning: lists grow old. It is worth a word all the same.
+    const problem = error ?? problems[0];
+    if (problem !== undefined) {
+      await context.say(`${problem.message}${problem.hint === undefined ? "" : `\n  ${problem.hint}`}`);
     }
-    await context.say(`${problem.message}${problem.hint === undefined ? "" : `\n  ${problem.hint}`}`);
+    if (error === undefined) return true;
   }
 }
 

@@ -5,6 +5,7 @@ import { explain, explainAt, parseQuery, printQuery, type Query } from "../../gr
 import { parseLocation, parseRoute, routeCaptures, substitute } from "../../grammar/route/index.ts";
 import { DURATION_UNITS, humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import { parseGlob } from "../../schema/glob.ts";
+import { explainPattern, lineAt, readPattern } from "../../schema/ignore/index.ts";
 import { memberOf } from "../../schema/json.ts";
 import { isGlob, REGIONS } from "../../schema/regions.ts";
 import type { Schema } from "../../schema/shape.ts";
@@ -15,7 +16,6 @@ import { detailOf } from "./completion/keys.ts";
 import { REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
 import { scripts } from "./completion/values.ts";
 import type { EmbeddedString, ToolDocument, TreePlace } from "./document.ts";
-import { explainPattern, lineAt, readPattern } from "./ignore-words.ts";
 import type { ClientOptions } from "./methods.ts";
 import type { Project } from "./project.ts";
 import { rivals, sampleOf } from "./routes.ts";

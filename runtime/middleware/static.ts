@@ -6,7 +6,7 @@ import { answerTo } from "../conditional.ts";
 import { contentTypeOf } from "../content-type.ts";
 import type { EntryLog } from "../entries.ts";
 import { type Handler, type Header, type ProxyRequest, type ProxyResponse, varyBy } from "../exchange.ts";
-import { type CachedFile, FileCache, type FileVersion, openVersion, versionOf } from "../file-cache.ts";
+import { type CachedFile, FileCache, type FileVersion, isDated, openVersion, versionOf } from "../file-cache.ts";
 import { proxyError } from "../proxy-error.ts";
 import { type Found, findFile, namedPath, type StaticOptions, servedFile } from "../static-files.ts";
 
@@ -134,12 +134,14 @@ async function serve(
       });
       return proxyError(request, 500, `the file has ${bytes} bytes, a served file at most ${MAX_FILE_BYTES} (6 MB)`);
     }
-    const etag = etagOf(version, coding);
-    const decision = answerTo(request, { bytes, etag, modifiedMs });
-    const validators: Header[] = [
-      ["ETag", etag],
-      ["Last-Modified", new Date(modifiedMs).toUTCString()],
-    ];
+    const isTimed = isDated(version);
+    const mark = isTimed ? markOf(version) : await cache.digest(named, file, version);
+    if (mark === undefined) return undefined;
+    // A sibling is another body, so that it has another tag.
+    const etag = coding === undefined ? `"${mark}"` : `"${mark}-${coding}"`;
+    const decision = answerTo(request, { bytes, etag, ...(isTimed && { modifiedMs }) });
+    const validators: Header[] = [["ETag", etag]];
+    if (isTimed) validators.push(["Last-Modified", new Date(modifiedMs).toUTCString()]);
     if (decision.status === 304) return { status: 304, headers: validators, body: undefined };
     if (decision.status === 412) return proxyError(request, 412, "the file is not the one that the request is about");
     if (decision.status === 416) {
@@ -164,8 +166,7 @@ async function serve(
   }
 }
 
-/** A sibling is another body, so that it has another tag. Microseconds are what a number of JavaScript has of the time. */
-function etagOf({ bytes, modifiedMs }: FileVersion, coding: string | undefined): string {
-  const version = `${bytes.toString(16)}-${Math.round(modifiedMs * 1000).toString(16)}`;
-  return coding === undefined ? `"${version}"` : `"${version}-${coding}"`;
+/** Microseconds are what a number of JavaScript has of the time. */
+function markOf({ bytes, modifiedMs }: FileVersion): string {
+  return `${bytes.toString(16)}-${Math.round(modifiedMs * 1000).toString(16)}`;
 }

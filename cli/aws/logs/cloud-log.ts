@@ -17,10 +17,15 @@ export interface CloudLogRequest {
   /** Go on for what is written later, until the signal. */
   readonly follow: boolean;
   readonly nowMs: () => number;
+  /** Following goes on where this returns; it is called once for each time that the log cannot be read. */
+  readonly onTrouble: (error: unknown) => void;
 }
 
 /** Between two looks at a log that is followed. Half a dozen patterns stay below the quota of 5 calls a second. */
 const POLL_MS = 1500;
+
+/** Between two looks while the log cannot be read. */
+const MAX_WAIT_MS = 30_000;
 
 /** Events are found some seconds after they were written: so far a look goes back behind the newest one. */
 const LATE_MS = 15_000;
@@ -57,12 +62,20 @@ export async function* readCloudLog(
     }
   };
   yield* read(follow ? { ...period, endMs: request.untilMs === undefined ? undefined : period.endMs } : period);
+  let failures = 0;
   while (follow && !signal.aborted && (request.untilMs === undefined || nowMs() < request.untilMs)) {
-    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+    await sleep(Math.min(POLL_MS * 2 ** failures, MAX_WAIT_MS), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const startMs = Math.max(period.startMs, shown.newestMs - LATE_MS);
     shown.forgetBefore(startMs);
-    yield* read({ startMs, endMs: undefined });
+    try {
+      yield* read({ startMs, endMs: undefined });
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (failures === 0) request.onTrouble(error);
+      failures++;
+    }
   }
 }
 

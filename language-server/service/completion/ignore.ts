@@ -1,6 +1,6 @@
 import type { CompletionItem } from "vscode-languageserver-types";
+import { lineAt, readPattern } from "../../../schema/ignore/index.ts";
 import type { ToolDocument } from "../document.ts";
-import { lineAt, readPattern } from "../ignore-words.ts";
 import type { Project } from "../project.ts";
 import { KIND } from "./candidate.ts";
 

@@ -17,6 +17,11 @@ export interface GatewayRequest {
 export interface GatewayNames {
   readonly stage: string;
   readonly domainName: string;
+  readonly apiId?: string;
+  readonly accountId?: string;
+  /** What stands before the path where the API is asked under its own domain: a base path in the place of the stage. */
+  readonly basePath?: string;
+  readonly stageVariables?: Readonly<Record<string, string>>;
 }
 
 /** They belong to the connection and do not get through. */
@@ -56,24 +61,25 @@ function forwarded(request: GatewayRequest): [string, string][] {
 function restEvent(request: GatewayRequest, path: string, query: string, headers: Pairs, names: GatewayNames): object {
   // "REST APIs do not support the semicolon in query strings: the data is split there."
   const parameters = query.split(/[&;]/).filter(Boolean).map(parameter);
+  const { basePath } = names;
   return {
     resource: path === "/" ? "/" : "/{proxy+}",
-    path,
+    path: `${basePath ?? ""}${path}`,
     httpMethod: request.method,
     headers: lastOf(headers),
     multiValueHeaders: listsOf(headers),
     queryStringParameters: parameters.length === 0 ? null : lastOf(parameters),
     multiValueQueryStringParameters: parameters.length === 0 ? null : listsOf(parameters),
     pathParameters: path === "/" ? null : { proxy: path.slice(1) },
-    stageVariables: null,
+    stageVariables: names.stageVariables ?? null,
     requestContext: {
       resourceId: "2gxmpl",
       resourcePath: path === "/" ? "/" : "/{proxy+}",
       httpMethod: request.method,
       extendedRequestId: "JJbxmplHYosFVYQ=",
       requestTime: "21/Nov/2026:07:08:09 +0000",
-      path: `/${names.stage}${path}`,
-      accountId: "123456789012",
+      path: `${basePath ?? `/${names.stage}`}${path}`,
+      accountId: names.accountId ?? "123456789012",
       protocol: "HTTP/1.1",
       stage: names.stage,
       domainPrefix: names.domainName.split(".")[0],
@@ -89,7 +95,7 @@ function restEvent(request: GatewayRequest, path: string, query: string, headers
         userArn: null,
       },
       domainName: names.domainName,
-      apiId: "70ixmpl4fl",
+      apiId: names.apiId ?? "70ixmpl4fl",
     },
     ...bodyOf(request.body),
   };

@@ -21,7 +21,30 @@ export interface FunctionOptions {
   readonly initTimeoutMs?: number;
   /** All processes are stopped between two invocations. */
   readonly freezes?: boolean;
+  /** As whom the function runs; a function called `test` where it is absent. */
+  readonly identity?: FunctionIdentity;
+  /** Gets what goes to `output`, too, as it comes. */
+  readonly onOutput?: (text: string) => void;
 }
+
+export interface FunctionIdentity {
+  readonly name: string;
+  readonly version: string;
+  readonly region: string;
+  /** As it was invoked: with the alias. */
+  readonly arn: string;
+  readonly memoryMiB: number;
+  readonly logStream: string;
+}
+
+const TEST_IDENTITY: FunctionIdentity = {
+  name: "test",
+  version: "7",
+  region: "eu-west-1",
+  arn: "arn:aws:lambda:eu-west-1:123456789012:function:test",
+  memoryMiB: 512,
+  logStream: "2026/11/21/[7]0123456789abcdef",
+};
 
 export interface FunctionError {
   readonly errorType: string;
@@ -91,12 +114,21 @@ export class LocalFunction {
     const environment = await this.#ready();
     if ("errorType" in environment) return { kind: "error", error: environment };
     const id = randomUUID();
-    this.output += `START RequestId: ${id} Version: $LATEST\n`;
+    this.#write(`START RequestId: ${id} Version: ${this.options.identity?.version ?? "$LATEST"}\n`);
+    const begin = performance.now();
     const result = await environment.invoke(id, payload, timeoutMs);
     void ended(result).then(() => {
-      this.output += `END RequestId: ${id}\n`;
+      this.#write(`END RequestId: ${id}\n`);
+      this.#write(
+        reportOf(id, result, performance.now() - begin, environment, this.options.identity?.memoryMiB ?? 512),
+      );
     });
     return result;
+  }
+
+  #write(text: string): void {
+    this.output += text;
+    this.options.onOutput?.(text);
   }
 
   /** An initialisation that fails is done once more, in the time of the invocation, before it counts. */
@@ -105,13 +137,13 @@ export class LocalFunction {
     const { initTimeoutMs = 10_000, timeoutMs = 3_000 } = this.options;
     for (const limitMs of [initTimeoutMs, timeoutMs]) {
       this.starts += 1;
-      const environment = await Environment.start(this.options, (text) => {
-        this.output += text;
-      });
+      const begin = performance.now();
+      const environment = await Environment.start(this.options, (text) => this.#write(text));
       this.#environment = environment;
       const failure = await environment.untilReady(limitMs);
+      environment.initMs = performance.now() - begin;
       if (failure === undefined) return environment;
-      this.output += `INIT_REPORT Phase: init Status: ${failure.errorType}\n`;
+      this.#write(`INIT_REPORT Phase: init Status: ${failure.errorType}\n`);
       if (limitMs === timeoutMs) return failure;
     }
     throw new Error("unreachable");
@@ -124,6 +156,22 @@ async function ended(result: InvokeResult): Promise<void> {
     result.body.once("end", resolve);
     result.body.once("close", resolve);
   });
+}
+
+/** The last line of an invocation; the first of an environment says how long the initialisation took, too. */
+function reportOf(id: string, result: InvokeResult, ms: number, environment: Environment, memoryMiB: number): string {
+  const fields = [
+    `REPORT RequestId: ${id}`,
+    `Duration: ${ms.toFixed(2)} ms`,
+    `Billed Duration: ${Math.ceil(ms)} ms`,
+    `Memory Size: ${memoryMiB} MB`,
+    `Max Memory Used: ${Math.min(memoryMiB, 96)} MB`,
+  ];
+  if (environment.initMs !== undefined) fields.push(`Init Duration: ${environment.initMs.toFixed(2)} ms`);
+  environment.initMs = undefined;
+  if (result.kind === "error" && result.error.errorType === "Sandbox.Timedout") fields.push("Status: timeout");
+  else if (result.kind === "error") fields.push(`Status: error\tError Type: ${result.error.errorType}`);
+  return `${fields.join("\t")}\t\n`;
 }
 
 interface Running {
@@ -143,6 +191,8 @@ class Environment {
   #running: Running | undefined;
   #onReady: ((failure: FunctionError | undefined) => void) | undefined;
   #initError: FunctionError | undefined;
+  /** How long it took to start; undefined once it was reported. */
+  initMs: number | undefined;
   isGone = false;
 
   static async start(options: FunctionOptions, write: (text: string) => void): Promise<Environment> {
@@ -214,7 +264,7 @@ class Environment {
         "Content-Type": "application/json",
         "Lambda-Runtime-Aws-Request-Id": id,
         "Lambda-Runtime-Deadline-Ms": String(Date.now() + timeoutMs),
-        "Lambda-Runtime-Invoked-Function-Arn": "arn:aws:lambda:eu-west-1:123456789012:function:test",
+        "Lambda-Runtime-Invoked-Function-Arn": (this.#options.identity ?? TEST_IDENTITY).arn,
         "Lambda-Runtime-Trace-Id": `Root=1-${Math.floor(Date.now() / 1000).toString(16)}-${randomBytes(12).toString("hex")};Parent=${randomBytes(8).toString("hex")};Sampled=0`,
       });
       waiting.end(payload);
@@ -241,7 +291,7 @@ class Environment {
   }
 
   #start(): void {
-    const { command, directory, env } = this.#options;
+    const { command, directory, env, identity = TEST_IDENTITY } = this.#options;
     const { port } = this.#server.address() as AddressInfo;
     this.#server.on("request", (req, res) => this.#answer(req, res));
     const [program, ...args] = command;
@@ -255,15 +305,15 @@ class Environment {
         TZ: ":UTC",
         LAMBDA_TASK_ROOT: directory,
         LAMBDA_RUNTIME_DIR: "/var/runtime",
-        AWS_REGION: "eu-west-1",
-        AWS_DEFAULT_REGION: "eu-west-1",
+        AWS_REGION: identity.region,
+        AWS_DEFAULT_REGION: identity.region,
         AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
-        AWS_LAMBDA_FUNCTION_NAME: "test",
-        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: "512",
-        AWS_LAMBDA_FUNCTION_VERSION: "7",
+        AWS_LAMBDA_FUNCTION_NAME: identity.name,
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(identity.memoryMiB),
+        AWS_LAMBDA_FUNCTION_VERSION: identity.version,
         AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
-        AWS_LAMBDA_LOG_GROUP_NAME: "/aws/lambda/test",
-        AWS_LAMBDA_LOG_STREAM_NAME: "2026/11/21/[7]0123456789abcdef",
+        AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${identity.name}`,
+        AWS_LAMBDA_LOG_STREAM_NAME: identity.logStream,
         AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}`,
         _HANDLER: "index.handler",
         ...env,

@@ -2,7 +2,7 @@
 // gateways' pages give. What it cannot make sense of is answered as they do, with their bare error messages.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { eventOf, type GatewayKind } from "./events.ts";
+import { eventOf, type GatewayKind, type GatewayNames } from "./events.ts";
 import type { InvokeResult, LocalFunction } from "./function.ts";
 
 /** "Payload size: 10 MB" of API Gateway; an event of more than 6 MB the function does not get. */
@@ -16,8 +16,12 @@ const METHODS = new Set(["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "P
 
 export interface GatewayOptions {
   readonly kind: GatewayKind;
-  readonly target: LocalFunction;
+  readonly target: Pick<LocalFunction, "invoke">;
   readonly stage?: string;
+  /** What the event says of the API; of one that serves no other purpose where it is absent. */
+  readonly names?: Partial<GatewayNames>;
+  /** The path and query that the gateway sees, where it is not the request's own. */
+  readonly url?: string;
   /** `responseTransferMode: STREAM`, or a function URL's RESPONSE_STREAM. */
   readonly streams: boolean;
 }
@@ -28,13 +32,7 @@ export interface Gateway {
 }
 
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const server = createServer((req, res) => {
-    void answer(req, res, options).catch((error: Error) => {
-      // A result that no gateway could read: a row must see that.
-      if (!res.headersSent) refuse(res, 502, `malformed answer: ${error.message}`);
-      else res.destroy();
-    });
-  });
+  const server = createServer((req, res) => void serveThroughGateway(req, res, options));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
@@ -46,6 +44,19 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
+/** One request, whatever listened for it. */
+export async function serveThroughGateway(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: GatewayOptions,
+): Promise<void> {
+  await answer(req, res, options).catch((error: Error) => {
+    // A result that no gateway could read: a row must see that.
+    if (!res.headersSent) refuse(res, 502, `malformed answer: ${error.message}`);
+    else res.destroy();
+  });
+}
+
 async function answer(req: IncomingMessage, res: ServerResponse, options: GatewayOptions): Promise<void> {
   const { kind, target, stage = "production", streams } = options;
   const parts: Buffer[] = [];
@@ -54,13 +65,13 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Gatewa
   if (body.length > MAX_REQUEST_BYTES) return refuse(res, 413, "Request Too Long");
   const method = req.method ?? "GET";
   if (!METHODS.has(method)) return refuse(res, 403, "Missing Authentication Token");
-  const [url = "/"] = (req.url ?? "/").split("#", 1);
+  const [url = "/"] = (options.url ?? req.url ?? "/").split("#", 1);
   if (kind === "rest" && /\?.*[|{}]/.test(url)) return refuse(res, 400, "Bad Request");
   const { rawHeaders } = req;
   const event = eventOf(
     kind,
     { method, target: url, rawHeaders, body, ip: req.socket.remoteAddress ?? "" },
-    { stage, domainName: "r3pmxmplak.execute-api.eu-west-1.amazonaws.com" },
+    { stage, domainName: "r3pmxmplak.execute-api.eu-west-1.amazonaws.com", ...options.names },
   );
   const payload = JSON.stringify(event);
   if (Buffer.byteLength(payload) > MAX_EVENT_BYTES) return refuse(res, 413, "Request Too Long");
@@ -70,7 +81,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Gatewa
   return sendDocument(res, kind, await documentOf(result));
 }
 
-function refuse(res: ServerResponse, status: number, message: string): void {
+export function refuse(res: ServerResponse, status: number, message: string): void {
   const body = JSON.stringify({ message });
   res.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length, Connection: "close" });
   res.end(body);

@@ -12,28 +12,39 @@ export function lineAt(text: string, offset: number): Line {
 }
 
 export interface IgnorePattern extends Span {
+  /** Without the exclamation mark and what the line ends with. */
   readonly text: string;
   readonly isNegated: boolean;
 }
 
-/** The pattern of a line of .toolignore, without its exclamation mark; undefined for comments and empty lines. */
+/**
+ * The pattern of a line of .toolignore; undefined for comments and empty lines. Blanks at the end count where a backslash
+ * stands before them, and `\#` and `\!` begin a name, as in a .gitignore.
+ */
 export function readPattern({ text, start }: Line): IgnorePattern | undefined {
   if (text.startsWith("#") || text.trim() === "") return undefined;
   const isNegated = text.startsWith("!");
-  const pattern = text.slice(isNegated ? 1 : 0).trimEnd();
+  const pattern = withoutBlanks(text.slice(isNegated ? 1 : 0));
   const from = start + (isNegated ? 1 : 0);
   return { text: pattern, isNegated, start: from, end: from + pattern.length };
 }
 
 /** What a pattern does, in words. */
 export function explainPattern({ text, isNegated }: IgnorePattern): string {
+  const inProject = /^\.?\//.exec(text);
   const what =
     text === "*"
       ? "everything"
-      : text.startsWith("./")
-        ? `\`${text.slice(2)}\` of the project's own folder`
+      : inProject !== null
+        ? `\`${text.slice(inProject[0].length)}\` of the project's own folder`
         : `every path that contains \`${text}\``;
   if (isNegated) return `Keeps ${what} in the deployment, whatever the lines before say.`;
   const more = text === "*" ? " Lines behind it that begin with `!` say what goes along." : "";
   return `Leaves ${what} out of the deployment.${more}`;
+}
+
+function withoutBlanks(text: string): string {
+  const trimmed = text.trimEnd();
+  const backslashes = /\\*$/.exec(trimmed)![0].length;
+  return backslashes % 2 === 1 ? text.slice(0, trimmed.length + 1) : trimmed;
 }

@@ -1,0 +1,169 @@
+import { hash as hashOf } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { type Config, forStage, type Inference } from "../../schema/index.ts";
+import type { Context } from "../context.ts";
+import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
+import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
+import { collectFiles, type FoundFile, type LeftOut, unreadable } from "./collect.ts";
+import { deflateFiles, type MadeFile } from "./deflate.ts";
+import { openDeflateCache } from "./deflate-cache.ts";
+import { type Delivery, deliveryOf, runtimeFiles } from "./delivery.ts";
+import { checkUnpackedSize } from "./limits.ts";
+import type { BuildProblem } from "./problem.ts";
+import { writeZip } from "./zip.ts";
+
+/** What is uploaded, and how it is run. */
+export interface Artifact extends Delivery {
+  readonly zip: Uint8Array;
+  /** Of the zip, as the platform gives it for a function's code. */
+  readonly sha256Base64: string;
+  /** Of the zip. */
+  readonly bytes: number;
+  readonly unpackedBytes: number;
+  readonly files: readonly ArtifactFile[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+export interface ArtifactFile {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** What happens while an artifact is built, for whoever shows it. */
+export type BuildEvent =
+  | { readonly kind: "command"; readonly hook: HookName; readonly command: string }
+  | { readonly kind: "commanded"; readonly hook: HookName; readonly command: string; readonly durationMs: number }
+  /** Nothing failed, but the deployment may. */
+  | { readonly kind: "warning"; readonly message: string; readonly hint?: string }
+  | { readonly kind: "packing"; readonly done: number; readonly files: number; readonly bytes: number }
+  | { readonly kind: "packed"; readonly files: number; readonly bytes: number; readonly durationMs: number };
+
+export interface BuildOptions {
+  readonly context: Context;
+  /** tool.json as it was checked. */
+  readonly config: Config;
+  /** For the platform, not for development. */
+  readonly inference: Inference;
+  readonly stage: string;
+  /** What the stage's hooks get besides the shell's variables and those of tool.json. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** False: the files as they lie there, no hook runs. */
+  readonly runsHooks?: boolean;
+  readonly report: (event: BuildEvent) => void;
+}
+
+export type BuildResult =
+  | { readonly ok: true; readonly artifact: Artifact }
+  | { readonly ok: false; readonly isInterrupted: boolean; readonly problems: readonly BuildProblem[] };
+
+const BUILD_HOOKS = ["prebuild", "build", "postbuild"] as const satisfies HookName[];
+
+/**
+ * Builds what is deployed to a stage: the hooks prebuild, build and postbuild, then the files that .toolignore leaves and
+ * the runtime's own, as a zip that is the same for the same files. Expected failures are problems, all that are found.
+ */
+export async function buildArtifact(options: BuildOptions): Promise<BuildResult> {
+  const { context, inference, stage, report } = options;
+  const config = forStage(options.config, stage);
+  const failed = (...problems: BuildProblem[]): BuildResult => ({ ok: false, isInterrupted: false, problems });
+  if (options.runsHooks !== false) {
+    const stopped = await runBuildHooks({ ...options, config });
+    if (stopped !== undefined) return stopped;
+  }
+  const beginMs = performance.now();
+  const ignore = readIgnore(context.directory);
+  if (typeof ignore !== "string") return failed(ignore);
+  const collected = await collectFiles({ directory: context.directory, ignore, ...usualFor(inference) });
+  if (collected.problems.length > 0) return failed(...collected.problems);
+  const files: (FoundFile | MadeFile)[] = [...collected.files, ...runtimeFiles(config, inference, stage)];
+  const delivery = deliveryOf(inference);
+  const tooLarge = checkUnpackedSize(files, delivery.needsLayer);
+  if (tooLarge !== undefined) return failed(tooLarge);
+
+  const unpackedBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const cache = openDeflateCache(cacheFolder(context), projectKey(context.directory));
+  const { entries, problems } = await deflateFiles(files, cache, (done) =>
+    report({ kind: "packing", done, files: files.length, bytes: unpackedBytes }),
+  );
+  if (problems.length > 0) return failed(...problems);
+  const zip = writeZip(entries);
+  const durationMs = Math.round(performance.now() - beginMs);
+  report({ kind: "packed", files: files.length, bytes: zip.length, durationMs });
+  return {
+    ok: true,
+    artifact: {
+      ...delivery,
+      zip,
+      sha256Base64: hashOf("sha256", zip, "base64"),
+      bytes: zip.length,
+      // As read: a file may have grown since it was found.
+      unpackedBytes: entries.reduce((sum, entry) => sum + entry.unpackedBytes, 0),
+      files: entries.map((entry) => ({ name: entry.name, bytes: entry.unpackedBytes })),
+      leftOut: collected.leftOut,
+    },
+  };
+}
+
+async function runBuildHooks(options: BuildOptions): Promise<BuildResult | undefined> {
+  const { context, config, inference, stage, report } = options;
+  if (config.hooks?.build === undefined && inference.build === undefined && inference.note !== undefined) {
+    return { ok: false, isInterrupted: false, problems: [{ code: "artifact/no-build", message: inference.note }] };
+  }
+  const env = withPackageBinaries(
+    { ...appEnvironment(context, config, stage), ...options.env, TOOL_STAGE: stage },
+    context.directory,
+  );
+  for (const hook of BUILD_HOOKS) {
+    const done = await runCommands(context, commandsOf(hook, config, inference), {
+      env,
+      output: context.verbose ? "shown-on-stderr" : "kept",
+      onBegin: (command) => report({ kind: "command", hook, command }),
+      onEnd: ({ command, durationMs }) => report({ kind: "commanded", hook, command, durationMs }),
+    });
+    const last = done.at(-1);
+    if (last?.isInterrupted) return { ok: false, isInterrupted: true, problems: [] };
+    if (last !== undefined && last.code !== 0) {
+      const output = last.output.trimEnd();
+      const problem = {
+        code: "hook/failed",
+        message: `${hook} failed: ${howItEnded(last)}`,
+        ...(output && { output }),
+      };
+      return { ok: false, isInterrupted: false, problems: [problem] };
+    }
+  }
+  return undefined;
+}
+
+/** What a runtime's tools leave behind and what it needs, on top of what every project has. */
+function usualFor({ runtime }: Inference) {
+  const usual = [{ pattern: "node_modules/.cache/", why: "what tools remember between their runs" }];
+  // Bytecode is bound to the very version of Python, and holds the time at which its source was written.
+  if (runtime === "python") usual.push({ pattern: "__pycache__/", why: "bytecode for this machine's Python" });
+  return { usual, needed: runtime === "python" ? [".pypath"] : [] };
+}
+
+function readIgnore(directory: string): string | BuildProblem {
+  try {
+    return readFileSync(join(directory, ".toolignore"), "utf8");
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "" : unreadable(".toolignore", error);
+  }
+}
+
+/** Undefined where the user has no home, as some build machines' users: what they leave nobody would find again. */
+function cacheFolder({ io: { env } }: Context): string | undefined {
+  const home = env.HOME || homedir();
+  if (!env.XDG_CACHE_HOME && !existsSync(home)) return undefined;
+  return join(env.XDG_CACHE_HOME || join(home, ".cache"), "tool", "artifacts");
+}
+
+/** The folder's name for people who look into the cache, and its path, as names are taken twice. */
+function projectKey(directory: string): string {
+  const name = basename(directory)
+    .replace(/[^\w-]+/g, "-")
+    .slice(0, 40);
+  return `${name}-${hashOf("sha256", `${directory}\0${process.versions.zlib}`, "hex").slice(0, 16)}`;
+}

@@ -1,0 +1,202 @@
+import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import {
+  type Decision,
+  decide,
+  type IgnoreOptions,
+  type IgnoreRule,
+  mayHold,
+  parseIgnore,
+  ROOT,
+} from "../../schema/ignore/index.ts";
+import type { BuildProblem } from "./problem.ts";
+
+/** What goes along. Names have `/` between them; a folder's ends in one. */
+export type FoundFile = { readonly name: string; readonly bytes: number } & (
+  | { readonly kind: "file"; readonly path: string; readonly isExecutable: boolean; readonly modifiedMs: number }
+  | { readonly kind: "link"; readonly target: string }
+  /** One that holds nothing. */
+  | { readonly kind: "folder" }
+);
+
+export interface LeftOut {
+  /** A folder's ends in `/`; what is in it is left out with it. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface Collected {
+  readonly files: readonly FoundFile[];
+  readonly leftOut: readonly LeftOut[];
+  readonly problems: readonly BuildProblem[];
+}
+
+export interface CollectOptions {
+  /** Absolute. */
+  readonly directory: string;
+  /** The text of .toolignore. */
+  readonly ignore: string;
+  /** Lines like those of .toolignore that stand before it, with what they leave out in words. */
+  readonly usual?: readonly { readonly pattern: string; readonly why: string }[];
+  /** Folders at the top whose names begin with a dot and that go along all the same. */
+  readonly needed?: readonly string[];
+}
+
+/** Never part of a deployment, whatever .toolignore says: at the top, and `.git` anywhere. */
+const OURS: Readonly<Record<string, string>> = {
+  ".tool": "tool's own files",
+  "out.zip": "what tool build writes",
+};
+
+/** So long may the walk keep the process from hearing a signal. */
+const TURN_MS = 20;
+
+/** Walks the project: every file with its size, and every path left out with the reason. Links are not followed. */
+export async function collectFiles(options: CollectOptions): Promise<Collected> {
+  const root = realpathSync(options.directory);
+  const files: FoundFile[] = [];
+  const leftOut: LeftOut[] = [];
+  const problems: BuildProblem[] = [];
+  const usual = (options.usual ?? []).map(({ pattern, why }) => ({ ...parseIgnore(pattern)[0]!, why }));
+  const rules: (IgnoreRule & { readonly why?: string })[] = [...usual, ...parseIgnore(options.ignore)];
+  const ignore: IgnoreOptions = {
+    rules,
+    isNeeded: (names) => names.lastIndexOf("node_modules", -2) >= 0 || options.needed?.includes(names[0]!) === true,
+  };
+  let turnedMs = performance.now();
+
+  await walk("", root, ROOT);
+  return { files, leftOut, problems };
+
+  async function walk(prefix: string, path: string, folder: Decision): Promise<void> {
+    const entries = listFolder(prefix, path);
+    if (entries === undefined) return;
+    if (entries.length === 0 && prefix !== "" && folder.reason === undefined) {
+      files.push({ kind: "folder", name: prefix, bytes: 0 });
+    }
+    for (const entry of entries) {
+      const name = prefix + entry.name;
+      const isFolder = entry.isDirectory();
+      const shown = isFolder ? `${name}/` : name;
+      const own = entry.name === ".git" ? "Git's own files" : prefix === "" ? OURS[entry.name] : undefined;
+      if (own !== undefined) {
+        leftOut.push({ path: shown, reason: own });
+        continue;
+      }
+      const decision = decide(folder, entry.name, isFolder, ignore);
+      if (decision.reason !== undefined) {
+        const before = { files: files.length, leftOut: leftOut.length };
+        if (isFolder && mayHold(decision, ignore)) await walk(shown, join(path, entry.name), decision);
+        // Said once for a folder, unless something of it goes along.
+        if (files.length === before.files) {
+          leftOut.length = before.leftOut;
+          leftOut.push({ path: shown, reason: reasonOf(decision) });
+        }
+        continue;
+      }
+      if (isFolder) await walk(shown, join(path, entry.name), decision);
+      else addFile(entry, name, join(path, entry.name));
+      if (performance.now() - turnedMs > TURN_MS) {
+        await turn();
+        turnedMs = performance.now();
+      }
+    }
+  }
+
+  function listFolder(prefix: string, path: string): Dirent[] | undefined {
+    try {
+      const entries = readdirSync(path, { withFileTypes: true });
+      // Where bytes are no UTF-8 this character stands for them, and the file has another name.
+      if (entries.some(({ name }) => name.includes("\ufffd"))) {
+        for (const bytes of readdirSync(path, { encoding: "buffer" })) {
+          if (Buffer.from(bytes.toString()).equals(bytes)) continue;
+          const shown = prefix + bytes.toString("latin1").replace(/[\x80-\xff]/g, escaped);
+          problems.push({
+            code: "artifact/name",
+            message: `the name of ${shown} is not UTF-8`,
+            hint: "rename it: an archive and the platform know names in UTF-8 only",
+          });
+        }
+        return entries.filter(({ name }) => !name.includes("\ufffd"));
+      }
+      return entries;
+    } catch (error) {
+      problems.push(unreadable(prefix === "" ? "the project's folder" : prefix, error));
+      return undefined;
+    }
+  }
+
+  function addFile(entry: Dirent, name: string, path: string): void {
+    try {
+      if (entry.isFile()) {
+        const { size, mode, mtimeMs } = lstatSync(path);
+        files.push({ kind: "file", name, path, bytes: size, isExecutable: (mode & 0o100) !== 0, modifiedMs: mtimeMs });
+      } else if (entry.isSymbolicLink()) {
+        const target = targetOf(path, root);
+        if (target.isInside)
+          files.push({ kind: "link", name, target: target.path, bytes: Buffer.byteLength(target.path) });
+        else {
+          problems.push({
+            code: "artifact/outside-link",
+            message: `${name} is a link to ${target.path}, outside the project`,
+            hint: "copy what it leads to into the project (hooks.prebuild can do it), or leave the link out in .toolignore",
+          });
+        }
+      } else leftOut.push({ path: name, reason: `no file but ${typeOf(entry)}` });
+    } catch (error) {
+      problems.push(unreadable(name, error));
+    }
+  }
+
+  function reasonOf({ reason }: Decision): string {
+    if (reason?.kind === "dotfile")
+      return `a dotfile: a line such as \`!${reason.name}\` in .toolignore takes it along`;
+    const rule = reason!.rule as IgnoreRule & { readonly why?: string };
+    return rule.why ?? `line ${rule.line} of .toolignore: ${rule.text}`;
+  }
+}
+
+/** A link as it is kept: relative, as the deployment lies elsewhere. Outside: where it leads. */
+function targetOf(path: string, root: string): { readonly isInside: boolean; readonly path: string } {
+  const written = readlinkSync(path);
+  const folder = dirname(path);
+  const named = resolve(folder, written);
+  let real = named;
+  try {
+    // Through links of links.
+    real = realpathSync(path);
+  } catch {
+    // It leads nowhere, which an app may mean to create.
+  }
+  if (!isBelow(root, real) || !isBelow(root, named)) return { isInside: false, path: written };
+  return { isInside: true, path: isAbsolute(written) ? relative(folder, named) || "." : written };
+}
+
+function isBelow(root: string, path: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+function typeOf(entry: Dirent): string {
+  return entry.isSocket() ? "a socket" : entry.isFIFO() ? "a pipe" : "a device";
+}
+
+/** What cannot be read, as the system says it. Throws what is no error of the system. */
+export function unreadable(name: string, error: unknown): BuildProblem {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === undefined) throw error;
+  const reasons: Record<string, string> = {
+    EACCES: "permission denied",
+    ENOENT: "it was removed meanwhile",
+    EPERM: "permission denied",
+  };
+  return {
+    code: "artifact/unreadable",
+    message: `cannot read ${name}: ${reasons[code] ?? message}`,
+    hint: "make it readable, or leave it out in .toolignore",
+  };
+}
+
+function escaped(char: string): string {
+  return `\\x${char.charCodeAt(0).toString(16)}`;
+}

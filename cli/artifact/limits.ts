@@ -1,0 +1,37 @@
+import { humanBytes } from "../../grammar/units/bytes.ts";
+import type { BuildProblem } from "./problem.ts";
+
+/** "Deployment package (.zip file archive) size: 250 MB, unzipped, including layers" (Lambda quotas). */
+export const MAX_UNPACKED_BYTES = 250 * 1024 * 1024;
+
+/** What the layer with the runtime for Python and Java takes of it: 112.7 MB as measured, and a little to grow. */
+export const LAYER_BYTES = 115_000_000;
+
+/** So many files are named. */
+const NAMED = 10;
+
+interface Sized {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** Largest first, then by name. */
+export function bySize<T extends Sized>(files: readonly T[]): T[] {
+  return [...files].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
+}
+
+/** What is wrong where the files are more than the platform unpacks. */
+export function checkUnpackedSize(files: readonly Sized[], needsLayer: boolean): BuildProblem | undefined {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const limit = MAX_UNPACKED_BYTES - (needsLayer ? LAYER_BYTES : 0);
+  if (bytes <= limit) return undefined;
+  const largest = bySize(files).slice(0, NAMED);
+  const width = Math.max(...largest.map((file) => humanBytes(file.bytes).length));
+  const lines = largest.map((file) => `${humanBytes(file.bytes).padStart(width)}  ${file.name}`);
+  const layer = needsLayer ? ` (250 MB without the ${humanBytes(LAYER_BYTES)} of the runtime's layer)` : "";
+  return {
+    code: "artifact/too-large",
+    message: `the deployment is ${humanBytes(bytes)} unpacked, and the platform takes ${humanBytes(limit)}${layer}`,
+    hint: `leave out in .toolignore what is not needed; tool build --size lists all files, the largest are:\n${lines.join("\n")}`,
+  };
+}

@@ -1,0 +1,265 @@
+import { PlatformError } from "../platform.ts";
+
+/** Where a call went: part of what there is to say about it. */
+export interface CallContext {
+  readonly region: string;
+  readonly profile?: string | undefined;
+}
+
+/** Throws what `run` throws as a PlatformError where the SDK, the services or the network said it. */
+export async function explained<T>(context: CallContext, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw explainError(error, context) ?? error;
+  }
+}
+
+/**
+ * What a failed call means and what to do about it. Undefined for what is no failure of the outside world: an
+ * interruption, a mistake of ours.
+ */
+export function explainError(thrown: unknown, context: CallContext): PlatformError | undefined {
+  if (thrown instanceof PlatformError || !(thrown instanceof Error)) return undefined;
+  const error = factsOf(thrown);
+  const row = ROWS.find(({ names, codes, matches }) => {
+    const isNamed = names?.includes(error.name) || (error.code !== undefined && codes?.includes(error.code));
+    return (names === undefined && codes === undefined) || isNamed ? (matches?.test(error.message) ?? true) : false;
+  });
+  if (row === undefined) {
+    if (error.status === undefined) return undefined;
+    const retry = error.status >= 500 || error.status === 429;
+    return new PlatformError(
+      retry ? "platform/unavailable" : "platform/refused",
+      retry
+        ? `the cloud has trouble: ${error.name} (${error.status})`
+        : `the cloud refuses: ${withoutPeriod(error.message) || error.name}`,
+      retry ? "wait a minute and run the command again" : undefined,
+      { cause: thrown },
+    );
+  }
+  const [message, hint] = row.say(error, context);
+  return new PlatformError(row.code, message, hint, { cause: thrown });
+}
+
+interface Facts {
+  readonly name: string;
+  /** Of the system, such as ECONNREFUSED. */
+  readonly code: string | undefined;
+  readonly message: string;
+  /** Of the HTTP answer. */
+  readonly status: number | undefined;
+  readonly host: string | undefined;
+}
+
+interface Row {
+  readonly code: string;
+  /** Without any of both the message alone decides. */
+  readonly names?: readonly string[];
+  readonly codes?: readonly string[];
+  readonly matches?: RegExp;
+  say(error: Facts, context: CallContext): readonly [message: string, hint: string];
+}
+
+const RUN_AGAIN = "run the command again: it goes on from what is there";
+
+/** First match wins. Names as the services' pages on common errors have them; each service has its own spellings. */
+const ROWS: readonly Row[] = [
+  {
+    code: "credentials/expired",
+    names: ["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"],
+    say: (_, context) => ["the cloud credentials have expired", renewal(context)],
+  },
+  {
+    code: "credentials/expired",
+    names: ["CredentialsProviderError", "TokenProviderError", "UnauthorizedException"],
+    matches: /sso|token.*(expired|invalid|refresh)|login/i,
+    say: (_, context) => ["the single sign-on session has expired, or was never begun", renewal(context)],
+  },
+  {
+    code: "credentials/missing",
+    names: ["CredentialsProviderError"],
+    matches: /could not load credentials from any providers/i,
+    say: () => [
+      "there are no cloud credentials",
+      'set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY, or name a "profile" of ~/.aws/credentials in tool.json',
+    ],
+  },
+  {
+    code: "credentials/unusable",
+    names: ["CredentialsProviderError"],
+    say: ({ message }, { profile }) => [
+      `the credentials${profile === undefined ? "" : ` of the profile ${JSON.stringify(profile)}`} cannot be used: ${withoutPeriod(message)}`,
+      "see ~/.aws/config and ~/.aws/credentials, or set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY",
+    ],
+  },
+  {
+    code: "clock/skewed",
+    names: [
+      "RequestTimeTooSkewed",
+      "RequestExpired",
+      "RequestInTheFuture",
+      "InvalidSignatureException",
+      "SignatureDoesNotMatch",
+    ],
+    matches: /expired|not yet current|too large|too skewed|in the future/i,
+    say: () => ["this machine's clock is wrong: the cloud takes no request older than minutes", "set the clock"],
+  },
+  {
+    code: "credentials/invalid",
+    names: ["InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId", "InvalidToken", "AuthFailure"],
+    say: (_, { region }) => [
+      "the cloud does not know the access key",
+      OPT_IN.test(region)
+        ? `it was deleted or mistyped, or the account has not switched the region ${region} on`
+        : "it was deleted, switched off or mistyped: check where the credentials come from",
+    ],
+  },
+  {
+    code: "credentials/invalid",
+    names: ["InvalidSignatureException", "SignatureDoesNotMatch", "IncompleteSignature"],
+    // The message would quote what was signed, a session's token among it.
+    say: () => ["the secret access key does not belong to the access key", "check where the credentials come from"],
+  },
+  {
+    code: "region/off",
+    names: ["OptInRequired", "RegionDisabledException", "SubscriptionRequiredException"],
+    say: (_, { region }) => [
+      `the account may not use this service in the region ${region}`,
+      "switch the region on in the account's settings, or name another in tool.json",
+    ],
+  },
+  {
+    code: "access/denied",
+    names: [
+      "AccessDenied",
+      "AccessDeniedException",
+      "AuthorizationError",
+      "AuthorizationErrorException",
+      "UnauthorizedOperation",
+      "Forbidden",
+    ],
+    say: ({ message }) => denied(message),
+  },
+  {
+    code: "platform/throttled",
+    names: [
+      "Throttling",
+      "ThrottlingException",
+      "ThrottledException",
+      "TooManyRequestsException",
+      "RequestLimitExceeded",
+      "RequestThrottled",
+      "SlowDown",
+      "PriorRequestNotComplete",
+    ],
+    say: () => [
+      "the cloud asks to slow down, and still did after several tries",
+      `something else calls it in this account: wait a minute, then ${RUN_AGAIN}`,
+    ],
+  },
+  {
+    code: "platform/limit",
+    names: ["CodeStorageExceededException"],
+    say: () => [
+      "the account's storage for function code is full",
+      "remove old deployments: tool prune, in each app; or ask the cloud provider for more",
+    ],
+  },
+  {
+    code: "platform/limit",
+    names: ["LimitExceededException", "LimitExceeded", "ServiceQuotaExceededException"],
+    say: ({ message }) => [
+      `a limit of the account is reached: ${withoutPeriod(message)}`,
+      "remove what is not needed, or ask the cloud provider for more",
+    ],
+  },
+  {
+    code: "network/unreachable",
+    codes: ["ENOTFOUND", "EAI_AGAIN"],
+    say: ({ host }, { region }) => [
+      `cannot reach ${host ?? "the cloud"}: its name is not found`,
+      `check the network${REGION_ID.test(region) ? "" : `, and the region: ${JSON.stringify(region)} looks like none`}`,
+    ],
+  },
+  {
+    code: "network/untrusted",
+    codes: [
+      "SELF_SIGNED_CERT_IN_CHAIN",
+      "DEPTH_ZERO_SELF_SIGNED_CERT",
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+      "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+      "CERT_HAS_EXPIRED",
+      "ERR_TLS_CERT_ALTNAME_INVALID",
+    ],
+    say: ({ code }) => [
+      `the connection to the cloud is not to be trusted: ${code}`,
+      "a company's proxy may stand between: name its certificate by NODE_EXTRA_CA_CERTS",
+    ],
+  },
+  {
+    code: "network/unreachable",
+    names: ["TimeoutError"],
+    codes: [
+      "ECONNREFUSED",
+      "ECONNRESET",
+      "EHOSTUNREACH",
+      "ENETUNREACH",
+      "ENETDOWN",
+      "ETIMEDOUT",
+      "EPIPE",
+      "ERR_SOCKET_CONNECTION_TIMEOUT",
+    ],
+    say: ({ message }) => [
+      `the connection to the cloud fails: ${withoutPeriod(message)}`,
+      `check the network, then ${RUN_AGAIN}`,
+    ],
+  },
+];
+
+/** Regions that an account has without asking; the others, launched since March 2019, are switched on one by one. */
+const OPT_IN =
+  /^(?!(us-(east|west)-[12]|ap-south-1|ap-northeast-[123]|ap-southeast-[12]|ca-central-1|eu-(central-1|west-[123]|north-1)|sa-east-1)$)/;
+const REGION_ID = /^[a-z]{2}(-[a-z]+)+-\d$/;
+
+function renewal({ profile }: CallContext): string {
+  return profile === undefined
+    ? "get new ones: aws sso login, or the key and session token of CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY and CLOUD_SESSION_TOKEN"
+    : `get new ones: aws sso login --profile ${profile}, or whatever made them`;
+}
+
+/** `User: <arn> is not authorized to perform: <action> on resource: <arn> because <reason>`, as most services write. */
+function denied(message: string): readonly [string, string] {
+  const action = /perform:? ([\w-]+:\w+)/.exec(message)?.[1];
+  const resource = /on resource:? (\S+)/.exec(message)?.[1]?.replace(/[.,]$/, "");
+  const who = /(?:User|Principal): (\S+)/.exec(message)?.[1];
+  const may = action === undefined ? "this" : action + (resource === undefined ? "" : ` on ${resource}`);
+  const isDenied = /explicit deny/i.test(message);
+  return [
+    `${who ?? "the account's user"} may not do ${may}`,
+    isDenied
+      ? "a policy denies it: ask who governs the account"
+      : "allow it to that user or role; tool stack policy prints all that is needed",
+  ];
+}
+
+function factsOf(error: Error): Facts {
+  const { name, message, cause } = error;
+  const { code, hostname, $metadata } = error as {
+    code?: unknown;
+    hostname?: unknown;
+    $metadata?: { httpStatusCode?: number };
+  };
+  const inner = cause instanceof Error ? factsOf(cause) : undefined;
+  // Node has one error for a name with several addresses; what happened stands in each of them.
+  const first = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : undefined;
+  return {
+    name,
+    code: typeof code === "string" ? code : inner?.code,
+    message: message || first?.message || inner?.message || name,
+    status: $metadata?.httpStatusCode,
+    host: typeof hostname === "string" ? hostname : inner?.host,
+  };
+}
+
+const withoutPeriod = (text: string) => text.trim().replace(/\.$/, "");

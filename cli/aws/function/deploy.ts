@@ -1,0 +1,350 @@
+import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
+import { humanBytes } from "../../../grammar/units/bytes.ts";
+import type { Config, ResolvedConfig } from "../../../schema/index.ts";
+import { DEFAULT_STAGES, forStage } from "../../../schema/index.ts";
+import { type Commit, type DeployResult, PlatformError, type Watched } from "../../platform.ts";
+import type { Cloud } from "../clients.ts";
+import {
+  accountOf,
+  artifactKey,
+  commitAlias,
+  endpointOf,
+  functionName,
+  partition,
+  previousAlias,
+  roleName,
+  runtimeLayerKey,
+  stageAlias,
+  TAGS,
+} from "../names.ts";
+import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
+import { ensureRuntimeLayer } from "./layer.ts";
+import { policyHash } from "./policy.ts";
+import { createFunction, type Published, updateFunction } from "./publish.ts";
+import { type DeployRecord, readRecord, writeRecord } from "./record.ts";
+import { ensureRole } from "./role.ts";
+import { settingsHash, settingsOf } from "./settings.ts";
+import { type Archive, codeSource } from "./upload.ts";
+
+/** The gateway's side of a stage. */
+export interface StageGateway {
+  /** Of all that tool.json asks of the gateway and what belongs to it: domains, alerts, warming. */
+  askedHash(accountId: string): Promise<string>;
+  /** Undefined where the gateway does not have the stage. */
+  find(stage: string): Promise<StageEndpoint | undefined>;
+  /** Makes the stage, and all that it needs. The function and the stage's alias are there. */
+  ensure(stage: string, accountId: string): Promise<StageEndpoint>;
+}
+
+export interface StageEndpoint {
+  readonly apiId: string;
+  /** Of the custom domain where there is one. */
+  readonly url: string;
+  /** Whether tool.json asks for something else than the stack is. */
+  readonly isBehind: boolean;
+}
+
+export interface StageDeploy {
+  readonly cloud: Cloud;
+  readonly gateway: StageGateway;
+  readonly stage: string;
+  /** As it is written. */
+  readonly written: Config;
+  /** With the stage's overrides, as it is written and with all defaults. */
+  readonly staged: { readonly written: Config; readonly config: ResolvedConfig };
+}
+
+export interface StageArtifact extends Archive {
+  readonly runtime: string;
+  readonly wrapper: string;
+  /** The layer that holds the wrapper. */
+  readonly runtimeLayer: (Archive & { readonly sha256Hex: string }) | undefined;
+}
+
+/** What is in force as a stage before a deploy. */
+export interface StageBefore {
+  readonly stage: string;
+  readonly alias: AliasConfiguration | undefined;
+  readonly record: DeployRecord | undefined;
+}
+
+/**
+ * The first look, before anything is built: whether the credentials work, and whether the stage may be deployed at all.
+ * One call for a stage that was deployed before.
+ */
+export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Promise<StageBefore> {
+  const { cloud, gateway, stage, written } = deploy;
+  const lambda = await cloud.lambda();
+  const alias = await aliasesOf(lambda, functionName(written.name), signal).get(stageAlias(stage));
+  const record = readRecord(alias?.Description, alias?.FunctionVersion);
+  const isCustom = !(DEFAULT_STAGES as readonly string[]).includes(stage);
+  if (record?.api === undefined && isCustom && (await gateway.find(stage)) === undefined) {
+    throw new PlatformError(
+      "stage/not-applied",
+      `the stage ${stage} does not exist yet`,
+      "tool stack plan shows what it takes, tool stack apply makes it; then it can be deployed",
+    );
+  }
+  return { stage, alias, record };
+}
+
+/**
+ * Puts an artifact in force as the stage. Each step can be the last one that happens: the next run finds what is done and
+ * goes on behind it. With the first look, a deploy of a changed app takes five calls, one more where Git names the commit,
+ * and the questions until the function is ready; one without a change three.
+ */
+export async function deployStage(
+  deploy: StageDeploy,
+  { alias, record }: StageBefore,
+  artifact: StageArtifact,
+  commit: Commit | undefined,
+  watched: Watched,
+): Promise<DeployResult> {
+  const { cloud, gateway, stage, written, staged } = deploy;
+  const { signal } = watched;
+  const phase = phases(watched);
+  const lambda = await cloud.lambda();
+  const name = functionName(written.name);
+  const aliases = aliasesOf(lambda, name, signal);
+  const settings = settingsOf({
+    ...staged,
+    stage,
+    commit: commit?.ref,
+    runtime: artifact.runtime,
+    wrapper: artifact.wrapper,
+    runtimeLayerHash: artifact.runtimeLayer?.sha256Hex,
+  });
+  const wanted = {
+    code: artifact.sha256Base64,
+    settings: settingsHash(settings),
+    policy: settings.role === undefined ? policyHash(written) : "",
+  };
+
+  let isRoleSeen = false;
+  const ownRole = async () => {
+    isRoleSeen = true;
+    const { arn } = await phase(
+      "role",
+      () => ensureRole(cloud, written, signal),
+      ({ outcome }) => outcome,
+    );
+    return arn;
+  };
+  /** One that this stage's last deploy left as it has to be is not asked for. */
+  const roleArn = async () => {
+    if (settings.role?.startsWith("arn:")) return settings.role;
+    if (settings.role === undefined && record?.policy !== wanted.policy) return ownRole();
+    const id = alias?.AliasArn === undefined ? await cloud.accountId() : accountOf(alias.AliasArn);
+    return `arn:${partition(cloud.region)}:iam::${id}:role/${settings.role ?? roleName(written.name, cloud.region)}`;
+  };
+
+  const isSame = record?.code === wanted.code && record.settings === wanted.settings;
+  const isInForce = isSame && record.policy === wanted.policy;
+  let version = record?.version ?? "";
+  let accountId = alias?.AliasArn === undefined ? "" : accountOf(alias.AliasArn);
+  let isNew = false;
+  if (isSame && !isInForce) await roleArn();
+  if (!isSame) {
+    const existing = record === undefined ? await ownFunction(lambda, name, written.name, signal) : {};
+    const role = await roleArn();
+    const layer = artifact.runtimeLayer;
+    const upload = (archive: Archive, key: string) =>
+      codeSource(cloud, archive, {
+        key,
+        accelerate: staged.config.function.accelerate,
+        accountId: async () => (accountId === "" ? cloud.accountId() : accountId),
+        signal,
+      });
+    const runtimeLayerArn =
+      layer === undefined
+        ? undefined
+        : await phase("runtime", (note) =>
+            ensureRuntimeLayer(
+              lambda,
+              { hash: layer.sha256Hex, code: () => upload(layer, runtimeLayerKey(layer.sha256Hex)) },
+              { signal, note },
+            ),
+          );
+    const published: Published = await phase(
+      "publish",
+      async (note) => {
+        const publication = {
+          functionName: name,
+          settings,
+          roleArn: role,
+          onRoleRefused: async () => {
+            if (settings.role === undefined && !isRoleSeen) await ownRole();
+          },
+          runtimeLayerArn,
+          tags: { [TAGS.app]: written.name },
+          code: () => upload(artifact, artifactKey(written.name, toHex(artifact.sha256Base64))),
+          sha256Base64: artifact.sha256Base64,
+          signal,
+          note,
+        };
+        const created = existing === undefined ? await createFunction(lambda, publication) : undefined;
+        isNew = created !== undefined;
+        return created ?? updateFunction(lambda, publication);
+      },
+      (published) => `version ${published.version}, ${humanBytes(artifact.bytes)}`,
+    );
+    ({ version, accountId } = published);
+  }
+
+  const before = numbered(alias?.FunctionVersion);
+  const previous = before === version ? record?.previous : before;
+  const asked = await gateway.askedHash(accountId);
+  let next: DeployRecord = {
+    version,
+    ...wanted,
+    asked,
+    ...(previous !== undefined && { previous }),
+    ...(record?.api !== undefined && { api: record.api }),
+  };
+  let current = alias;
+  if (!isInForce) {
+    current = await phase("activate", () => putInForce(aliases, stage, next, alias));
+  } else if (record.asked !== asked) current = await putInForce(aliases, stage, next, alias);
+  await followStage(aliases, stage, { next, before: record, commit, isInForce });
+
+  const hasDomain = staged.config.stages[stage]?.domain !== undefined;
+  let endpoint: StageEndpoint | undefined;
+  if (next.api === undefined) {
+    endpoint = await phase("stack", () => gateway.ensure(stage, accountId));
+    next = { ...next, api: endpoint.apiId };
+    // The last word: from here on, a deploy of this stage asks the function alone.
+    await putInForce(aliases, stage, next, current);
+  } else if (hasDomain || record?.asked !== asked) endpoint = await gateway.find(stage);
+  // Said once for each change of tool.json; a first deploy is no change, unless it leaves something to do.
+  const isNews = record?.asked === undefined ? asksForMore(written, stage) : record.asked !== asked;
+  return {
+    stage,
+    version,
+    commit: commit?.ref,
+    url: endpoint?.url ?? endpointOf(next.api!, cloud.region, stage),
+    outcome: isInForce ? "unchanged" : alias === undefined || isNew ? "created" : "updated",
+    previousVersion: previous,
+    uploadedBytes: isSame ? 0 : artifact.bytes,
+    remarks: endpoint?.isBehind === true && isNews ? [STACK_REMARK] : [],
+  };
+}
+
+const STACK_REMARK =
+  "tool.json asks for more than a deploy does (domains, records, alerts, warming): tool stack plan shows it, tool stack apply makes it";
+
+/** Whether there is anything that a first deploy of the stage leaves to `stack apply`. */
+function asksForMore(config: Config, stage: string): boolean {
+  const { dns, alerts, stages } = config;
+  const isWarm = forStage(config, stage).function?.warm === true;
+  return (
+    isWarm || stages?.[stage]?.domain !== undefined || Object.keys(dns ?? {}).length > 0 || (alerts ?? []).length > 0
+  );
+}
+
+/** The function, where there is one. One of the same name that the tool did not make is left alone. */
+async function ownFunction(
+  lambda: Lambda,
+  name: string,
+  app: string,
+  signal: AbortSignal,
+): Promise<FunctionConfiguration | undefined> {
+  try {
+    const { Configuration, Tags } = await lambda.getFunction({ FunctionName: name }, { abortSignal: signal });
+    if (Tags?.[TAGS.app] === app) return Configuration;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+  throw new PlatformError(
+    "function/foreign",
+    `there is already a function ${name} in this account and region, which tool did not make`,
+    'choose another "name" in tool.json, or remove that function',
+  );
+}
+
+/** The one moment in which the stage changes. */
+async function putInForce(
+  aliases: Aliases,
+  stage: string,
+  record: DeployRecord,
+  before: AliasConfiguration | undefined,
+): Promise<AliasConfiguration> {
+  const description = writeRecord(record);
+  const name = stageAlias(stage);
+  try {
+    return before === undefined
+      ? await aliases.create(name, { version: record.version, description })
+      : await aliases.update(name, { version: record.version, description, revisionId: before.RevisionId });
+  } catch (error) {
+    if (!isChanged(error) && (error as Error).name !== "ResourceConflictException") throw error;
+    const now = await aliases.get(name);
+    // An answer was lost, and the call was made twice.
+    if (now?.FunctionVersion === record.version && now.Description === description) return now;
+    throw new PlatformError(
+      "deploy/overtaken",
+      `another deployment of ${stage} went into force meanwhile: version ${now?.FunctionVersion ?? "unknown"}`,
+      "this one was not put in force; deploy again if it should be",
+      { cause: error },
+    );
+  }
+}
+
+/** The other aliases follow: they keep versions from being removed, and are how people find them. */
+async function followStage(
+  aliases: Aliases,
+  stage: string,
+  {
+    next,
+    before,
+    commit,
+    isInForce,
+  }: {
+    readonly next: DeployRecord;
+    readonly before: DeployRecord | undefined;
+    readonly commit: Commit | undefined;
+    readonly isInForce: boolean;
+  },
+): Promise<void> {
+  const { version, code, settings, policy, previous } = next;
+  const own = { version, code, settings, policy };
+  /** In force already: they follow only where the deploy that put it in force did not come so far. */
+  const follow = async (name: string, to: string, record: DeployRecord | undefined, expected: "absent" | "present") => {
+    if (isInForce && (await aliases.get(name))?.FunctionVersion === to) return;
+    const description = record === undefined ? "" : writeRecord(record);
+    await aliases.set(name, { version: to, description }, expected);
+  };
+  const all: Promise<void>[] = [];
+  if (previous !== undefined) {
+    const { api: _, previous: __, asked: ___, ...old } = before ?? { api: undefined };
+    const record = "version" in old && old.version === previous ? (old as DeployRecord) : undefined;
+    all.push(follow(previousAlias(stage), previous, record, before?.previous === undefined ? "absent" : "present"));
+  }
+  if (commit !== undefined) {
+    const record = { ...own, sha: commit.sha, ...(commit.author !== undefined && { author: commit.author }) };
+    all.push(follow(commitAlias(stage, commit.ref), version, record, "absent"));
+  }
+  await Promise.all(all);
+}
+
+/** A version's number; an alias may name the unpublished function. */
+export function numbered(version: string | undefined): string | undefined {
+  return version !== undefined && /^\d+$/.test(version) ? version : undefined;
+}
+
+function toHex(base64: string): string {
+  return Buffer.from(base64, "base64").toString("hex");
+}
+
+/** Reports the beginning and the end of each phase. One that fails has no end. */
+function phases({ report }: Watched) {
+  return async <T>(
+    phase: string,
+    run: (note: (text: string) => void) => Promise<T>,
+    outcome?: (result: T) => string,
+  ): Promise<T> => {
+    report({ kind: "begin", phase });
+    const result = await run((text) => report({ kind: "note", phase, text }));
+    report({ kind: "end", phase, ...(outcome !== undefined && { text: outcome(result) }) });
+    return result;
+  };
+}

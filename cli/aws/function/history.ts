@@ -1,0 +1,161 @@
+import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
+import type { ListObjectsV2CommandOutput } from "@aws-sdk/client-s3";
+import type { Deployment, PruneResult, Watched } from "../../platform.ts";
+import type { Cloud } from "../clients.ts";
+import { accountOf, bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
+import { aliasesOf, isNotFound } from "./aliases.ts";
+import { numbered } from "./deploy.ts";
+import { readRecord } from "./record.ts";
+
+/** Every published version of an app with the stage that it was published for, newest first. */
+export async function listDeployments(
+  lambda: Lambda,
+  app: string,
+  watched: Pick<Watched, "signal">,
+): Promise<Deployment[]> {
+  const { versions, aliases } = await readAll(lambda, app, watched.signal);
+  return versions.map((version) => {
+    const { TOOL_STAGE = "", TOOL_COMMIT } = version.Environment?.Variables ?? {};
+    const number = version.Version!;
+    const author = aliases
+      .filter(
+        ({ FunctionVersion, Name }) => FunctionVersion === number && Name?.startsWith(commitAliasPrefix(TOOL_STAGE)),
+      )
+      .map(({ Description }) => readRecord(Description, number)?.author)
+      .find((name) => name !== undefined);
+    return {
+      stage: TOOL_STAGE,
+      version: number,
+      commit: TOOL_COMMIT,
+      author,
+      date: new Date(version.LastModified ?? 0).toISOString(),
+      state: stateOf(aliases, TOOL_STAGE, number),
+    };
+  });
+}
+
+/**
+ * Removes what lies behind the newest `retain` deployments of a stage: the aliases of their commits, the versions, and
+ * the archives in the bucket that no version left needs.
+ */
+export async function pruneStage(
+  cloud: Cloud,
+  app: string,
+  { stage, retain }: { readonly stage: string; readonly retain: number },
+  { signal, report }: Watched,
+): Promise<PruneResult> {
+  const lambda = await cloud.lambda();
+  const name = functionName(app);
+  const { versions, aliases } = await readAll(lambda, app, signal);
+  const ofStage = versions.filter(({ Environment }) => Environment?.Variables?.TOOL_STAGE === stage);
+  const ownAliases = aliasesOf(lambda, name, signal);
+  const removed: string[] = [];
+  let kept = 0;
+  for (const { Version } of ofStage) {
+    const version = Version!;
+    const naming = aliases.filter(({ FunctionVersion }) => FunctionVersion === version);
+    // An alias that somebody made by hand keeps its version, too.
+    const isFree = naming.every((alias) => alias.Name?.startsWith(commitAliasPrefix(stage)));
+    if (kept < retain || !isFree || stateOf(aliases, stage, version) !== "kept") {
+      kept++;
+      continue;
+    }
+    for (const alias of naming) await ignoringAbsence(ownAliases.remove(alias.Name!));
+    await ignoringAbsence(lambda.deleteFunction({ FunctionName: name, Qualifier: version }, { abortSignal: signal }));
+    removed.push(version);
+    report({ kind: "note", phase: "prune", text: `version ${version} removed` });
+  }
+  const anyArn = versions[0]?.FunctionArn;
+  if (removed.length > 0 && anyArn !== undefined) {
+    const left = versions.filter(({ Version }) => !removed.includes(Version!));
+    await removeArchives(cloud, app, accountOf(anyArn), left, signal);
+  }
+  return { stage, removed, kept };
+}
+
+function stateOf(aliases: readonly AliasConfiguration[], stage: string, version: string): Deployment["state"] {
+  const alias = (name: string) => aliases.find(({ Name }) => Name === name);
+  const current = alias(stageAlias(stage));
+  if (current?.FunctionVersion === version) return "current";
+  const record = readRecord(current?.Description, current?.FunctionVersion);
+  const previous = record?.previous ?? alias(previousAlias(stage))?.FunctionVersion;
+  return previous === version ? "previous" : "kept";
+}
+
+/** Newest first, without the unpublished function and what was published by other means. */
+async function readAll(lambda: Lambda, app: string, signal: AbortSignal) {
+  const name = functionName(app);
+  const listed = async () => {
+    const found: FunctionConfiguration[] = [];
+    let marker: string | undefined;
+    do {
+      const page = await lambda.listVersionsByFunction(
+        { FunctionName: name, ...(marker !== undefined && { Marker: marker }) },
+        { abortSignal: signal },
+      );
+      found.push(...(page.Versions ?? []));
+      marker = page.NextMarker;
+    } while (marker !== undefined);
+    return found;
+  };
+  try {
+    const [versions, aliases] = await Promise.all([listed(), aliasesOf(lambda, name, signal).list()]);
+    const deployed = versions.filter(
+      ({ Version, Environment }) => numbered(Version) !== undefined && Environment?.Variables?.TOOL_STAGE !== undefined,
+    );
+    return { versions: deployed.sort((a, b) => Number(b.Version) - Number(a.Version)), aliases };
+  } catch (error) {
+    // An app that was never deployed has no history.
+    if (isNotFound(error)) return { versions: [], aliases: [] };
+    throw error;
+  }
+}
+
+/** A deploy may be between its upload and its version. */
+const YOUNG_MS = 3_600_000;
+
+async function removeArchives(
+  cloud: Cloud,
+  app: string,
+  accountId: string,
+  left: readonly FunctionConfiguration[],
+  signal: AbortSignal,
+): Promise<void> {
+  const s3 = await cloud.s3();
+  const bucket = { Bucket: bucketName(accountId, cloud.region), ExpectedBucketOwner: accountId };
+  const needed = new Set(left.map(({ CodeSha256 }) => Buffer.from(CodeSha256 ?? "", "base64").toString("hex")));
+  let token: string | undefined;
+  do {
+    let page: ListObjectsV2CommandOutput;
+    try {
+      page = await s3.listObjectsV2(
+        { ...bucket, Prefix: `${app}/`, ...(token !== undefined && { ContinuationToken: token }) },
+        { abortSignal: signal },
+      );
+    } catch (error) {
+      // Apps with small archives never had a bucket.
+      if ((error as Error).name === "NoSuchBucket") return;
+      throw error;
+    }
+    const keys = (page.Contents ?? [])
+      .filter(({ LastModified }) => Date.now() - (LastModified?.getTime() ?? 0) > YOUNG_MS)
+      .map(({ Key }) => Key!)
+      .filter((key) => !needed.has(key.slice(app.length + 1, -".zip".length)));
+    if (keys.length > 0) {
+      await s3.deleteObjects(
+        { ...bucket, Delete: { Objects: keys.map((Key) => ({ Key })), Quiet: true } },
+        { abortSignal: signal },
+      );
+    }
+    token = page.NextContinuationToken;
+  } while (token !== undefined);
+}
+
+/** Another prune was faster. */
+async function ignoringAbsence(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Lambda } from "@aws-sdk/client-lambda";
+import { RUNTIME_LAYER } from "../names.ts";
+import type { CodeSource } from "./upload.ts";
+
+export interface RuntimeLayer {
+  /** SHA-256 of the layer's archive, hexadecimal. */
+  readonly hash: string;
+  readonly code: () => Promise<CodeSource>;
+}
+
+/**
+ * The version of the layer that holds this very runtime: found by the hash in its description, else published. One layer
+ * serves all apps of an account and region.
+ */
+export async function ensureRuntimeLayer(
+  lambda: Lambda,
+  layer: RuntimeLayer,
+  { signal, note }: { readonly signal: AbortSignal; readonly note: (text: string) => void },
+): Promise<string> {
+  let marker: string | undefined;
+  do {
+    // Newest first; a layer that does not exist has no versions.
+    const page = await lambda.listLayerVersions(
+      { LayerName: RUNTIME_LAYER, ...(marker !== undefined && { Marker: marker }) },
+      { abortSignal: signal },
+    );
+    const found = page.LayerVersions?.find(({ Description }) => Description === layer.hash);
+    if (found?.LayerVersionArn !== undefined) return found.LayerVersionArn;
+    marker = page.NextMarker;
+  } while (marker !== undefined);
+  note("the runtime is uploaded, once for all apps of the account and region");
+  const published = await lambda.publishLayerVersion(
+    {
+      LayerName: RUNTIME_LAYER,
+      Description: layer.hash,
+      Content: await layer.code(),
+      CompatibleArchitectures: ["x86_64"],
+    },
+    { abortSignal: signal },
+  );
+  return published.LayerVersionArn!;
+}

@@ -1,0 +1,170 @@
+import type { FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
+import { PlatformError } from "../../platform.ts";
+import { accountOf } from "../names.ts";
+import { polling, retrying } from "./retrying.ts";
+import { configurationOf, type FunctionSettings, hasEnvironment } from "./settings.ts";
+import type { CodeSource } from "./upload.ts";
+
+export interface Publication {
+  readonly functionName: string;
+  readonly settings: FunctionSettings;
+  readonly roleArn: string;
+  /** Called where the service may not assume the role: it may be gone, and not only be new. */
+  readonly onRoleRefused: () => Promise<void>;
+  readonly runtimeLayerArn: string | undefined;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly code: () => Promise<CodeSource>;
+  readonly sha256Base64: string;
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+}
+
+export interface Published {
+  readonly version: string;
+  readonly functionArn: string;
+  readonly accountId: string;
+}
+
+/** A role is known everywhere some ten seconds after it was made. */
+const ROLE_WAIT_MS = 60_000;
+/** Other deploys of the same app, and networks that are attached, take up to minutes. */
+const BUSY_WAIT_MS = 180_000;
+/** A function gets ready in a second or two, with interfaces in a private network in minutes. */
+const READY_WAIT_MS = 300_000;
+const FIRST_WAIT_MS = 100;
+
+/** Makes the function with its first version. Undefined where there is one by now. */
+export async function createFunction(lambda: Lambda, publication: Publication): Promise<Published | undefined> {
+  const { functionName, settings, roleArn, runtimeLayerArn, tags, signal } = publication;
+  const code = await publication.code();
+  try {
+    const created = await retrying(
+      () =>
+        lambda.createFunction(
+          {
+            FunctionName: functionName,
+            ...configurationOf(settings, { roleArn, runtimeLayerArn }),
+            PackageType: "Zip",
+            // What is built (Go, Python's libraries) is built for this one.
+            Architectures: ["x86_64"],
+            Code: code,
+            Publish: true,
+            Tags: tags,
+          },
+          { abortSignal: signal },
+        ),
+      { ...roleWait(publication), signal },
+    );
+    return finish(lambda, publication, created);
+  } catch (error) {
+    if ((error as Error).name === "ResourceConflictException") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Publishes a version with exactly this configuration and code. All stages share the unpublished function: the code is
+ * put on top of the configuration only where nobody changed that in between, else all of it is done again.
+ */
+export async function updateFunction(lambda: Lambda, publication: Publication): Promise<Published> {
+  const { functionName, settings, roleArn, runtimeLayerArn, sha256Base64, signal, note } = publication;
+  const code = await publication.code();
+  return retrying(
+    async () => {
+      const configured = await retrying(
+        () =>
+          lambda.updateFunctionConfiguration(
+            { FunctionName: functionName, ...configurationOf(settings, { roleArn, runtimeLayerArn }) },
+            { abortSignal: signal },
+          ),
+        { ...roleWait(publication), signal },
+      );
+      const ready = await settled(lambda, functionName, configured, signal);
+      if (!hasEnvironment(settings, ready.Environment?.Variables)) throw new ChangedMeanwhile();
+      const published = await lambda.updateFunctionCode(
+        { FunctionName: functionName, ...code, Publish: true, RevisionId: ready.RevisionId },
+        { abortSignal: signal },
+      );
+      const isOurs =
+        published.CodeSha256 === sha256Base64 && hasEnvironment(settings, published.Environment?.Variables);
+      if (!isOurs) throw new ChangedMeanwhile();
+      return finish(lambda, publication, published);
+    },
+    {
+      isWorthAnother: ({ name }) =>
+        name === "ChangedMeanwhile" || name === "PreconditionFailedException" || name === "ResourceConflictException",
+      firstWaitMs: FIRST_WAIT_MS,
+      limitMs: BUSY_WAIT_MS,
+      onWait: () => note("another deploy of this app is under way, waiting for it"),
+      signal,
+    },
+  );
+}
+
+class ChangedMeanwhile extends Error {
+  override readonly name = "ChangedMeanwhile";
+  constructor() {
+    super("other deploys of this app kept changing the function");
+  }
+}
+
+function roleWait({ note, onRoleRefused }: Publication) {
+  return {
+    isWorthAnother: ({ name, message }: Error) =>
+      name === "InvalidParameterValueException" && /role.*cannot be assumed/i.test(message),
+    firstWaitMs: 500,
+    limitMs: ROLE_WAIT_MS,
+    async onWait() {
+      note("waiting until the function's role may be used");
+      await onRoleRefused();
+    },
+  };
+}
+
+/** The unpublished function once its last update is done. */
+async function settled(
+  lambda: Lambda,
+  functionName: string,
+  first: FunctionConfiguration,
+  signal: AbortSignal,
+  qualifier?: string,
+): Promise<FunctionConfiguration> {
+  const isDone = ({ State, LastUpdateStatus }: FunctionConfiguration) =>
+    State !== "Pending" && LastUpdateStatus !== "InProgress";
+  const found = isDone(first)
+    ? first
+    : await polling(
+        async () => {
+          const now = await lambda.getFunctionConfiguration(
+            { FunctionName: functionName, ...(qualifier !== undefined && { Qualifier: qualifier }) },
+            { abortSignal: signal },
+          );
+          return isDone(now) ? now : undefined;
+        },
+        { firstWaitMs: FIRST_WAIT_MS, limitMs: READY_WAIT_MS, signal },
+      );
+  if (found === undefined) {
+    throw new PlatformError(
+      "function/not-ready",
+      `the function ${functionName} is not ready after ${READY_WAIT_MS / 60_000} minutes`,
+      "run the command again: it goes on from what is there",
+    );
+  }
+  if (found.State === "Failed" || found.LastUpdateStatus === "Failed") {
+    const reason = found.LastUpdateStatusReason ?? found.StateReason ?? found.LastUpdateStatusReasonCode;
+    throw new PlatformError(
+      "function/failed",
+      `the function ${functionName} cannot be set up: ${(reason ?? "the service gives no reason").replace(/\.$/, "")}`,
+      "mend that, in tool.json or in the account, and deploy again",
+    );
+  }
+  return found;
+}
+
+/** The version can be called from here on. */
+async function finish(lambda: Lambda, { functionName, signal }: Publication, published: FunctionConfiguration) {
+  const version = published.Version!;
+  const { FunctionArn } = await settled(lambda, functionName, published, signal, version);
+  const functionArn = FunctionArn!.split(":").slice(0, 7).join(":");
+  return { version, functionArn, accountId: accountOf(functionArn) };
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Attempts {
+  isWorthAnother(error: Error): boolean;
+  /** Doubles with each attempt, up to `MAX_WAIT_MS`. */
+  readonly firstWaitMs: number;
+  /** Of all waits together. */
+  readonly limitMs: number;
+  /** Before a wait; what it does may be what the next attempt needs. */
+  readonly onWait?: () => Promise<void> | void;
+}
+
+/** Longer waits would only make a person wait for what has happened. */
+const MAX_WAIT_MS = 3_000;
+
+/** Calls until it succeeds, fails otherwise than expected, or the time is over; then throws the last error. */
+export async function retrying<T>(
+  call: () => Promise<T>,
+  { isWorthAnother, firstWaitMs, limitMs, onWait, signal }: Attempts & { readonly signal: AbortSignal },
+): Promise<T> {
+  let waitMs = firstWaitMs;
+  let waitedMs = 0;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof Error) || !isWorthAnother(error) || waitedMs >= limitMs) throw error;
+      // Two that wait for each other would meet again and again without it.
+      const thisWaitMs = Math.min(waitMs, MAX_WAIT_MS) * (0.75 + Math.random() / 2);
+      await onWait?.();
+      await sleep(thisWaitMs, undefined, { signal });
+      waitedMs += thisWaitMs;
+      waitMs *= 2;
+    }
+  }
+}
+
+/** Asks until the answer is there. Undefined when the time is over. */
+export async function polling<T>(
+  ask: () => Promise<T | undefined>,
+  { firstWaitMs, limitMs, signal }: { firstWaitMs: number; limitMs: number; signal: AbortSignal },
+): Promise<T | undefined> {
+  let waitMs = firstWaitMs;
+  for (let waitedMs = 0; waitedMs < limitMs; waitedMs += waitMs, waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS)) {
+    await sleep(waitMs, undefined, { signal });
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+import type { IAM, Role } from "@aws-sdk/client-iam";
+import { PlatformError } from "../../platform.ts";
+import type { Cloud } from "../clients.ts";
+import { accountOf, ROLE_POLICY, roleName, TAGS } from "../names.ts";
+import { functionPolicy, type PolicyInput, policyHash, TRUST_POLICY } from "./policy.ts";
+import { type Attempts, retrying } from "./retrying.ts";
+
+/**
+ * The role that the function runs as, made or brought up to date. The hash of its policy is a tag of the role, written
+ * after the policy: where it is there, the policy is.
+ */
+export async function ensureRole(
+  cloud: Cloud,
+  config: PolicyInput["config"],
+  signal: AbortSignal,
+): Promise<{ readonly arn: string; readonly outcome: "created" | "updated" | "unchanged" }> {
+  const iam = await cloud.iam();
+  const name = roleName(config.name, cloud.region);
+  const hash = policyHash(config);
+  const found = await findRole(iam, name, signal);
+  const role = found ?? (await createRole(iam, name, config.name, signal));
+  const tags = new Map(role.Tags?.map(({ Key, Value }) => [Key, Value]));
+  if (tags.get(TAGS.app) !== config.name) {
+    throw new PlatformError(
+      "role/foreign",
+      `there is already a role ${name}, which was not made for this app`,
+      'remove it, choose another "name", or write it as function.role in tool.json to use it as it is',
+    );
+  }
+  const arn = role.Arn!;
+  if (tags.get(TAGS.policyHash) === hash) return { arn, outcome: "unchanged" };
+  const policy = functionPolicy({ config, region: cloud.region, accountId: accountOf(arn) });
+  await retrying(
+    () =>
+      iam.putRolePolicy({ RoleName: name, PolicyName: ROLE_POLICY, PolicyDocument: policy }, { abortSignal: signal }),
+    { ...PROPAGATION, signal },
+  );
+  await retrying(
+    () => iam.tagRole({ RoleName: name, Tags: [{ Key: TAGS.policyHash, Value: hash }] }, { abortSignal: signal }),
+    { ...PROPAGATION, signal },
+  );
+  return { arn, outcome: found === undefined ? "created" : "updated" };
+}
+
+/** A role that was just made is not known everywhere at once. */
+const PROPAGATION: Attempts = {
+  isWorthAnother: (error) => error.name === "NoSuchEntityException" || error.name === "NoSuchEntity",
+  firstWaitMs: 200,
+  limitMs: 20_000,
+};
+
+async function findRole(iam: IAM, name: string, signal: AbortSignal): Promise<Role | undefined> {
+  try {
+    return (await iam.getRole({ RoleName: name }, { abortSignal: signal })).Role;
+  } catch (error) {
+    if (PROPAGATION.isWorthAnother(error as Error)) return undefined;
+    throw error;
+  }
+}
+
+async function createRole(iam: IAM, name: string, app: string, signal: AbortSignal): Promise<Role> {
+  try {
+    const { Role } = await iam.createRole(
+      {
+        RoleName: name,
+        AssumeRolePolicyDocument: TRUST_POLICY,
+        Description: `The function of ${app} runs as this role.`,
+        Tags: [{ Key: TAGS.app, Value: app }],
+      },
+      { abortSignal: signal },
+    );
+    return Role!;
+  } catch (error) {
+    // Another deploy was faster, or an answer was lost and this is the second try.
+    if ((error as Error).name !== "EntityAlreadyExistsException" && (error as Error).name !== "EntityAlreadyExists") {
+      throw error;
+    }
+    const role = await findRole(iam, name, signal);
+    if (role === undefined) throw error;
+    return role;
+  }
+}

@@ -1,0 +1,176 @@
+import type { AliasConfiguration, Lambda } from "@aws-sdk/client-lambda";
+import { PlatformError, type RollbackRequest, type RollbackResult, type Watched } from "../../platform.ts";
+import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
+import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
+import { numbered } from "./deploy.ts";
+import { type DeployRecord, readRecord, writeRecord } from "./record.ts";
+
+/**
+ * Puts an earlier deployment of the stage in force, with the variables of its own deploy. Without a name it is the one
+ * before, which makes the one that was in force the one before: doing it again toggles. That way takes two calls to
+ * decide and one to act; the others only tell what else is different.
+ */
+export async function rollbackStage(
+  lambda: Lambda,
+  app: string,
+  { stage, to }: RollbackRequest,
+  { signal }: Watched,
+): Promise<RollbackResult> {
+  const name = functionName(app);
+  const aliases = aliasesOf(lambda, name, signal);
+  const [current, previous] = await Promise.all([aliases.get(stageAlias(stage)), aliases.get(previousAlias(stage))]);
+  const currentVersion = numbered(current?.FunctionVersion);
+  if (current === undefined || currentVersion === undefined) {
+    throw new PlatformError(
+      "stage/never-deployed",
+      `${stage} was never deployed`,
+      `tool deploy ${stage} deploys it; tool deploys lists what there is`,
+    );
+  }
+  const record = readRecord(current.Description, currentVersion);
+  const target =
+    to === undefined
+      ? before({ stage, currentVersion, record, previous })
+      : await named(lambda, aliases, name, { stage, to, signal });
+  const variables = async (version: string) => {
+    const found = await lambda.getFunctionConfiguration(
+      { FunctionName: name, Qualifier: version },
+      { abortSignal: signal },
+    );
+    return found.Environment?.Variables ?? {};
+  };
+
+  const isUnchanged = target.version === currentVersion;
+  if (!isUnchanged) {
+    const { api: _, previous: __, asked: ___, ...left } = record ?? blankRecord(currentVersion);
+    const next: DeployRecord = {
+      ...target.record,
+      previous: currentVersion,
+      ...(record?.api !== undefined && { api: record.api }),
+      ...(record?.asked !== undefined && { asked: record.asked }),
+    };
+    try {
+      await aliases.update(stageAlias(stage), {
+        version: target.version,
+        description: writeRecord(next),
+        revisionId: current.RevisionId,
+      });
+    } catch (error) {
+      if (!isChanged(error)) throw error;
+      const now = await aliases.get(stageAlias(stage));
+      // An answer that was lost, and the call made twice, is no conflict.
+      if (now?.FunctionVersion !== target.version) {
+        throw new PlatformError(
+          "rollback/overtaken",
+          `another deployment of ${stage} went into force meanwhile: version ${now?.FunctionVersion ?? "unknown"}`,
+          "nothing was rolled back; tool deploys lists what there is",
+          { cause: error },
+        );
+      }
+    }
+    await aliases.set(
+      previousAlias(stage),
+      { version: currentVersion, description: writeRecord(left) },
+      previous === undefined ? "absent" : "present",
+    );
+  }
+  const [mine, others] = await Promise.all([variables(target.version), variables(currentVersion)]);
+  const names = new Set([...Object.keys(mine), ...Object.keys(others)]);
+  return {
+    stage,
+    version: target.version,
+    commit: mine.TOOL_COMMIT,
+    previousVersion: currentVersion,
+    outcome: isUnchanged ? "unchanged" : "rolled-back",
+    // The commit is another by design.
+    differingVariables: [...names].filter((one) => one !== "TOOL_COMMIT" && mine[one] !== others[one]).sort(),
+  };
+}
+
+interface Found {
+  readonly version: string;
+  readonly record: DeployRecord;
+}
+
+/** The stage's own record goes before the alias, which follows it a call later. */
+function before({
+  stage,
+  currentVersion,
+  record,
+  previous,
+}: {
+  readonly stage: string;
+  readonly currentVersion: string;
+  readonly record: DeployRecord | undefined;
+  readonly previous: AliasConfiguration | undefined;
+}): Found {
+  const version = record?.previous ?? numbered(previous?.FunctionVersion);
+  if (version === undefined || version === currentVersion) {
+    throw new PlatformError(
+      "rollback/none-before",
+      `${stage} has no deployment before this one`,
+      "tool deploys lists what there is",
+    );
+  }
+  return { version, record: readRecord(previous?.Description, version) ?? blankRecord(version) };
+}
+
+/** What a commit, a tag or a version means; a commit may be abbreviated, or longer than it was when deployed. */
+async function named(
+  lambda: Lambda,
+  aliases: Aliases,
+  name: string,
+  { stage, to, signal }: { readonly stage: string; readonly to: string; readonly signal: AbortSignal },
+): Promise<Found> {
+  const alias = (await aliases.get(commitAlias(stage, to))) ?? (await abbreviated(aliases, stage, to));
+  const version = numbered(alias?.FunctionVersion) ?? numbered(to);
+  const unknown = new PlatformError(
+    "rollback/unknown-version",
+    `there is no deployment ${JSON.stringify(to)} of ${stage}`,
+    "tool deploys lists what there is",
+  );
+  if (version === undefined) throw unknown;
+  let stageOfVersion: string | undefined;
+  let code: string | undefined;
+  try {
+    const found = await lambda.getFunctionConfiguration(
+      { FunctionName: name, Qualifier: version },
+      { abortSignal: signal },
+    );
+    stageOfVersion = found.Environment?.Variables?.TOOL_STAGE;
+    code = found.CodeSha256;
+  } catch (error) {
+    throw isNotFound(error) ? unknown : error;
+  }
+  if (stageOfVersion !== stage) {
+    throw new PlatformError(
+      "rollback/other-stage",
+      `version ${version} was deployed to ${stageOfVersion ?? "no stage"}, and has its variables: ${stage} cannot run it`,
+      `tool deploys lists those of ${stage}`,
+    );
+  }
+  const { sha: _, author: __, ...record } = readRecord(alias?.Description, version) ?? blankRecord(version, code);
+  return { version, record };
+}
+
+async function abbreviated(aliases: Aliases, stage: string, to: string): Promise<AliasConfiguration | undefined> {
+  // Shorter ones name too much; Git's own shortest is this long.
+  if (!/^[0-9a-f]{4,40}$/i.test(to)) return undefined;
+  const sha = to.toLowerCase();
+  const ofStage = (await aliases.list()).filter(({ Name }) => Name?.startsWith(commitAliasPrefix(stage)));
+  const matches = ofStage.filter(({ Description, FunctionVersion }) =>
+    readRecord(Description, FunctionVersion)?.sha?.startsWith(sha),
+  );
+  const versions = new Set(matches.map(({ FunctionVersion }) => FunctionVersion));
+  if (versions.size > 1) {
+    throw new PlatformError(
+      "rollback/ambiguous",
+      `${to} names ${versions.size} deployments of ${stage}: versions ${[...versions].join(", ")}`,
+      "name one of the versions",
+    );
+  }
+  return matches[0];
+}
+
+/** The settings are unknown: the next deploy takes it for different, and publishes. */
+const blankRecord = (version: string, code = ""): DeployRecord => ({ version, code, settings: "", policy: "" });

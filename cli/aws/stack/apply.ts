@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Change as CloudChange, DescribeChangeSetCommandOutput } from "@aws-sdk/client-cloudformation";
+import { PlatformError } from "../../platform.ts";
+import type { StackPlan } from "../../stack.ts";
+import type { Cloud } from "../clients.ts";
+import { stackName } from "../names.ts";
+import { additions, changesOf } from "./changes.ts";
+import { isRace, newParameters, stackOptions } from "./ensure-stage.ts";
+import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
+import { type Survey, survey } from "./survey.ts";
+import { aboutOf, type StackInput } from "./template.ts";
+
+export interface Applied {
+  readonly outcome: "created" | "updated" | "unchanged" | "cancelled";
+  readonly plan: StackPlan;
+}
+
+interface Watched {
+  readonly signal: AbortSignal;
+  readonly report: (event: StackEvent) => void;
+}
+
+/** How often another run may begin between our look at the stack and our change of it. */
+const MAX_RACES = 5;
+
+/** A change set is computed in seconds. */
+const CHANGE_SET_POLL_MS = 500;
+
+/** What `apply` would do. A change set is made to learn it, and removed again. */
+export async function plan(cloud: Cloud, input: StackInput, { signal }: Watched): Promise<StackPlan> {
+  const found = await survey(cloud, input, { signal, request: false });
+  if (found.state === undefined) return planOf(cloud, found, additions(found.wanted.template));
+  const set = await makeChangeSet(cloud, found, signal);
+  if (set === undefined) return planOf(cloud, found, []);
+  await removeChangeSet(cloud, set.id);
+  return planOf(cloud, found, changesOf(set.changes, found.before!, found.wanted.template));
+}
+
+/** Makes the stack what tool.json asks for. Certificates are requested before anything is changed. */
+export async function apply(
+  cloud: Cloud,
+  input: StackInput,
+  confirm: (plan: StackPlan) => Promise<boolean>,
+  watched: Watched,
+): Promise<Applied> {
+  const { signal } = watched;
+  const name = stackName(input.name);
+  for (let race = 1; ; race++) {
+    const idle: Watch = { ...watched, about: {} };
+    const status = await untilIdle(cloud, name, idle);
+    if (status !== undefined) await removeRemains(cloud, name, status, idle);
+    const found = await survey(cloud, input, { signal, request: true });
+    try {
+      return await (found.state === undefined ? create(cloud, found, watched) : update(cloud, found, confirm, watched));
+    } catch (error) {
+      if (race === MAX_RACES || !isRace(error)) throw error;
+    }
+  }
+}
+
+async function create(cloud: Cloud, found: Survey, watched: Watched): Promise<Applied> {
+  const { template, parameters } = found.wanted;
+  const client = await cloud.cloudFormation();
+  await operate(
+    cloud,
+    found.input.name,
+    async (ClientRequestToken) => {
+      const options = { ...stackOptions(found.input.name, template), Parameters: newParameters(parameters) };
+      const made = await client.createStack({ ...options, ClientRequestToken }, { abortSignal: watched.signal });
+      return made.StackId!;
+    },
+    { ...watched, about: aboutOf(template) },
+  );
+  return { outcome: "created", plan: planOf(cloud, found, additions(template)) };
+}
+
+async function update(
+  cloud: Cloud,
+  found: Survey,
+  confirm: (plan: StackPlan) => Promise<boolean>,
+  watched: Watched,
+): Promise<Applied> {
+  const { template } = found.wanted;
+  const set = await makeChangeSet(cloud, found, watched.signal);
+  if (set === undefined) return { outcome: "unchanged", plan: planOf(cloud, found, []) };
+  const shown = planOf(cloud, found, changesOf(set.changes, found.before!, template));
+  let isConfirmed = false;
+  try {
+    isConfirmed = await confirm(shown);
+  } finally {
+    if (!isConfirmed) await removeChangeSet(cloud, set.id);
+  }
+  if (!isConfirmed) return { outcome: "cancelled", plan: shown };
+  const client = await cloud.cloudFormation();
+  await operate(
+    cloud,
+    found.input.name,
+    async (ClientRequestToken) => {
+      await client.executeChangeSet({ ChangeSetName: set.id, ClientRequestToken }, { abortSignal: watched.signal });
+      return found.state!.id;
+    },
+    // What is removed is known by the template before.
+    { ...watched, about: { ...aboutOf(found.before!), ...aboutOf(template) } },
+  );
+  return { outcome: "updated", plan: shown };
+}
+
+interface ChangeSet {
+  readonly id: string;
+  readonly changes: readonly CloudChange[];
+}
+
+/** Undefined where nothing would change. */
+async function makeChangeSet(cloud: Cloud, found: Survey, signal: AbortSignal): Promise<ChangeSet | undefined> {
+  const client = await cloud.cloudFormation();
+  const { template, parameters } = found.wanted;
+  const created = await client.createChangeSet(
+    {
+      ...stackOptions(found.input.name, template),
+      StackName: found.state!.id,
+      Parameters: newParameters(parameters),
+      ChangeSetName: `tool-${randomUUID()}`,
+      ChangeSetType: "UPDATE",
+    },
+    { abortSignal: signal },
+  );
+  const id = created.Id!;
+  const changes: CloudChange[] = [];
+  try {
+    for (let NextToken: string | undefined; ; ) {
+      const set: DescribeChangeSetCommandOutput = await client.describeChangeSet(
+        { ChangeSetName: id, ...(NextToken !== undefined && { NextToken }) },
+        { abortSignal: signal },
+      );
+      if (set.Status === "FAILED") {
+        const reason = set.StatusReason ?? "";
+        await removeChangeSet(cloud, id);
+        if (/didn't contain changes|no updates are to be performed/i.test(reason)) return undefined;
+        throw new PlatformError("stack/plan-failed", `the change set cannot be made: ${reason.replace(/\.$/, "")}`);
+      }
+      if (set.Status !== "CREATE_COMPLETE") {
+        await sleep(CHANGE_SET_POLL_MS, undefined, { signal });
+        continue;
+      }
+      changes.push(...(set.Changes ?? []));
+      NextToken = set.NextToken;
+      if (NextToken === undefined) return { id, changes };
+    }
+  } catch (error) {
+    if (signal.aborted) await removeChangeSet(cloud, id);
+    throw error;
+  }
+}
+
+/** One that stays behind would do no harm: it changes nothing, and the stack takes it along when it goes. */
+async function removeChangeSet(cloud: Cloud, id: string): Promise<void> {
+  const client = await cloud.cloudFormation();
+  await client.deleteChangeSet({ ChangeSetName: id }).catch(() => {});
+}
+
+function planOf(cloud: Cloud, found: Survey, changes: StackPlan["changes"]): StackPlan {
+  return {
+    name: found.input.name,
+    region: cloud.region,
+    isNew: found.state === undefined,
+    changes,
+    certificates: found.certificates.filter(({ state }) => state !== "issued"),
+  };
+}

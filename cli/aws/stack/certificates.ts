@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ACM, CertificateDetail } from "@aws-sdk/client-acm";
+import { getDomain } from "tldts";
+import type { Certificate } from "../../stack.ts";
+import type { Cloud } from "../clients.ts";
+import { TAGS } from "../names.ts";
+import type { Zones } from "./domains.ts";
+import { zoneOf } from "./zones.ts";
+
+/** Certificates of domains at the edge live here, whatever the app's region is. */
+export const CERTIFICATE_REGION = "us-east-1";
+
+/** Where owners of domains read mail: ACM writes to these and to nobody else. */
+const MAILBOXES = ["admin", "administrator", "hostmaster", "postmaster", "webmaster"];
+
+/** The record that proves a domain is known some seconds after the request. */
+const RECORD_WAIT_MS = 30_000;
+const RECORD_POLL_MS = 1000;
+
+/** How long resolvers may keep the record that proves a domain, as ACM's own console sets it. */
+const RECORD_TTL_S = 300;
+
+export interface KnownCertificate extends Certificate {
+  readonly arn: string | undefined;
+}
+
+/**
+ * The certificate of each domain: the one in use where it still serves, else an issued one that covers the domain, else
+ * one that waits for its proof.
+ */
+export async function findCertificates(
+  cloud: Cloud,
+  domains: readonly string[],
+  inUse: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<KnownCertificate[]> {
+  if (domains.length === 0) return [];
+  const acm = await cloud.acm(CERTIFICATE_REGION);
+  const arns = new Map<string, Set<string>>(domains.map((domain) => [domain, new Set()]));
+  for (let NextToken: string | undefined; ; ) {
+    const page = await acm.listCertificates(
+      { MaxItems: 1000, ...(NextToken && { NextToken }) },
+      { abortSignal: signal },
+    );
+    for (const { CertificateArn, DomainName, SubjectAlternativeNameSummaries = [] } of page.CertificateSummaryList ??
+      []) {
+      for (const domain of domains) {
+        const names = [DomainName ?? "", ...SubjectAlternativeNameSummaries];
+        if (names.some((name) => covers(name, domain))) arns.get(domain)!.add(CertificateArn!);
+      }
+    }
+    NextToken = page.NextToken;
+    if (NextToken === undefined) break;
+  }
+  const details = new Map<string, CertificateDetail>();
+  for (const arn of new Set([...arns.values()].flatMap((set) => [...set]))) {
+    details.set(arn, (await acm.describeCertificate({ CertificateArn: arn }, { abortSignal: signal })).Certificate!);
+  }
+  return domains.map((domain) => {
+    const candidates = [...arns.get(domain)!].map((arn) => details.get(arn)!);
+    const rank = (one: CertificateDetail) => [
+      stateOf(one) === "issued" ? 0 : stateOf(one) === "pending" ? 1 : 2,
+      one.CertificateArn === inUse[domain] ? 0 : 1,
+      one.DomainName === domain ? 0 : 1,
+    ];
+    const best = candidates.sort((a, b) => compare(rank(a), rank(b)))[0];
+    if (best === undefined)
+      return { domain, arn: undefined, state: "missing", reason: undefined, validation: undefined };
+    return known(domain, best);
+  });
+}
+
+/** Requests a certificate, and proves the domain where its zone is ours. */
+export async function requestCertificate(
+  cloud: Cloud,
+  app: string,
+  domain: string,
+  zones: Zones,
+  signal: AbortSignal,
+): Promise<KnownCertificate> {
+  const acm = await cloud.acm(CERTIFICATE_REGION);
+  const zone = zoneOf(domain, zones);
+  const owner = getDomain(domain) ?? domain;
+  const { CertificateArn } = await acm.requestCertificate(
+    {
+      DomainName: domain,
+      ValidationMethod: zone === undefined ? "EMAIL" : "DNS",
+      // Mail for api.example.com goes to people of example.com: the subdomain has no mailboxes.
+      ...(zone === undefined && { DomainValidationOptions: [{ DomainName: domain, ValidationDomain: owner }] }),
+      // Within an hour the same request is the same certificate: an interrupted run asks again.
+      IdempotencyToken: createHash("sha256").update(`${app} ${domain}`).digest("hex").slice(0, 32),
+      Tags: [{ Key: TAGS.app, Value: app }],
+    },
+    { abortSignal: signal },
+  );
+  const detail = await describeSoon(acm, CertificateArn!, zone !== undefined, signal);
+  return proveCertificate(cloud, known(domain, detail), zones, signal);
+}
+
+/** Writes the record that proves a pending certificate's domain, where its zone is ours. Writing it again changes nothing. */
+export async function proveCertificate(
+  cloud: Cloud,
+  certificate: KnownCertificate,
+  zones: Zones,
+  signal: AbortSignal,
+): Promise<KnownCertificate> {
+  const { validation, domain } = certificate;
+  const zone = zoneOf(domain, zones);
+  if (validation?.by !== "record" || zone === undefined) return certificate;
+  await changeRecord(cloud, zone.id, "UPSERT", validation, signal);
+  return { ...certificate, validation: { ...validation, isMade: true } };
+}
+
+/** Makes or removes the record that proves a domain. */
+export async function changeRecord(
+  cloud: Cloud,
+  zoneId: string,
+  action: "UPSERT" | "DELETE",
+  { name, value }: { readonly name: string; readonly value: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const route53 = await cloud.route53();
+  const ResourceRecordSet = {
+    Name: name,
+    Type: "CNAME" as const,
+    TTL: RECORD_TTL_S,
+    ResourceRecords: [{ Value: value }],
+  };
+  await route53.changeResourceRecordSets(
+    { HostedZoneId: zoneId, ChangeBatch: { Changes: [{ Action: action, ResourceRecordSet }] } },
+    { abortSignal: signal },
+  );
+}
+
+async function describeSoon(acm: ACM, arn: string, byRecord: boolean, signal: AbortSignal): Promise<CertificateDetail> {
+  const end = performance.now() + RECORD_WAIT_MS;
+  for (;;) {
+    const { Certificate } = await acm.describeCertificate({ CertificateArn: arn }, { abortSignal: signal });
+    const options = Certificate!.DomainValidationOptions?.[0];
+    const isKnown = byRecord ? options?.ResourceRecord !== undefined : options !== undefined;
+    if (isKnown || performance.now() > end) return Certificate!;
+    await sleep(RECORD_POLL_MS, undefined, { signal });
+  }
+}
+
+function known(domain: string, detail: CertificateDetail): KnownCertificate {
+  const state = stateOf(detail);
+  const option =
+    detail.DomainValidationOptions?.find(({ DomainName }) => DomainName === domain) ??
+    detail.DomainValidationOptions?.[0];
+  const record = option?.ResourceRecord;
+  const owner = option?.ValidationDomain ?? getDomain(domain) ?? domain;
+  return {
+    domain,
+    arn: detail.CertificateArn,
+    state,
+    reason: detail.FailureReason ?? (state === "failed" ? detail.Status : undefined),
+    validation:
+      state !== "pending"
+        ? undefined
+        : record !== undefined
+          ? { by: "record", name: record.Name!, value: record.Value!, isMade: false }
+          : {
+              by: "email",
+              addresses: option?.ValidationEmails?.length
+                ? option.ValidationEmails
+                : MAILBOXES.map((mailbox) => `${mailbox}@${owner}`),
+            },
+  };
+}
+
+function stateOf({ Status }: CertificateDetail): Certificate["state"] {
+  return Status === "ISSUED" ? "issued" : Status === "PENDING_VALIDATION" ? "pending" : "failed";
+}
+
+/** A wildcard stands for one label (RFC 6125 section 6.4.3). */
+function covers(name: string, domain: string): boolean {
+  if (name.toLowerCase() === domain) return true;
+  return name.startsWith("*.") && domain.split(".").slice(1).join(".") === name.slice(2).toLowerCase();
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((value, i) => value !== b[i]);
+  return at < 0 ? 0 : a[at]! - b[at]!;
+}

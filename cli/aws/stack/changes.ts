@@ -1,0 +1,102 @@
+import type { Change as CloudChange } from "@aws-sdk/client-cloudformation";
+import type { Change, PropertyChange } from "../../stack.ts";
+import type { Resource, Template } from "./template.ts";
+
+/** What making a stack would add. */
+export function additions(template: Template): Change[] {
+  return order(
+    Object.entries(template.Resources).map(([id, resource]) => ({
+      action: "add",
+      id,
+      ...factsOf(resource),
+      replaced: "no",
+      isKept: false,
+      properties: [],
+    })),
+  );
+}
+
+/**
+ * A change set in the user's words. Which resources change, and which are replaced, is the platform's word; the values
+ * come from the two templates, as a change set tells them only where they stand there literally.
+ */
+export function changesOf(set: readonly CloudChange[], before: Template, after: Template): Change[] {
+  const changes = set.flatMap(({ ResourceChange }): Change[] => {
+    const {
+      LogicalResourceId: id,
+      ResourceType,
+      Action,
+      Replacement,
+      PolicyAction,
+      Details = [],
+    } = ResourceChange ?? {};
+    if (id === undefined || Action === undefined) return [];
+    const [old, now] = [before.Resources[id], after.Resources[id]];
+    const known = now ?? old;
+    const facts = known === undefined ? { type: ResourceType ?? "", about: id, stage: undefined } : factsOf(known);
+    const action = Action === "Add" ? "add" : Action === "Remove" ? "remove" : "change";
+    const differing = action === "change" ? propertyChanges(old?.Properties ?? {}, now?.Properties ?? {}) : [];
+    const said = Details.flatMap(({ Target }) => (Target?.Name === undefined ? [] : [Target.Name]));
+    // What follows from another resource, or from a parameter, does not differ in the templates.
+    const followed = [...new Set(said)].filter((name) => !differing.some(({ path }) => path.split(".")[0] === name));
+    return [
+      {
+        action,
+        id,
+        ...facts,
+        replaced:
+          Action !== "Modify"
+            ? "no"
+            : Replacement === "True"
+              ? "yes"
+              : Replacement === "Conditional"
+                ? "possibly"
+                : "no",
+        isKept: action === "remove" && (PolicyAction === "Retain" || (old?.DeletionPolicy ?? "").startsWith("Retain")),
+        properties: [
+          ...differing,
+          ...followed.filter(() => action === "change").map((path) => ({ path, before: undefined, after: undefined })),
+        ],
+      },
+    ];
+  });
+  return order(changes.sort(byTemplate(before, after)));
+}
+
+/** Properties that differ, by path: `Target.Input`. Lists and references are shown whole. */
+export function propertyChanges(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+  prefix = "",
+): PropertyChange[] {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return keys.flatMap((key): PropertyChange[] => {
+    const [a, b] = [before[key], after[key]];
+    if (JSON.stringify(a) === JSON.stringify(b)) return [];
+    if (isPlain(a) && isPlain(b)) return propertyChanges(a, b, `${prefix}${key}.`);
+    const text = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));
+    return [{ path: `${prefix}${key}`, before: text(a), after: text(b) }];
+  });
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return !Object.keys(value).some((key) => key === "Ref" || key.startsWith("Fn::"));
+}
+
+/** As the templates have them: a change set has an order of its own. */
+function byTemplate(before: Template, after: Template) {
+  const ids = [...new Set([...Object.keys(after.Resources), ...Object.keys(before.Resources)])];
+  const rank = new Map(ids.map((id, i) => [id, i]));
+  return (a: Change, b: Change) => (rank.get(a.id) ?? ids.length) - (rank.get(b.id) ?? ids.length);
+}
+
+function factsOf({ Type, Metadata }: Resource) {
+  return { type: Type, about: Metadata?.tool?.about ?? Type, stage: Metadata?.tool?.stage };
+}
+
+/** The app's own first, then stage by stage; in each, as the template has them. */
+function order(changes: readonly Change[]): Change[] {
+  const stages = [undefined, ...new Set(changes.flatMap(({ stage }) => stage ?? []))];
+  return stages.flatMap((stage) => changes.filter((change) => change.stage === stage));
+}

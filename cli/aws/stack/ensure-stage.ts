@@ -1,0 +1,103 @@
+import type { Cloud } from "../clients.ts";
+import { stackName, TAGS } from "../names.ts";
+import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
+import { describeStack, type StackState, stateOf } from "./state.ts";
+import { aboutOf, type StackInput, type Template } from "./template.ts";
+import { stageAlone, withStage } from "./with-stage.ts";
+
+export interface EnsuredStack extends StackState {
+  readonly isChanged: boolean;
+}
+
+/** How often another run may begin between our look at the stack and our change of it. */
+const MAX_RACES = 5;
+
+/**
+ * Makes the stack with nothing but `stage`, or adds the stage to it and leaves every other part as it is. Domains, zones
+ * and records wait for `tool stack apply`. The function and the stage's alias are there already. Waits, and answers what
+ * the stack is then.
+ */
+export async function ensureStage(
+  cloud: Cloud,
+  input: StackInput,
+  stage: string,
+  report: (event: StackEvent) => void,
+  signal: AbortSignal,
+): Promise<EnsuredStack> {
+  const watch = { report, signal, about: aboutOf(stageAlone(input, stage).template) };
+  const name = stackName(input.name);
+  for (let race = 1; ; race++) {
+    const status = await untilIdle(cloud, name, watch);
+    if (status !== undefined) await removeRemains(cloud, name, status, watch);
+    const stack = await describeStack(cloud, name, signal);
+    try {
+      if (stack === undefined) await create(cloud, input, stage, watch);
+      else {
+        const state = stateOf(stack, cloud.region);
+        if (state.stages.some((one) => one.name === stage && one.isOpen)) return { ...state, isChanged: false };
+        await extend(cloud, input, stage, state.id, watch);
+      }
+    } catch (error) {
+      if (race === MAX_RACES || !isRace(error)) throw error;
+      continue;
+    }
+    return { ...stateOf((await describeStack(cloud, name, signal))!, cloud.region), isChanged: true };
+  }
+}
+
+async function create(cloud: Cloud, input: StackInput, stage: string, watch: Watch): Promise<void> {
+  const { template, parameters } = stageAlone(input, stage);
+  const client = await cloud.cloudFormation();
+  await operate(
+    cloud,
+    input.name,
+    async (ClientRequestToken) => {
+      const { StackId } = await client.createStack(
+        { ...stackOptions(input.name, template), Parameters: newParameters(parameters), ClientRequestToken },
+        { abortSignal: watch.signal },
+      );
+      return StackId!;
+    },
+    watch,
+  );
+}
+
+async function extend(cloud: Cloud, input: StackInput, stage: string, stackId: string, watch: Watch): Promise<void> {
+  const client = await cloud.cloudFormation();
+  const abortSignal = watch.signal;
+  const { TemplateBody } = await client.getTemplate({ StackName: stackId }, { abortSignal });
+  const before = JSON.parse(TemplateBody!) as Template;
+  const { template, parameters } = withStage(before, input, stage);
+  const kept = Object.keys(before.Parameters ?? {}).map((ParameterKey) => ({ ParameterKey, UsePreviousValue: true }));
+  const Parameters = [...kept, ...newParameters(parameters)];
+  await operate(
+    cloud,
+    input.name,
+    async (ClientRequestToken) => {
+      await client.updateStack(
+        { ...stackOptions(input.name, template), Parameters, ClientRequestToken },
+        { abortSignal },
+      );
+      return stackId;
+    },
+    { ...watch, about: aboutOf(template) },
+  );
+}
+
+/** What every change of the stack says. Roles of our small functions are made, which has to be allowed. */
+export const stackOptions = (app: string, template: Template) => ({
+  StackName: stackName(app),
+  TemplateBody: JSON.stringify(template),
+  Capabilities: ["CAPABILITY_IAM" as const],
+  // The service puts them on all resources that take tags.
+  Tags: [{ Key: TAGS.app, Value: app }],
+});
+
+export const newParameters = (values: Readonly<Record<string, string>>) =>
+  Object.entries(values).map(([ParameterKey, ParameterValue]) => ({ ParameterKey, ParameterValue }));
+
+/** Another run was faster: the stack is there now, or it is being changed. */
+export const isRace = (error: unknown) =>
+  error instanceof Error &&
+  (error.name === "AlreadyExistsException" ||
+    (error.name === "ValidationError" && /is in \w+_IN_PROGRESS state/.test(error.message)));

@@ -1,0 +1,89 @@
+import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
+import { PlatformError } from "../../platform.ts";
+import type { About } from "./template.ts";
+
+/**
+ * Why an operation failed: its first FAILED event that is no consequence of another. What comes after it (resources that
+ * were cancelled, the rollback, the stack itself) follows from it.
+ */
+export function explainFailure(
+  name: string,
+  status: string,
+  events: readonly CloudEvent[],
+  about: Readonly<Record<string, About>>,
+): PlatformError {
+  const failed = events.filter(({ ResourceStatus, ResourceType }) => {
+    return ResourceStatus?.endsWith("_FAILED") && ResourceType !== "AWS::CloudFormation::Stack";
+  });
+  const root = failed.find(({ ResourceStatusReason }) => !/cancelled/i.test(ResourceStatusReason ?? "")) ?? failed[0];
+  const after = AFTER[status] ?? `the stack is ${status} now`;
+  if (root === undefined) {
+    const reason = events.findLast(({ ResourceStatusReason }) => ResourceStatusReason)?.ResourceStatusReason;
+    return new PlatformError(
+      "stack/failed",
+      `the stack ${name} failed${reason === undefined ? "" : `: ${withoutPeriod(reason)}`}`,
+      after,
+    );
+  }
+  const reason = root.ResourceStatusReason ?? "no reason was given";
+  const id = root.LogicalResourceId!;
+  const what = about[id] === undefined ? id : `${about[id].about}${about[id].stage ? ` of ${about[id].stage}` : ""}`;
+  const verb = root.ResourceStatus!.split("_")[0]!.toLowerCase();
+  const row = REASONS.find(({ matches }) => matches.test(reason));
+  return new PlatformError(
+    row?.code ?? "stack/failed",
+    `cannot ${verb} ${what}: ${withoutPeriod(readable(reason))}`,
+    [...(row === undefined ? [] : [row.hint]), after].join("\n"),
+  );
+}
+
+/** What a failed operation leaves. */
+const AFTER: Readonly<Record<string, string>> = {
+  ROLLBACK_COMPLETE: "what was made has been removed again; the next run makes the stack anew",
+  ROLLBACK_FAILED: "not all that was made could be removed again; the next run removes it",
+  UPDATE_ROLLBACK_COMPLETE: "the stack is as it was before; nothing was changed",
+  UPDATE_ROLLBACK_FAILED: "the stack could not be put back: its state is mixed",
+  DELETE_FAILED: "what is left of the stack can be deleted by running the command again",
+};
+
+/** Reasons with more to say than they do. The first match counts. */
+const REASONS: readonly { readonly code: string; readonly matches: RegExp; readonly hint: string }[] = [
+  {
+    code: "stack/certificate",
+    matches: /unable to associate certificate|certificate .*(not (valid|verified|found|issued)|must be in us-east-1)/i,
+    hint: "the certificate was not verified, or lies in another region than us-east-1: tool stack status shows its state and what to do",
+  },
+  {
+    code: "access/denied",
+    matches: /not authorized|access ?denied|UnauthorizedOperation/i,
+    hint: "allow it to the account's user or role; tool stack policy prints all that is needed",
+  },
+  {
+    code: "stack/domain-taken",
+    matches: /domain name you provided already exists|CNAMEAlreadyExists|already associated with/i,
+    hint: "the domain belongs to another gateway or distribution: remove it there first",
+  },
+  {
+    code: "stack/exists",
+    matches: /already exists/i,
+    hint: "something of this name was made by hand or by another tool: remove or rename it",
+  },
+  {
+    code: "platform/throttled",
+    matches: /rate exceeded|throttl|too many requests/i,
+    hint: "the cloud asks to slow down: wait a minute and run the command again",
+  },
+  {
+    code: "platform/limit",
+    matches: /limit ?exceeded|quota/i,
+    hint: "a limit of the account is reached: remove what is not needed, or ask the cloud provider for more",
+  },
+];
+
+/** Handlers of resources wrap what the service said: `Resource handler returned message: "..." (RequestToken: ...)`. */
+function readable(reason: string): string {
+  const inner = /Resource handler returned message: "(.*)" \(RequestToken: [^)]*\)$/s.exec(reason)?.[1] ?? reason;
+  return inner.replace(/ \(Service: [^()]*(\([^()]*\)[^()]*)*\)/g, "");
+}
+
+const withoutPeriod = (text: string) => text.trim().replace(/\.$/, "");

@@ -1,0 +1,119 @@
+import { apiName, functionName, partition, stageAlias } from "../names.ts";
+import { stageDomain } from "./domains.ts";
+import { logicalId } from "./logical-id.ts";
+import { type AppStack, type Parts, type Resource, type Resources, sha256, tagsOf } from "./template.ts";
+
+/**
+ * The gateway's limit for one request, whatever tool.json says of the app's, so that a change there needs no new
+ * deployment: above the longest that a function of ours may take (25 s to listen and 25 s to answer). More than 29 s are
+ * allowed where answers are streamed.
+ */
+const TIMEOUT_MS = 60_000;
+
+/** A REST API that passes everything, whatever path or method, to the stage's alias. */
+export function apiResources({ name, config, region, accountId }: AppStack): Resources {
+  const arn = `arn:${partition(region)}`;
+  const target = `${arn}:lambda:${region}:${accountId}:function:${functionName(name)}:\${stageVariables.qualifier}`;
+  const any = (about: string, resourceId: unknown): Resource => ({
+    Type: "AWS::ApiGateway::Method",
+    Properties: {
+      RestApiId: { Ref: "Api" },
+      ResourceId: resourceId,
+      HttpMethod: "ANY",
+      AuthorizationType: "NONE",
+      Integration: {
+        Type: "AWS_PROXY",
+        IntegrationHttpMethod: "POST",
+        // Answers in parts are asked for by another version and action of the function's interface than whole ones.
+        Uri: `${arn}:apigateway:${region}:lambda:path/2021-11-15/functions/${target}/response-streaming-invocations`,
+        ResponseTransferMode: "STREAM",
+        TimeoutInMillis: TIMEOUT_MS,
+      },
+    },
+    Metadata: { tool: { about } },
+  });
+  return {
+    Api: {
+      Type: "AWS::ApiGateway::RestApi",
+      Properties: {
+        Name: apiName(name),
+        ...(config.description !== "" && { Description: config.description }),
+        // All bodies are bytes: without this the gateway would decode them as UTF-8.
+        BinaryMediaTypes: ["*/*"],
+        EndpointConfiguration: { Types: ["EDGE"] },
+        Tags: tagsOf({ name }),
+      },
+      Metadata: { tool: { about: "the gateway" } },
+    },
+    Proxy: {
+      Type: "AWS::ApiGateway::Resource",
+      Properties: {
+        RestApiId: { Ref: "Api" },
+        ParentId: { "Fn::GetAtt": ["Api", "RootResourceId"] },
+        PathPart: "{proxy+}",
+      },
+      Metadata: { tool: { about: "every path" } },
+    },
+    RootMethod: any("every method of /", { "Fn::GetAtt": ["Api", "RootResourceId"] }),
+    ProxyMethod: any("every method of every path", { Ref: "Proxy" }),
+  };
+}
+
+/**
+ * A stage of the API: a snapshot of the API's methods, the name that requests ask for, and the permission to call the
+ * alias. The permission waits for the first deploy, as an alias that is not there cannot be permitted anything.
+ */
+export function stageResources(input: AppStack, stage: string, api: Resources, isDeployed: boolean): Partial<Parts> {
+  const { name, config, region, accountId } = input;
+  const arn = `arn:${partition(region)}`;
+  const stageId = logicalId("Stage", stage);
+  // A deployment cannot be changed. Another API is another one, which the stage moves to before the old one goes.
+  const { Metadata: _, ...shape } = api.Api!;
+  const shapes = [shape.Properties.BinaryMediaTypes, api.Proxy, api.RootMethod, api.ProxyMethod];
+  const deploymentId = `${logicalId("Deployment", stage)}V${sha256(JSON.stringify(shapes)).slice(0, 8)}`;
+  const domain = stageDomain(config, stage);
+  const resources: Resources = {
+    [deploymentId]: {
+      Type: "AWS::ApiGateway::Deployment",
+      Properties: { RestApiId: { Ref: "Api" } },
+      DependsOn: ["RootMethod", "ProxyMethod"],
+      Metadata: { tool: { stage, about: "deployment of the gateway" } },
+    },
+    [stageId]: {
+      Type: "AWS::ApiGateway::Stage",
+      Properties: {
+        StageName: stage,
+        RestApiId: { Ref: "Api" },
+        DeploymentId: { Ref: deploymentId },
+        Variables: { qualifier: stageAlias(stage) },
+        Tags: tagsOf(input, stage),
+      },
+      Metadata: { tool: { stage, about: "stage of the gateway" } },
+    },
+  };
+  if (isDeployed) {
+    resources[logicalId("Permission", stage)] = {
+      Type: "AWS::Lambda::Permission",
+      Properties: {
+        Action: "lambda:InvokeFunction",
+        FunctionName: `${arn}:lambda:${region}:${accountId}:function:${functionName(name)}:${stageAlias(stage)}`,
+        Principal: "apigateway.amazonaws.com",
+        SourceArn: { "Fn::Sub": `${arn}:execute-api:${region}:${accountId}:\${Api}/${stage}/*` },
+      },
+      Metadata: { tool: { stage, about: "permission to call the function" } },
+    };
+  }
+  return {
+    resources,
+    outputs: {
+      [stageId]: {
+        Description: `Stage ${stage}`,
+        Value: JSON.stringify({
+          name: stage,
+          isOpen: isDeployed,
+          ...(domain !== undefined && { domain, path: config.stages[stage]!.path ?? "" }),
+        }),
+      },
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Resources } from "./template.ts";
+
+export interface HelperFunction {
+  /** What it is part of. */
+  readonly about: string;
+  /** CommonJS that exports `handler`. */
+  readonly source: string;
+  readonly timeoutSeconds: number;
+  readonly environment: Readonly<Record<string, unknown>>;
+  /** What its role may do. It may not write logs, so that no log group is left behind. */
+  readonly statements: readonly unknown[];
+}
+
+/** A small function of ours, its code inside the template, and its role. */
+export function helperFunction(id: string, helper: HelperFunction): Resources {
+  return {
+    [`${id}Role`]: {
+      Type: "AWS::IAM::Role",
+      Properties: {
+        AssumeRolePolicyDocument: trust("lambda.amazonaws.com"),
+        ...(helper.statements.length > 0 && {
+          Policies: [{ PolicyName: "tool", PolicyDocument: policy(helper.statements) }],
+        }),
+      },
+      Metadata: { tool: { about: `role of ${helper.about}` } },
+    },
+    [id]: {
+      Type: "AWS::Lambda::Function",
+      Properties: {
+        Runtime: "nodejs24.x",
+        Handler: "index.handler",
+        Code: { ZipFile: helper.source },
+        Role: { "Fn::GetAtt": [`${id}Role`, "Arn"] },
+        MemorySize: 128,
+        Timeout: helper.timeoutSeconds,
+        ...(Object.keys(helper.environment).length > 0 && { Environment: { Variables: helper.environment } }),
+      },
+      Metadata: { tool: { about: `function of ${helper.about}` } },
+    },
+  };
+}
+
+/** Lets a service of the cloud take a role. */
+export const trust = (Service: string) =>
+  policy([{ Effect: "Allow", Principal: { Service }, Action: "sts:AssumeRole" }]);
+
+export const policy = (Statement: readonly unknown[]) => ({ Version: "2012-10-17", Statement });

@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
+import { PlatformError } from "../../platform.ts";
+import type { Cloud } from "../clients.ts";
+import { explainFailure } from "./failure.ts";
+import { describeStack } from "./state.ts";
+import type { About } from "./template.ts";
+
+/** What happens to a stack while one waits for it. */
+export type StackEvent =
+  | {
+      readonly kind: "resource";
+      readonly logicalId: string;
+      readonly type: string;
+      /** In the user's words, where the template says it. */
+      readonly about: string;
+      readonly stage: string | undefined;
+      /** `CREATE_IN_PROGRESS` and the like. */
+      readonly status: string;
+      readonly reason: string | undefined;
+      readonly at: Date;
+      /** Whether the operation failed before and is taken back. */
+      readonly isRollback: boolean;
+    }
+  /** Something to know: a wait for another run, a stack that is made again. */
+  | { readonly kind: "note"; readonly text: string };
+
+export interface Watch {
+  readonly report: (event: StackEvent) => void;
+  readonly signal: AbortSignal;
+  /** What the resources are for, by logical id. */
+  readonly about: Readonly<Record<string, About>>;
+}
+
+/** Between two questions: at first often, so that a small change is answered at once. */
+const FIRST_POLL_MS = 300;
+/** DescribeStackEvents is throttled per account; an edge domain takes many minutes. */
+const MAX_POLL_MS = 4000;
+
+/**
+ * Starts an operation and waits until the stack stands still. Only events of this operation are reported, told by its
+ * token. Throws a PlatformError with the root cause where it fails; where `signal` aborts, the stack works on.
+ */
+export async function operate(
+  cloud: Cloud,
+  name: string,
+  start: (token: string) => Promise<string>,
+  watch: Watch,
+): Promise<void> {
+  const token = `tool-${randomUUID()}`;
+  const stackId = await start(token);
+  const events = await untilSettled(cloud, stackId, (event) => event.ClientRequestToken === token, watch);
+  const stack = await describeStack(cloud, stackId, watch.signal);
+  const status = stack?.StackStatus ?? "DELETE_COMPLETE";
+  if (/^(CREATE|UPDATE|DELETE)_COMPLETE$/.test(status)) return;
+  throw explainFailure(name, status, events, watch.about);
+}
+
+/** Waits while another run works on the stack. */
+export async function untilIdle(cloud: Cloud, name: string, watch: Watch): Promise<string | undefined> {
+  const stack = await describeStack(cloud, name, watch.signal);
+  if (stack === undefined) return undefined;
+  if (!isWorking(stack.StackStatus!)) return stack.StackStatus;
+  watch.report({
+    kind: "note",
+    text: `another run works on the stack (${stack.StackStatus}): waiting until it is done`,
+  });
+  const since = new Date();
+  await untilSettled(cloud, stack.StackId!, ({ Timestamp }) => Timestamp !== undefined && Timestamp >= since, watch);
+  return (await describeStack(cloud, name, watch.signal))?.StackStatus;
+}
+
+/** A change set that was never executed leaves `REVIEW_IN_PROGRESS`, on which nobody works. */
+const isWorking = (status: string) => status.endsWith("_IN_PROGRESS") && status !== "REVIEW_IN_PROGRESS";
+
+/** Reports events until the stack stands still; gives them, oldest first. */
+async function untilSettled(
+  cloud: Cloud,
+  stackId: string,
+  isOurs: (event: CloudEvent) => boolean,
+  { report, signal, about }: Watch,
+): Promise<CloudEvent[]> {
+  const seen = new Set<string>();
+  const all: CloudEvent[] = [];
+  const last = new Map<string, string | undefined>();
+  let isRollback = false;
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
+    // The state first: what happened before it is in the events that are read then.
+    const status = (await describeStack(cloud, stackId, signal))?.StackStatus ?? "DELETE_COMPLETE";
+    for (const event of await newEvents(cloud, stackId, seen, signal)) {
+      if (!isOurs(event)) continue;
+      all.push(event);
+      const { LogicalResourceId: logicalId, ResourceType: type, ResourceStatus, Timestamp } = event;
+      // The stack is a resource of itself; its state is the operation's.
+      if (type === "AWS::CloudFormation::Stack" && /ROLLBACK_IN_PROGRESS$/.test(ResourceStatus ?? "") && !isRollback) {
+        isRollback = true;
+        report({ kind: "note", text: "that failed: what was changed is being put back" });
+      }
+      if (logicalId === undefined || type === "AWS::CloudFormation::Stack") continue;
+      // Creating says it a second time when the resource has its id.
+      if (last.get(logicalId) === ResourceStatus) continue;
+      last.set(logicalId, ResourceStatus);
+      report({
+        kind: "resource",
+        logicalId,
+        type: type ?? "",
+        about: about[logicalId]?.about ?? logicalId,
+        stage: about[logicalId]?.stage,
+        status: ResourceStatus ?? "",
+        reason: event.ResourceStatusReason,
+        at: Timestamp ?? new Date(),
+        isRollback,
+      });
+    }
+    if (!isWorking(status)) return all;
+    await sleep(pollMs, undefined, { signal });
+  }
+}
+
+/** The events that were not seen yet, oldest first. They come newest first, in pages. */
+async function newEvents(cloud: Cloud, stackId: string, seen: Set<string>, signal: AbortSignal): Promise<CloudEvent[]> {
+  const client = await cloud.cloudFormation();
+  const found: CloudEvent[] = [];
+  for (let NextToken: string | undefined; ; ) {
+    const page = await client.describeStackEvents(
+      { StackName: stackId, ...(NextToken !== undefined && { NextToken }) },
+      { abortSignal: signal },
+    );
+    const events = page.StackEvents ?? [];
+    const fresh = events.filter(({ EventId }) => EventId !== undefined && !seen.has(EventId));
+    found.push(...fresh);
+    NextToken = page.NextToken;
+    if (NextToken === undefined || fresh.length < events.length) break;
+  }
+  for (const { EventId } of found) seen.add(EventId!);
+  return found.reverse();
+}
+
+/** What makes the stack of this name free to be made: a failed first attempt, or one that was only planned. */
+export async function removeRemains(cloud: Cloud, name: string, status: string, watch: Watch): Promise<void> {
+  if (status === "UPDATE_ROLLBACK_FAILED" || status === "DELETE_FAILED") {
+    throw new PlatformError(
+      "stack/stuck",
+      `the stack ${name} is stuck in ${status}`,
+      status === "DELETE_FAILED"
+        ? "run tool stack delete again: it says what holds it"
+        : `continue its rollback: aws cloudformation continue-update-rollback --stack-name ${name} --region ${cloud.region}; then run the command again`,
+    );
+  }
+  if (!/^(ROLLBACK_COMPLETE|ROLLBACK_FAILED|CREATE_FAILED|REVIEW_IN_PROGRESS)$/.test(status)) return;
+  if (status !== "REVIEW_IN_PROGRESS") {
+    watch.report({ kind: "note", text: `the first attempt to make the stack failed (${status}): making it again` });
+  }
+  const client = await cloud.cloudFormation();
+  await operate(
+    cloud,
+    name,
+    async (token) => {
+      const { StackId } = (await describeStack(cloud, name, watch.signal))!;
+      await client.deleteStack({ StackName: StackId!, ClientRequestToken: token }, { abortSignal: watch.signal });
+      return StackId!;
+    },
+    { ...watch, report: () => {} },
+  );
+}

@@ -1,0 +1,328 @@
+import type { Owned, RemoveResult } from "../../stack.ts";
+import type { Cloud } from "../clients.ts";
+import {
+  artifactPrefix,
+  bucketName,
+  functionName,
+  logGroupName,
+  parameterPrefix,
+  roleName,
+  stackName,
+  TAGS,
+} from "../names.ts";
+import { CERTIFICATE_REGION, changeRecord } from "./certificates.ts";
+import { operate, type StackEvent, untilIdle } from "./operation.ts";
+import { describeStack, stateOf, type ZoneState } from "./state.ts";
+import { templateOf } from "./survey.ts";
+import { aboutOf, type Template } from "./template.ts";
+import { idOf, zoneOf } from "./zones.ts";
+
+interface Watched {
+  readonly signal: AbortSignal;
+  readonly report: (event: StackEvent) => void;
+}
+
+/** One thing of the app in the account: how to remove it, or why it stays. */
+interface Possession extends Owned {
+  /** Answers why it stays, where it does. */
+  remove(): Promise<string | undefined>;
+}
+
+/** All that deploying made for the app, in the order in which it can go: what uses another before what is used. */
+export async function possessions(
+  cloud: Cloud,
+  app: string,
+  { logs }: { readonly logs: boolean },
+  watched: Watched,
+): Promise<Possession[]> {
+  const { signal } = watched;
+  const name = stackName(app);
+  const stack = await describeStack(cloud, name, signal);
+  const state = stack === undefined ? undefined : stateOf(stack, cloud.region);
+  const template = state === undefined ? undefined : await templateOf(cloud, state.id, signal).catch(() => undefined);
+  const [zones, certificates] = await Promise.all([
+    ownZones(cloud, app, state?.zones ?? [], signal),
+    ownCertificates(cloud, app, signal),
+  ]);
+  return [
+    ...(state === undefined
+      ? []
+      : [{ kind: "stack", name, remove: () => removeStack(cloud, name, template, watched) }]),
+    ...certificates.map((certificate) => ({
+      kind: "certificate",
+      name: certificate.domain,
+      remove: () => removeCertificate(cloud, certificate, zones, signal),
+    })),
+    ...(await ownFunction(cloud, app, signal)),
+    ...(await ownRole(cloud, app, signal)),
+    ...(await ownArtifacts(cloud, app, signal)),
+    ...zones.map((zone) => ({
+      kind: "zone",
+      name: zone.name,
+      remove: () => removeZone(cloud, zone.id, zone.name, signal),
+    })),
+    ...(await ownLogs(cloud, app, logs, signal)),
+    ...(await ownParameters(cloud, app, signal)),
+  ];
+}
+
+/** Removes them one after another. What cannot go stays with its reason; the others go nevertheless. */
+export async function removeAll(
+  cloud: Cloud,
+  app: string,
+  options: { readonly logs: boolean },
+  watched: Watched,
+): Promise<RemoveResult> {
+  const removed: Owned[] = [];
+  const left: (Owned & { reason: string })[] = [];
+  for (const { kind, name, remove } of await possessions(cloud, app, options, watched)) {
+    const reason = await remove();
+    if (reason === undefined) {
+      removed.push({ kind, name });
+      if (kind !== "stack") watched.report({ kind: "note", text: `removed ${kind} ${name}` });
+    } else left.push({ kind, name, reason });
+  }
+  return { removed, left };
+}
+
+async function removeStack(
+  cloud: Cloud,
+  name: string,
+  template: Template | undefined,
+  watched: Watched,
+): Promise<undefined> {
+  const watch = { ...watched, about: template === undefined ? {} : aboutOf(template) };
+  await untilIdle(cloud, name, watch);
+  const stack = await describeStack(cloud, name, watched.signal);
+  if (stack === undefined) return;
+  const client = await cloud.cloudFormation();
+  await operate(
+    cloud,
+    name,
+    async (ClientRequestToken) => {
+      await client.deleteStack({ StackName: stack.StackId!, ClientRequestToken }, { abortSignal: watched.signal });
+      // By its id it can be asked about when it is gone.
+      return stack.StackId!;
+    },
+    watch,
+  );
+}
+
+interface OwnCertificate {
+  readonly arn: string;
+  readonly domain: string;
+  readonly record: { readonly name: string; readonly value: string } | undefined;
+}
+
+async function ownCertificates(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnCertificate[]> {
+  const acm = await cloud.acm(CERTIFICATE_REGION);
+  const found: OwnCertificate[] = [];
+  for (let NextToken: string | undefined; ; ) {
+    const page = await acm.listCertificates(
+      { MaxItems: 1000, ...(NextToken && { NextToken }) },
+      { abortSignal: signal },
+    );
+    for (const { CertificateArn, DomainName } of page.CertificateSummaryList ?? []) {
+      const { Tags = [] } = await acm.listTagsForCertificate(
+        { CertificateArn: CertificateArn! },
+        { abortSignal: signal },
+      );
+      if (!Tags.some(({ Key, Value }) => Key === TAGS.app && Value === app)) continue;
+      const { Certificate } = await acm.describeCertificate(
+        { CertificateArn: CertificateArn! },
+        { abortSignal: signal },
+      );
+      const record = Certificate?.DomainValidationOptions?.[0]?.ResourceRecord;
+      found.push({
+        arn: CertificateArn!,
+        domain: DomainName!,
+        record: record === undefined ? undefined : { name: record.Name!, value: record.Value! },
+      });
+    }
+    NextToken = page.NextToken;
+    if (NextToken === undefined) return found;
+  }
+}
+
+async function removeCertificate(
+  cloud: Cloud,
+  { arn, domain, record }: OwnCertificate,
+  zones: readonly ZoneState[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const acm = await cloud.acm(CERTIFICATE_REGION);
+  try {
+    await acm.deleteCertificate({ CertificateArn: arn }, { abortSignal: signal });
+  } catch (error) {
+    if ((error as Error).name !== "ResourceInUseException") throw error;
+    return "something else uses it";
+  }
+  const names = Object.fromEntries(zones.map(({ name, id }) => [name, id]));
+  const zone = zoneOf(domain, names);
+  if (record !== undefined && zone !== undefined) {
+    await changeRecord(cloud, zone.id, "DELETE", record, signal).catch((error: Error) => {
+      // It was never written, or is another one by now.
+      if (error.name !== "InvalidChangeBatch") throw error;
+    });
+  }
+  return undefined;
+}
+
+async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
+  const lambda = await cloud.lambda();
+  const name = functionName(app);
+  const found = await unlessAbsent(lambda.getFunction({ FunctionName: name }, { abortSignal: signal }));
+  if (found === undefined) return [];
+  const isOurs = found.Tags?.[TAGS.app] === app;
+  return [
+    {
+      kind: "function",
+      name,
+      async remove() {
+        if (!isOurs) return `it has no tag ${TAGS.app}: the tool did not make it`;
+        // Its versions and aliases go with it.
+        await lambda.deleteFunction({ FunctionName: name }, { abortSignal: signal });
+        return undefined;
+      },
+    },
+  ];
+}
+
+async function ownRole(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
+  const iam = await cloud.iam();
+  const RoleName = roleName(app, cloud.region);
+  const found = await unlessAbsent(iam.getRole({ RoleName }, { abortSignal: signal }));
+  if (found === undefined) return [];
+  return [
+    {
+      kind: "role",
+      name: RoleName,
+      async remove() {
+        const attached = await iam.listAttachedRolePolicies({ RoleName }, { abortSignal: signal });
+        const names = (attached.AttachedPolicies ?? []).map(({ PolicyName }) => PolicyName);
+        if (names.length > 0) return `policies that are not ours are attached: ${names.join(", ")}`;
+        const { PolicyNames = [] } = await iam.listRolePolicies({ RoleName }, { abortSignal: signal });
+        for (const PolicyName of PolicyNames)
+          await iam.deleteRolePolicy({ RoleName, PolicyName }, { abortSignal: signal });
+        await iam.deleteRole({ RoleName }, { abortSignal: signal });
+        return undefined;
+      },
+    },
+  ];
+}
+
+/** The bucket is shared by all apps of the account and region. */
+async function ownArtifacts(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
+  const s3 = await cloud.s3();
+  const Bucket = bucketName(await cloud.accountId(), cloud.region);
+  const keys: string[] = [];
+  for (let ContinuationToken: string | undefined; ; ) {
+    const page = await unlessAbsent(
+      s3.listObjectsV2(
+        { Bucket, Prefix: artifactPrefix(app), ...(ContinuationToken && { ContinuationToken }) },
+        { abortSignal: signal },
+      ),
+    );
+    keys.push(...(page?.Contents ?? []).map(({ Key }) => Key!));
+    ContinuationToken = page?.NextContinuationToken;
+    if (ContinuationToken === undefined) break;
+  }
+  if (keys.length === 0) return [];
+  return [
+    {
+      kind: "archives",
+      name: `${keys.length} in ${Bucket}`,
+      async remove() {
+        for (const Key of keys) await s3.deleteObject({ Bucket, Key }, { abortSignal: signal });
+        return undefined;
+      },
+    },
+  ];
+}
+
+/** Those of the stack, and those that an earlier stack left: they have our tag. */
+async function ownZones(
+  cloud: Cloud,
+  app: string,
+  ofStack: readonly ZoneState[],
+  signal: AbortSignal,
+): Promise<ZoneState[]> {
+  const route53 = await cloud.route53();
+  const found = [...ofStack];
+  for (let Marker: string | undefined; ; ) {
+    const page = await route53.listHostedZones({ ...(Marker && { Marker }) }, { abortSignal: signal });
+    for (const { Id, Name } of page.HostedZones ?? []) {
+      const id = idOf(Id!);
+      if (found.some((zone) => zone.id === id)) continue;
+      const { ResourceTagSet } = await route53.listTagsForResource(
+        { ResourceType: "hostedzone", ResourceId: id },
+        { abortSignal: signal },
+      );
+      const isOurs = ResourceTagSet?.Tags?.some(({ Key, Value }) => Key === TAGS.app && Value === app);
+      if (isOurs) found.push({ name: Name!.replace(/\.$/, ""), id, nameservers: [] });
+    }
+    Marker = page.IsTruncated ? page.NextMarker : undefined;
+    if (Marker === undefined) return found;
+  }
+}
+
+async function removeZone(cloud: Cloud, id: string, name: string, signal: AbortSignal): Promise<string | undefined> {
+  const route53 = await cloud.route53();
+  const { ResourceRecordSets = [] } = await route53.listResourceRecordSets(
+    { HostedZoneId: id },
+    { abortSignal: signal },
+  );
+  const isApex = (record: string | undefined) => record?.replace(/\.$/, "").toLowerCase() === name;
+  // A zone has its own NS and SOA records; with any other it cannot be deleted.
+  const foreign = ResourceRecordSets.filter(({ Name, Type }) => !(isApex(Name) && (Type === "NS" || Type === "SOA")));
+  if (foreign.length > 0) {
+    const shown = foreign.slice(0, 3).map(({ Name, Type }) => `${Name!.replace(/\.$/, "")} ${Type}`);
+    const more = foreign.length > 3 ? ` and ${foreign.length - 3} more` : "";
+    return `it holds records that are not ours: ${shown.join(", ")}${more}`;
+  }
+  await route53.deleteHostedZone({ Id: id }, { abortSignal: signal });
+  return undefined;
+}
+
+async function ownLogs(cloud: Cloud, app: string, remove: boolean, signal: AbortSignal): Promise<Possession[]> {
+  const client = await cloud.logs();
+  const logGroupNamePrefix = logGroupName(app);
+  const { logGroups = [] } = await client.describeLogGroups({ logGroupNamePrefix }, { abortSignal: signal });
+  return logGroups
+    .filter(({ logGroupName }) => logGroupName === logGroupNamePrefix)
+    .map(({ logGroupName }) => ({
+      kind: "log group",
+      name: logGroupName!,
+      async remove() {
+        if (!remove) return "logs go with --logs";
+        await client.deleteLogGroup({ logGroupName: logGroupName! }, { abortSignal: signal });
+        return undefined;
+      },
+    }));
+}
+
+/** Deploying does not make them, and they may be the only copy of a secret. */
+async function ownParameters(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
+  const ssm = await cloud.ssm();
+  const { Parameters = [] } = await ssm.getParametersByPath(
+    { Path: parameterPrefix(app).replace(/\/$/, ""), Recursive: true },
+    { abortSignal: signal },
+  );
+  if (Parameters.length === 0) return [];
+  const name = `${Parameters.length} below ${parameterPrefix(app)}`;
+  return [{ kind: "variables", name, remove: async () => "deploying did not make them" }];
+}
+
+/** Undefined where a service says that there is no such thing; each has its own name for it. */
+async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    const { name } = error as Error;
+    if (
+      ["ResourceNotFoundException", "NoSuchEntityException", "NoSuchEntity", "NoSuchBucket", "NotFound"].includes(name)
+    )
+      return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,130 @@
+import { logicalId } from "./logical-id.ts";
+import {
+  buildTemplate,
+  type Known,
+  type Output,
+  partialHash,
+  type Resource,
+  type StackInput,
+  type Template,
+} from "./template.ts";
+
+/** The four resources that a stage is a snapshot of. */
+const API = ["Api", "Proxy", "RootMethod", "ProxyMethod"];
+
+export interface Extended {
+  readonly template: Template;
+  /** Values of the parameters that are new. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** What a stage asks for by itself: names in DNS are looked up and made by `tool stack apply`, which shows them before. */
+export function stageAlone(input: StackInput, stage: string, more: Partial<Known> = {}) {
+  return buildTemplate(
+    { ...input, config: withoutNames(input.config) },
+    { stages: [stage], deployed: new Set([stage]), certificates: {}, zones: {}, ...more },
+  );
+}
+
+/**
+ * The template with one stage more, or with the stage opened that waited for its first deploy; every other part is as it
+ * is. Pure.
+ */
+export function withStage(template: Template, input: StackInput, stage: string): Extended {
+  const stageId = logicalId("Stage", stage);
+  const api = Object.fromEntries(API.flatMap((id) => (template.Resources[id] ? [[id, template.Resources[id]]] : [])));
+  const alone = stageAlone(input, stage, { api });
+  const permissionId = logicalId("Permission", stage);
+  const waiting = template.Resources[stageId] !== undefined;
+  const resources = waiting
+    ? { [permissionId]: alone.template.Resources[permissionId]! }
+    : stageParts(template, alone.template, stage);
+  const needed = new Set(Object.values(resources).flatMap(referredTo));
+  const added = Object.fromEntries(
+    Object.entries(alone.template.Parameters ?? {}).filter(([id]) => needed.has(id) && !template.Parameters?.[id]),
+  );
+  const Parameters = { ...template.Parameters, ...added };
+  const opened = (output: Output): Output => ({
+    ...output,
+    Value: JSON.stringify({ ...JSON.parse(output.Value as string), isOpen: true }),
+  });
+  return {
+    template: {
+      ...template,
+      ...(Object.keys(Parameters).length > 0 && { Parameters }),
+      Resources: { ...template.Resources, ...resources },
+      Outputs: {
+        ...template.Outputs,
+        [stageId]: waiting ? opened(template.Outputs[stageId]!) : alone.template.Outputs[stageId]!,
+        TemplateHash: {
+          ...template.Outputs.TemplateHash!,
+          Value: waiting ? hashOf(template) : extendedHash(template, input, stage),
+        },
+      },
+    },
+    parameters: Object.fromEntries(Object.keys(added).map((id) => [id, alone.parameters[id]!])),
+  };
+}
+
+/** What belongs to the stage, what that refers to, and who refers to what is new of that (listeners of a topic). */
+function stageParts(template: Template, alone: Template, stage: string): Record<string, Resource> {
+  const parts: Record<string, Resource> = {};
+  const add = (id: string) => {
+    const resource = alone.Resources[id];
+    if (resource === undefined || parts[id] !== undefined || template.Resources[id] !== undefined) return;
+    parts[id] = resource;
+    for (const other of referredTo(resource)) add(other);
+  };
+  const all = Object.entries(alone.Resources);
+  for (const [id, { Metadata }] of all) if (Metadata.tool.stage === stage) add(id);
+  for (const [id, resource] of all) {
+    const isShared = resource.Metadata.tool.stage === undefined;
+    if (isShared && referredTo(resource).some((other) => parts[other] !== undefined)) add(id);
+  }
+  return parts;
+}
+
+/**
+ * The stack is behind tool.json by as much as before. Where it was what tool.json asks for of its stages, it is that of one
+ * stage more.
+ */
+function extendedHash(template: Template, input: StackInput, stage: string): string {
+  const before = hashOf(template);
+  const outputs = (prefix: string) =>
+    Object.entries(template.Outputs).flatMap(([id, { Value }]) => {
+      const text = typeof Value === "string" ? Value : (Value as { "Fn::Sub"?: unknown })["Fn::Sub"];
+      return id.startsWith(prefix) && typeof text === "string" ? [JSON.parse(text).name as string] : [];
+    });
+  const stages = outputs("Stage");
+  const domains = outputs("Domain");
+  for (const one of [input, { ...input, config: withoutNames(input.config) }]) {
+    if (partialHash(one, stages, domains) === before) return partialHash(one, [...stages, stage], domains);
+  }
+  return before;
+}
+
+const hashOf = ({ Outputs }: Template) => Outputs.TemplateHash?.Value as string;
+
+function withoutNames({ dns: _, stages = {}, ...config }: StackInput["config"]): StackInput["config"] {
+  const nameless = Object.entries(stages).map(([name, { domain: _domain, zone: _zone, path: _path, ...stage }]) => [
+    name,
+    stage,
+  ]);
+  return { ...config, stages: Object.fromEntries(nameless) };
+}
+
+/** The ids of the resources and parameters that a resource names. */
+function referredTo({ Properties, DependsOn = [] }: Resource): string[] {
+  const found = [...DependsOn];
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === "Ref") found.push(inner as string);
+      else if (key === "Fn::GetAtt") found.push((inner as [string, string])[0]);
+      else if (key === "Fn::Sub" && typeof inner === "string") found.push(...(inner.match(/(?<=\$\{)\w+/g) ?? []));
+      else visit(inner);
+    }
+  };
+  visit(Properties);
+  return found;
+}

@@ -1,0 +1,35 @@
+import type { Cloud } from "../clients.ts";
+import { canonical, type Zones } from "./domains.ts";
+
+/** The public zones of these names that the account has. */
+export async function findZones(cloud: Cloud, names: readonly string[], signal: AbortSignal): Promise<Zones> {
+  const found: Record<string, string> = {};
+  if (names.length === 0) return found;
+  const route53 = await cloud.route53();
+  for (const name of names) {
+    // The list begins at the name; several zones may share it, a private one among them.
+    const { HostedZones = [] } = await route53.listHostedZonesByName(
+      { DNSName: name, MaxItems: 10 },
+      { abortSignal: signal },
+    );
+    const zone = HostedZones.find(({ Name, Config }) => canonical(Name!) === name && Config?.PrivateZone !== true);
+    if (zone !== undefined) found[name] = idOf(zone.Id!);
+  }
+  return found;
+}
+
+/** The name servers of a zone, as the registrar of its domain has to name them. */
+export async function nameserversOf(cloud: Cloud, id: string, signal: AbortSignal): Promise<string[]> {
+  const { DelegationSet } = await (await cloud.route53()).getHostedZone({ Id: id }, { abortSignal: signal });
+  return [...(DelegationSet?.NameServers ?? [])].map(canonical).sort();
+}
+
+/** The closest zone that a domain is in. */
+export function zoneOf(domain: string, zones: Zones): { readonly name: string; readonly id: string } | undefined {
+  const names = Object.keys(zones).filter((zone) => domain === zone || domain.endsWith(`.${zone}`));
+  const name = names.sort((a, b) => b.length - a.length)[0];
+  return name === undefined ? undefined : { name, id: zones[name]! };
+}
+
+/** Answers have `/hostedzone/Z1` where questions take `Z1`. */
+export const idOf = (id: string) => id.replace(/^\/hostedzone\//, "");

@@ -1,0 +1,35 @@
+import { spawn } from "node:child_process";
+import type { Io } from "./io.ts";
+
+/** Puts a text on the clipboard. False where there is none, or no command that reaches it. */
+export async function copyToClipboard({ env, platform }: Io, text: string): Promise<boolean> {
+  for (const [command, ...args] of commandsFor(env, platform)) {
+    if (await fed(command!, args, text)) return true;
+  }
+  return false;
+}
+
+function commandsFor(env: Io["env"], platform: Io["platform"]): string[][] {
+  if (platform === "darwin") return [["pbcopy"]];
+  if (platform === "win32") return [["clip"]];
+  return [
+    ...(env.WAYLAND_DISPLAY ? [["wl-copy"]] : []),
+    ...(env.DISPLAY
+      ? [
+          ["xclip", "-selection", "clipboard"],
+          ["xsel", "--clipboard", "--input"],
+        ]
+      : []),
+  ];
+}
+
+function fed(command: string, args: readonly string[], text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    // These stay behind to hold what they were given, and would hold our streams too.
+    const child = spawn(command, args, { stdio: ["pipe", "ignore", "ignore"] });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => resolve(code === 0));
+    child.stdin.on("error", () => {});
+    child.stdin.end(text);
+  });
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from "node:crypto";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { humanBytes } from "../../grammar/units/bytes.ts";
+import { forStage } from "../../schema/index.ts";
+import { type Artifact, buildArtifact, bySize } from "../artifact/index.ts";
+import { readConfigFile } from "../config-file.ts";
+import { type Context, EXIT } from "../context.ts";
+import { stagesOf } from "../hooks/hooks.ts";
+import { buildProgress, sayBuildProblems } from "../output/build-progress.ts";
+import { resolveProject } from "../project/resolve-config.ts";
+
+export interface BuildFlags {
+  readonly stage: string;
+  readonly size: boolean;
+}
+
+const ARCHIVE = "out.zip";
+
+/** `tool build`: what a deploy would upload, as ./out.zip or on a stdout that leads elsewhere; or the sizes in it. */
+export async function build(context: Context, flags: BuildFlags): Promise<number> {
+  const file = await readConfigFile(context);
+  if (file.code !== undefined) return file.code;
+  const stage = flags.stage || "staging";
+  const stages = stagesOf(file.config);
+  if (!stages.includes(stage)) {
+    return context.misuse(`there is no stage ${JSON.stringify(stage)}`, `the stages are: ${stages.join(", ")}`);
+  }
+  const { inference } = resolveProject(context, forStage(file.config, stage), { development: false });
+  const progress = buildProgress(context);
+  const result = await buildArtifact({ context, config: file.config, inference, stage, report: progress.report });
+  progress.end();
+  if (!result.ok) {
+    if (result.isInterrupted) return EXIT.interrupted;
+    return sayBuildProblems(context, result.problems);
+  }
+  const { artifact } = result;
+  if (context.verbose)
+    for (const { path, reason } of artifact.leftOut) await context.say(`left out: ${path} (${reason})`);
+  if (flags.size) await printSizes(context, artifact, stage);
+  else if (!context.io.stdout.isTerminal && context.format === undefined) await context.io.stdout.write(artifact.zip);
+  else {
+    const path = join(context.directory, ARCHIVE);
+    writeWhole(path, artifact.zip);
+    if (context.format === "json") await context.print(JSON.stringify({ path, ...describe(artifact, stage) }, null, 2));
+    else await context.say(`${ARCHIVE} written`);
+  }
+  return EXIT.ok;
+}
+
+async function printSizes(context: Context, artifact: Artifact, stage: string): Promise<void> {
+  const files = bySize(artifact.files);
+  if (context.format === "json") {
+    await context.print(JSON.stringify({ ...describe(artifact, stage), files, leftOut: artifact.leftOut }, null, 2));
+    return;
+  }
+  const sizes = files.map(({ bytes }) => humanBytes(bytes));
+  const width = Math.max(...sizes.map((size) => size.length));
+  await context.print(files.map(({ name }, i) => `${sizes[i]!.padStart(width)}  ${name}`).join("\n"));
+  const { unpackedBytes, bytes } = artifact;
+  await context.say(`${files.length} files, ${humanBytes(unpackedBytes)}, ${humanBytes(bytes)} as a zip`);
+}
+
+function describe({ sha256Base64, bytes, unpackedBytes, files, runtime }: Artifact, stage: string) {
+  return { stage, runtime, sha256: sha256Base64, bytes, unpackedBytes, files: files.length };
+}
+
+/** Whoever reads the archive finds the one before or this one, never half of it. */
+function writeWhole(path: string, bytes: Uint8Array): void {
+  const temporary = `${path}.${randomBytes(4).toString("hex")}`;
+  try {
+    writeFileSync(temporary, bytes);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw new Error(`cannot write ${path}`, { cause: error });
+  }
+}

@@ -1,0 +1,56 @@
+import { type Context, EXIT } from "../context.ts";
+import { interruption } from "../interruption.ts";
+import { sayPlatformError } from "../output/platform-error.ts";
+import type { Deployment } from "../platform.ts";
+import { openProjectTarget } from "../project/opened-target.ts";
+import { DEFAULT_STAGE } from "../project/stage-word.ts";
+
+/** `tool deploys`: every deployment that is kept, newest first, of all stages or of one. */
+export async function deploys(context: Context, flags: { readonly stage: string }): Promise<number> {
+  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
+  if (opened.code !== undefined) return opened.code;
+  const stop = interruption(context);
+  try {
+    const all = await opened.target.deploys({ signal: stop.signal, report: () => {} });
+    const shown = flags.stage === "" ? all : all.filter(({ stage }) => stage === flags.stage);
+    if (context.format === "json") {
+      const rows = shown.map(({ commit, author, ...row }) => ({
+        ...row,
+        commit: commit ?? null,
+        author: author ?? null,
+      }));
+      await context.print(JSON.stringify({ deployments: rows }, null, 2));
+    } else if (shown.length === 0) {
+      await context.say(`${flags.stage || opened.config.name} was never deployed`);
+    } else {
+      await context.print(renderTable(shown));
+    }
+    return EXIT.ok;
+  } catch (error) {
+    if (!stop.signal.aborted) return await sayPlatformError(context, error);
+    return EXIT.interrupted;
+  } finally {
+    stop.release();
+  }
+}
+
+function renderTable(deployments: readonly Deployment[]): string {
+  const head = ["STAGE", "VERSION", "COMMIT", "AUTHOR", "DATE", ""];
+  const rows = deployments.map(({ stage, version, commit, author, date, state }) => [
+    stage,
+    version,
+    commit ?? "-",
+    author ?? "-",
+    `${date.slice(0, 10)} ${date.slice(11, 16)} UTC`,
+    state === "kept" ? "" : state,
+  ]);
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)));
+  return [head, ...rows]
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -1,0 +1,42 @@
+import { type Context, EXIT } from "../context.ts";
+import { interruption } from "../interruption.ts";
+import { sayPlatformError } from "../output/platform-error.ts";
+import { openProjectTarget } from "../project/opened-target.ts";
+import { DEFAULT_STAGE } from "../project/stage-word.ts";
+
+/** `tool rollback [version]`: an earlier deployment of a stage in force again; without a version the one before. */
+export async function rollback(
+  context: Context,
+  to: string | undefined,
+  flags: { readonly stage: string },
+): Promise<number> {
+  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
+  if (opened.code !== undefined) return opened.code;
+  const { stage, target } = opened;
+  const stop = interruption(context);
+  try {
+    const result = await target.rollback({ stage, to }, { signal: stop.signal, report: () => {} });
+    if (context.format === "json") {
+      await context.print(JSON.stringify({ ...result, commit: result.commit ?? null }, null, 2));
+      return EXIT.ok;
+    }
+    const what = `version ${result.version}${result.commit === undefined ? "" : ` (${result.commit})`}`;
+    if (result.outcome === "unchanged") {
+      await context.print(`${stage} is unchanged: ${what} is in force already`);
+      return EXIT.ok;
+    }
+    await context.print(`${stage} is rolled back to ${what}, from version ${result.previousVersion}`);
+    if (result.differingVariables.length > 0) {
+      await context.say(
+        `it runs with the variables of its own deploy; these differ: ${result.differingVariables.join(", ")}`,
+      );
+    }
+    return EXIT.ok;
+  } catch (error) {
+    if (!stop.signal.aborted) return await sayPlatformError(context, error);
+    await context.say(`interrupted: tool deploys -s ${stage} tells what is in force`);
+    return EXIT.interrupted;
+  } finally {
+    stop.release();
+  }
+}

@@ -1,0 +1,158 @@
+import { accessPolicy } from "../aws/stack/policy.ts";
+import { readConfigFile } from "../config-file.ts";
+import { type Context, EXIT } from "../context.ts";
+import { interruption } from "../interruption.ts";
+import { sayPlatformError } from "../output/platform-error.ts";
+import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
+import { renderPlan, renderStatus } from "../output/stack-text.ts";
+import { resolveProject } from "../project/resolve-config.ts";
+import { openStack, type Stack, type StackPlan, type StackWatch } from "../stack.ts";
+
+/** `tool stack`, `tool stack status`: stages with their endpoints, certificates, name servers, resources. */
+export function status(context: Context): Promise<number> {
+  return withStack(context, async ({ stack, name, region, watch }) => {
+    const found = await stack.status(watch);
+    if (context.format === "json") await context.print(JSON.stringify({ stack: found ?? null }, null, 2));
+    else if (found === undefined) {
+      await context.print(`${name} has no stack in ${region}: the first tool deploy makes it`);
+    } else await context.print(renderStatus(found, context.io.stdout));
+    return EXIT.ok;
+  });
+}
+
+/** `tool stack plan`: what `apply` would do. */
+export function plan(context: Context): Promise<number> {
+  return withStack(context, async ({ stack, watch }) => {
+    const found = await stack.plan(watch);
+    if (context.format === "json") await context.print(JSON.stringify(found, null, 2));
+    else {
+      await context.print(renderPlan(found, context.io.stdout));
+      if (hasWork(found)) await context.say("\ntool stack apply does that");
+    }
+    return EXIT.ok;
+  });
+}
+
+/** `tool stack apply`: makes the stack what tool.json asks for. Something that would be made anew is asked about. */
+export function apply(context: Context, flags: { readonly yes: boolean }): Promise<number> {
+  return withStack(context, async ({ stack, name, progress, watch }) => {
+    let isRefused = false;
+    const confirm = async (found: StackPlan) => {
+      progress.pause();
+      const replaced = found.changes.filter((change) => change.replaced === "yes");
+      if (replaced.length === 0 || flags.yes) return true;
+      await context.say(renderPlan(found, context.io.stderr));
+      const what = replaced.map(({ about }) => about).join(", ");
+      isRefused = !isAsking(context);
+      if (isRefused) return false;
+      return confirmed(context, `This makes ${what} anew. Type ${name} to go on: `, name);
+    };
+    const result = await stack.apply(confirm, watch);
+    progress.end();
+    if (context.format === "json") await context.print(JSON.stringify(result, null, 2));
+    if (isRefused) {
+      return context.misuse("something would be made anew, and there is no terminal to ask", "write --yes to agree");
+    }
+    if (result.outcome === "cancelled") {
+      await context.say("nothing was changed");
+      return EXIT.failed;
+    }
+    if (context.format !== "json") {
+      if (result.outcome === "unchanged" && result.plan.certificates.length === 0) {
+        await context.print("nothing to do: the stack is what tool.json asks for");
+      } else await context.print(renderStatus(result.status!, context.io.stdout));
+    }
+    return EXIT.ok;
+  });
+}
+
+/** `tool stack delete`: removes all that deploying made, after the app's name was typed. */
+export function remove(context: Context, flags: { readonly yes: boolean; readonly logs: boolean }): Promise<number> {
+  return withStack(context, async ({ stack, name, region, progress, watch }) => {
+    if (!flags.yes) {
+      if (!isAsking(context)) {
+        return context.misuse(
+          `everything of ${name} in ${region} would be removed, and there is no terminal to ask`,
+          "write --yes to agree",
+        );
+      }
+      const found = await stack.inventory(flags, watch);
+      if (found.length === 0) {
+        await context.print(`there is nothing of ${name} in ${region}`);
+        return EXIT.ok;
+      }
+      await context.say(`This removes from ${region}:`);
+      for (const owned of found) await context.say(`  ${owned.kind} ${owned.name}`);
+      if (!(await confirmed(context, `Type ${name} to go on: `, name))) {
+        await context.say("nothing was removed");
+        return EXIT.failed;
+      }
+    }
+    const { removed, left } = await stack.remove(flags, watch);
+    progress.end();
+    if (context.format === "json") await context.print(JSON.stringify({ removed, left }, null, 2));
+    else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${region}`);
+    else {
+      await context.print(`removed: ${removed.map((one) => `${one.kind} ${one.name}`).join(", ") || "nothing"}`);
+      for (const one of left) await context.print(`left: ${one.kind} ${one.name}: ${one.reason}`);
+    }
+    return EXIT.ok;
+  });
+}
+
+/** `tool stack policy`: the access policy that the account needs for this app, a JSON document in either format. */
+export async function policy(context: Context): Promise<number> {
+  const file = await readConfigFile(context);
+  if (file.code !== undefined) return file.code;
+  const { config } = resolveProject(context, file.config, { development: false });
+  await context.print(JSON.stringify(accessPolicy({ name: config.name, region: config.regions[0]! }), null, 2));
+  return EXIT.ok;
+}
+
+interface Opened {
+  readonly stack: Stack;
+  readonly name: string;
+  readonly region: string;
+  readonly progress: StackProgress;
+  readonly watch: StackWatch;
+}
+
+/** Opens the stack of the project; says what failed, and where an interruption leaves it. */
+async function withStack(context: Context, run: (opened: Opened) => Promise<number>): Promise<number> {
+  const file = await readConfigFile(context);
+  if (file.code !== undefined) return file.code;
+  const { config: resolved } = resolveProject(context, file.config, { development: false });
+  const stop = interruption(context);
+  const progress = stackProgress(context);
+  let hasBegun = false;
+  const watch: StackWatch = {
+    signal: stop.signal,
+    report(event) {
+      hasBegun ||= event.kind === "resource";
+      progress.report(event);
+    },
+  };
+  try {
+    const stack = await openStack({ env: context.io.env, config: file.config, resolved });
+    return await run({ stack, name: resolved.name, region: resolved.regions[0]!, progress, watch });
+  } catch (error) {
+    progress.end();
+    if (!stop.signal.aborted) return await sayPlatformError(context, error);
+    await context.say(
+      hasBegun ? "interrupted: the stack works on by itself, tool stack status shows how far it is" : "interrupted",
+    );
+    return EXIT.interrupted;
+  } finally {
+    progress.end();
+    stop.release();
+  }
+}
+
+const hasWork = ({ changes, certificates }: StackPlan) =>
+  changes.length > 0 || certificates.some(({ state }) => state !== "pending");
+
+const isAsking = ({ io }: Context) => io.stdin.isTTY === true && io.stderr.isTerminal;
+
+async function confirmed({ io }: Context, question: string, word: string): Promise<boolean> {
+  return (await io.ask(question))?.trim() === word;
+}

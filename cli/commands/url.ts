@@ -1,0 +1,44 @@
+import { copyToClipboard } from "../clipboard.ts";
+import { type Context, EXIT } from "../context.ts";
+import { interruption } from "../interruption.ts";
+import { openInBrowser } from "../open-in-browser.ts";
+import { sayPlatformError } from "../output/platform-error.ts";
+import { openProjectTarget } from "../project/opened-target.ts";
+import { DEFAULT_STAGE } from "../project/stage-word.ts";
+
+export interface UrlFlags {
+  readonly stage: string;
+  readonly open: boolean;
+  readonly copy: boolean;
+}
+
+/** `tool url`: where a stage answers, printed, opened in the browser, or copied. */
+export async function url(context: Context, flags: UrlFlags): Promise<number> {
+  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
+  if (opened.code !== undefined) return opened.code;
+  const { stage, target } = opened;
+  const stop = interruption(context);
+  try {
+    const found = await target.url(stage, { signal: stop.signal, report: () => {} });
+    if (found === undefined) {
+      return await context.fail(`${stage} was never deployed, and has no address`, `tool deploy ${stage} deploys it`);
+    }
+    if (context.format === "json") await context.print(JSON.stringify({ stage, url: found }, null, 2));
+    else await context.print(found);
+    if (flags.copy && !(await copyToClipboard(context.io, found))) {
+      return await context.fail(
+        "there is no clipboard to copy to",
+        "on Linux that takes wl-copy, xclip or xsel, and a display",
+      );
+    }
+    if (flags.open && !(await openInBrowser(context.io, found))) {
+      return await context.fail("there is no display to open a browser on", `visit ${found}`);
+    }
+    return EXIT.ok;
+  } catch (error) {
+    if (!stop.signal.aborted) return await sayPlatformError(context, error);
+    return EXIT.interrupted;
+  } finally {
+    stop.release();
+  }
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Io } from "../io.ts";
+
+/** What an interrupted hook left behind gets to end by itself. */
+const GROUP_END_MS = 1000;
+
+/**
+ * A shell that is just starting a command when SIGINT comes waits for that command, which has not heard the signal. What
+ * still runs after this long is asked by SIGTERM, which shells do not put off.
+ */
+const HEED_SIGNAL_MS = 5000;
+
+/** Of an output that is not shown: its end, where the reason of a failure stands. */
+const MAX_KEPT_BYTES = 256 * 1024;
+
+export interface ShellOptions {
+  /** Absolute. */
+  readonly directory: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** `shown` as it is written, on stdout and stderr or on stderr alone; `kept` for whoever needs it at the end. */
+  readonly output: "shown" | "shown-on-stderr" | "kept";
+}
+
+export interface ShellEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly isInterrupted: boolean;
+  /** Both streams as they came, where they were kept: the last of it. */
+  readonly output: string;
+}
+
+/** Runs a command by a shell to its end. An interruption ends all that it started. */
+export function runInShell(io: Io, command: string, options: ShellOptions): Promise<ShellEnd> {
+  const isKept = options.output === "kept";
+  // Shown on a terminal the command stays in its process group: it may ask questions, and Ctrl-C reaches it. Elsewhere it
+  // gets a group of its own, so that all that it started can be ended.
+  const isOwnGroup = isKept || !io.stderr.isTerminal;
+  const child = spawn("sh", ["-c", command], {
+    cwd: options.directory,
+    env: options.env,
+    detached: isOwnGroup,
+    stdio: isKept ? ["ignore", "pipe", "pipe"] : ["inherit", options.output === "shown" ? "inherit" : 2, "inherit"],
+  });
+  const kept = keepEnd(child);
+  const send = (signal: NodeJS.Signals | 0): boolean => {
+    if (child.pid === undefined) return false;
+    try {
+      return process.kill(isOwnGroup ? -child.pid : child.pid, signal);
+    } catch (error) {
+      // Nobody is left.
+      if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+      throw error;
+    }
+  };
+  let signals = 0;
+  let unheeded: NodeJS.Timeout | undefined;
+  const stopListening = io.onSignal((signal) => {
+    signals++;
+    if (signals > 1) send("SIGKILL");
+    // The terminal has sent its Ctrl-C to the command already.
+    else if (isOwnGroup || signal !== "SIGINT") {
+      send(signal);
+      unheeded = setTimeout(() => send("SIGTERM"), HEED_SIGNAL_MS);
+    }
+  });
+  const release = () => {
+    clearTimeout(unheeded);
+    stopListening();
+  };
+  return new Promise((resolve, reject) => {
+    child.once("error", (error) => {
+      release();
+      reject(new Error(`cannot start a shell in ${options.directory}`, { cause: error }));
+    });
+    child.once("exit", async (code, signal) => {
+      const isInterrupted = signals > 0;
+      // What a shell starts in the background does not hear SIGINT.
+      if (isInterrupted && isOwnGroup && send("SIGTERM")) {
+        for (let waitedMs = 0; waitedMs < GROUP_END_MS && send(0); waitedMs += 20) await sleep(20);
+        send("SIGKILL");
+      }
+      release();
+      resolve({ code, signal, isInterrupted, output: await kept() });
+    });
+  });
+}
+
+/** Collects what a child writes; the answer is asked for when it has ended. */
+function keepEnd({ stdout, stderr }: ChildProcess): () => Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isCut = false;
+  for (const stream of [stdout, stderr]) {
+    stream?.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      while (bytes - chunks[0]!.length >= MAX_KEPT_BYTES) {
+        bytes -= chunks.shift()!.length;
+        isCut = true;
+      }
+    });
+  }
+  return async () => {
+    // What it wrote last is still in the pipe, which a process left in the background may hold open.
+    await sleep(0);
+    for (let waitedMs = 0; waitedMs < 100 && [stdout, stderr].some((it) => it && !it.readableEnded); waitedMs += 10) {
+      await sleep(10);
+    }
+    stdout?.destroy();
+    stderr?.destroy();
+    const text = Buffer.concat(chunks).toString();
+    // Of a line that was cut nothing.
+    return isCut ? text.slice(text.indexOf("\n") + 1) : text;
+  };
+}

@@ -1,0 +1,159 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Query } from "../../grammar/query/index.ts";
+import type { Context } from "../context.ts";
+import { PlatformError } from "../platform.ts";
+import type { Block } from "./line-blocks.ts";
+import { LineBlocks } from "./line-blocks.ts";
+import type { LogLine } from "./log-line.ts";
+import { asTheyCome, mergeByTime } from "./merge-by-time.ts";
+import { InputError, type OnRead } from "./read-files.ts";
+import type { Chosen, Source } from "./sources.ts";
+
+export interface AskedOfDeployed {
+  readonly query: Query;
+  readonly follow: boolean;
+  readonly sinceMs: number | undefined;
+  readonly untilMs: number | undefined;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The log of the deployed app, with the development log between its lines where there is one. Undefined where there are no
+ * credentials, or nothing was deployed: then the development log is all there is.
+ */
+export async function deployedSource(
+  context: Context,
+  asked: AskedOfDeployed,
+  development: Source | undefined,
+): Promise<Chosen | undefined> {
+  const { io, directory } = context;
+  if (!existsSync(join(directory, "tool.json"))) return undefined;
+  const { hasCredentials, openLog } = await import("../aws/logs/open-log.ts");
+  if (!hasCredentials(io.env)) return undefined;
+  const { readConfigFile } = await import("../config-file.ts");
+  const file = await readConfigFile(context);
+  // What is wrong was said; what this machine wrote can be read all the same.
+  if (file.code !== undefined) return undefined;
+  const { resolveProject } = await import("../project/resolve-config.ts");
+  const { config } = resolveProject(context, file.config, { development: false });
+
+  const stop = new AbortController();
+  const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
+  const log = openLog({ env: io.env, config });
+  const lines = log.read(
+    {
+      ...asked,
+      sinceMs,
+      nowMs: io.nowMs,
+      onTrouble: (error) => void context.say(`${error.message}; trying again`),
+    },
+    stop.signal,
+  );
+  let first: IteratorResult<readonly LogLine[]>;
+  try {
+    first = await lines.next();
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    if (error.code === "logs/not-deployed") return undefined;
+    const failing: Source = {
+      sinceMs,
+      note: development?.note,
+      live: asked.follow,
+      limitsToNewest: !asked.follow,
+      totalBytes: undefined,
+      async *inputs(signal, onRead) {
+        // Said before what there is besides, which may never end.
+        yield failed(error);
+        if (development !== undefined) yield* development.inputs(signal, onRead);
+      },
+    };
+    return { source: failing };
+  }
+  return {
+    source: {
+      sinceMs,
+      note: `reading the log of ${config.name} in ${log.region}${development === undefined ? "" : ", and that of tool start"}`,
+      live: asked.follow,
+      limitsToNewest: !asked.follow,
+      totalBytes: undefined,
+      async *inputs(signal, onRead) {
+        signal.addEventListener("abort", () => stop.abort(), { once: true });
+        yield joined(first, lines, development, { follow: asked.follow, signal, onRead });
+      },
+    },
+  };
+}
+
+/** An input that fails at once. */
+function failed(error: PlatformError): AsyncIterable<Block> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new RemoteError(error)) }) };
+}
+
+/** The outside world failed while its log was read. What came before counts. */
+class RemoteError extends InputError {
+  constructor(error: PlatformError) {
+    super("", "", error.hint, error);
+    this.message = error.message;
+  }
+}
+
+interface Joining {
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+  readonly onRead: OnRead;
+}
+
+async function* joined(
+  first: IteratorResult<readonly LogLine[]>,
+  rest: AsyncGenerator<readonly LogLine[]>,
+  development: Source | undefined,
+  { follow, signal, onRead }: Joining,
+): AsyncGenerator<Block> {
+  let failure: PlatformError | undefined;
+  const remote = async function* () {
+    try {
+      if (first.done !== true) yield first.value;
+      yield* rest;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof PlatformError)) throw error;
+      // The other log is read to its end first.
+      failure = error;
+    }
+  };
+  const readings = [remote(), ...(development === undefined ? [] : [linesOf(development, signal)])];
+  const blocks = new LineBlocks();
+  for await (const lines of follow ? asTheyCome(readings) : mergeByTime(readings)) {
+    if (lines.length === 0) continue;
+    const bytes = Buffer.from(`${lines.map(({ text }) => text).join("\n")}\n`);
+    onRead(bytes.length);
+    yield* blocks.push(bytes);
+  }
+  if (failure !== undefined) throw new RemoteError(failure);
+}
+
+async function* linesOf(source: Source, signal: AbortSignal): AsyncGenerator<readonly LogLine[]> {
+  let timeMs = 0;
+  for await (const input of source.inputs(signal, () => {})) {
+    if ("path" in input) throw new Error("the development log is read as blocks");
+    for await (const { bytes, start, end } of input) {
+      yield bytes
+        .toString("utf8", start, end)
+        .split("\n")
+        .filter((text) => text !== "")
+        .map((text) => {
+          // Entries of one tick may have been written in another order than their times.
+          timeMs = Math.max(timeMs, timeOf(text) ?? timeMs);
+          return { timeMs, text };
+        });
+    }
+  }
+}
+
+function timeOf(line: string): number | undefined {
+  const written = /"timestamp":"([^"]+)"/.exec(line)?.[1];
+  const timeMs = written === undefined ? Number.NaN : Date.parse(written);
+  return Number.isNaN(timeMs) ? undefined : timeMs;
+}

@@ -1,0 +1,76 @@
+import { humanBytes } from "../../grammar/units/bytes.ts";
+import { humanDuration } from "../../grammar/units/duration.ts";
+import type { BuildEvent, BuildProblem } from "../artifact/index.ts";
+import { type Context, EXIT } from "../context.ts";
+import { shownCommand } from "../hooks/hooks.ts";
+
+/** More often than this nobody reads it. */
+const REFRESH_MS = 100;
+
+export interface BuildProgress {
+  readonly report: (event: BuildEvent) => void;
+  /** Takes a line that is still being written away. */
+  end(): void;
+}
+
+/** Shows a build on stderr: on a terminal a line that changes while something runs, elsewhere a line for each step. */
+export function buildProgress(context: Context): BuildProgress {
+  const { stderr } = context.io;
+  // What a hook writes with --verbose would land in the middle of the line.
+  const isLive = stderr.isTerminal && !context.verbose;
+  let isShown = false;
+  let shownMs = 0;
+  const show = (text: string) => {
+    isShown = true;
+    void stderr.write(`\r${text.slice(0, stderr.columns - 1)}\u001b[K`);
+  };
+  const erase = () => {
+    if (isShown) void stderr.write("\r\u001b[K");
+    isShown = false;
+  };
+  const say = (text: string) => {
+    erase();
+    void context.say(text);
+  };
+  const dim = (text: string) => (stderr.color ? `\u001b[2m${text}\u001b[0m` : text);
+  return {
+    end: erase,
+    report(event) {
+      switch (event.kind) {
+        case "command":
+          if (isLive) show(`${event.hook}: ${event.command}`);
+          else say(dim(`${event.hook}: ${shownCommand(event.command)}`));
+          break;
+        case "commanded":
+          if (isLive) say(`${event.hook}: ${shownCommand(event.command)} (${humanDuration(event.durationMs)})`);
+          else if (context.verbose) say(dim(`${event.hook}: done in ${humanDuration(event.durationMs)}`));
+          break;
+        case "warning":
+          say(
+            `warning: ${event.message}${event.hint === undefined ? "" : `\n  ${event.hint.replaceAll("\n", "\n  ")}`}`,
+          );
+          break;
+        case "packing": {
+          const now = context.io.nowMs();
+          if (!isLive || now - shownMs < REFRESH_MS) break;
+          shownMs = now;
+          show(`build: ${event.done} of ${event.files} files, ${humanBytes(event.bytes)}`);
+          break;
+        }
+        case "packed": {
+          const files = event.files === 1 ? "1 file" : `${event.files} files`;
+          say(`build: ${files}, ${humanBytes(event.bytes)} (${humanDuration(event.durationMs)})`);
+        }
+      }
+    },
+  };
+}
+
+/** All problems of a build on stderr, what a hook wrote before the problem; answers exit code 1. */
+export async function sayBuildProblems(context: Context, problems: readonly BuildProblem[]): Promise<number> {
+  for (const { message, hint, output } of problems) {
+    if (output !== undefined) await context.say(output);
+    await context.fail(message, hint);
+  }
+  return EXIT.failed;
+}

@@ -1,0 +1,210 @@
+import type { Certificate, Change, StackPlan, StackStatus } from "../stack.ts";
+
+export interface TextOptions {
+  readonly color: boolean;
+  readonly columns: number;
+}
+
+/** What a stack is, for people. No newline at the end. */
+export function renderStatus(status: StackStatus, options: TextOptions): string {
+  const { bold, dim } = painters(options);
+  const blocks = [`${bold(status.name)} in ${status.region}: ${wordsOf(status.state)}`];
+  blocks.push(
+    block("Stages", options, [
+      ...table(
+        status.stages.map(({ stage, endpoint, isDeployed }) => [
+          stage,
+          isDeployed ? endpoint : `${endpoint} ${dim(`waits for its first deploy: tool deploy ${stage}`)}`,
+        ]),
+        options,
+      ),
+    ]),
+  );
+  const waiting = status.certificates.filter(({ state }) => state !== "issued");
+  blocks.push(
+    block(
+      "Certificates",
+      options,
+      waiting.flatMap((one) => certificateLines(one, options)),
+    ),
+  );
+  const pointed = status.stages.filter(({ domain, target }) => {
+    return domain !== undefined && target !== undefined && !status.zones.some(({ name }) => isIn(domain, name));
+  });
+  blocks.push(
+    block(
+      "Records to make where the domain's DNS is",
+      options,
+      table(
+        pointed.map(({ domain, target }) => [domain!, `ALIAS or CNAME ${target}`]),
+        options,
+      ),
+    ),
+  );
+  blocks.push(
+    block("Name servers", options, [
+      ...table(
+        status.zones.map(({ name, nameservers }) => [name, nameservers.join(" ")]),
+        options,
+      ),
+      ...(status.zones.some(({ isOurs }) => isOurs) ? [dim("  name them at the domain's registrar")] : []),
+    ]),
+  );
+  const groups = groupsOf(status.resources);
+  blocks.push(
+    block(
+      "Resources",
+      options,
+      groups.flatMap(([stage, resources]) => [
+        ...(groups.length > 1 ? [`  ${dim(stage ?? "app")}`] : []),
+        ...resources.map(({ about, type, state }) =>
+          row(`    ${about}`, type, state.endsWith("_COMPLETE") ? "" : wordsOf(state), options),
+        ),
+      ]),
+    ),
+  );
+  if (status.isBehind) blocks.push("tool.json asks for something else than the stack is: tool stack plan shows what");
+  return blocks.filter((text) => text !== "").join("\n\n");
+}
+
+/** What `apply` would do, for people. */
+export function renderPlan(plan: StackPlan, options: TextOptions): string {
+  const { bold, dim, green, yellow, red } = painters(options);
+  const waiting = plan.certificates.flatMap((one) => certificateLines(one, options));
+  const certificates = block("Domains that are left out until their certificate is issued", options, waiting);
+  if (plan.changes.length === 0) {
+    return [certificates, "nothing to do: the stack is what tool.json asks for"]
+      .filter((text) => text !== "")
+      .join("\n\n");
+  }
+  const title = plan.isNew
+    ? `${bold(plan.name)} in ${plan.region} has no stack yet; these would be made`
+    : `Changes to ${bold(plan.name)} in ${plan.region}`;
+  const groups = groupsOf(plan.changes).map(([stage, changes]) =>
+    block(
+      stage ?? "app",
+      options,
+      changes.flatMap((change) => changeLines(change)),
+    ),
+  );
+  return [title, ...groups, certificates, summary(plan.changes)].filter((text) => text !== "").join("\n\n");
+
+  function changeLines(change: Change): string[] {
+    const { action, about, type, replaced, isKept, properties } = change;
+    const mark =
+      action === "add" ? green("+") : action === "remove" ? red("-") : replaced === "no" ? yellow("~") : red("!");
+    const note =
+      replaced === "yes"
+        ? "REPLACED"
+        : replaced === "possibly"
+          ? "may be REPLACED"
+          : isKept
+            ? "kept in the account"
+            : action === "remove"
+              ? "REMOVED"
+              : "";
+    const line = row(`  ${mark} ${about}`, type, note === "" ? "" : replaced === "no" ? note : red(note), options);
+    const values = properties.map(({ path, before, after }) => {
+      if (before === undefined && after === undefined) return `      ${path} ${dim("follows from another change")}`;
+      return clip(`      ${path}: ${before ?? dim("none")} -> ${after ?? dim("none")}`, options.columns);
+    });
+    return [line, ...values];
+  }
+}
+
+function summary(changes: readonly Change[]): string {
+  const count = (matches: (change: Change) => boolean, text: string) => {
+    const amount = changes.filter(matches).length;
+    return amount === 0 ? [] : [`${amount} ${text}`];
+  };
+  return [
+    ...count(({ action }) => action === "add", "to add"),
+    ...count(({ action, replaced }) => action === "change" && replaced === "no", "to change"),
+    ...count(({ replaced }) => replaced === "yes", "to REPLACE"),
+    ...count(({ replaced }) => replaced === "possibly", "that may be REPLACED"),
+    ...count(({ action }) => action === "remove", "to remove"),
+  ].join(", ");
+}
+
+/** A domain whose certificate is not issued: its state, and what its owner has to do. */
+export function certificateLines({ domain, state, reason, validation }: Certificate, options: TextOptions): string[] {
+  const { bold } = painters(options);
+  const head = (text: string) => `  ${bold(domain)}: ${text}`;
+  if (state === "missing") return [head("tool stack apply requests it")];
+  if (state === "failed")
+    return [head(`failed${reason === undefined ? "" : ` (${reason})`}; tool stack apply requests another`)];
+  if (validation?.by === "record") {
+    return validation.isMade
+      ? [
+          head("pending; the record that proves the domain is in its zone"),
+          "    it is issued within minutes where the domain's registrar names the zone's servers",
+        ]
+      : [
+          head("pending; make this record where the domain's DNS is"),
+          `    ${validation.name} CNAME ${validation.value}`,
+        ];
+  }
+  return [
+    head("pending; follow the link in the mail to one of"),
+    ...wrap((validation?.addresses ?? []).join(", "), options.columns - 4).map((line) => `    ${line}`),
+  ];
+}
+
+/** `about`, its type in the middle of wide terminals, a note at the end. */
+function row(left: string, type: string, note: string, { columns, color }: TextOptions): string {
+  const width = visible(left);
+  const room = columns - visible(note) - 2;
+  const isWide = columns >= 70 && width + visible(type) + 2 <= room;
+  const dimmed = color ? `\u001b[2m${type}\u001b[0m` : type;
+  const typed = isWide
+    ? `${left}${" ".repeat(Math.max(2, Math.min(50, room - visible(type)) - width))}${dimmed}`
+    : left;
+  return note === "" ? typed : `${typed}  ${note}`;
+}
+
+function block(title: string, options: TextOptions, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : [painters(options).bold(title), ...lines].join("\n");
+}
+
+/** Two columns, the second wrapped under itself. */
+function table(rows: readonly (readonly [string, string])[], { columns }: TextOptions): string[] {
+  const left = Math.max(0, ...rows.map(([name]) => name.length)) + 4;
+  return rows.flatMap(([name, text]) =>
+    wrap(text, columns - left).map((line, i) => (i === 0 ? `  ${name}`.padEnd(left) : " ".repeat(left)) + line),
+  );
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1)!;
+    if (line !== "" && visible(line) + 1 + visible(word) > width) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines;
+}
+
+function clip(line: string, columns: number): string {
+  return visible(line) <= columns ? line : `${line.slice(0, columns - 1)}…`;
+}
+
+function groupsOf<T extends { readonly stage: string | undefined }>(items: readonly T[]): [string | undefined, T[]][] {
+  const stages = [undefined, ...new Set(items.flatMap(({ stage }) => stage ?? []))];
+  const groups = stages.map((stage): [string | undefined, T[]] => [
+    stage,
+    items.filter((item) => item.stage === stage),
+  ]);
+  return groups.filter(([, found]) => found.length > 0);
+}
+
+const isIn = (domain: string, zone: string) => domain === zone || domain.endsWith(`.${zone}`);
+
+/** `UPDATE_ROLLBACK_COMPLETE` -> `update rollback complete` */
+const wordsOf = (state: string) => state.toLowerCase().replaceAll("_", " ");
+
+const visible = (text: string) => text.replace(/\u001b\[\d+m/g, "").length;
+
+function painters({ color }: TextOptions) {
+  const paint = (code: number) => (text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
+  return { bold: paint(1), dim: paint(2), red: paint(31), green: paint(32), yellow: paint(33) };
+}

@@ -1,0 +1,28 @@
+import type { Config, ResolvedConfig } from "../../schema/index.ts";
+import { readConfigFile } from "../config-file.ts";
+import type { Context } from "../context.ts";
+import { openTarget, type Target } from "../platform.ts";
+import { resolveProject } from "./resolve-config.ts";
+import { explainStage } from "./stage-word.ts";
+
+/** A project and the place that it is deployed to, or the exit code after what is wrong was said. */
+export type Opened =
+  | {
+      readonly code: undefined;
+      readonly config: Config;
+      readonly resolved: ResolvedConfig;
+      readonly stage: string;
+      readonly target: Target;
+    }
+  | { readonly code: number };
+
+/** Reads tool.json, checks the stage's name, and opens the target; nothing is called yet. */
+export async function openProjectTarget(context: Context, stage: string): Promise<Opened> {
+  const file = await readConfigFile(context);
+  if (file.code !== undefined) return file;
+  const wrong = explainStage(stage, file.config);
+  if (wrong !== undefined) return { code: await context.misuse(wrong.message, wrong.hint) };
+  const { config: resolved } = resolveProject(context, file.config, { development: false });
+  const target = await openTarget({ env: context.io.env, config: file.config, resolved });
+  return { code: undefined, config: file.config, resolved, stage, target };
+}

@@ -1,0 +1,3 @@
+module example.com/short-links
+
+go 1.18

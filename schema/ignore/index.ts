@@ -1,0 +1,12 @@
+// .toolignore: what goes along with a deployment. One definition for the build and for editors.
+export { explainPattern, type IgnorePattern, type Line, lineAt, readPattern } from "./line.ts";
+export {
+  type Decision,
+  decide,
+  type IgnoreOptions,
+  type IgnoreRule,
+  mayHold,
+  parseIgnore,
+  type Reason,
+  ROOT,
+} from "./rules.ts";

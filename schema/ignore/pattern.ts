@@ -1,0 +1,182 @@
+import type { IgnorePattern } from "./line.ts";
+
+/** A pattern of .toolignore, ready to be held against paths. */
+export interface PathPattern {
+  readonly isNegated: boolean;
+  /** Ends in `/`: what is no folder is not meant. */
+  readonly isForFolders: boolean;
+  /** Leads from the project's own folder; others begin at any depth, which `segments` say by a leading `**`. */
+  readonly isAnchored: boolean;
+  readonly segments: readonly Segment[];
+}
+
+/** `**`: any number of names, none included. A text: that name. Else what a name's characters are, one after another. */
+type Segment = typeof ANY_DEPTH | string | readonly Token[];
+
+const ANY_DEPTH = Symbol("**");
+const ANY_TEXT = Symbol("*");
+
+/** One character, any number of them, or one of those that a test accepts. */
+type Token = string | typeof ANY_TEXT | ((char: string) => boolean);
+
+/** Compiles a pattern: `*`, `?`, `[a-z]`, `[!a]`, `\` before a character that is meant as it is, `**` as a whole name. */
+export function compilePattern({ text, isNegated }: Pick<IgnorePattern, "text" | "isNegated">): PathPattern {
+  const isAnchored = /^\.?\//.test(text);
+  const isForFolders = /[^/]\/$/.test(text);
+  const names = text
+    .replace(/^\.?\/+/, "")
+    .split("/")
+    .filter(Boolean);
+  const segments = names.map(compileName);
+  // What a folder holds, not the folder.
+  if (segments.at(-1) === ANY_DEPTH) segments.push([ANY_TEXT]);
+  if (!isAnchored && segments[0] !== ANY_DEPTH) segments.unshift(ANY_DEPTH);
+  return { isNegated, isForFolders, isAnchored, segments };
+}
+
+/** Whether every name is meant: a lone `*`, `**` or `./*`. */
+export function meansEverything({ segments }: PathPattern): boolean {
+  return segments.every((segment) => segment === ANY_DEPTH || isAnyName(segment));
+}
+
+/**
+ * Whether the pattern means this very path; the paths below it are the caller's to conclude. A pattern that negates is
+ * read as a shell reads globs: wildcards mean no name that begins with a dot, so that dotfiles come along when they are
+ * named only.
+ */
+export function matchesPath(pattern: PathPattern, names: readonly string[], isFolder: boolean): boolean {
+  if (pattern.isForFolders && !isFolder) return false;
+  const { segments, isNegated } = pattern;
+  const last = segments.at(-1);
+  if (last === undefined || last === ANY_DEPTH || !isName(last, names.at(-1)!, isNegated)) return false;
+  // Which beginnings of the pattern mean the names so far.
+  let reached = new Set([0]);
+  for (const name of names) {
+    const next = new Set<number>();
+    for (const at of behindDepths(reached, segments)) {
+      const segment = segments[at];
+      if (segment === undefined) continue;
+      if (segment !== ANY_DEPTH) {
+        if (isName(segment, name, isNegated)) next.add(at + 1);
+      } else if (!isNegated || !name.startsWith(".")) next.add(at);
+    }
+    if (next.size === 0) return false;
+    reached = next;
+  }
+  return reached.has(segments.length);
+}
+
+/** Whether a path below this folder may be meant. */
+export function reachesBelow({ segments, isNegated }: PathPattern, folder: readonly string[]): boolean {
+  for (const [i, name] of folder.entries()) {
+    const segment = segments[i];
+    if (segment === undefined) return false;
+    if (segment === ANY_DEPTH) {
+      // A dot that is not named further on stays closed.
+      return !isNegated || !folder.slice(i).some((hidden) => hidden.startsWith(".")) || namesDotfile(segments.slice(i));
+    }
+    if (!isName(segment, name, isNegated)) return false;
+  }
+  return segments.length > folder.length;
+}
+
+/** Whether a name is written that begins with a dot. */
+export function namesDotfile(segments: PathPattern["segments"]): boolean {
+  return segments.some((segment) => segment !== ANY_DEPTH && segment[0] === ".");
+}
+
+function behindDepths(reached: ReadonlySet<number>, segments: readonly Segment[]): Set<number> {
+  const all = new Set(reached);
+  // What is added while a set is walked is walked too.
+  for (const at of all) if (segments[at] === ANY_DEPTH) all.add(at + 1);
+  return all;
+}
+
+function isAnyName(segment: Segment): boolean {
+  return Array.isArray(segment) && segment.every((token) => token === ANY_TEXT);
+}
+
+function isName(segment: Exclude<Segment, typeof ANY_DEPTH>, name: string, isNegated: boolean): boolean {
+  if (typeof segment === "string") return segment === name;
+  if (isNegated && name.startsWith(".") && segment[0] !== ".") return false;
+  // Behind a star: where it stands and how much it has taken. A later star makes the ones before it final.
+  let star = -1;
+  let taken = 0;
+  let at = 0;
+  const chars = [...name];
+  for (let i = 0; i < chars.length; ) {
+    const token = segment[at];
+    if (token === ANY_TEXT) {
+      star = at++;
+      taken = i;
+    } else if (token !== undefined && (typeof token === "function" ? token(chars[i]!) : token === chars[i])) {
+      at++;
+      i++;
+    } else if (star >= 0) {
+      at = star + 1;
+      i = ++taken;
+    } else return false;
+  }
+  while (segment[at] === ANY_TEXT) at++;
+  return at === segment.length;
+}
+
+function compileName(text: string): Segment {
+  if (text === "**") return ANY_DEPTH;
+  const tokens: Token[] = [];
+  const chars = [...text];
+  for (let i = 0; i < chars.length; i++) {
+    const char = chars[i]!;
+    if (char === "*") {
+      if (tokens.at(-1) !== ANY_TEXT) tokens.push(ANY_TEXT);
+    } else if (char === "?") tokens.push(() => true);
+    else if (char === "\\" && i + 1 < chars.length) tokens.push(chars[++i]!);
+    else {
+      const set = char === "[" ? readSet(chars, i) : undefined;
+      tokens.push(set?.accepts ?? char);
+      i = set?.end ?? i;
+    }
+  }
+  return tokens.every((token) => typeof token === "string") ? tokens.join("") : tokens;
+}
+
+/** POSIX names of sets of characters, as `[[:digit:]]` has them. */
+const CLASSES: Record<string, RegExp> = {
+  alnum: /[\p{L}\p{N}]/u,
+  alpha: /\p{L}/u,
+  blank: /[ \t]/,
+  digit: /[0-9]/,
+  lower: /\p{Ll}/u,
+  punct: /[\p{P}\p{S}]/u,
+  space: /\s/,
+  upper: /\p{Lu}/u,
+  xdigit: /[0-9a-fA-F]/,
+};
+
+/** `[abc]`, `[a-c]`, `[!abc]`, `[^abc]`; a `]` that stands first is one of them. Undefined where it is never closed. */
+function readSet(chars: readonly string[], start: number): { accepts(char: string): boolean; end: number } | undefined {
+  let i = start + 1;
+  const isInverse = chars[i] === "!" || chars[i] === "^";
+  if (isInverse) i++;
+  const accepts: ((char: string) => boolean)[] = [];
+  for (const first = i; i < chars.length; i++) {
+    let char = chars[i]!;
+    if (char === "]" && i > first) {
+      return { accepts: (one) => accepts.some((test) => test(one)) !== isInverse, end: i };
+    }
+    const named = char === "[" ? /^\[:(\w+):\]/.exec(chars.slice(i).join("")) : null;
+    const known = named && CLASSES[named[1]!];
+    if (known) {
+      accepts.push((one) => known.test(one));
+      i += named[0].length - 1;
+      continue;
+    }
+    if (char === "\\" && i + 1 < chars.length) char = chars[++i]!;
+    const end = chars[i + 2];
+    if (chars[i + 1] === "-" && end !== undefined && end !== "]") {
+      accepts.push((one) => char <= one && one <= end);
+      i += 2;
+    } else accepts.push((one) => one === char);
+  }
+  return undefined;
+}

@@ -1,0 +1,180 @@
+// Certificates, region by region: requested, pending until somebody validates them, issued.
+import { randomUUID } from "node:crypto";
+import type {
+  AddTagsToCertificateCommandInput,
+  CertificateDetail,
+  DescribeCertificateCommandInput,
+  ListCertificatesCommandInput,
+  RequestCertificateCommandInput,
+} from "@aws-sdk/client-acm";
+import { AwsError } from "./protocol/error.ts";
+import { randomId } from "./random-name.ts";
+import type { World } from "./world.ts";
+
+export interface Certificate {
+  readonly arn: string;
+  readonly domain: string;
+  readonly names: readonly string[];
+  readonly method: string;
+  readonly createdAt: Date;
+  status: "PENDING_VALIDATION" | "ISSUED" | "FAILED" | "VALIDATION_TIMED_OUT";
+  issuedAt: Date | undefined;
+  readonly inUseBy: Set<string>;
+  readonly tags: Map<string, string>;
+  readonly record: { readonly name: string; readonly value: string };
+}
+
+/** How long a certificate stays pending after its records are there, in the cloud's time. */
+const VALIDATION_MS = 60_000;
+
+/** How soon after the request the records are known. */
+const RECORDS_MS = 2_000;
+
+const MAILBOXES = ["admin", "administrator", "hostmaster", "postmaster", "webmaster"];
+
+export function openAcm(world: World, region: string) {
+  const certificates = new Map<string, Certificate>();
+  const certificate = (arn: string | undefined): Certificate => {
+    const found = certificates.get(arn ?? "");
+    if (found === undefined) {
+      throw new AwsError(
+        "ResourceNotFoundException",
+        `Could not find certificate ${arn} in account ${world.accountId}.`,
+      );
+    }
+    return found;
+  };
+
+  const issue = (found: Certificate) => {
+    found.status = "ISSUED";
+    found.issuedAt = world.clock.date();
+  };
+
+  /** Whether a zone of the account holds the record that proves the domain. */
+  const isProved = ({ record, method }: Certificate) =>
+    method === "DNS" && world.service("route53").hasRecord(record.name, "CNAME", record.value);
+
+  const validate = (found: Certificate) => {
+    if (found.status === "PENDING_VALIDATION" && isProved(found)) issue(found);
+    else if (found.status === "PENDING_VALIDATION" && certificates.has(found.arn))
+      world.clock.after(VALIDATION_MS, () => validate(found));
+  };
+
+  const operations = {
+    RequestCertificate(input: RequestCertificateCommandInput) {
+      const domain = input.DomainName ?? "";
+      if (!/^(\*\.)?([a-z0-9-]{1,63}\.)+[a-z]{2,63}$/i.test(domain)) {
+        throw new AwsError(
+          "ValidationException",
+          `1 validation error detected: Value '${domain}' at 'domainName' failed to satisfy constraint`,
+        );
+      }
+      const names = [domain, ...(input.SubjectAlternativeNames ?? []).filter((name) => name !== domain)];
+      if (names.length > 10)
+        throw new AwsError("LimitExceededException", "Certificate exceeded the maximum number of domain names: 10");
+      const again = [...certificates.values()].find(
+        ({ tags }) => input.IdempotencyToken !== undefined && tags.get("aws:token") === input.IdempotencyToken,
+      );
+      if (again !== undefined) return { CertificateArn: again.arn };
+      const arn = `arn:aws:acm:${region}:${world.accountId}:certificate/${randomUUID()}`;
+      const found: Certificate = {
+        arn,
+        domain,
+        names,
+        method: input.ValidationMethod ?? "EMAIL",
+        createdAt: world.clock.date(),
+        status: "PENDING_VALIDATION",
+        issuedAt: undefined,
+        inUseBy: new Set(),
+        tags: new Map(input.Tags?.map(({ Key = "", Value = "" }) => [Key, Value])),
+        record: {
+          name: `_${randomId(32)}.${domain.replace(/^\*\./, "")}.`,
+          value: `_${randomId(32)}.acm-validations.aws.`,
+        },
+      };
+      if (input.IdempotencyToken !== undefined) found.tags.set("aws:token", input.IdempotencyToken);
+      certificates.set(arn, found);
+      world.clock.after(VALIDATION_MS, () => validate(found));
+      return { CertificateArn: arn };
+    },
+    DescribeCertificate: (input: DescribeCertificateCommandInput) => ({
+      Certificate: described(certificate(input.CertificateArn), world.clock.now()),
+    }),
+    ListCertificates(input: ListCertificatesCommandInput) {
+      const own = [...certificates.values()].filter(
+        ({ status }) => input.CertificateStatuses?.includes(status) ?? true,
+      );
+      const begin = Number(input.NextToken ?? 0);
+      const limit = input.MaxItems ?? 100;
+      return {
+        CertificateSummaryList: own.slice(begin, begin + limit).map((found) => ({
+          CertificateArn: found.arn,
+          DomainName: found.domain,
+          SubjectAlternativeNameSummaries: found.names,
+          Status: found.status,
+          Type: "AMAZON_ISSUED",
+          InUse: found.inUseBy.size > 0,
+          CreatedAt: found.createdAt,
+        })),
+        ...(begin + limit < own.length && { NextToken: String(begin + limit) }),
+      };
+    },
+    DeleteCertificate(input: DescribeCertificateCommandInput) {
+      const found = certificate(input.CertificateArn);
+      if (found.inUseBy.size > 0) {
+        throw new AwsError(
+          "ResourceInUseException",
+          `Certificate ${found.arn} in account ${world.accountId} is in use.`,
+        );
+      }
+      certificates.delete(found.arn);
+    },
+    ResendValidationEmail(input: { CertificateArn?: string }) {
+      certificate(input.CertificateArn);
+    },
+    AddTagsToCertificate(input: AddTagsToCertificateCommandInput) {
+      const { tags } = certificate(input.CertificateArn);
+      for (const { Key = "", Value = "" } of input.Tags ?? []) tags.set(Key, Value);
+    },
+    ListTagsForCertificate: (input: DescribeCertificateCommandInput) => ({
+      Tags: [...certificate(input.CertificateArn).tags].flatMap(([Key, Value]) =>
+        Key === "aws:token" ? [] : { Key, Value },
+      ),
+    }),
+  };
+  return {
+    operations,
+    certificates,
+    /** What the owner's click in the mail does, or records in a zone elsewhere. */
+    issue: (arn: string) => issue(certificate(arn)),
+  };
+}
+
+function described(found: Certificate, now: number): CertificateDetail {
+  const hasRecords = now - found.createdAt.getTime() >= RECORDS_MS / 1000;
+  return {
+    CertificateArn: found.arn,
+    DomainName: found.domain,
+    SubjectAlternativeNames: [...found.names],
+    Status: found.status,
+    Type: "AMAZON_ISSUED",
+    CreatedAt: found.createdAt,
+    IssuedAt: found.issuedAt,
+    InUseBy: [...found.inUseBy],
+    KeyAlgorithm: "RSA_2048",
+    DomainValidationOptions: found.names.map((name) => {
+      const bare = name.replace(/^\*\./, "");
+      return {
+        DomainName: name,
+        ValidationDomain: bare,
+        ValidationStatus: found.status === "ISSUED" ? "SUCCESS" : "PENDING_VALIDATION",
+        ValidationMethod: found.method as "DNS",
+        ...(found.method === "DNS" &&
+          hasRecords && {
+            ResourceRecord: { Name: found.record.name, Type: "CNAME" as const, Value: found.record.value },
+          }),
+        ...(found.method === "EMAIL" && { ValidationEmails: MAILBOXES.map((box) => `${box}@${bare}`) }),
+      };
+    }),
+  };
+}

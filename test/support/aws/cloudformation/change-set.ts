@@ -1,0 +1,185 @@
+// What an update would change, property by property, before anything is done.
+import { randomUUID } from "node:crypto";
+import type { Change, ResourceChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
+import type { World } from "../world.ts";
+import { type Desired, isActive, type Stack, type StackResource, scopeOf } from "./stack.ts";
+import { dependenciesOf } from "./template.ts";
+import { resourceType } from "./types/index.ts";
+import type { Properties, ResourceType } from "./types/type.ts";
+import { resolved, Unknown } from "./values.ts";
+import { changedProperties, sorted } from "./work.ts";
+
+export interface ChangeSet {
+  readonly id: string;
+  readonly name: string;
+  readonly type: "CREATE" | "UPDATE";
+  readonly description: string | undefined;
+  readonly desired: Desired;
+  readonly createdAt: Date;
+  readonly changes: readonly Change[];
+  status: "CREATE_PENDING" | "CREATE_IN_PROGRESS" | "CREATE_COMPLETE" | "FAILED";
+  reason: string | undefined;
+  executionStatus:
+    | "UNAVAILABLE"
+    | "AVAILABLE"
+    | "EXECUTE_IN_PROGRESS"
+    | "EXECUTE_COMPLETE"
+    | "EXECUTE_FAILED"
+    | "OBSOLETE";
+}
+
+export function newChangeSet(
+  world: World,
+  stack: Stack,
+  name: string,
+  type: ChangeSet["type"],
+  desired: Desired,
+  description?: string,
+): ChangeSet {
+  return {
+    id: `arn:aws:cloudformation:${stack.region}:${world.accountId}:changeSet/${name}/${randomUUID()}`,
+    name,
+    type,
+    description,
+    desired,
+    createdAt: world.clock.date(),
+    changes: changesOf(world, stack, desired),
+    status: "CREATE_PENDING",
+    reason: undefined,
+    executionStatus: "UNAVAILABLE",
+  };
+}
+
+export function changesOf(world: World, stack: Stack, desired: Desired): Change[] {
+  const { template } = desired;
+  const names = Object.keys(template.Resources).filter((name) => isActive(world, stack, desired, name));
+  const unsettled = new Set<string>();
+  const scope = scopeOf(world, stack, desired, (name) => unsettled.has(name));
+  const changes = new Map<string, ResourceChange>();
+  const visit = (name: string, seen: ReadonlySet<string>) => {
+    if (changes.has(name) || seen.has(name)) return;
+    for (const other of dependenciesOf(template, name))
+      if (names.includes(other)) visit(other, new Set([...seen, name]));
+    const { Type, Properties = {} } = template.Resources[name]!;
+    const known = stack.resources.get(name);
+    const after = (resolved(Properties, scope) ?? {}) as Properties;
+    if (known?.physicalId === undefined) {
+      unsettled.add(name);
+      changes.set(name, {
+        Action: "Add",
+        LogicalResourceId: name,
+        ResourceType: Type,
+        Scope: [],
+        Details: [],
+        AfterContext: contextText(after),
+      });
+      return;
+    }
+    const change = modification(known, after);
+    if (change === undefined) return;
+    if (change.Replacement !== "False") unsettled.add(name);
+    changes.set(name, change);
+  };
+  for (const name of names) visit(name, new Set());
+  for (const resource of stack.resources.values()) {
+    if (!names.includes(resource.logicalId)) changes.set(resource.logicalId, removal(resource, stack));
+  }
+  return [...changes.values()]
+    .sort((a, b) => (a.LogicalResourceId! < b.LogicalResourceId! ? -1 : 1))
+    .map((ResourceChange) => ({ Type: "Resource" as const, ResourceChange }));
+}
+
+function removal(resource: StackResource, stack: Stack): ResourceChange {
+  const isKept = stack.desired.template.Resources[resource.logicalId]?.DeletionPolicy === "Retain";
+  return {
+    PolicyAction: isKept ? "Retain" : "Delete",
+    Action: "Remove",
+    LogicalResourceId: resource.logicalId,
+    PhysicalResourceId: resource.physicalId,
+    ResourceType: resource.type,
+    Scope: [],
+    Details: [],
+    BeforeContext: contextText(resource.properties),
+  };
+}
+
+function modification(resource: StackResource, after: Properties): ResourceChange | undefined {
+  const type = resourceType(resource.type);
+  const names = changedProperties(resource.properties, after);
+  if (names.length === 0) return undefined;
+  const details = names.flatMap((name) =>
+    detailsOf(type, name, resource.properties[name], after[name], `/Properties/${name}`),
+  );
+  const isSure = details.some(
+    ({ Evaluation, Target }) => Evaluation === "Static" && Target?.RequiresRecreation === "Always",
+  );
+  const isPossible = details.some(({ Target }) => Target?.RequiresRecreation !== "Never");
+  return {
+    ...(isSure && { PolicyAction: "ReplaceAndDelete" as const }),
+    Action: "Modify",
+    LogicalResourceId: resource.logicalId,
+    PhysicalResourceId: resource.physicalId,
+    ResourceType: resource.type,
+    Replacement: isSure ? "True" : isPossible ? "Conditional" : "False",
+    Scope: [...new Set(names.map((name) => (name === "Tags" ? "Tags" : "Properties")))],
+    Details: details,
+    BeforeContext: contextText(resource.properties),
+    AfterContext: contextText(after),
+  };
+}
+
+/** Objects are gone into, so that a detail names what differs; lists are compared whole. */
+function detailsOf(
+  type: ResourceType,
+  name: string,
+  before: unknown,
+  after: unknown,
+  path: string,
+): ResourceChangeDetail[] {
+  if (isObject(before) && isObject(after)) {
+    return changedProperties(before, after).flatMap((key) =>
+      detailsOf(type, name, before[key], after[key], `${path}/${key}`),
+    );
+  }
+  const unknown = firstUnknown(after);
+  const target = {
+    Attribute: name === "Tags" ? ("Tags" as const) : ("Properties" as const),
+    Name: name,
+    RequiresRecreation: type.properties[name]?.recreation ?? "Never",
+    Path: path,
+    ...(before !== undefined && { BeforeValue: text(before) }),
+    ...(after !== undefined && unknown === undefined && { AfterValue: text(after) }),
+    AttributeChangeType:
+      before === undefined ? ("Add" as const) : after === undefined ? ("Remove" as const) : ("Modify" as const),
+  };
+  if (unknown === undefined) return [{ Target: target, Evaluation: "Static", ChangeSource: "DirectModification" }];
+  const { cause, attribute } = unknown;
+  return [
+    {
+      Target: target,
+      Evaluation: "Dynamic",
+      ChangeSource: attribute === undefined ? "ResourceReference" : "ResourceAttribute",
+      CausingEntity: attribute === undefined ? cause : `${cause}.${attribute}`,
+    },
+  ];
+}
+
+function firstUnknown(value: unknown): Unknown | undefined {
+  if (value instanceof Unknown) return value;
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.values(value)
+    .map(firstUnknown)
+    .find((one) => one !== undefined);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Unknown);
+}
+
+const text = (value: unknown) => (typeof value === "object" ? JSON.stringify(sorted(value)) : String(value));
+
+function contextText(properties: Properties): string {
+  const shown = (_key: string, value: unknown) =>
+    value instanceof Unknown || (isObject(value) && "unknown" in value) ? "{{changeSet:KNOWN_AFTER_APPLY}}" : value;
+  return JSON.stringify({ Properties: sorted(properties) }, shown);
+}

@@ -1,0 +1,200 @@
+// A stack: what it was told, what it made, and every event on the way.
+import { randomUUID } from "node:crypto";
+import { randomLetters } from "../random-name.ts";
+import type { World } from "../world.ts";
+import type { ChangeSet } from "./change-set.ts";
+import { refusal, type Template } from "./template.ts";
+import { resourceType } from "./types/index.ts";
+import type { Context, Properties } from "./types/type.ts";
+import { holds, type Scope, Unknown } from "./values.ts";
+
+export interface StackResource {
+  readonly logicalId: string;
+  readonly type: string;
+  physicalId: string | undefined;
+  /** With all functions done. */
+  properties: Properties;
+  status: string;
+  reason: string | undefined;
+  updatedAt: Date;
+}
+
+export interface StackEvent {
+  readonly id: string;
+  readonly logicalId: string;
+  readonly physicalId: string | undefined;
+  readonly type: string;
+  readonly at: Date;
+  readonly status: string;
+  readonly reason: string | undefined;
+  readonly properties: Properties | undefined;
+  readonly token: string | undefined;
+}
+
+export interface Desired {
+  readonly body: string;
+  readonly template: Template;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly tags: readonly { readonly Key: string; readonly Value: string }[];
+  readonly capabilities: readonly string[];
+}
+
+export interface Stack {
+  readonly id: string;
+  readonly name: string;
+  readonly region: string;
+  desired: Desired;
+  status: string;
+  reason: string | undefined;
+  readonly createdAt: Date;
+  updatedAt: Date | undefined;
+  deletedAt: Date | undefined;
+  disablesRollback: boolean;
+  isProtected: boolean;
+  token: string | undefined;
+  /** Oldest first. */
+  readonly events: StackEvent[];
+  readonly resources: Map<string, StackResource>;
+  outputs: readonly { readonly OutputKey: string; readonly OutputValue: string; readonly Description?: string }[];
+  readonly changeSets: Map<string, ChangeSet>;
+  lastChangeSetId: string | undefined;
+}
+
+export function newStack(world: World, region: string, name: string, desired: Desired): Stack {
+  return {
+    id: `arn:aws:cloudformation:${region}:${world.accountId}:stack/${name}/${randomUUID()}`,
+    name,
+    region,
+    desired,
+    status: "REVIEW_IN_PROGRESS",
+    reason: undefined,
+    createdAt: world.clock.date(),
+    updatedAt: undefined,
+    deletedAt: undefined,
+    disablesRollback: false,
+    isProtected: false,
+    token: undefined,
+    events: [],
+    resources: new Map(),
+    outputs: [],
+    changeSets: new Map(),
+    lastChangeSetId: undefined,
+  };
+}
+
+const STACK_TYPE = "AWS::CloudFormation::Stack";
+
+export function setStatus(world: World, stack: Stack, status: string, reason?: string): void {
+  stack.status = status;
+  stack.reason = reason;
+  addEvent(world, stack, {
+    logicalId: stack.name,
+    physicalId: stack.id,
+    type: STACK_TYPE,
+    status,
+    reason,
+    properties: undefined,
+  });
+}
+
+export function setResource(
+  world: World,
+  stack: Stack,
+  resource: StackResource,
+  status: string,
+  reason?: string,
+): void {
+  resource.status = status;
+  resource.reason = reason;
+  resource.updatedAt = world.clock.date();
+  addEvent(world, stack, { ...resource, status, reason });
+}
+
+function addEvent(world: World, stack: Stack, event: Omit<StackEvent, "id" | "at" | "token">): void {
+  const { logicalId, physicalId, type, status, reason, properties } = event;
+  stack.events.push({
+    id: randomUUID(),
+    logicalId,
+    physicalId,
+    type,
+    status,
+    reason,
+    properties,
+    at: world.clock.nextDate(),
+    token: stack.token,
+  });
+}
+
+export function contextOf(world: World, stack: Stack, logicalId: string): Context {
+  return {
+    world,
+    region: stack.region,
+    stackName: stack.name,
+    logicalId,
+    uniqueName(maxLength) {
+      const letters = randomLetters(12);
+      return `${`${stack.name}-${logicalId}`.slice(0, maxLength - letters.length - 1)}-${letters}`;
+    },
+  };
+}
+
+/** Whether the resource's condition holds. */
+export function isActive(world: World, stack: Stack, desired: Desired, logicalId: string): boolean {
+  const { Condition } = desired.template.Resources[logicalId]!;
+  return Condition === undefined || holds(Condition, scopeOf(world, stack, desired));
+}
+
+/** `isUnsettled` names resources whose ids and attributes are not known yet. */
+export function scopeOf(
+  world: World,
+  stack: Stack,
+  desired: Desired,
+  isUnsettled: (logicalId: string) => boolean = () => false,
+): Scope {
+  const found = (logicalId: string) => {
+    const resource = stack.resources.get(logicalId);
+    return resource?.physicalId === undefined || isUnsettled(logicalId) ? undefined : resource;
+  };
+  return {
+    template: desired.template,
+    parameters: {
+      ...parametersOf(desired),
+      "AWS::AccountId": world.accountId,
+      "AWS::NotificationARNs": [],
+      "AWS::Partition": "aws",
+      "AWS::Region": stack.region,
+      "AWS::StackId": stack.id,
+      "AWS::StackName": stack.name,
+      "AWS::URLSuffix": "amazonaws.com",
+    },
+    ref(logicalId) {
+      const resource = found(logicalId);
+      if (resource === undefined) return new Unknown(logicalId);
+      const type = resourceType(resource.type);
+      return (
+        type.ref?.(contextOf(world, stack, logicalId), resource.physicalId!, resource.properties) ?? resource.physicalId
+      );
+    },
+    attribute(logicalId, attribute) {
+      const type = resourceType(desired.template.Resources[logicalId]!.Type);
+      if (!type.attributes.includes(attribute)) {
+        throw refusal(
+          `Template error: resource ${logicalId} does not support attribute type ${attribute} in Fn::GetAtt`,
+        );
+      }
+      const resource = found(logicalId);
+      if (resource === undefined) return new Unknown(logicalId, attribute);
+      return type.attribute(contextOf(world, stack, logicalId), resource.physicalId!, attribute, resource.properties);
+    },
+  };
+}
+
+function parametersOf({ template, parameters }: Desired): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(template.Parameters ?? {}).map(([name, { Type, Default }]) => {
+      const value = parameters[name] ?? Default;
+      if (value === undefined) throw refusal(`Parameters: [${name}] must have values`);
+      return [name, /^(CommaDelimitedList|List<)/.test(Type) ? String(value).split(",") : value];
+    }),
+  );
+}

@@ -1,0 +1,85 @@
+// The stand-in of the cloud: one account, over HTTP in the wire protocols of the real one, for the SDK's own clients.
+import { Clock, type ClockOptions } from "./clock.ts";
+import { type Failure, Failures } from "./failures.ts";
+import { Journal } from "./journal.ts";
+import { listen } from "./server.ts";
+import { factories } from "./services.ts";
+import { World } from "./world.ts";
+
+export interface AccountOptions {
+  readonly accountId?: string;
+  readonly region?: string;
+  /** How long IAM needs until Lambda may assume a new role, in the cloud's time. */
+  readonly roleDelayMs?: number;
+  /** Functions are processes that are stopped between two invocations; not where this is false. */
+  readonly freezes?: boolean;
+}
+
+export interface AwsOptions extends AccountOptions {
+  readonly clock?: ClockOptions;
+  readonly failures?: readonly Failure[];
+  readonly port?: number;
+}
+
+export interface Aws {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accountId: string;
+  /** Variables with which the tool works on this account. */
+  readonly env: Readonly<Record<string, string>>;
+  /** For clients of the SDK: `new LambdaClient(aws.client)`. */
+  readonly client: ClientOptions;
+  readonly journal: Journal;
+  /** What lies in the account, service by service: `aws.state.service("lambda")`. */
+  readonly state: World;
+  readonly controls: { readonly clock: Clock; readonly failures: Failures };
+  close(): Promise<void>;
+}
+
+export interface ClientOptions {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly forcePathStyle: true;
+}
+
+interface Test {
+  teardown(handler: () => Promise<void>): void;
+}
+
+/** Runs until the test ends. */
+export async function startAws(t: Test, options: AwsOptions = {}): Promise<Aws> {
+  const aws = await openAws(options);
+  t.teardown(() => aws.close());
+  return aws;
+}
+
+export async function openAws(options: AwsOptions = {}): Promise<Aws> {
+  const clock = new Clock(options.clock);
+  const world = new World(options, clock, factories);
+  const journal = new Journal();
+  const failures = new Failures();
+  failures.plan(...(options.failures ?? []));
+  const endpoint = await listen(world, journal, failures, options.port);
+  const { region, accountId } = world;
+  const credentials = { accessKeyId: "AKIASTANDIN0000000", secretAccessKey: "stand-in-secret-access-key" };
+  return {
+    endpoint: endpoint.url,
+    region,
+    accountId,
+    env: {
+      TOOL_AWS_ENDPOINT: endpoint.url,
+      CLOUD_REGION: region,
+      CLOUD_ACCESS_KEY_ID: credentials.accessKeyId,
+      CLOUD_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    },
+    client: { endpoint: endpoint.url, region, credentials, forcePathStyle: true },
+    journal,
+    state: world,
+    controls: { clock, failures },
+    async close() {
+      await endpoint.close();
+      await world.close();
+    },
+  };
+}

@@ -1,0 +1,193 @@
+// Aliases, and who may invoke what.
+import type {
+  AddPermissionCommandInput,
+  AliasConfiguration,
+  CreateAliasCommandInput,
+  GetAliasCommandInput,
+  GetPolicyCommandInput,
+  ListAliasesCommandInput,
+  RemovePermissionCommandInput,
+  UpdateAliasCommandInput,
+} from "@aws-sdk/client-lambda";
+import { AwsError } from "../protocol/error.ts";
+import {
+  type Alias,
+  checkRevision,
+  conflict,
+  type LambdaFunction,
+  type LambdaState,
+  newRevision,
+  notFound,
+  type Statement,
+} from "./state.ts";
+
+const MAX_ITEMS = 50;
+
+export function aliasOperations(state: LambdaState) {
+  const alias = (input: GetAliasCommandInput) => {
+    const found = state.function(input.FunctionName);
+    const own = found.aliases.get(input.Name ?? "");
+    if (own === undefined)
+      throw new AwsError("ResourceNotFoundException", `Cannot find alias arn: ${found.arn}:${input.Name}`, 404);
+    return { found, own };
+  };
+  const checkVersion = (found: LambdaFunction, version: string | undefined) => {
+    if (version !== "$LATEST" && !found.versions.has(version ?? "")) throw notFound(`${found.arn}:${version}`);
+  };
+
+  return {
+    CreateAlias(input: CreateAliasCommandInput) {
+      const found = state.function(input.FunctionName);
+      const name = input.Name ?? "";
+      if (!/^(?!\d+$)[\w-]{1,128}$/.test(name)) {
+        throw new AwsError(
+          "ValidationException",
+          `1 validation error detected: Value '${name}' at 'name' failed to satisfy constraint: Member must satisfy regular expression pattern: (?!^[0-9]+$)([a-zA-Z0-9-_]+)`,
+        );
+      }
+      if (found.aliases.has(name)) throw conflict(`Alias already exists: ${found.arn}:${name}`);
+      checkVersion(found, input.FunctionVersion);
+      const created: Alias = {
+        name,
+        version: input.FunctionVersion ?? "",
+        description: input.Description ?? "",
+        revisionId: newRevision(),
+        weights: input.RoutingConfig?.AdditionalVersionWeights,
+      };
+      found.aliases.set(name, created);
+      return describedAlias(found, created);
+    },
+    UpdateAlias(input: UpdateAliasCommandInput) {
+      const { found, own } = alias(input);
+      checkRevision(input.RevisionId, own.revisionId, "GetAlias");
+      if (input.FunctionVersion !== undefined) {
+        checkVersion(found, input.FunctionVersion);
+        own.version = input.FunctionVersion;
+      }
+      if (input.Description !== undefined) own.description = input.Description;
+      if (input.RoutingConfig !== undefined) own.weights = input.RoutingConfig.AdditionalVersionWeights;
+      own.revisionId = newRevision();
+      return describedAlias(found, own);
+    },
+    GetAlias(input: GetAliasCommandInput) {
+      const { found, own } = alias(input);
+      return describedAlias(found, own);
+    },
+    ListAliases(input: ListAliasesCommandInput) {
+      const found = state.function(input.FunctionName);
+      const all = [...found.aliases.values()]
+        .filter(({ version }) => input.FunctionVersion === undefined || version === input.FunctionVersion)
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+      const begin = Number(input.Marker ?? 0);
+      const limit = Math.min(input.MaxItems ?? MAX_ITEMS, MAX_ITEMS);
+      return {
+        Aliases: all.slice(begin, begin + limit).map((own) => describedAlias(found, own)),
+        ...(begin + limit < all.length && { NextMarker: String(begin + limit) }),
+      };
+    },
+    DeleteAlias(input: GetAliasCommandInput) {
+      // One that is not there is deleted, too; a function that is not there is an error.
+      const found = state.function(input.FunctionName);
+      found.aliases.delete(input.Name ?? "");
+      found.policies.delete(input.Name ?? "");
+    },
+    AddPermission(input: AddPermissionCommandInput) {
+      const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
+      if (qualifier !== undefined && !found.aliases.has(qualifier)) state.resolve(found, qualifier);
+      const policy = found.policies.get(qualifier ?? "") ?? { revisionId: newRevision(), statements: [] };
+      checkRevision(input.RevisionId, policy.revisionId, "GetPolicy");
+      const sid = input.StatementId ?? "";
+      if (policy.statements.some(({ Sid }) => Sid === sid)) {
+        throw conflict(
+          `The statement id (${sid}) provided already exists. Please provide a new statement id, or remove the existing statement.`,
+        );
+      }
+      const conditions = {
+        ...(input.SourceArn !== undefined && { ArnLike: { "AWS:SourceArn": input.SourceArn } }),
+        ...(input.SourceAccount !== undefined && { StringEquals: { "AWS:SourceAccount": input.SourceAccount } }),
+      };
+      const principal = input.Principal ?? "";
+      const statement: Statement = {
+        Sid: sid,
+        Effect: "Allow",
+        Principal:
+          principal === "*"
+            ? principal
+            : /\.amazonaws\.com$/.test(principal)
+              ? { Service: principal }
+              : { AWS: principal },
+        Action: input.Action ?? "",
+        Resource: qualifier === undefined ? found.arn : `${found.arn}:${qualifier}`,
+        ...(Object.keys(conditions).length > 0 && { Condition: conditions }),
+      };
+      policy.statements.push(statement);
+      policy.revisionId = newRevision();
+      found.policies.set(qualifier ?? "", policy);
+      return { Statement: JSON.stringify(statement) };
+    },
+    GetPolicy(input: GetPolicyCommandInput) {
+      const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
+      const policy = found.policies.get(qualifier ?? "");
+      if (policy === undefined || policy.statements.length === 0) throw noPolicy();
+      return {
+        Policy: JSON.stringify({ Version: "2012-10-17", Id: "default", Statement: policy.statements }),
+        RevisionId: policy.revisionId,
+      };
+    },
+    RemovePermission(input: RemovePermissionCommandInput) {
+      const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
+      const policy = found.policies.get(qualifier ?? "");
+      const at = policy?.statements.findIndex(({ Sid }) => Sid === input.StatementId) ?? -1;
+      if (policy === undefined || at === -1)
+        throw new AwsError(
+          "ResourceNotFoundException",
+          `Statement ${input.StatementId} is not found in resource policy.`,
+          404,
+        );
+      checkRevision(input.RevisionId, policy.revisionId, "GetPolicy");
+      policy.statements.splice(at, 1);
+      policy.revisionId = newRevision();
+    },
+  };
+}
+
+function noPolicy(): AwsError {
+  return new AwsError("ResourceNotFoundException", "The resource you requested does not exist.", 404);
+}
+
+function describedAlias(found: LambdaFunction, alias: Alias): AliasConfiguration {
+  return {
+    AliasArn: `${found.arn}:${alias.name}`,
+    Name: alias.name,
+    FunctionVersion: alias.version,
+    Description: alias.description,
+    RevisionId: alias.revisionId,
+    ...(alias.weights !== undefined && { RoutingConfig: { AdditionalVersionWeights: { ...alias.weights } } }),
+  };
+}
+
+/** Whether a service may invoke a function by this qualifier, for this source. */
+export function mayInvoke(
+  found: LambdaFunction,
+  qualifier: string | undefined,
+  principal: string,
+  sourceArn: string,
+): boolean {
+  return (found.policies.get(qualifier ?? "")?.statements ?? []).some((statement) => {
+    const who = typeof statement.Principal === "string" ? statement.Principal : statement.Principal.Service;
+    const pattern = statement.Condition?.ArnLike?.["AWS:SourceArn"] ?? "*";
+    return (
+      (who === principal || who === "*") &&
+      /^lambda:(InvokeFunction|\*)$/.test(statement.Action) &&
+      isLike(pattern, sourceArn)
+    );
+  });
+}
+
+function isLike(pattern: string, text: string): boolean {
+  const source = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("*", ".*")
+    .replaceAll("?", ".");
+  return new RegExp(`^${source}$`).test(text);
+}

@@ -1,0 +1,137 @@
+// The functions of one region: what each is made of, and how they are found by name, ARN and qualifier.
+import { randomUUID } from "node:crypto";
+import { AwsError } from "../protocol/error.ts";
+import type { World } from "../world.ts";
+
+export interface Code {
+  readonly zip: Buffer;
+  readonly sha256: string;
+  readonly unpackedBytes: number;
+}
+
+/** What a version keeps of the function: all but what only says how it came about. */
+export interface Settings {
+  readonly role: string;
+  readonly runtime: string | undefined;
+  readonly handler: string | undefined;
+  readonly description: string;
+  readonly timeout: number;
+  readonly memory: number;
+  readonly environment: Readonly<Record<string, string>> | undefined;
+  readonly layers: readonly string[];
+  readonly architectures: readonly string[];
+  readonly vpc: { readonly subnets: readonly string[]; readonly securityGroups: readonly string[] } | undefined;
+  readonly ephemeralMiB: number;
+  readonly tracing: string;
+}
+
+export interface Version {
+  readonly version: string;
+  settings: Settings;
+  code: Code;
+  modifiedAt: Date;
+  revisionId: string;
+  /** Pending until the function can be invoked for the first time. */
+  state: "Pending" | "Active";
+  updateStatus: "InProgress" | "Successful";
+}
+
+export interface Alias {
+  readonly name: string;
+  version: string;
+  description: string;
+  revisionId: string;
+  weights: Readonly<Record<string, number>> | undefined;
+}
+
+export interface Statement {
+  readonly Sid: string;
+  readonly Effect: "Allow";
+  readonly Principal: string | Readonly<Record<string, string>>;
+  readonly Action: string;
+  readonly Resource: string;
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+export interface LambdaFunction {
+  readonly name: string;
+  readonly arn: string;
+  readonly latest: Version;
+  readonly versions: Map<string, Version>;
+  /** Numbers are never used twice. */
+  nextVersion: number;
+  readonly aliases: Map<string, Alias>;
+  /** By qualifier; that of the function itself by an empty text. */
+  readonly policies: Map<string, { revisionId: string; readonly statements: Statement[] }>;
+  readonly tags: Map<string, string>;
+  reservedConcurrency?: number;
+}
+
+export class LambdaState {
+  readonly world: World;
+  readonly region: string;
+  readonly functions = new Map<string, LambdaFunction>();
+
+  constructor(world: World, region: string) {
+    this.world = world;
+    this.region = region;
+  }
+
+  arnOf(name: string): string {
+    return `arn:aws:lambda:${this.region}:${this.world.accountId}:function:${name}`;
+  }
+
+  /** By a name, a name with a qualifier, a part of an ARN or the whole. */
+  locate(
+    reference: string | undefined,
+    qualifier?: string,
+  ): { function: LambdaFunction; qualifier: string | undefined } {
+    const [name = "", own] = (reference ?? "")
+      .replace(/^arn:aws:lambda:[^:]+:\d+:function:/, "")
+      .replace(/^\d+:function:/, "")
+      .split(":");
+    const found = this.functions.get(name);
+    const wanted = qualifier ?? own;
+    if (found === undefined) throw notFound(`${this.arnOf(name)}${wanted === undefined ? "" : `:${wanted}`}`);
+    return { function: found, qualifier: wanted };
+  }
+
+  function(reference: string | undefined): LambdaFunction {
+    return this.locate(reference).function;
+  }
+
+  /** What a qualifier stands for: $LATEST, a version, or an alias's version. */
+  resolve(found: LambdaFunction, qualifier: string | undefined): Version {
+    if (qualifier === undefined || qualifier === "$LATEST") return found.latest;
+    const version = found.versions.get(found.aliases.get(qualifier)?.version ?? qualifier);
+    if (version === undefined) throw notFound(`${found.arn}:${qualifier}`);
+    return version;
+  }
+}
+
+export function notFound(arn: string): AwsError {
+  return new AwsError("ResourceNotFoundException", `Function not found: ${arn}`, 404);
+}
+
+export function conflict(message: string): AwsError {
+  return new AwsError("ResourceConflictException", message, 409);
+}
+
+export function invalid(message: string): AwsError {
+  return new AwsError("InvalidParameterValueException", message, 400);
+}
+
+export function checkRevision(
+  wanted: string | undefined,
+  revisionId: string,
+  call: "GetFunction" | "GetAlias" | "GetPolicy",
+): void {
+  if (wanted === undefined || wanted === revisionId) return;
+  throw new AwsError(
+    "PreconditionFailedException",
+    `The Revision Id provided does not match the latest Revision Id. Call the ${call === "GetFunction" ? "GetFunction/GetAlias" : call} API to retrieve the latest Revision Id`,
+    412,
+  );
+}
+
+export const newRevision = () => randomUUID();

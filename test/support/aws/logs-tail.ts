@@ -1,0 +1,48 @@
+// A session of Live Tail: a stream that gives, now and then, what came since.
+import type { StartLiveTailCommandInput, StartLiveTailResponseStream } from "@aws-sdk/client-cloudwatch-logs";
+import type { LogEvent, LogGroup } from "./logs.ts";
+
+/** "The sessionUpdate event is emitted every second"; a tenth of it, so that nobody waits for it. */
+const UPDATE_MS = 100;
+
+/** "If more than 500 events match per second, the results are sampled." */
+const MAX_EVENTS_PER_UPDATE = 500;
+
+export async function* tailOf(
+  input: StartLiveTailCommandInput,
+  groups: readonly LogGroup[],
+  matches: (message: string) => boolean,
+  followers: Set<(group: LogGroup, event: LogEvent) => void>,
+  accountId: string,
+): AsyncGenerator<StartLiveTailResponseStream> {
+  let waiting: { group: LogGroup; event: LogEvent }[] = [];
+  const follow = (group: LogGroup, event: LogEvent) => {
+    if (groups.includes(group) && matches(event.message)) waiting.push({ group, event });
+  };
+  followers.add(follow);
+  try {
+    yield {
+      sessionStart: {
+        requestId: "1",
+        sessionId: "1",
+        logGroupIdentifiers: input.logGroupIdentifiers,
+        ...(input.logEventFilterPattern !== undefined && { logEventFilterPattern: input.logEventFilterPattern }),
+      },
+    };
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, UPDATE_MS));
+      const sampled = waiting.length > MAX_EVENTS_PER_UPDATE;
+      const results = waiting.slice(0, MAX_EVENTS_PER_UPDATE).map(({ group, event }) => ({
+        logStreamName: event.stream,
+        logGroupIdentifier: `${accountId}:${group.name}`,
+        message: event.message,
+        timestamp: event.timestamp,
+        ingestionTime: event.ingestedAt,
+      }));
+      waiting = [];
+      yield { sessionUpdate: { sessionMetadata: { sampled }, sessionResults: results } };
+    }
+  } finally {
+    followers.delete(follow);
+  }
+}

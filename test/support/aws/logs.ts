@@ -1,0 +1,247 @@
+// CloudWatch Logs: groups, streams and events; searching them in pages, following them in a stream.
+import type {
+  CreateLogGroupCommandInput,
+  CreateLogStreamCommandInput,
+  DescribeLogGroupsCommandInput,
+  DescribeLogStreamsCommandInput,
+  FilteredLogEvent,
+  FilterLogEventsCommandInput,
+  PutLogEventsCommandInput,
+  PutRetentionPolicyCommandInput,
+  StartLiveTailCommandInput,
+} from "@aws-sdk/client-cloudwatch-logs";
+import { parseFilterPattern } from "./filter-pattern.ts";
+import { tailOf } from "./logs-tail.ts";
+import { AwsError } from "./protocol/error.ts";
+import type { World } from "./world.ts";
+
+export interface LogEvent {
+  readonly id: string;
+  readonly stream: string;
+  readonly timestamp: number;
+  readonly ingestedAt: number;
+  readonly message: string;
+}
+
+export interface LogGroup {
+  readonly name: string;
+  readonly arn: string;
+  readonly createdAt: number;
+  readonly streams: Map<string, { readonly createdAt: number; lastEventAt?: number }>;
+  /** In the order in which they came. */
+  readonly events: LogEvent[];
+  retentionInDays?: number;
+  readonly tags: Map<string, string>;
+}
+
+/** "The maximum number of events to return. The default is 10,000 events." */
+const MAX_EVENTS = 10_000;
+
+/** How many events one call looks through before it answers with what it has, be it nothing. */
+const SCANNED_EVENTS = 2_000;
+
+const RETENTIONS = new Set([
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+]);
+
+const notFound = (what: string) =>
+  new AwsError("ResourceNotFoundException", `The specified log ${what} does not exist.`);
+
+export function openLogs(world: World, region: string) {
+  const groups = new Map<string, LogGroup>();
+  const followers = new Set<(group: LogGroup, event: LogEvent) => void>();
+  let lastId = 0;
+  const settings = { scannedEvents: SCANNED_EVENTS };
+
+  const groupNamed = (name: string | undefined): LogGroup => {
+    const found = groups.get((name ?? "").replace(/^arn:aws:logs:[^:]*:\d*:log-group:/, "").replace(/:\*$/, ""));
+    if (found === undefined) throw notFound("group");
+    return found;
+  };
+
+  const createGroup = (name: string, tags: Readonly<Record<string, string>> = {}): LogGroup => {
+    const group: LogGroup = {
+      name,
+      arn: `arn:aws:logs:${region}:${world.accountId}:log-group:${name}`,
+      createdAt: world.clock.now(),
+      streams: new Map(),
+      events: [],
+      tags: new Map(Object.entries(tags)),
+    };
+    groups.set(name, group);
+    return group;
+  };
+
+  /** Writes as the platform does: group and stream are made where they are missing. */
+  const append = (groupName: string, stream: string, events: readonly { timestamp: number; message: string }[]) => {
+    const group = groups.get(groupName) ?? createGroup(groupName);
+    const known = group.streams.get(stream) ?? { createdAt: world.clock.now() };
+    group.streams.set(stream, known);
+    for (const { timestamp, message } of events) {
+      lastId += 1;
+      const event = { id: String(lastId).padStart(56, "0"), stream, timestamp, ingestedAt: world.clock.now(), message };
+      group.events.push(event);
+      known.lastEventAt = timestamp;
+      for (const follow of followers) follow(group, event);
+    }
+  };
+
+  const operations = {
+    CreateLogGroup(input: CreateLogGroupCommandInput) {
+      const name = input.logGroupName ?? "";
+      if (!/^[\w./#-]{1,512}$/.test(name))
+        throw new AwsError(
+          "InvalidParameterException",
+          `1 validation error detected: Value '${name}' at 'logGroupName' failed to satisfy constraint`,
+        );
+      if (groups.has(name))
+        throw new AwsError("ResourceAlreadyExistsException", "The specified log group already exists");
+      createGroup(name, input.tags);
+    },
+    DeleteLogGroup(input: { logGroupName?: string }) {
+      groups.delete(groupNamed(input.logGroupName).name);
+    },
+    DescribeLogGroups(input: DescribeLogGroupsCommandInput) {
+      const { logGroupNamePrefix = "", logGroupNamePattern = "" } = input;
+      const own = [...groups.values()]
+        .filter(({ name }) => name.startsWith(logGroupNamePrefix) && name.includes(logGroupNamePattern))
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+      const { page, nextToken } = paged(own, input.nextToken, input.limit ?? 50);
+      return {
+        logGroups: page.map((group) => ({
+          logGroupName: group.name,
+          creationTime: group.createdAt,
+          arn: `${group.arn}:*`,
+          logGroupArn: group.arn,
+          metricFilterCount: 0,
+          storedBytes: group.events.reduce((sum, { message }) => sum + message.length, 0),
+          ...(group.retentionInDays !== undefined && { retentionInDays: group.retentionInDays }),
+        })),
+        ...(nextToken !== undefined && { nextToken }),
+      };
+    },
+    PutRetentionPolicy(input: PutRetentionPolicyCommandInput) {
+      const group = groupNamed(input.logGroupName);
+      const days = input.retentionInDays ?? 0;
+      if (!RETENTIONS.has(days))
+        throw new AwsError(
+          "InvalidParameterException",
+          `1 validation error detected: Value '${days}' at 'retentionInDays' failed to satisfy constraint: Member must satisfy enum value set`,
+        );
+      group.retentionInDays = days;
+    },
+    DeleteRetentionPolicy(input: { logGroupName?: string }) {
+      delete groupNamed(input.logGroupName).retentionInDays;
+    },
+    TagResource(input: { resourceArn?: string; tags?: Record<string, string> }) {
+      const { tags } = groupNamed(input.resourceArn);
+      for (const [key, value] of Object.entries(input.tags ?? {})) tags.set(key, value);
+    },
+    ListTagsForResource: (input: { resourceArn?: string }) => ({
+      tags: Object.fromEntries(groupNamed(input.resourceArn).tags),
+    }),
+    CreateLogStream(input: CreateLogStreamCommandInput) {
+      const group = groupNamed(input.logGroupName);
+      const name = input.logStreamName ?? "";
+      if (group.streams.has(name))
+        throw new AwsError("ResourceAlreadyExistsException", "The specified log stream already exists");
+      group.streams.set(name, { createdAt: world.clock.now() });
+    },
+    DescribeLogStreams(input: DescribeLogStreamsCommandInput) {
+      const group = groupNamed(input.logGroupName ?? input.logGroupIdentifier);
+      const own = [...group.streams]
+        .filter(([name]) => name.startsWith(input.logStreamNamePrefix ?? ""))
+        .sort(([a, left], [b, right]) =>
+          input.orderBy === "LastEventTime" ? (left.lastEventAt ?? 0) - (right.lastEventAt ?? 0) : a < b ? -1 : 1,
+        );
+      if (input.descending) own.reverse();
+      const { page, nextToken } = paged(own, input.nextToken, input.limit ?? 50);
+      return {
+        logStreams: page.map(([name, { createdAt, lastEventAt }]) => ({
+          logStreamName: name,
+          creationTime: createdAt,
+          arn: `${group.arn}:log-stream:${name}`,
+          ...(lastEventAt !== undefined && { lastEventTimestamp: lastEventAt }),
+        })),
+        ...(nextToken !== undefined && { nextToken }),
+      };
+    },
+    PutLogEvents(input: PutLogEventsCommandInput) {
+      const group = groupNamed(input.logGroupName);
+      const stream = input.logStreamName ?? "";
+      if (!group.streams.has(stream)) throw notFound("stream");
+      const events = (input.logEvents ?? []).map(({ timestamp = 0, message = "" }) => ({ timestamp, message }));
+      if (events.some((event, i) => i > 0 && event.timestamp < events[i - 1]!.timestamp)) {
+        throw new AwsError(
+          "InvalidParameterException",
+          "Log events in a single PutLogEvents request must be in chronological order.",
+        );
+      }
+      append(group.name, stream, events);
+      return { nextSequenceToken: String(lastId) };
+    },
+    FilterLogEvents(input: FilterLogEventsCommandInput) {
+      const group = groupNamed(input.logGroupName ?? input.logGroupIdentifier);
+      const pattern = parseFilterPattern(input.filterPattern ?? "");
+      if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.error);
+      if (input.logStreamNames !== undefined && input.logStreamNamePrefix !== undefined) {
+        throw new AwsError(
+          "InvalidParameterException",
+          "logStreamNamePrefix and logStreamNames can not be used together",
+        );
+      }
+      const { startTime = 0, endTime = Number.POSITIVE_INFINITY, limit = MAX_EVENTS } = input;
+      if (startTime > endTime) throw new AwsError("InvalidParameterException", "startTime must be before endTime");
+      const isOfStream = (stream: string) =>
+        (input.logStreamNames?.includes(stream) ?? true) && stream.startsWith(input.logStreamNamePrefix ?? "");
+      // All streams together by time; what came later at the same time stands later.
+      const inTime = group.events
+        .filter(({ timestamp, stream }) => timestamp >= startTime && timestamp < endTime && isOfStream(stream))
+        .sort((a, b) => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1));
+      let at = tokenPosition(input.nextToken, inTime);
+      const events: FilteredLogEvent[] = [];
+      const last = Math.min(inTime.length, at + settings.scannedEvents);
+      for (; at < last && events.length < Math.min(limit, MAX_EVENTS); at += 1) {
+        const event = inTime[at]!;
+        if (!pattern.matches(event.message)) continue;
+        events.push({
+          eventId: event.id,
+          logStreamName: event.stream,
+          timestamp: event.timestamp,
+          ingestionTime: event.ingestedAt,
+          message: event.message,
+        });
+      }
+      return { events, searchedLogStreams: [], ...(at < inTime.length && { nextToken: tokenAfter(inTime[at - 1]) }) };
+    },
+    StartLiveTail(input: StartLiveTailCommandInput) {
+      const own = (input.logGroupIdentifiers ?? []).map(groupNamed);
+      const pattern = parseFilterPattern(input.logEventFilterPattern ?? "");
+      if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.error);
+      return { responseStream: tailOf(input, own, pattern.matches, followers, world.accountId) };
+    },
+  };
+  return { operations, groups, append, settings };
+}
+
+/** A page begins behind the event at which the one before ended, whatever came meanwhile. */
+function tokenAfter(event: LogEvent | undefined): string {
+  return Buffer.from(event === undefined ? "start" : `${event.timestamp} ${event.id}`).toString("base64url");
+}
+
+function tokenPosition(token: string | undefined, events: readonly LogEvent[]): number {
+  if (token === undefined) return 0;
+  const text = Buffer.from(token, "base64url").toString();
+  const [, timestamp, id = ""] = /^(\d+) (\d{56})$/.exec(text) ?? [];
+  if (text === "start") return 0;
+  if (timestamp === undefined) throw new AwsError("InvalidParameterException", "The specified nextToken is invalid.");
+  const time = Number(timestamp);
+  const next = events.findIndex((event) => event.timestamp > time || (event.timestamp === time && event.id > id));
+  return next === -1 ? events.length : next;
+}
+
+function paged<Item>(items: readonly Item[], token: string | undefined, limit: number) {
+  const begin = token === undefined ? 0 : Number(token);
+  const page = items.slice(begin, begin + limit);
+  return { page, nextToken: begin + limit < items.length ? String(begin + limit) : undefined };
+}

@@ -1,0 +1,134 @@
+// A request of an SDK's client to the operation's name and input; an output or an error to what the client reads.
+import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { AwsError } from "./error.ts";
+import { eventFrame } from "./event-stream.ts";
+import { fromForm, parseForm } from "./form.ts";
+import { fromJson, toJson } from "./json.ts";
+import type { Model, Operation } from "./model.ts";
+import { framesOf, matchRest, readRest, writeRest } from "./rest.ts";
+import { escapeXml, toXml } from "./xml.ts";
+
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export interface WireResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** In parts where the operation answers in a stream. */
+  readonly body: Uint8Array | string | AsyncIterable<Uint8Array>;
+}
+
+export interface Asked {
+  readonly operation: Operation;
+  input(): unknown;
+}
+
+export function readRequest(model: Model, request: WireRequest): Asked {
+  switch (model.protocol) {
+    case "query": {
+      const form = parseForm(request.body.toString());
+      const operation = known(model, String(form.get("Action")));
+      return { operation, input: () => fromForm(operation.input, form) };
+    }
+    case "json-1.0":
+    case "json-1.1": {
+      const operation = known(model, String(request.headers["x-amz-target"]).split(".").pop()!);
+      return { operation, input: () => fromJson(operation.input, JSON.parse(request.body.toString() || "{}"), false) };
+    }
+    default: {
+      const { operation, labels } = matchRest(model, request);
+      return { operation, input: () => readRest(model, operation, labels, request) };
+    }
+  }
+}
+
+function known(model: Model, name: string): Operation {
+  const operation = model.operations.get(name);
+  if (operation === undefined) throw new AwsError("InvalidAction", `Could not find operation ${name}`);
+  return operation;
+}
+
+export function writeOutput(model: Model, operation: Operation, output: unknown): WireResponse {
+  checkMembers(operation, output);
+  const requestId = randomUUID();
+  switch (model.protocol) {
+    case "query": {
+      const { name, output: schema } = operation;
+      const result = schema.isUnitSchema() ? "" : toXml(`${name}Result`, schema, output ?? {});
+      return {
+        status: 200,
+        headers: { "Content-Type": "text/xml", "x-amzn-RequestId": requestId },
+        body: `<${name}Response>${result}<ResponseMetadata><RequestId>${requestId}</RequestId></ResponseMetadata></${name}Response>`,
+      };
+    }
+    case "json-1.0":
+    case "json-1.1": {
+      const stream = operation.output.isUnitSchema() ? "" : operation.output.getEventStreamMember();
+      if (stream) {
+        const events = (output as Record<string, AsyncIterable<Record<string, unknown>>>)[stream]!;
+        return {
+          status: 200,
+          headers: { "Content-Type": "application/vnd.amazon.eventstream", "x-amzn-RequestId": requestId },
+          body: startedStream(framesOf(operation.output.getMemberSchemas()[stream]!, events)),
+        };
+      }
+      return {
+        status: 200,
+        headers: { "Content-Type": `application/x-amz-${model.protocol}`, "x-amzn-RequestId": requestId },
+        body: operation.output.isUnitSchema() ? "{}" : JSON.stringify(toJson(operation.output, output ?? {}, false)),
+      };
+    }
+    default:
+      return writeRest(model, operation, output, requestId);
+  }
+}
+
+/** What stands in the headers of a REST answer comes first of all in a stream of the RPC protocols. */
+async function* startedStream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  yield eventFrame("initial-response", Buffer.from("{}"));
+  yield* frames;
+}
+
+/** A member that the service's shape does not have is a slip of ours, which the clients would not show. */
+function checkMembers({ name, output: schema }: Operation, output: unknown): void {
+  if (output === undefined || schema.isUnitSchema()) return;
+  const unknown = Object.keys(output as object).filter((key) => schema.getMemberSchemas()[key] === undefined);
+  if (unknown.length > 0) throw new Error(`the output of ${name} has no ${unknown.join(", ")}`);
+}
+
+export function writeError(model: Model | undefined, error: AwsError): WireResponse {
+  const { code, message } = error;
+  const status = error.status ?? model?.statusOf.get(code) ?? 400;
+  const requestId = randomUUID();
+  const type = status < 500 ? "Sender" : "Receiver";
+  const headers = { "x-amzn-RequestId": requestId, "x-amz-request-id": requestId };
+  switch (model?.protocol) {
+    case "query":
+    case "rest-xml": {
+      const inner = `<Type>${type}</Type><Code>${escapeXml(code)}</Code><Message>${escapeXml(message)}</Message>`;
+      return {
+        status,
+        headers: { ...headers, "Content-Type": "text/xml" },
+        body: `<ErrorResponse><Error>${inner}</Error><RequestId>${requestId}</RequestId></ErrorResponse>`,
+      };
+    }
+    case "rest-json":
+      return {
+        status,
+        headers: { ...headers, "Content-Type": "application/json", "x-amzn-ErrorType": code },
+        body: JSON.stringify({ Type: type === "Sender" ? "User" : "Service", message, Message: message }),
+      };
+    default:
+      return {
+        status,
+        headers: { ...headers, "Content-Type": "application/x-amz-json-1.1", "x-amzn-query-error": `${code};${type}` },
+        body: JSON.stringify({ __type: code, message }),
+      };
+  }
+}

@@ -1,0 +1,136 @@
+// Values as XML, by their shapes. What is read is what the SDK writes: elements, attributes and text.
+import type { NormalizedSchema } from "@smithy/core/schema";
+
+export interface Element {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly Element[];
+  readonly text: string;
+}
+
+export function parseXml(source: string): Element {
+  const root = { name: "", attributes: {}, children: [] as Element[], text: "" };
+  const open = [root];
+  const pattern =
+    /<\?[^>]*\?>|<!--[\s\S]*?-->|<(\/?)([\w:.-]+)((?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/g;
+  for (const [, closes, name, attributes = "", isEmpty, text] of source.matchAll(pattern)) {
+    const parent = open[open.length - 1]!;
+    if (text !== undefined) parent.text += unescapeXml(text);
+    if (name === undefined) continue;
+    if (closes) {
+      open.pop();
+      continue;
+    }
+    const element = { name, attributes: attributesOf(attributes), children: [] as Element[], text: "" };
+    parent.children.push(element);
+    if (!isEmpty) open.push(element);
+  }
+  const [top] = root.children;
+  if (top === undefined || open.length !== 1) throw new Error(`no XML: ${source.slice(0, 80)}`);
+  return top;
+}
+
+function attributesOf(source: string): Record<string, string> {
+  const pairs = source.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g);
+  return Object.fromEntries(
+    Array.from(pairs, ([, name, double, single]) => [name!, unescapeXml(double ?? single ?? "")]),
+  );
+}
+
+const ENTITIES: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+
+function unescapeXml(text: string): string {
+  return text.replaceAll(/&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g, (whole, hex, decimal, name) => {
+    if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+    if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+    return ENTITIES[name] ?? whole;
+  });
+}
+
+export function escapeXml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("\r", "&#xD;");
+}
+
+export function fromXml(schema: NormalizedSchema, element: Element): unknown {
+  if (schema.isStructSchema()) {
+    const found: Record<string, unknown> = {};
+    for (const [name, member] of schema.structIterator()) {
+      const { xmlName = name, xmlAttribute, xmlFlattened } = member.getMergedTraits();
+      if (xmlAttribute) {
+        const value = element.attributes[xmlName];
+        if (value !== undefined) found[name] = fromText(member, value);
+        continue;
+      }
+      const own = element.children.filter((child) => child.name === xmlName);
+      if (own.length === 0) continue;
+      found[name] =
+        xmlFlattened && member.isListSchema()
+          ? own.map((one) => fromXml(member.getValueSchema(), one))
+          : fromXml(member, own[0]!);
+    }
+    return found;
+  }
+  if (schema.isListSchema()) return element.children.map((child) => fromXml(schema.getValueSchema(), child));
+  if (schema.isMapSchema()) {
+    const pairs = element.children.map(({ children: [key, value] }) => [
+      key!.text,
+      fromXml(schema.getValueSchema(), value!),
+    ]);
+    return Object.fromEntries(pairs);
+  }
+  return fromText(schema, element.text);
+}
+
+/** A simple value from its text: in XML, in a form, in a header, in a path. */
+export function fromText(schema: NormalizedSchema, text: string): unknown {
+  if (schema.isBooleanSchema()) return text === "true";
+  if (schema.isNumericSchema()) return Number(text);
+  if (schema.isBlobSchema()) return Buffer.from(text, "base64");
+  if (schema.isTimestampSchema()) return new Date(/^[\d.]+$/.test(text) ? Number(text) * 1000 : text);
+  return text;
+}
+
+/** The element of a value, or none where it is undefined. */
+export function toXml(name: string, schema: NormalizedSchema, value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (schema.isStructSchema()) {
+    let attributes = "";
+    let content = "";
+    for (const [memberName, member] of schema.structIterator()) {
+      const own = (value as Record<string, unknown>)[memberName];
+      if (own === undefined || own === null) continue;
+      const { xmlName = memberName, xmlAttribute, xmlFlattened } = member.getMergedTraits();
+      if (xmlAttribute) attributes += ` ${xmlName}="${escapeXml(String(own))}"`;
+      else if (xmlFlattened && member.isListSchema()) {
+        for (const one of own as unknown[]) content += toXml(xmlName, member.getValueSchema(), one);
+      } else content += toXml(xmlName, member, own);
+    }
+    return `<${name}${attributes}>${content}</${name}>`;
+  }
+  if (schema.isListSchema()) {
+    const item = schema.getValueSchema();
+    const itemName = item.getMergedTraits().xmlName ?? "member";
+    return `<${name}>${(value as unknown[]).map((one) => toXml(itemName, item, one)).join("")}</${name}>`;
+  }
+  if (schema.isMapSchema()) {
+    const keyName = schema.getKeySchema().getMergedTraits().xmlName ?? "key";
+    const valueName = schema.getValueSchema().getMergedTraits().xmlName ?? "value";
+    const entries = Object.entries(value).map(
+      ([key, one]) =>
+        `<entry><${keyName}>${escapeXml(key)}</${keyName}>${toXml(valueName, schema.getValueSchema(), one)}</entry>`,
+    );
+    return `<${name}>${entries.join("")}</${name}>`;
+  }
+  return `<${name}>${escapeXml(toText(value))}</${name}>`;
+}
+
+export function toText(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  return String(value);
+}

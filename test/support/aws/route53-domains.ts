@@ -1,0 +1,94 @@
+// Route 53 Domains: names that are free, taken, ours, and what they cost. It is in us-east-1 only.
+import { randomUUID } from "node:crypto";
+import type {
+  CheckDomainAvailabilityCommandInput,
+  GetOperationDetailCommandInput,
+  ListPricesCommandInput,
+  RegisterDomainCommandInput,
+} from "@aws-sdk/client-route-53-domains";
+import { AwsError } from "./protocol/error.ts";
+import type { World } from "./world.ts";
+
+/** Of some endings, in dollars a year. */
+const PRICES: Readonly<Record<string, number>> = { com: 15, net: 17, org: 15, dev: 17, io: 71, app: 19, de: 9 };
+
+/** How long a registration takes, in the cloud's time: some minutes. */
+const REGISTRATION_MS = 300_000;
+
+const endingOf = (name: string) => name.split(".").slice(1).join(".");
+
+export function openRoute53Domains(world: World) {
+  const domains = new Map<string, { readonly expiresAt: Date; readonly autoRenew: boolean }>();
+  const taken = new Set(["example.com", "example.org", "example.net"]);
+  const running = new Map<string, { status: string; readonly domain: string; readonly at: Date }>();
+
+  const checkEnding = (name: string) => {
+    if (PRICES[endingOf(name)] === undefined)
+      throw new AwsError("UnsupportedTLD", `Amazon Route 53 does not support the top-level domain ${endingOf(name)}`);
+  };
+  const isFree = (name: string) => !taken.has(name) && !domains.has(name);
+
+  const operations = {
+    ListDomains: () => ({
+      Domains: Array.from(domains, ([DomainName, { expiresAt, autoRenew }]) => ({
+        DomainName,
+        AutoRenew: autoRenew,
+        TransferLock: true,
+        Expiry: expiresAt,
+      })),
+    }),
+    CheckDomainAvailability(input: CheckDomainAvailabilityCommandInput) {
+      checkEnding(input.DomainName ?? "");
+      return { Availability: isFree(input.DomainName ?? "") ? "AVAILABLE" : "UNAVAILABLE" };
+    },
+    ListPrices(input: ListPricesCommandInput) {
+      const own = Object.entries(PRICES).filter(([ending]) => input.Tld === undefined || ending === input.Tld);
+      if (own.length === 0)
+        throw new AwsError("UnsupportedTLD", `Amazon Route 53 does not support the top-level domain ${input.Tld}`);
+      return {
+        Prices: own.map(([Name, Price]) => ({
+          Name,
+          RegistrationPrice: { Price, Currency: "USD" },
+          RenewalPrice: { Price, Currency: "USD" },
+          TransferPrice: { Price, Currency: "USD" },
+        })),
+      };
+    },
+    RegisterDomain(input: RegisterDomainCommandInput) {
+      const domain = input.DomainName ?? "";
+      checkEnding(domain);
+      if (!isFree(domain)) throw new AwsError("InvalidInput", `The domain ${domain} is not available`);
+      const id = randomUUID();
+      running.set(id, { status: "IN_PROGRESS", domain, at: world.clock.date() });
+      world.clock.after(REGISTRATION_MS, () => {
+        const expiresAt = new Date(world.clock.now() + (input.DurationInYears ?? 1) * 365 * 86_400_000);
+        domains.set(domain, { expiresAt, autoRenew: input.AutoRenew ?? true });
+        // A registration makes a zone, too.
+        world.service("route53").operations.CreateHostedZone({
+          Name: domain,
+          CallerReference: id,
+          HostedZoneConfig: { Comment: "HostedZone created by Route53 Registrar" },
+        });
+        running.get(id)!.status = "SUCCESSFUL";
+      });
+      return { OperationId: id };
+    },
+    GetOperationDetail(input: GetOperationDetailCommandInput) {
+      const found = running.get(input.OperationId ?? "");
+      if (found === undefined) throw new AwsError("InvalidInput", "The operation ID is not valid");
+      return {
+        OperationId: input.OperationId,
+        Status: found.status,
+        DomainName: found.domain,
+        Type: "REGISTER_DOMAIN",
+        SubmittedDate: found.at,
+      };
+    },
+    GetDomainDetail(input: { DomainName?: string }) {
+      const found = domains.get(input.DomainName ?? "");
+      if (found === undefined) throw new AwsError("InvalidInput", `Domain ${input.DomainName} not found in account`);
+      return { DomainName: input.DomainName, ExpirationDate: found.expiresAt, AutoRenew: found.autoRenew };
+    },
+  };
+  return { operations, domains, taken };
+}

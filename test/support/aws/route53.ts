@@ -1,0 +1,235 @@
+// Route 53: zones with their records.
+import type {
+  ChangeResourceRecordSetsCommandInput,
+  CreateHostedZoneCommandInput,
+  GetHostedZoneCommandInput,
+  ListHostedZonesByNameCommandInput,
+  ListResourceRecordSetsCommandInput,
+  ResourceRecordSet,
+} from "@aws-sdk/client-route-53";
+import { AwsError } from "./protocol/error.ts";
+import { randomLetters } from "./random-name.ts";
+import type { World } from "./world.ts";
+
+export interface Zone {
+  readonly id: string;
+  /** With its last dot. */
+  readonly name: string;
+  readonly callerReference: string;
+  readonly comment: string;
+  readonly nameServers: readonly string[];
+  readonly records: Map<string, ResourceRecordSet>;
+  readonly tags: Map<string, string>;
+}
+
+/** "Changes generally propagate to all Route 53 name servers within 60 seconds." */
+const PROPAGATION_MS = 30_000;
+
+export function openRoute53(world: World) {
+  const zones = new Map<string, Zone>();
+  const changes = new Map<string, { status: "PENDING" | "INSYNC"; readonly at: Date }>();
+
+  const zone = (id: string | undefined): Zone => {
+    const found = zones.get((id ?? "").replace("/hostedzone/", ""));
+    if (found === undefined) throw new AwsError("NoSuchHostedZone", `No hosted zone found with ID: ${id}`, 404);
+    return found;
+  };
+  const begin = () => {
+    const id = `C${randomLetters(20)}`;
+    const change = { status: "PENDING" as const, at: world.clock.date() };
+    changes.set(id, change);
+    world.clock.after(PROPAGATION_MS, () => changes.set(id, { ...change, status: "INSYNC" }));
+    return { Id: `/change/${id}`, Status: change.status, SubmittedAt: change.at };
+  };
+
+  const operations = {
+    CreateHostedZone(input: CreateHostedZoneCommandInput) {
+      const name = dotted(input.Name ?? "");
+      const reference = input.CallerReference ?? "";
+      if ([...zones.values()].some((one) => one.callerReference === reference)) {
+        throw new AwsError(
+          "HostedZoneAlreadyExists",
+          `A hosted zone has already been created with the specified caller reference.`,
+          409,
+        );
+      }
+      const id = `Z${randomLetters(20)}`;
+      const nameServers = [4, 5, 6, 7].map((n) => `ns-${n}.awsdns-0${n}.${["com", "net", "org", "co.uk"][n - 4]}`);
+      const found: Zone = {
+        id,
+        name,
+        callerReference: reference,
+        comment: input.HostedZoneConfig?.Comment ?? "",
+        nameServers,
+        records: new Map(),
+        tags: new Map(),
+      };
+      for (const record of ownRecords(found)) found.records.set(keyOf(record), record);
+      zones.set(id, found);
+      return {
+        HostedZone: described(found),
+        ChangeInfo: begin(),
+        DelegationSet: { NameServers: nameServers },
+        Location: `https://route53.amazonaws.com/2013-04-01/hostedzone/${id}`,
+      };
+    },
+    GetHostedZone(input: GetHostedZoneCommandInput) {
+      const found = zone(input.Id);
+      return { HostedZone: described(found), DelegationSet: { NameServers: found.nameServers } };
+    },
+    ListHostedZones: () => ({
+      HostedZones: [...zones.values()].map(described),
+      IsTruncated: false,
+      MaxItems: 100,
+      Marker: "",
+    }),
+    ListHostedZonesByName(input: ListHostedZonesByNameCommandInput) {
+      // "In ASCII order by their names with the labels reversed", from the one asked for on.
+      const all = [...zones.values()].sort((a, b) => (reversed(a.name) < reversed(b.name) ? -1 : 1));
+      const from = all.filter(
+        ({ name }) => input.DNSName === undefined || reversed(name) >= reversed(dotted(input.DNSName)),
+      );
+      const limit = Number(input.MaxItems ?? 100);
+      return {
+        HostedZones: from.slice(0, limit).map(described),
+        DNSName: input.DNSName,
+        IsTruncated: from.length > limit,
+        ...(from.length > limit && { NextDNSName: from[limit]!.name, NextHostedZoneId: from[limit]!.id }),
+        MaxItems: limit,
+      };
+    },
+    DeleteHostedZone(input: GetHostedZoneCommandInput) {
+      const found = zone(input.Id);
+      if (found.records.size > 2) {
+        throw new AwsError(
+          "HostedZoneNotEmpty",
+          "The specified hosted zone contains non-required resource record sets and so cannot be deleted.",
+          400,
+        );
+      }
+      zones.delete(found.id);
+      return { ChangeInfo: begin() };
+    },
+    ListResourceRecordSets(input: ListResourceRecordSetsCommandInput) {
+      const all = [...zone(input.HostedZoneId).records.values()].sort((a, b) =>
+        reversed(a.Name!) + a.Type < reversed(b.Name!) + b.Type ? -1 : 1,
+      );
+      const { StartRecordName: name, StartRecordType: type = "" } = input;
+      const from = all.filter(
+        (one) => name === undefined || reversed(one.Name!) + one.Type >= reversed(dotted(name)) + type,
+      );
+      const limit = Number(input.MaxItems ?? 300);
+      return {
+        ResourceRecordSets: from.slice(0, limit),
+        IsTruncated: from.length > limit,
+        ...(from.length > limit && { NextRecordName: from[limit]!.Name, NextRecordType: from[limit]!.Type }),
+        MaxItems: limit,
+      };
+    },
+    ChangeResourceRecordSets(input: ChangeResourceRecordSetsCommandInput) {
+      const found = zone(input.HostedZoneId);
+      // All or nothing.
+      const records = new Map(found.records);
+      for (const { Action, ResourceRecordSet: record } of input.ChangeBatch?.Changes ?? [])
+        applyChange(found, records, Action!, record!);
+      found.records.clear();
+      for (const [key, record] of records) found.records.set(key, record);
+      return { ChangeInfo: begin() };
+    },
+    GetChange(input: { Id?: string }) {
+      const id = (input.Id ?? "").replace("/change/", "");
+      const change = changes.get(id);
+      if (change === undefined) throw new AwsError("NoSuchChange", `Could not find resource with ID: ${id}`, 404);
+      return { ChangeInfo: { Id: `/change/${id}`, Status: change.status, SubmittedAt: change.at } };
+    },
+    ChangeTagsForResource(input: { ResourceId?: string; AddTags?: { Key?: string; Value?: string }[] }) {
+      for (const { Key = "", Value = "" } of input.AddTags ?? []) zone(input.ResourceId).tags.set(Key, Value);
+      return {};
+    },
+    ListTagsForResource: (input: { ResourceId?: string; ResourceType?: string }) => ({
+      ResourceTagSet: {
+        ResourceId: input.ResourceId,
+        ResourceType: input.ResourceType,
+        Tags: Array.from(zone(input.ResourceId).tags, ([Key, Value]) => ({ Key, Value })),
+      },
+    }),
+  };
+  return {
+    operations,
+    zones,
+    zone,
+    hasRecord: (name: string, type: string, value: string) =>
+      [...zones.values()].some(({ records }) =>
+        records
+          .get(`${dotted(name).toLowerCase()} ${type} `)
+          ?.ResourceRecords?.some((one) => dotted(one.Value ?? "") === dotted(value)),
+      ),
+  };
+}
+
+export const dotted = (name: string) => (name.endsWith(".") ? name : `${name}.`);
+const reversed = (name: string) => name.split(".").reverse().join(".");
+const keyOf = (record: ResourceRecordSet) =>
+  `${dotted(record.Name ?? "").toLowerCase()} ${record.Type} ${record.SetIdentifier ?? ""}`;
+
+function ownRecords({ name, nameServers }: Zone): ResourceRecordSet[] {
+  return [
+    { Name: name, Type: "NS", TTL: 172_800, ResourceRecords: nameServers.map((Value) => ({ Value: `${Value}.` })) },
+    {
+      Name: name,
+      Type: "SOA",
+      TTL: 900,
+      ResourceRecords: [{ Value: `${nameServers[0]}. awsdns-hostmaster.amazon.com. 1 7200 900 1209600 86400` }],
+    },
+  ];
+}
+
+function applyChange(
+  zone: Zone,
+  records: Map<string, ResourceRecordSet>,
+  action: string,
+  given: ResourceRecordSet,
+): void {
+  const record = { ...given, Name: dotted(given.Name ?? "").toLowerCase() };
+  const what = `[name='${record.Name}', type='${record.Type}']`;
+  const refusal = (text: string) => new AwsError("InvalidChangeBatch", `[${text}]`, 400);
+  if (record.Name !== zone.name && !record.Name.endsWith(`.${zone.name}`)) {
+    throw refusal(`RRSet with DNS name ${record.Name} is not permitted in zone ${zone.name}`);
+  }
+  const key = keyOf(record);
+  const known = records.get(key);
+  if (action === "DELETE") {
+    if (known === undefined) throw refusal(`Tried to delete resource record set ${what} but it was not found`);
+    if (record.Name === zone.name && (record.Type === "NS" || record.Type === "SOA")) {
+      throw refusal(`A HostedZone must contain exactly one SOA record and at least one NS record.`);
+    }
+    records.delete(key);
+    return;
+  }
+  if (action === "CREATE" && known !== undefined)
+    throw refusal(`Tried to create resource record set ${what} but it already exists`);
+  const hasValues = (record.ResourceRecords?.length ?? 0) > 0;
+  if (hasValues === (record.AliasTarget !== undefined)) {
+    throw new AwsError(
+      "InvalidInput",
+      `Invalid request: Expected exactly one of [AliasTarget, all of [TTL, and ResourceRecords], or TrafficPolicyInstanceId], but found ${hasValues ? "more than one" : "none"} in Change with ${what}`,
+    );
+  }
+  const others = [...records.values()].filter(({ Name }) => Name === record.Name);
+  const isClash = others.some(({ Type }) => (Type === "CNAME") !== (record.Type === "CNAME"));
+  if (isClash)
+    throw refusal(
+      `RRSet of type ${record.Type} with DNS name ${record.Name} is not permitted as it conflicts with other records with the same DNS name in zone ${zone.name}`,
+    );
+  records.set(key, record);
+}
+
+function described(zone: Zone) {
+  return {
+    Id: `/hostedzone/${zone.id}`,
+    Name: zone.name,
+    CallerReference: zone.callerReference,
+    Config: { Comment: zone.comment, PrivateZone: false },
+    ResourceRecordSetCount: zone.records.size,
+  };
+}

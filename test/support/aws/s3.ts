@@ -1,0 +1,186 @@
+// S3: buckets with their settings, objects with their bytes.
+import { createHash } from "node:crypto";
+import type {
+  CreateBucketCommandInput,
+  DeleteObjectCommandInput,
+  DeleteObjectsCommandInput,
+  GetObjectCommandInput,
+  HeadBucketCommandInput,
+  ListObjectsV2CommandInput,
+  PutBucketAccelerateConfigurationCommandInput,
+  PutBucketLifecycleConfigurationCommandInput,
+  PutBucketTaggingCommandInput,
+  PutObjectCommandInput,
+  PutPublicAccessBlockCommandInput,
+} from "@aws-sdk/client-s3";
+import { AwsError } from "./protocol/error.ts";
+import type { Call, World } from "./world.ts";
+
+export interface StoredObject {
+  readonly body: Buffer;
+  readonly etag: string;
+  readonly contentType: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly modifiedAt: Date;
+}
+
+export interface Bucket {
+  readonly name: string;
+  readonly region: string;
+  readonly createdAt: Date;
+  readonly objects: Map<string, StoredObject>;
+  lifecycle?: PutBucketLifecycleConfigurationCommandInput["LifecycleConfiguration"];
+  accelerate?: string;
+  publicAccess?: PutPublicAccessBlockCommandInput["PublicAccessBlockConfiguration"];
+  tags?: PutBucketTaggingCommandInput["Tagging"];
+}
+
+/** "Bucket names must be between 3 and 63 characters long, of lowercase letters, numbers, periods and hyphens." */
+const BUCKET_NAME = /^(?!xn--|\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+/** "ListObjectsV2 returns up to 1,000 objects." */
+const MAX_KEYS = 1000;
+
+export function openS3(world: World) {
+  const buckets = new Map<string, Bucket>();
+
+  const bucket = (name: string | undefined): Bucket => {
+    const found = buckets.get(name ?? "");
+    if (found === undefined) throw new AwsError("NoSuchBucket", "The specified bucket does not exist", 404);
+    return found;
+  };
+  const object = (input: GetObjectCommandInput): StoredObject => {
+    const found = bucket(input.Bucket).objects.get(input.Key ?? "");
+    if (found === undefined) throw new AwsError("NoSuchKey", "The specified key does not exist.", 404);
+    return found;
+  };
+  const head = (found: StoredObject) => ({
+    ContentLength: found.body.length,
+    ContentType: found.contentType,
+    ETag: found.etag,
+    LastModified: found.modifiedAt,
+    Metadata: found.metadata,
+  });
+
+  const operations = {
+    ListBuckets: () => ({
+      Buckets: Array.from(buckets.values(), ({ name, createdAt }) => ({ Name: name, CreationDate: createdAt })),
+      Owner: { ID: "standin" },
+    }),
+    CreateBucket(input: CreateBucketCommandInput, call: Call) {
+      const name = input.Bucket ?? "";
+      if (!BUCKET_NAME.test(name)) throw new AwsError("InvalidBucketName", "The specified bucket is not valid.");
+      const region = input.CreateBucketConfiguration?.LocationConstraint ?? "us-east-1";
+      if (region !== call.region) {
+        throw new AwsError(
+          "IllegalLocationConstraintException",
+          `The ${region === "us-east-1" ? "unspecified" : region} location constraint is incompatible for the region specific endpoint this request was sent to.`,
+        );
+      }
+      if (buckets.has(name)) {
+        throw new AwsError(
+          "BucketAlreadyOwnedByYou",
+          "Your previous request to create the named bucket succeeded and you already own it.",
+          409,
+        );
+      }
+      buckets.set(name, { name, region, createdAt: world.clock.date(), objects: new Map() });
+      return { Location: `/${name}` };
+    },
+    HeadBucket: (input: HeadBucketCommandInput) => ({ BucketRegion: bucket(input.Bucket).region }),
+    GetBucketLocation: (input: HeadBucketCommandInput) => ({ LocationConstraint: bucket(input.Bucket).region }),
+    DeleteBucket(input: HeadBucketCommandInput) {
+      const found = bucket(input.Bucket);
+      if (found.objects.size > 0)
+        throw new AwsError("BucketNotEmpty", "The bucket you tried to delete is not empty", 409);
+      buckets.delete(found.name);
+    },
+    PutObject(input: PutObjectCommandInput) {
+      const body = Buffer.from((input.Body as Uint8Array | undefined) ?? "");
+      const etag = `"${createHash("md5").update(body).digest("hex")}"`;
+      if (input.IfNoneMatch === "*" && bucket(input.Bucket).objects.has(input.Key ?? "")) {
+        throw new AwsError("PreconditionFailed", "At least one of the pre-conditions you specified did not hold", 412);
+      }
+      bucket(input.Bucket).objects.set(input.Key ?? "", {
+        body,
+        etag,
+        contentType: input.ContentType ?? "application/octet-stream",
+        metadata: input.Metadata ?? {},
+        modifiedAt: world.clock.date(),
+      });
+      return { ETag: etag };
+    },
+    GetObject(input: GetObjectCommandInput) {
+      const found = object(input);
+      return { ...head(found), Body: found.body };
+    },
+    HeadObject: (input: GetObjectCommandInput) => head(object(input)),
+    DeleteObject(input: DeleteObjectCommandInput) {
+      // "If the object doesn't exist, S3 still responds that the command was successful."
+      bucket(input.Bucket).objects.delete(input.Key ?? "");
+      return {};
+    },
+    DeleteObjects(input: DeleteObjectsCommandInput) {
+      const { objects } = bucket(input.Bucket);
+      const keys = (input.Delete?.Objects ?? []).map(({ Key = "" }) => Key);
+      for (const key of keys) objects.delete(key);
+      return input.Delete?.Quiet ? {} : { Deleted: keys.map((Key) => ({ Key })) };
+    },
+    ListObjectsV2(input: ListObjectsV2CommandInput) {
+      const prefix = input.Prefix ?? "";
+      const after = input.ContinuationToken ?? input.StartAfter ?? "";
+      const keys = [...bucket(input.Bucket).objects.keys()]
+        .filter((key) => key.startsWith(prefix) && key > after)
+        .sort();
+      const page = keys.slice(0, Math.min(input.MaxKeys ?? MAX_KEYS, MAX_KEYS));
+      const isTruncated = page.length < keys.length;
+      return {
+        Name: input.Bucket,
+        Prefix: prefix,
+        KeyCount: page.length,
+        MaxKeys: input.MaxKeys ?? MAX_KEYS,
+        IsTruncated: isTruncated,
+        ...(isTruncated && { NextContinuationToken: page[page.length - 1] }),
+        Contents: page.map((key) => {
+          const found = bucket(input.Bucket).objects.get(key)!;
+          return {
+            Key: key,
+            Size: found.body.length,
+            ETag: found.etag,
+            LastModified: found.modifiedAt,
+            StorageClass: "STANDARD",
+          };
+        }),
+      };
+    },
+    PutBucketLifecycleConfiguration(input: PutBucketLifecycleConfigurationCommandInput) {
+      bucket(input.Bucket).lifecycle = input.LifecycleConfiguration;
+      return {};
+    },
+    PutBucketAccelerateConfiguration(input: PutBucketAccelerateConfigurationCommandInput) {
+      if (/\./.test(input.Bucket ?? "")) {
+        throw new AwsError(
+          "InvalidRequest",
+          "S3 Transfer Acceleration is not supported for buckets with periods (.) in their names",
+        );
+      }
+      bucket(input.Bucket).accelerate = input.AccelerateConfiguration?.Status ?? "Suspended";
+    },
+    GetBucketAccelerateConfiguration(input: HeadBucketCommandInput) {
+      const { accelerate } = bucket(input.Bucket);
+      return accelerate === undefined ? {} : { Status: accelerate };
+    },
+    PutPublicAccessBlock(input: PutPublicAccessBlockCommandInput) {
+      bucket(input.Bucket).publicAccess = input.PublicAccessBlockConfiguration;
+    },
+    PutBucketTagging(input: PutBucketTaggingCommandInput) {
+      bucket(input.Bucket).tags = input.Tagging;
+    },
+    GetBucketTagging(input: HeadBucketCommandInput) {
+      const { tags } = bucket(input.Bucket);
+      if (tags === undefined) throw new AwsError("NoSuchTagSet", "The TagSet does not exist", 404);
+      return { TagSet: tags.TagSet };
+    },
+  };
+  return { operations, buckets };
+}

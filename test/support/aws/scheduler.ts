@@ -1,0 +1,93 @@
+// EventBridge Scheduler, and the rules of EventBridge that do the same: what is called at which times.
+import type { CreateScheduleCommandInput, ListSchedulesCommandInput } from "@aws-sdk/client-scheduler";
+import { AwsError } from "./protocol/error.ts";
+import type { World } from "./world.ts";
+
+export interface Schedule extends CreateScheduleCommandInput {
+  readonly arn: string;
+  readonly createdAt: Date;
+}
+
+const EXPRESSION =
+  /^(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+ \S+ \S+ \S+ \S+ \S+\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\))$/;
+
+export function openScheduler(world: World, region: string) {
+  const schedules = new Map<string, Schedule>();
+  const keyOf = (name: string | undefined, group = "default") => `${group}/${name}`;
+  const schedule = (name: string | undefined, group: string | undefined): Schedule => {
+    const found = schedules.get(keyOf(name, group));
+    if (found === undefined) throw new AwsError("ResourceNotFoundException", `Schedule ${name} does not exist.`, 404);
+    return found;
+  };
+  const put = (input: CreateScheduleCommandInput): Schedule => {
+    const expression = input.ScheduleExpression ?? "";
+    if (!EXPRESSION.test(expression))
+      throw new AwsError("ValidationException", `Invalid Schedule Expression ${expression}.`);
+    const { Arn = "", RoleArn = "" } = input.Target ?? {};
+    const role = world.service("iam").roles.get(RoleArn.split("/").pop()!);
+    if (role === undefined || !role.trust.includes("scheduler.amazonaws.com")) {
+      throw new AwsError(
+        "ValidationException",
+        "The execution role you provide must allow AWS EventBridge Scheduler to assume the role.",
+      );
+    }
+    if (!Arn.startsWith("arn:"))
+      throw new AwsError("ValidationException", `Provided Arn is not in correct format. ${Arn}`);
+    const arn = `arn:aws:scheduler:${region}:${world.accountId}:schedule/${keyOf(input.Name, input.GroupName)}`;
+    const made: Schedule = { ...input, arn, createdAt: world.clock.date() };
+    schedules.set(keyOf(input.Name, input.GroupName), made);
+    return made;
+  };
+
+  const operations = {
+    CreateSchedule(input: CreateScheduleCommandInput) {
+      if (schedules.has(keyOf(input.Name, input.GroupName)))
+        throw new AwsError("ConflictException", `Schedule ${input.Name} already exists.`, 409);
+      return { ScheduleArn: put(input).arn };
+    },
+    UpdateSchedule(input: CreateScheduleCommandInput) {
+      schedule(input.Name, input.GroupName);
+      return { ScheduleArn: put(input).arn };
+    },
+    GetSchedule(input: { Name?: string; GroupName?: string }) {
+      const { arn, createdAt, ClientToken: _token, ...found } = schedule(input.Name, input.GroupName);
+      return {
+        ...found,
+        Arn: arn,
+        CreationDate: createdAt,
+        State: found.State ?? "ENABLED",
+        GroupName: found.GroupName ?? "default",
+      };
+    },
+    DeleteSchedule(input: { Name?: string; GroupName?: string }) {
+      schedule(input.Name, input.GroupName);
+      schedules.delete(keyOf(input.Name, input.GroupName));
+      return {};
+    },
+    ListSchedules(input: ListSchedulesCommandInput) {
+      const own = [...schedules.values()].filter(({ Name }) => Name?.startsWith(input.NamePrefix ?? ""));
+      return {
+        Schedules: own.map(({ arn, Name, GroupName = "default", State = "ENABLED", Target, createdAt }) => ({
+          Arn: arn,
+          Name,
+          GroupName,
+          State,
+          CreationDate: createdAt,
+          Target: { Arn: Target?.Arn },
+        })),
+      };
+    },
+  };
+
+  /** What the time of a schedule does. */
+  const fire = async (name: string, group?: string) => {
+    const { Target } = schedule(name, group);
+    const [, at = region] = /^arn:aws:lambda:([^:]+):/.exec(Target?.Arn ?? "") ?? [];
+    await world.service("lambda", at).operations.Invoke({
+      FunctionName: Target?.Arn,
+      InvocationType: "Event",
+      Payload: Buffer.from(Target?.Input ?? "{}"),
+    });
+  };
+  return { operations, schedules, fire };
+}

@@ -1,0 +1,86 @@
+// Which services there are, how they speak, and who answers.
+import { openAcm } from "./acm.ts";
+import { openApiGateway } from "./api-gateway.ts";
+import { openCloudFormation } from "./cloudformation/index.ts";
+import { openCloudWatch } from "./cloudwatch.ts";
+import { openIam } from "./iam.ts";
+import { openLambda } from "./lambda/index.ts";
+import { openLogs } from "./logs.ts";
+import { type Model, modelOf, type Protocol } from "./protocol/model.ts";
+import { openRoute53 } from "./route53.ts";
+import { openRoute53Domains } from "./route53-domains.ts";
+import { openS3 } from "./s3.ts";
+import { openScheduler } from "./scheduler.ts";
+import { openSns } from "./sns.ts";
+import { openSsm } from "./ssm.ts";
+import { openSts } from "./sts.ts";
+import type { Factories } from "./world.ts";
+
+/** By the name that a signature says. */
+export interface Services {
+  readonly acm: ReturnType<typeof openAcm>;
+  readonly apigateway: ReturnType<typeof openApiGateway>;
+  readonly cloudformation: ReturnType<typeof openCloudFormation>;
+  readonly iam: ReturnType<typeof openIam>;
+  readonly lambda: ReturnType<typeof openLambda>;
+  readonly logs: ReturnType<typeof openLogs>;
+  readonly monitoring: ReturnType<typeof openCloudWatch>;
+  readonly route53: ReturnType<typeof openRoute53>;
+  readonly route53domains: ReturnType<typeof openRoute53Domains>;
+  readonly s3: ReturnType<typeof openS3>;
+  readonly scheduler: ReturnType<typeof openScheduler>;
+  readonly sns: ReturnType<typeof openSns>;
+  readonly ssm: ReturnType<typeof openSsm>;
+  readonly sts: ReturnType<typeof openSts>;
+}
+
+export const factories: Factories = {
+  acm: openAcm,
+  apigateway: openApiGateway,
+  cloudformation: openCloudFormation,
+  iam: openIam,
+  lambda: openLambda,
+  logs: openLogs,
+  monitoring: openCloudWatch,
+  route53: openRoute53,
+  route53domains: openRoute53Domains,
+  s3: openS3,
+  scheduler: openScheduler,
+  sns: openSns,
+  ssm: openSsm,
+  sts: openSts,
+};
+
+/** The protocol is the one that the installed client speaks. */
+const CLIENTS: Readonly<Record<keyof Services, readonly [Protocol, () => Promise<object>]>> = {
+  acm: ["json-1.1", () => import("@aws-sdk/client-acm")],
+  apigateway: ["rest-json", () => import("@aws-sdk/client-api-gateway")],
+  cloudformation: ["query", () => import("@aws-sdk/client-cloudformation")],
+  iam: ["query", () => import("@aws-sdk/client-iam")],
+  lambda: ["rest-json", () => import("@aws-sdk/client-lambda")],
+  logs: ["json-1.1", () => import("@aws-sdk/client-cloudwatch-logs")],
+  monitoring: ["json-1.0", () => import("@aws-sdk/client-cloudwatch")],
+  route53: ["rest-xml", () => import("@aws-sdk/client-route-53")],
+  route53domains: ["json-1.1", () => import("@aws-sdk/client-route-53-domains")],
+  s3: ["rest-xml", () => import("@aws-sdk/client-s3")],
+  scheduler: ["rest-json", () => import("@aws-sdk/client-scheduler")],
+  sns: ["query", () => import("@aws-sdk/client-sns")],
+  ssm: ["json-1.1", () => import("@aws-sdk/client-ssm")],
+  sts: ["query", () => import("@aws-sdk/client-sts")],
+};
+
+export function isServiceName(name: string): name is keyof Services {
+  return Object.hasOwn(CLIENTS, name);
+}
+
+const models = new Map<keyof Services, Promise<Model>>();
+
+/** Each client is loaded when its service is first asked. */
+export function loadModel(name: keyof Services): Promise<Model> {
+  const known = models.get(name);
+  if (known !== undefined) return known;
+  const [protocol, load] = CLIENTS[name];
+  const loading = load().then((client) => modelOf(client as Record<string, unknown>, protocol));
+  models.set(name, loading);
+  return loading;
+}

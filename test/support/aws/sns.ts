@@ -1,0 +1,123 @@
+// Topics with their subscriptions, and what was published.
+import { randomUUID } from "node:crypto";
+import type { PublishCommandInput, SubscribeCommandInput } from "@aws-sdk/client-sns";
+import { AwsError } from "./protocol/error.ts";
+import type { World } from "./world.ts";
+
+export interface Topic {
+  readonly arn: string;
+  readonly name: string;
+  displayName: string;
+  policy: string | undefined;
+  readonly subscriptions: Map<string, { readonly protocol: string; readonly endpoint: string; isConfirmed: boolean }>;
+  readonly messages: { readonly subject: string | undefined; readonly message: string }[];
+  readonly tags: Map<string, string>;
+}
+
+export function openSns(world: World, region: string) {
+  const topics = new Map<string, Topic>();
+  const topic = (arn: string | undefined): Topic => {
+    const found = topics.get(arn ?? "");
+    if (found === undefined) throw new AwsError("NotFound", "Topic does not exist", 404);
+    return found;
+  };
+  const listed = (own: readonly Topic[]) =>
+    own.flatMap((one) =>
+      Array.from(one.subscriptions, ([SubscriptionArn, { protocol, endpoint, isConfirmed }]) => ({
+        TopicArn: one.arn,
+        SubscriptionArn: isConfirmed ? SubscriptionArn : "PendingConfirmation",
+        Protocol: protocol,
+        Endpoint: endpoint,
+        Owner: world.accountId,
+      })),
+    );
+
+  const operations = {
+    CreateTopic(input: {
+      Name?: string;
+      Attributes?: Record<string, string>;
+      Tags?: { Key?: string; Value?: string }[];
+    }) {
+      const name = input.Name ?? "";
+      if (!/^[\w-]{1,256}$/.test(name)) throw new AwsError("InvalidParameter", "Invalid parameter: Topic Name");
+      const arn = `arn:aws:sns:${region}:${world.accountId}:${name}`;
+      // "If the requester already owns a topic with the specified name, that topic's ARN is returned."
+      if (!topics.has(arn)) {
+        const tags = new Map(input.Tags?.map(({ Key = "", Value = "" }) => [Key, Value] as const));
+        topics.set(arn, {
+          arn,
+          name,
+          displayName: input.Attributes?.DisplayName ?? "",
+          policy: input.Attributes?.Policy,
+          subscriptions: new Map(),
+          messages: [],
+          tags,
+        });
+      }
+      return { TopicArn: arn };
+    },
+    DeleteTopic(input: { TopicArn?: string }) {
+      topics.delete(input.TopicArn ?? "");
+    },
+    ListTopics: () => ({ Topics: Array.from(topics.keys(), (TopicArn) => ({ TopicArn })) }),
+    GetTopicAttributes(input: { TopicArn?: string }) {
+      const found = topic(input.TopicArn);
+      return {
+        Attributes: {
+          TopicArn: found.arn,
+          DisplayName: found.displayName,
+          ...(found.policy !== undefined && { Policy: found.policy }),
+        },
+      };
+    },
+    Subscribe(input: SubscribeCommandInput) {
+      const found = topic(input.TopicArn);
+      const [protocol, endpoint] = [input.Protocol ?? "", input.Endpoint ?? ""];
+      if (!/^(email|email-json|sms|lambda|https?|sqs)$/.test(protocol))
+        throw new AwsError("InvalidParameter", "Invalid parameter: Protocol");
+      if (protocol === "email" && !endpoint.includes("@"))
+        throw new AwsError("InvalidParameter", "Invalid parameter: Email address");
+      if (protocol === "sms" && !/^\+?[\d-]{6,}$/.test(endpoint))
+        throw new AwsError("InvalidParameter", `Invalid parameter: Invalid SMS endpoint: ${endpoint}`);
+      const known = [...found.subscriptions].find(([, one]) => one.protocol === protocol && one.endpoint === endpoint);
+      const arn = known?.[0] ?? `${found.arn}:${randomUUID()}`;
+      const isConfirmed = protocol === "lambda" || protocol === "sms" || protocol === "sqs";
+      if (known === undefined) found.subscriptions.set(arn, { protocol, endpoint, isConfirmed });
+      return { SubscriptionArn: isConfirmed || input.ReturnSubscriptionArn ? arn : "pending confirmation" };
+    },
+    Unsubscribe(input: { SubscriptionArn?: string }) {
+      for (const { subscriptions } of topics.values()) subscriptions.delete(input.SubscriptionArn ?? "");
+    },
+    ListSubscriptions: () => ({ Subscriptions: listed([...topics.values()]) }),
+    ListSubscriptionsByTopic: (input: { TopicArn?: string }) => ({ Subscriptions: listed([topic(input.TopicArn)]) }),
+    async Publish(input: PublishCommandInput) {
+      const found = topic(input.TopicArn);
+      const id = randomUUID();
+      const { Message: message = "", Subject: subject } = input;
+      found.messages.push({ subject, message });
+      for (const { protocol, endpoint } of found.subscriptions.values()) {
+        if (protocol !== "lambda") continue;
+        const record = {
+          EventSource: "aws:sns",
+          EventVersion: "1.0",
+          Sns: {
+            Type: "Notification",
+            MessageId: id,
+            TopicArn: found.arn,
+            Subject: subject,
+            Message: message,
+            Timestamp: world.clock.date().toISOString(),
+          },
+        };
+        const { operations } = world.service("lambda", region);
+        await operations.Invoke({
+          FunctionName: endpoint,
+          InvocationType: "Event",
+          Payload: Buffer.from(JSON.stringify({ Records: [record] })),
+        });
+      }
+      return { MessageId: id };
+    },
+  };
+  return { operations, topics, topic };
+}

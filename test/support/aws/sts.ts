@@ -1,0 +1,70 @@
+// STS: who asks, and the keys of a role that somebody takes on.
+import type {
+  AssumeRoleCommandInput,
+  AssumeRoleWithWebIdentityCommandInput,
+  GetCallerIdentityCommandInput,
+} from "@aws-sdk/client-sts";
+import { AwsError } from "./protocol/error.ts";
+import { randomLetters } from "./random-name.ts";
+import type { Call, World } from "./world.ts";
+
+/** Keys with these names are as if they had been revoked, or had run out. */
+const REFUSED: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  AKIAINVALID: ["InvalidClientTokenId", "The security token included in the request is invalid."],
+  AKIAEXPIRED: ["ExpiredToken", "The security token included in the request is expired"],
+};
+
+export function openSts(world: World) {
+  /** Session by access key. */
+  const sessions = new Map<string, string>();
+
+  const assumed = (roleArn: string, session: string, seconds: number) => {
+    const [, role = ""] = roleArn.split("role/");
+    const found = world.service("iam").roles.get(role.split("/").pop() ?? "");
+    if (found === undefined) {
+      throw new AwsError(
+        "AccessDenied",
+        `User is not authorized to perform: sts:AssumeRole on resource: ${roleArn}`,
+        403,
+      );
+    }
+    const accessKeyId = `ASIA${randomLetters(16)}`;
+    const arn = `arn:aws:sts::${world.accountId}:assumed-role/${role}/${session}`;
+    sessions.set(accessKeyId, arn);
+    return {
+      Credentials: {
+        AccessKeyId: accessKeyId,
+        SecretAccessKey: randomLetters(40),
+        SessionToken: randomLetters(80),
+        Expiration: new Date(world.clock.now() + seconds * 1000),
+      },
+      AssumedRoleUser: { AssumedRoleId: `${found.id}:${session}`, Arn: arn },
+    };
+  };
+
+  const operations = {
+    GetCallerIdentity(_input: GetCallerIdentityCommandInput, call: Call) {
+      const [code, message] = REFUSED[call.accessKeyId] ?? [];
+      if (code !== undefined) throw new AwsError(code, message!, 403);
+      const arn = sessions.get(call.accessKeyId) ?? `arn:aws:iam::${world.accountId}:user/deployer`;
+      return { Account: world.accountId, Arn: arn, UserId: call.accessKeyId };
+    },
+    AssumeRole: (input: AssumeRoleCommandInput) =>
+      assumed(input.RoleArn ?? "", input.RoleSessionName ?? "", input.DurationSeconds ?? 3600),
+    AssumeRoleWithWebIdentity(input: AssumeRoleWithWebIdentityCommandInput) {
+      if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(input.WebIdentityToken ?? "")) {
+        throw new AwsError(
+          "InvalidIdentityToken",
+          "The ID Token provided is not a valid JWT. (You may see this error if you sent an Access Token)",
+        );
+      }
+      return {
+        ...assumed(input.RoleArn ?? "", input.RoleSessionName ?? "", input.DurationSeconds ?? 3600),
+        Audience: "sts.amazonaws.com",
+        Provider: "token.actions.githubusercontent.com",
+        SubjectFromWebIdentityToken: "repo:example/app:ref:refs/heads/main",
+      };
+    },
+  };
+  return { operations };
+}

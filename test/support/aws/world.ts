@@ -1,0 +1,66 @@
+// One account of the cloud: its services by region, its clock, and what was asked of them.
+import type { Clock } from "./clock.ts";
+import type { AccountOptions } from "./index.ts";
+import type { Services } from "./services.ts";
+
+export interface Call {
+  readonly region: string;
+  readonly service: string;
+  readonly operation: string;
+  /** Of the request: who asks. */
+  readonly accessKeyId: string;
+}
+
+/** An operation's input is what its shape says; each service names it by the SDK's type. */
+export type Operations = Readonly<Record<string, (input: never, call: Call) => unknown>>;
+
+export interface Service {
+  readonly operations: Operations;
+  /** Ends what it started. */
+  close?(): void | Promise<void>;
+}
+
+export type Factories = { readonly [Name in keyof Services]: (world: World, region: string) => Services[Name] };
+
+/** Services with one address for all regions. */
+const GLOBAL = new Set(["iam", "sts", "route53", "route53domains", "s3"]);
+
+export class World {
+  readonly accountId: string;
+  /** Where the account mostly works; what is global is kept here. */
+  readonly region: string;
+  readonly clock: Clock;
+  readonly options: AccountOptions;
+  readonly #factories: Factories;
+  readonly #services = new Map<string, Service>();
+
+  constructor(options: AccountOptions, clock: Clock, factories: Factories) {
+    this.options = options;
+    this.accountId = options.accountId ?? "123456789012";
+    this.region = options.region ?? "eu-west-1";
+    this.clock = clock;
+    this.#factories = factories;
+  }
+
+  service<Name extends keyof Services>(name: Name, region: string = this.region): Services[Name] {
+    const key = `${name} ${GLOBAL.has(name) ? "" : region}`;
+    const known = this.#services.get(key);
+    if (known !== undefined) return known as Services[Name];
+    const opened = this.#factories[name](this, region);
+    this.#services.set(key, opened);
+    return opened;
+  }
+
+  /** All regions of a service that were asked for so far. */
+  everywhere<Name extends keyof Services>(name: Name): { region: string; service: Services[Name] }[] {
+    return [...this.#services].flatMap(([key, service]) => {
+      const [own, region = ""] = key.split(" ");
+      return own === name ? { region, service: service as Services[Name] } : [];
+    });
+  }
+
+  async close(): Promise<void> {
+    this.clock.stop();
+    for (const service of this.#services.values()) await service.close?.();
+  }
+}
