@@ -1,0 +1,73 @@
+// Conditions as text with a `?` for each bound value, and as a pair that a query's answer lies between.
+
+export type SqlValue = string | number | bigint;
+
+/** Text of a boolean expression that is never NULL. Its `?` stand for the values, in order. */
+export interface Sql {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/**
+ * What SQL can say of a query: every selected event satisfies `upper`, and every event that satisfies `lower` is selected.
+ * The two are the same object where SQL says it exactly; else the events between them are left to the predicate.
+ */
+export interface Condition {
+  readonly upper: Sql;
+  readonly lower: Sql;
+}
+
+export const sql = (text: string, ...values: SqlValue[]): Sql => ({ text, values });
+
+export const TRUE = sql("true");
+export const FALSE = sql("false");
+
+export const exactly = (condition: Sql): Condition => ({ upper: condition, lower: condition });
+
+export const ALL = exactly(TRUE);
+export const NONE = exactly(FALSE);
+/** SQL knows nothing of it. */
+export const UNKNOWN: Condition = { upper: TRUE, lower: FALSE };
+
+/** An operand that is NULL where there is nothing to test: false. */
+export const orFalse = (text: string, ...values: SqlValue[]): Sql => sql(`coalesce(${text}, false)`, ...values);
+
+export function not({ upper, lower }: Condition): Condition {
+  return pair(negated(lower), negated(upper), upper === lower);
+}
+
+export function both(terms: readonly Condition[]): Condition {
+  return joinPair(terms, "and", FALSE, TRUE);
+}
+
+export function either(terms: readonly Condition[]): Condition {
+  return joinPair(terms, "or", TRUE, FALSE);
+}
+
+function joinPair(terms: readonly Condition[], word: "and" | "or", decides: Sql, neutral: Sql): Condition {
+  const isExact = terms.every(({ upper, lower }) => upper === lower);
+  const of = (side: "upper" | "lower") =>
+    joinSql(
+      terms.map((term) => term[side]),
+      word,
+      decides,
+      neutral,
+    );
+  return pair(of("upper"), isExact ? TRUE : of("lower"), isExact);
+}
+
+function joinSql(terms: readonly Sql[], word: "and" | "or", decides: Sql, neutral: Sql): Sql {
+  if (terms.includes(decides)) return decides;
+  const rest = terms.filter((term) => term !== neutral);
+  if (rest.length <= 1) return rest[0] ?? neutral;
+  return { text: `(${rest.map(({ text }) => text).join(` ${word} `)})`, values: rest.flatMap(({ values }) => values) };
+}
+
+function negated(condition: Sql): Sql {
+  if (condition === TRUE) return FALSE;
+  if (condition === FALSE) return TRUE;
+  return { text: `(not ${condition.text})`, values: condition.values };
+}
+
+const pair = (upper: Sql, lower: Sql, isExact: boolean): Condition =>
+  isExact || upper === lower ? exactly(upper) : { upper, lower };

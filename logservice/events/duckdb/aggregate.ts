@@ -1,0 +1,104 @@
+import { type Condition, FALSE, type Sql, type SqlValue, sql, TRUE } from "../../../grammar/query/sql/condition.ts";
+import type { Columns } from "./readers.ts";
+import type { Segment } from "./segments.ts";
+import {
+  breathe,
+  conditionOf,
+  covers,
+  eachNewest,
+  fromFiles,
+  groupBy,
+  open,
+  overlaps,
+  readEvents,
+  type Selection,
+  type Source,
+} from "./source.ts";
+import type { Summary } from "./summary.ts";
+
+/** How a number of all selected events is made: from summaries, by SQL, or of events one by one. */
+export interface Aggregate {
+  /** Takes a whole summary where that says everything; else false. */
+  readonly summary: (summary: Summary) => boolean;
+  /**
+   * The statement behind `select`, in which `%` stands for `from ... where ...`; its values, those before `%` and those
+   * behind it; and the events that it does not count right, which are then taken one by one. Undefined where SQL cannot.
+   */
+  readonly sql: (segment: Segment) => Statement | undefined;
+  readonly rows: (columns: Columns) => void;
+  readonly event: (stored: { readonly event: import("../store.ts").Event }) => void;
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly before: readonly SqlValue[];
+  readonly behind?: readonly SqlValue[];
+  /** FALSE where all events count right. */
+  readonly except: Sql;
+}
+
+export async function aggregate(
+  source: Source,
+  selection: Selection,
+  { summary, sql: statement, rows, event }: Aggregate,
+  signal: AbortSignal,
+): Promise<void> {
+  const isWhole = selection.range.query?.expr === undefined;
+  const { startMs, stopMs } = selection.range;
+  const asked = source.newest.filter(({ list, length }) => {
+    const isCovered = isWhole && length === list.events.length && list.firstMs >= startMs && list.lastMs <= stopMs;
+    return length > 0 && !(isCovered && summary(list.summary));
+  });
+  const segments = source.segments
+    .filter((segment) => overlaps(segment, selection))
+    .filter((segment) => !(isWhole && covers(selection, segment) && summary(segment.summary)));
+  await eachNewest(source, selection, signal, event, asked);
+  open(source, segments);
+  source.used.isScanned = segments.length > 0 || asked.length > 0;
+  const groups = groupBy(segments, (segment) => ({
+    condition: conditionOf(selection, segment, source.nowMs),
+    said: statement(segment),
+  }));
+  for (const { segments, asked } of groups) {
+    const { condition, said } = asked;
+    if (said === undefined) {
+      await oneByOne(source, selection, segments, condition, condition.upper, signal, event);
+      continue;
+    }
+    const counted = and(condition.lower, not(said.except));
+    if (condition.lower !== FALSE) {
+      await source.readers.run(
+        `select ${said.text.replace("%", () => `from ${fromFiles(segments)} where ${counted.text}`)}`,
+        [...said.before, ...counted.values, ...(said.behind ?? [])],
+        signal,
+        rows,
+      );
+    }
+    const isExact = condition.upper === condition.lower;
+    if (isExact && said.except === FALSE) continue;
+    // Between the bounds, and what SQL does not count right.
+    const left = isExact ? and(condition.upper, said.except) : and(condition.upper, not(counted));
+    await oneByOne(source, selection, segments, condition, left, signal, event);
+  }
+}
+
+async function oneByOne(
+  source: Source,
+  selection: Selection,
+  segments: readonly Segment[],
+  { upper, lower }: Condition,
+  where: Sql,
+  signal: AbortSignal,
+  take: Aggregate["event"],
+): Promise<void> {
+  const isExact = upper === lower;
+  await readEvents(source, segments, `where ${where.text}`, where.values, signal, (placed) => {
+    if (isExact || selection.selects(placed)) take(placed);
+  });
+  await breathe(signal);
+}
+
+const and = (a: Sql, b: Sql): Sql =>
+  a === TRUE ? b : b === TRUE ? a : sql(`(${a.text} and ${b.text})`, ...a.values, ...b.values);
+
+const not = (a: Sql): Sql => (a === FALSE ? TRUE : a === TRUE ? FALSE : sql(`(not ${a.text})`, ...a.values));

@@ -1,0 +1,260 @@
+import { open, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type ColumnType, canBeColumn, columnOf } from "../../../grammar/query/sql/columns.ts";
+import { minuteOf } from "../instant.ts";
+import { readFrames } from "../journal/frame.ts";
+import { syncDirectory } from "../journal/journal.ts";
+import { type DuckDBConnection, quoted } from "./duckdb.ts";
+import { addToSummary, emptySummary, printSummary, type Summary } from "./summary.ts";
+
+/** The columns that every segment has. A NULL `id` is made of the sequence `q`, a NULL `timestamp` of `t`. */
+const FIXED = "q, t, id, timestamp, level, severity, message, fields";
+
+export interface SegmentFacts {
+  readonly path: string;
+  readonly events: number;
+  /** Of the file. */
+  readonly bytes: number;
+  /** Nanoseconds since 1970, as digits. */
+  readonly first: string;
+  readonly last: string;
+}
+
+/** One project's share of a journal file: the events from a sequence on (those before belong to a deleted namesake). */
+export interface JournalShare {
+  readonly project: string;
+  readonly fromSequence: number;
+  readonly events: number;
+  /** Where the segment goes; the summary goes beside it. */
+  readonly path: string;
+}
+
+/** Makes a segment of each project's events in a journal file. */
+export async function buildFromJournal(
+  connection: DuckDBConnection,
+  journalPath: string,
+  shares: readonly JournalShare[],
+): Promise<SegmentFacts[]> {
+  await connection.run(
+    `create or replace temp table lines (${Object.entries(LINE)
+      .map(([k, v]) => `${k} ${v}`)
+      .join(", ")})`,
+  );
+  try {
+    const columns = `{${Object.entries(LINE)
+      .map(([name, type]) => `${name}: '${type}'`)
+      .join(", ")}}`;
+    await connection.run(
+      `insert into lines select * from read_json(${quoted(journalPath)}, format = 'newline_delimited',
+        ignore_errors = true, maximum_object_size = ${MAX_LINE_BYTES}, columns = ${columns}) where q is not null`,
+    );
+    const built: SegmentFacts[] = [];
+    let isRedone = false;
+    for (const share of shares) {
+      const select = () => events(`lines where p = ${quoted(share.project)} and q >= ${share.fromSequence}`);
+      if (!isRedone && (await countOf(connection, select())) !== share.events) {
+        // One line that DuckDB cannot read is left out, and may take others with it: each by itself, then.
+        await insertRowByRow(connection, journalPath);
+        isRedone = true;
+      }
+      built.push(await build(connection, select(), share.path, share.events));
+    }
+    return built;
+  } finally {
+    await connection.run("drop table if exists lines");
+  }
+}
+
+/** Makes one segment of several. */
+export function buildFromSegments(
+  connection: DuckDBConnection,
+  paths: readonly string[],
+  path: string,
+  count: number,
+): Promise<SegmentFacts> {
+  return build(connection, `select ${FIXED} from read_parquet([${paths.map(quoted).join(", ")}])`, path, count);
+}
+
+const LINE = {
+  q: "BIGINT",
+  p: "VARCHAR",
+  t: "BIGINT",
+  i: "VARCHAR",
+  s: "VARCHAR",
+  l: "VARCHAR",
+  v: "UTINYINT",
+  m: "VARCHAR",
+  f: "JSON",
+};
+
+// An event is at most 256 KiB, an escape at most six times its character, and DuckDB reads by buffers of this size.
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+
+const events = (from: string) =>
+  `select q, t, i as id, s as timestamp, l as level, v as severity, m as message, f::varchar as fields from ${from}`;
+
+async function countOf(connection: DuckDBConnection, select: string): Promise<number> {
+  const reader = await connection.runAndReadAll(`select count(*)::double from (${select})`);
+  return reader.value(0, 0) as number;
+}
+
+async function insertRowByRow(connection: DuckDBConnection, journalPath: string): Promise<void> {
+  await connection.run("delete from lines");
+  const insert = await connection.prepare("insert into lines values (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const piece of readFrames(await readFile(journalPath))) {
+    if (!("whole" in piece)) continue;
+    for (const line of piece.whole.body.toString().split("\n")) {
+      if (line === "") continue;
+      const { q, p, i, s, l, v, m, f } = JSON.parse(line) as Record<string, unknown>;
+      insert.bindBigInt(1, BigInt(q as number));
+      insert.bindVarchar(2, p as string);
+      insert.bindBigInt(3, BigInt(/"t":(-?\d+)/.exec(line)![1]!));
+      for (const [place, text] of [
+        [4, i],
+        [5, s],
+      ] as const) {
+        if (text === undefined) insert.bindNull(place);
+        else insert.bindVarchar(place, text as string);
+      }
+      insert.bindVarchar(6, l as string);
+      insert.bindInteger(7, v as number);
+      insert.bindVarchar(8, m as string);
+      insert.bindVarchar(9, JSON.stringify(f));
+      await insert.run();
+    }
+  }
+}
+
+/** Writes aside, makes it durable, then gives both files their names: the summary first, so that no segment is without. */
+async function build(connection: DuckDBConnection, select: string, path: string, count: number): Promise<SegmentFacts> {
+  const { summary, first, last } = await summarize(connection, select);
+  if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
+  const columns = columnsOf(summary);
+  const typed = columns.map(({ path, type }) => `${readFrom(path)} as ${columnOf(path, type)}`);
+  const source =
+    typed.length === 0
+      ? `(${select})`
+      : `(select *, from_json(fields::json, ${quoted(shapeOf(columns))}) as shape from (${select}))`;
+  const aside = `${path}.new`;
+  await connection.run(
+    `copy (select ${[FIXED, ...typed].join(", ")} from ${source} order by t desc, q desc) to ${quoted(aside)}
+      (format parquet, compression zstd, compression_level 3, parquet_version v2, row_group_size ${ROW_GROUP})`,
+  );
+  const written = await countOf(connection, `select 1 from read_parquet(${quoted(aside)})`);
+  if (written !== count) throw new Error(`${path}: ${written} of ${count} events were written`);
+  await writeDurably(summaryPath(path), printSummary(summary), columns);
+  await sync(aside);
+  await rename(aside, path);
+  await syncDirectory(dirname(path));
+  return { path, events: count, bytes: (await stat(path)).size, first, last };
+}
+
+// Small ones let a search for few events stop early; DuckDB reads whole vectors of 2,048.
+const ROW_GROUP = 20_480;
+
+async function summarize(connection: DuckDBConnection, select: string) {
+  const summary = emptySummary();
+  let [first, last]: [bigint | undefined, bigint | undefined] = [undefined, undefined];
+  const result = await connection.stream(`select t, severity::integer, fields from (${select})`);
+  for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    const [times, severities, fields] = chunk.getColumns() as [bigint[], number[], string[]];
+    for (let i = 0; i < times.length; i++) {
+      const t = times[i]!;
+      if (first === undefined || t < first) first = t;
+      if (last === undefined || t > last) last = t;
+      addToSummary(summary, minuteOf(t), severities[i]!, JSON.parse(fields[i]!));
+    }
+  }
+  return { summary, first: String(first ?? 0n), last: String(last ?? 0n) };
+}
+
+interface Column {
+  readonly path: readonly string[];
+  readonly type: ColumnType;
+}
+
+/** Frequent paths whose values are all of one type. */
+function columnsOf(summary: Summary): Column[] {
+  // What was not counted may be of any type, and of any case.
+  if (summary.isCut) return [];
+  // DuckDB's names know no case: of two that differ in nothing else neither gets a column, at any depth of the path.
+  const spelled = new Map<string, Set<string>>();
+  for (const { path } of summary.fields.values()) {
+    for (const name of prefixes(path)) {
+      const all = spelled.get(name.toLowerCase()) ?? new Set();
+      spelled.set(name.toLowerCase(), all.add(name));
+    }
+  }
+  // Some events have an object where others have a value: as a column the object would be missing.
+  const objects = new Set([...summary.fields.values()].flatMap(({ path }) => prefixes(path).slice(0, -1)));
+  return [...summary.fields.values()]
+    .filter(({ path }) => !objects.has(JSON.stringify(path)))
+    .filter(({ present }) => present * LEAST_SHARE >= summary.events)
+    .flatMap((field): (Column & { present: number })[] => {
+      const { path, present, plain } = field;
+      const type = (["string", "number", "boolean"] as const).find((type) => field[type] === present);
+      const isWhole = plain === present && type !== undefined && canBeColumn(path);
+      return isWhole && prefixes(path).every((name) => spelled.get(name.toLowerCase())?.size === 1)
+        ? [{ path, type, present }]
+        : [];
+    })
+    .sort((a, b) => b.present - a.present)
+    .slice(0, MAX_COLUMNS);
+}
+
+// A path in fewer than a hundredth of the events is read from the JSON: most row groups skip nothing for it either way.
+const LEAST_SHARE = 100;
+const MAX_COLUMNS = 100;
+
+const prefixes = (path: readonly string[]) => path.map((_, i) => JSON.stringify(path.slice(0, i + 1)));
+
+const readFrom = (path: readonly string[]) => ["shape", ...path.map((key) => `"${key}"`)].join(".");
+
+const SQL_TYPES = { string: "VARCHAR", number: "DOUBLE", boolean: "BOOLEAN" };
+
+/** The structure that from_json reads, all paths in one pass over the text. */
+function shapeOf(columns: readonly Column[]): string {
+  const shape: Shape = Object.create(null);
+  for (const { path, type } of columns) {
+    let at = shape;
+    for (const key of path.slice(0, -1)) {
+      at[key] ??= Object.create(null) as Shape;
+      at = at[key] as Shape;
+    }
+    at[path.at(-1)!] = SQL_TYPES[type];
+  }
+  return JSON.stringify(shape);
+}
+
+interface Shape {
+  [key: string]: Shape | string;
+}
+
+export const summaryPath = (path: string) => `${path}.json`;
+
+/** The summary's text with the columns that the segment has, on a line each. */
+async function writeDurably(path: string, summary: string, columns: readonly Column[]): Promise<void> {
+  const handle = await open(`${path}.new`, "w");
+  try {
+    await handle.writeFile(`${JSON.stringify(columns.map(({ path, type }) => [path, type]))}\n${summary}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(`${path}.new`, path);
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, "r+");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Removes a segment and what stands beside it. */
+export async function removeSegment(path: string): Promise<void> {
+  for (const one of [path, summaryPath(path), `${path}.new`, `${summaryPath(path)}.new`])
+    await rm(one, { force: true });
+}

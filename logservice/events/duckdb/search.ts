@@ -1,0 +1,145 @@
+import { comparePlaces, type Place, type PlacedEvent, printCursor, readCursor } from "../order.ts";
+import type { Page } from "../store.ts";
+import type { StoredEvent } from "../stored.ts";
+import type { Segment } from "./segments.ts";
+import {
+  breathe,
+  conditionOf,
+  eachNewest,
+  groupBy,
+  ID,
+  open,
+  overlaps,
+  placeOf,
+  readEvents,
+  type Selection,
+  type Source,
+} from "./source.ts";
+
+/** A page of events. Segments are opened from the wanted end on, 1, 2, 4 ... at once, until no other can change the page. */
+export async function search(
+  source: Source,
+  selection: Selection,
+  { limit, order, cursor }: Page,
+  signal: AbortSignal,
+): Promise<{ events: PlacedEvent[]; cursor: string | undefined }> {
+  const sign = order === "ascending" ? 1 : -1;
+  const compare = (a: Place, b: Place) => sign * comparePlaces(a, b);
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  if (limit <= 0) return { events: [], cursor: undefined };
+  // One more says whether there is another page.
+  const wanted = limit + 1;
+  let found = await newestPage(source, selection, wanted, sign, after, signal);
+  const near = ({ first, last }: Segment) => (sign > 0 ? first : last);
+  const waiting = source.segments
+    .filter((segment) => overlaps(segment, selection) && !isBefore(segment, after, sign))
+    .sort((a, b) => sign * (near(a) < near(b) ? -1 : near(a) > near(b) ? 1 : 0));
+  for (let count = 1; waiting.length > 0; count *= 2) {
+    const last = found[wanted - 1];
+    const ahead = near(waiting[0]!);
+    if (last !== undefined && (sign > 0 ? last.nanoseconds < ahead : last.nanoseconds > ahead)) break;
+    const opened = waiting.splice(0, count);
+    open(source, opened);
+    const pages = await Promise.all(
+      groupBy(opened, (segment) => conditionOf(selection, segment, source.nowMs)).map(({ segments }) =>
+        segmentsPage(source, selection, segments, wanted, sign, after, signal),
+      ),
+    );
+    found = [found, ...pages].flat().sort(compare).slice(0, wanted);
+  }
+  const page = found.slice(0, limit);
+  return { events: page, cursor: found.length > limit ? printCursor(page.at(-1)!) : undefined };
+}
+
+/** Whether a page that begins behind a place has passed a segment. */
+function isBefore({ first, last }: Segment, after: Place | undefined, sign: number): boolean {
+  if (after === undefined) return false;
+  return sign > 0 ? last < after.nanoseconds : first > after.nanoseconds;
+}
+
+async function newestPage(
+  source: Source,
+  selection: Selection,
+  wanted: number,
+  sign: number,
+  after: Place | undefined,
+  signal: AbortSignal,
+): Promise<PlacedEvent[]> {
+  const compare = (a: Place, b: Place) => sign * comparePlaces(a, b);
+  const isBehind = (place: Place) => after === undefined || compare(place, after) > 0;
+  const found: PlacedEvent[] = [];
+  for (const one of source.newest) {
+    const here: PlacedEvent[] = [];
+    const take = (stored: StoredEvent) => {
+      const placed = placeOf(stored);
+      if (isBehind(placed)) here.push(placed);
+    };
+    if (one.list.isOrdered) await inOrder(source, selection, one, wanted, sign, signal, take, here);
+    else await eachNewest(source, selection, signal, take, [one]);
+    here.sort(compare);
+    found.push(...here.slice(0, wanted));
+  }
+  return found.sort(compare).slice(0, wanted);
+}
+
+/** A list in the order of time is read from its wanted end, until the page is full and the time another. */
+async function inOrder(
+  source: Source,
+  { range, selects }: Selection,
+  { list, length }: Source["newest"][number],
+  wanted: number,
+  sign: number,
+  signal: AbortSignal,
+  take: (stored: StoredEvent) => void,
+  taken: readonly PlacedEvent[],
+): Promise<void> {
+  let lastMs: number | undefined;
+  for (let looked = 0; looked < length; looked++) {
+    const stored = list.events[sign > 0 ? looked : length - 1 - looked]!;
+    if (taken.length >= wanted && stored.ms !== lastMs) return;
+    if (sign > 0 ? stored.ms > range.stopMs : stored.ms < range.startMs) return;
+    if (stored.ms >= range.startMs && stored.ms <= range.stopMs && selects(stored)) take(stored);
+    lastMs = stored.ms;
+    source.used.isScanned = true;
+    if (looked % 20_000 === 19_999) await breathe(signal);
+  }
+}
+
+async function segmentsPage(
+  source: Source,
+  selection: Selection,
+  segments: readonly Segment[],
+  wanted: number,
+  sign: number,
+  after: Place | undefined,
+  signal: AbortSignal,
+): Promise<PlacedEvent[]> {
+  const condition = conditionOf(selection, segments[0]!, source.nowMs);
+  const isExact = condition.upper === condition.lower;
+  const direction = sign > 0 ? "asc" : "desc";
+  const beyond = sign > 0 ? ">" : "<";
+  const found: PlacedEvent[] = [];
+  let from = after;
+  for (let limit = wanted; ; limit = Math.min(limit * 4, MOST_AT_ONCE)) {
+    const place = from === undefined ? "" : ` and (t ${beyond} ?::bigint or (t = ?::bigint and ${ID} ${beyond} ?))`;
+    let rows = 0;
+    let last: Place | undefined;
+    await readEvents(
+      source,
+      segments,
+      `where ${condition.upper.text}${place} order by t ${direction}, event_id ${direction} limit ${limit}`,
+      [...condition.upper.values, ...(from === undefined ? [] : [from.nanoseconds, from.nanoseconds, from.id])],
+      signal,
+      (placed) => {
+        rows++;
+        last = placed;
+        if (isExact || selection.selects(placed)) found.push(placed);
+      },
+    );
+    if (rows < limit || found.length >= wanted) return found;
+    from = last;
+  }
+}
+
+// Ten thousand events of the largest size are 2.5 GB; of usual size, some megabytes.
+const MOST_AT_ONCE = 10_000;

@@ -1,0 +1,186 @@
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { ColumnType } from "../../../grammar/query/sql/columns.ts";
+import { syncDirectory } from "../journal/journal.ts";
+import { removeSegment, type SegmentFacts, summaryPath } from "./build.ts";
+import { readSummary, type Summary } from "./summary.ts";
+
+/** A file of events, which never changes. */
+export interface Segment {
+  readonly path: string;
+  readonly events: number;
+  /** Of the file. */
+  readonly bytes: number;
+  /** Of its events as JSON. */
+  readonly eventBytes: number;
+  /** The first and last nanosecond. */
+  readonly first: bigint;
+  readonly last: bigint;
+  /** The last sequence: segments are made of neighbours. */
+  readonly sequence: number;
+  /** The types of the paths that have a column, by the JSON of the path. */
+  readonly columns: ReadonlyMap<string, ColumnType>;
+  readonly summary: Summary;
+}
+
+interface Manifest {
+  readonly version: 1;
+  /** All events up to this sequence are in the segments; what the journal holds of them is there twice. */
+  readonly flushed: number;
+  readonly segments: readonly (Omit<SegmentFacts, "path"> & {
+    readonly file: string;
+    readonly eventBytes: number;
+    readonly sequence: number;
+  })[];
+}
+
+/** The segments of one project: a folder whose manifest says which of its files count. */
+export class Segments {
+  readonly directory: string;
+  /** The sequence that was next when the folder was made: a deletion of a later one means this folder. */
+  readonly began: number;
+  #segments: readonly Segment[] = [];
+  #flushed = 0;
+  #made = 0;
+  /** How many readers each file has, and those that go when the last one is done. */
+  readonly #readers = new Map<string, number>();
+  readonly #doomed = new Set<string>();
+
+  private constructor(directory: string, began: number) {
+    this.directory = directory;
+    this.began = began;
+  }
+
+  static empty(directory: string, began: number): Segments {
+    return new Segments(directory, began);
+  }
+
+  static async open(directory: string, began: number): Promise<Segments> {
+    const opened = new Segments(directory, began);
+    const text = await readFile(join(directory, MANIFEST), "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined;
+      throw error;
+    });
+    const manifest = text === undefined ? undefined : (JSON.parse(text) as Manifest);
+    opened.#flushed = manifest?.flushed ?? 0;
+    opened.#segments = await Promise.all(
+      (manifest?.segments ?? []).map(({ file, ...facts }) =>
+        readSegment({ ...facts, path: join(directory, file) }, facts.eventBytes, facts.sequence),
+      ),
+    );
+    await opened.#removeOrphans();
+    return opened;
+  }
+
+  get all(): readonly Segment[] {
+    return this.#segments;
+  }
+
+  get flushed(): number {
+    return this.#flushed;
+  }
+
+  /** A name that no file of the folder has. */
+  newPath(sequence: number): string {
+    return join(
+      this.directory,
+      `${String(sequence).padStart(16, "0")}-${Date.now().toString(36)}-${this.#made++}.parquet`,
+    );
+  }
+
+  /** Puts segments in place of others, at once and durably. `then` runs with the change, before anybody can look. */
+  async replace(
+    removed: readonly Segment[],
+    added: readonly Segment[],
+    flushed = this.#flushed,
+    then = () => {},
+  ): Promise<void> {
+    const next = [...this.#segments.filter((one) => !removed.includes(one)), ...added];
+    await mkdir(this.directory, { recursive: true });
+    await this.#writeManifest(next, flushed);
+    this.#segments = next;
+    this.#flushed = flushed;
+    then();
+    for (const { path } of removed) this.#discard(path);
+  }
+
+  /** The segments as they are now; their files stay until `release`. */
+  hold(): { segments: readonly Segment[]; release: () => void } {
+    const segments = this.#segments;
+    for (const { path } of segments) this.#readers.set(path, (this.#readers.get(path) ?? 0) + 1);
+    let isHeld = true;
+    const release = () => {
+      if (!isHeld) return;
+      isHeld = false;
+      for (const { path } of segments) {
+        const left = this.#readers.get(path)! - 1;
+        if (left > 0) this.#readers.set(path, left);
+        else {
+          this.#readers.delete(path);
+          if (this.#doomed.delete(path)) void removeSegment(path);
+        }
+      }
+    };
+    return { segments, release };
+  }
+
+  async #writeManifest(segments: readonly Segment[], flushed: number): Promise<void> {
+    const manifest: Manifest = {
+      version: 1,
+      flushed,
+      segments: segments.map(({ path, events, bytes, eventBytes, first, last, sequence }) => ({
+        file: basename(path),
+        events,
+        bytes,
+        eventBytes,
+        first: String(first),
+        last: String(last),
+        sequence,
+      })),
+    };
+    const path = join(this.directory, MANIFEST);
+    const handle = await open(`${path}.new`, "w");
+    try {
+      await handle.writeFile(JSON.stringify(manifest));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(`${path}.new`, path);
+    await syncDirectory(this.directory);
+  }
+
+  #discard(path: string): void {
+    if (this.#readers.has(path)) this.#doomed.add(path);
+    else void removeSegment(path);
+  }
+
+  /** What a crash left between a file and its manifest. */
+  async #removeOrphans(): Promise<void> {
+    const kept = new Set(this.#segments.flatMap(({ path }) => [path, summaryPath(path)].map((one) => basename(one))));
+    const names = await readdir(this.directory).catch(() => []);
+    for (const name of names) {
+      if (name !== MANIFEST && !kept.has(name)) await rm(join(this.directory, name), { force: true });
+    }
+  }
+}
+
+const MANIFEST = "manifest.json";
+
+/** A segment with what its summary says. */
+export async function readSegment(facts: SegmentFacts, eventBytes: number, sequence: number): Promise<Segment> {
+  const [columns = "[]", summary = ""] = (await readFile(summaryPath(facts.path), "utf8")).split("\n");
+  return {
+    path: facts.path,
+    events: facts.events,
+    bytes: facts.bytes,
+    eventBytes,
+    first: BigInt(facts.first),
+    last: BigInt(facts.last),
+    sequence,
+    columns: new Map(
+      (JSON.parse(columns) as [string[], ColumnType][]).map(([path, type]) => [JSON.stringify(path), type]),
+    ),
+    summary: readSummary(summary),
+  };
+}

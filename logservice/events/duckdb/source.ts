@@ -1,0 +1,166 @@
+import type { Query } from "../../../grammar/query/index.ts";
+import { compilePredicate } from "../../../grammar/query/index.ts";
+import type { EventColumns } from "../../../grammar/query/sql/columns.ts";
+import { type Condition, type Sql, type SqlValue, sql } from "../../../grammar/query/sql/condition.ts";
+import { querySql } from "../../../grammar/query/sql/query-sql.ts";
+import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../instant.ts";
+import type { NewestEvents } from "../newest.ts";
+import type { PlacedEvent } from "../order.ts";
+import type { Range } from "../store.ts";
+import { madeId, type StoredEvent } from "../stored.ts";
+import { quoted } from "./duckdb.ts";
+import type { Columns, Readers } from "./readers.ts";
+import type { Segment } from "./segments.ts";
+
+/** What a query is asked of: the files and the newest events at one moment. */
+export interface Source {
+  readonly segments: readonly Segment[];
+  readonly newest: readonly { readonly list: NewestEvents; readonly length: number }[];
+  readonly readers: Readers;
+  readonly nowMs: number;
+  /** Counted up while the query runs. */
+  readonly used: { bytes: number; isScanned: boolean };
+}
+
+/** A range as both sides test it. */
+export interface Selection {
+  readonly range: Range;
+  readonly from: bigint;
+  /** Behind the last nanosecond. */
+  readonly to: bigint;
+  readonly selects: (stored: { readonly event: StoredEvent["event"] }) => boolean;
+}
+
+export function selectionOf(range: Range, nowMs: number): Selection {
+  const predicate = range.query === undefined ? undefined : compilePredicate(range.query, { nowMs });
+  return {
+    range,
+    from: firstNanosecond(range.startMs, "at-least"),
+    to: firstNanosecond(range.stopMs, "above"),
+    selects: predicate === undefined ? () => true : ({ event }) => predicate(event),
+  };
+}
+
+export const overlaps = ({ first, last }: Segment, { from, to }: Selection) => last >= from && first < to;
+export const covers = ({ from, to }: Selection, { first, last }: Segment) => first >= from && last < to;
+
+/** The id as an expression: those of our making are not stored. */
+export const ID = "coalesce(id, lower(to_base(q, 36, 12)))";
+
+export const columnsOf = ({ columns }: Segment): EventColumns => ({
+  id: ID,
+  typeOf: (path) => columns.get(JSON.stringify(path)),
+});
+
+/** What SQL says of the selection in a segment: the query, and the range where the segment lies over its ends. */
+export function conditionOf(selection: Selection, segment: Segment, nowMs: number): Condition {
+  const query: Query = selection.range.query ?? { source: "", expr: undefined };
+  const said = querySql(query, { nowMs, columns: columnsOf(segment), firstInstant: firstNanosecond });
+  if (covers(selection, segment)) return said;
+  const within = (condition: Sql): Sql =>
+    sql(`(t >= ?::bigint and t < ?::bigint and ${condition.text})`, selection.from, selection.to, ...condition.values);
+  const upper = within(said.upper);
+  return { upper, lower: said.upper === said.lower ? upper : within(said.lower) };
+}
+
+/** Segments of which the same text is asked, by that text. */
+export function groupBy<Asked>(
+  segments: readonly Segment[],
+  ask: (segment: Segment) => Asked,
+): { readonly segments: Segment[]; readonly asked: Asked }[] {
+  const groups = new Map<string, { segments: Segment[]; asked: Asked }>();
+  for (const segment of segments) {
+    const asked = ask(segment);
+    const key = JSON.stringify(asked, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { segments: [segment], asked });
+    else group.segments.push(segment);
+  }
+  return [...groups.values()];
+}
+
+export const fromFiles = (segments: readonly Segment[]) =>
+  `read_parquet([${segments.map(({ path }) => quoted(path)).join(", ")}])`;
+
+/** Counts files as read. */
+export function open(source: Source, segments: readonly Segment[]): void {
+  source.used.isScanned = true;
+  for (const { bytes } of segments) source.used.bytes += bytes;
+}
+
+const EVENT = `t, ${ID} as event_id, timestamp, level, message, fields`;
+
+/** Reads events of files. `rest` is what stands behind `from`. */
+export async function readEvents(
+  source: Source,
+  segments: readonly Segment[],
+  rest: string,
+  values: readonly SqlValue[],
+  signal: AbortSignal,
+  take: (event: PlacedEvent) => void,
+): Promise<void> {
+  await source.readers.run(`select ${EVENT} from ${fromFiles(segments)} ${rest}`, values, signal, (columns) =>
+    eachEvent(columns, take),
+  );
+}
+
+function eachEvent(columns: Columns, take: (event: PlacedEvent) => void): void {
+  const [times, ids, timestamps, levels, messages, fields] = columns as [
+    bigint[],
+    string[],
+    (string | null)[],
+    string[],
+    string[],
+    string[],
+  ];
+  for (let i = 0; i < times.length; i++) {
+    const nanoseconds = times[i]!;
+    const id = ids[i]!;
+    const event = {
+      id,
+      timestamp: timestamps[i] ?? canonicalTimestamp(nanoseconds),
+      level: levels[i]!,
+      message: messages[i]!,
+      fields: JSON.parse(fields[i]!) as Record<string, unknown>,
+    };
+    take({ event, nanoseconds, id });
+  }
+}
+
+export const placeOf = ({ event, sequence, hasOwnId }: StoredEvent): PlacedEvent => ({
+  event,
+  nanoseconds: BigInt(nanosecondsOf(event.timestamp)),
+  id: hasOwnId ? event.id : madeId(sequence),
+});
+
+/**
+ * The newest events that are selected, in the order of acceptance. The loop is let run in between: predicates over a
+ * hundred thousand events take a while.
+ */
+export async function eachNewest(
+  source: Source,
+  selection: Selection,
+  signal: AbortSignal,
+  take: (stored: StoredEvent) => void,
+  lists = source.newest,
+): Promise<void> {
+  const { startMs, stopMs } = selection.range;
+  let looked = 0;
+  for (const { list, length } of lists) {
+    source.used.bytes += list.bytes;
+    source.used.isScanned ||= length > 0;
+    for (let i = 0; i < length; i++) {
+      const stored = list.events[i]!;
+      if (stored.ms >= startMs && stored.ms <= stopMs && selection.selects(stored)) take(stored);
+      if (++looked % BREATH === 0) await breathe(signal);
+    }
+  }
+}
+
+// About 10 ms of a simple predicate.
+const BREATH = 20_000;
+
+export async function breathe(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  signal.throwIfAborted();
+}

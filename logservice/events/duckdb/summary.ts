@@ -1,0 +1,155 @@
+import { LEVELS } from "../../../grammar/query/index.ts";
+import { discoveredType, eachElement, eachField } from "../field-paths.ts";
+
+/**
+ * What is known of a set of events without looking at them: enough to answer counts, histograms by minutes, statistics
+ * and discovery where no query narrows them.
+ */
+export interface Summary {
+  events: number;
+  /** By minute since 1970: how many events of each severity. */
+  readonly minutes: Map<number, number[]>;
+  /** By the JSON of a path. */
+  readonly fields: Map<string, FieldSummary>;
+  /** More paths than MAX_FIELDS were seen: the rest is not here. */
+  isCut: boolean;
+}
+
+export interface FieldSummary {
+  readonly path: readonly string[];
+  /** Events in which the path has a value, of whatever type. */
+  present: number;
+  /** Events whose value there is a text, number or boolean itself, and no list. */
+  plain: number;
+  /** Events that hold a value of the type, in a list too. */
+  string: number;
+  number: number;
+  boolean: number;
+  numbers: { count: number; min: number; max: number; sum: number };
+  /** Events that hold each text or truth, as long as there are few different ones and they are short. */
+  values: Map<string | boolean, number> | undefined;
+}
+
+export const emptySummary = (): Summary => ({ events: 0, minutes: new Map(), fields: new Map(), isCut: false });
+
+// A path that differs in each event is data; a hundred times what people make by hand.
+const MAX_FIELDS = 5000;
+/** Different values of a field that are counted one by one. Beyond that the events have to be asked. */
+export const MAX_VALUES = 256;
+const MAX_VALUE_LENGTH = 128;
+
+export function addToSummary(
+  summary: Summary,
+  minute: number,
+  severity: number,
+  fields: Readonly<Record<string, unknown>>,
+): void {
+  summary.events++;
+  let levels = summary.minutes.get(minute);
+  if (levels === undefined) {
+    levels = LEVELS.map(() => 0);
+    summary.minutes.set(minute, levels);
+  }
+  levels[severity]!++;
+  eachField(fields, (path, value) => {
+    const key = JSON.stringify(path);
+    let field = summary.fields.get(key);
+    if (field === undefined) {
+      if (summary.fields.size >= MAX_FIELDS) {
+        summary.isCut = true;
+        return;
+      }
+      field = {
+        path: [...path],
+        present: 0,
+        plain: 0,
+        string: 0,
+        number: 0,
+        boolean: 0,
+        numbers: { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 },
+        values: new Map(),
+      };
+      summary.fields.set(key, field);
+    }
+    addValue(field, value);
+  });
+}
+
+function addValue(field: FieldSummary, value: unknown): void {
+  field.present++;
+  const type = discoveredType(value);
+  if (type !== undefined) {
+    field.plain++;
+    field[type]++;
+    if (type === "number") addNumber(field, value as number);
+    else countValue(field, value as string | boolean);
+    return;
+  }
+  if (!Array.isArray(value)) return;
+  const types = new Set<"string" | "number" | "boolean">();
+  const values = new Set<string | boolean>();
+  eachElement(value, (element) => {
+    const type = discoveredType(element);
+    if (type === undefined) return;
+    types.add(type);
+    if (type === "number") addNumber(field, element as number);
+    else values.add(element as string | boolean);
+  });
+  for (const type of types) field[type]++;
+  for (const one of values) countValue(field, one);
+}
+
+function addNumber({ numbers }: FieldSummary, number: number): void {
+  numbers.count++;
+  numbers.sum += number;
+  if (number < numbers.min) numbers.min = number;
+  if (number > numbers.max) numbers.max = number;
+}
+
+function countValue(field: FieldSummary, value: string | boolean): void {
+  const { values } = field;
+  if (values === undefined) return;
+  const count = values.get(value);
+  if (count !== undefined) values.set(value, count + 1);
+  else if (values.size >= MAX_VALUES || (typeof value === "string" && value.length > MAX_VALUE_LENGTH)) {
+    field.values = undefined;
+  } else values.set(value, 1);
+}
+
+/** As JSON, for the file beside a segment. */
+export function printSummary({ events, minutes, fields, isCut }: Summary): string {
+  return JSON.stringify({
+    events,
+    isCut,
+    minutes: [...minutes],
+    fields: [...fields.values()].map((field) => ({ ...field, values: field.values && [...field.values] })),
+  });
+}
+
+export function readSummary(text: string): Summary {
+  const { events, isCut, minutes, fields } = JSON.parse(text) as {
+    events: number;
+    isCut: boolean;
+    minutes: [number, number[]][];
+    fields: (Omit<FieldSummary, "values"> & { values?: [string | boolean, number][] })[];
+  };
+  return {
+    events,
+    isCut,
+    minutes: new Map(minutes),
+    fields: new Map(
+      fields.map((field) => [
+        JSON.stringify(field.path),
+        {
+          ...field,
+          values: field.values && new Map(field.values),
+          // JSON has no infinities.
+          numbers:
+            field.numbers.count > 0
+              ? field.numbers
+              : { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 },
+        },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,69 @@
+import { printField, type Segment } from "../../grammar/query/index.ts";
+import type { DiscoveredType } from "./store.ts";
+
+/**
+ * Calls `found` for each value of an event's fields that a query can test by name: the scalars, and each type of the
+ * elements of a list (lists in it, too) once for the list's name. Null has no type; objects in a list have no name.
+ * An object is called for itself only where it is empty or too deep to follow. The path is valid during the call.
+ */
+export function eachField(
+  fields: Readonly<Record<string, unknown>>,
+  found: (path: readonly string[], value: unknown) => void,
+): void {
+  walk(fields, [], found);
+}
+
+function walk(object: object, path: string[], found: (path: readonly string[], value: unknown) => void): void {
+  for (const key of Object.keys(object)) {
+    const value = (object as Record<string, unknown>)[key];
+    path.push(key);
+    if (isFollowed(value, path.length)) walk(value as object, path, found);
+    else found(path, value);
+    path.pop();
+  }
+}
+
+function isFollowed(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || depth >= MAX_DEPTH) return false;
+  for (const _key in value) return true;
+  return false;
+}
+
+// Of the limits: an event's fields are at most ten deep; what is deeper came in by another door and is still searchable.
+const MAX_DEPTH = 32;
+
+export function discoveredType(value: unknown): DiscoveredType | undefined {
+  const type = typeof value;
+  return type === "string" || type === "number" || type === "boolean" ? type : undefined;
+}
+
+/** Calls `found` for the value itself or, of a list, for each element that is no list, however deep. */
+export function eachElement(value: unknown, found: (element: unknown) => void): void {
+  if (!Array.isArray(value)) {
+    if (value !== undefined) found(value);
+    return;
+  }
+  const lists: unknown[][] = [value];
+  for (let list = lists.pop(); list !== undefined; list = lists.pop()) {
+    for (const element of list) {
+      if (Array.isArray(element)) lists.push(element);
+      else found(element);
+    }
+  }
+}
+
+/** The name by which a query finds the value at these keys below `fields`. */
+export function fieldName(path: readonly string[]): string {
+  const span = { start: 0, end: 0 };
+  const segments = path.map((key): Segment => ({ kind: "key", key, span }));
+  const [first = ""] = path;
+  const isShadowed = path.length === 1 ? OWN.has(first) || first === "$" || WORDS.test(first) : first === "fields";
+  const all = isShadowed || !NAME.test(first) ? [{ kind: "key", key: "fields", span } as const, ...segments] : segments;
+  return printField({ path: all, span });
+}
+
+const OWN = new Set(["level", "message", "timestamp", "id"]);
+const NAME = /^[\p{L}_@$][\p{L}0-9_@$-]*$/u;
+// What a query takes for something else where a field's name stands alone.
+const WORDS =
+  /^(and|or|not|in|contains|exists|debug|trace|verbose|info|notice|warn|warning|error|err|critical|crit|alert|emergency|emerg|fatal|production|staging|development)$/i;

@@ -1,0 +1,250 @@
+import { type FileHandle, mkdir, open, readdir, readFile, rename, truncate, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { StoreError } from "../store.ts";
+import { encodeBatch, type Frame, type FrameAndBody, readFrames } from "./frame.ts";
+
+export interface JournalFile {
+  readonly path: string;
+  /** The number in its name: the sequence that was next when it began. */
+  readonly begin: number;
+}
+
+export interface RecoveredFile extends JournalFile {
+  readonly batches: readonly FrameAndBody[];
+}
+
+/** What was found in files that a crash or a bad disk left. */
+export interface Damage {
+  readonly tornBytes: number;
+  readonly quarantined: readonly string[];
+}
+
+/**
+ * Where accepted batches lie until they are in segments. A batch is durable when `write` resolves: all batches that wait
+ * while one fdatasync runs share the next. Files are begun anew by `rotate` and deleted by `remove`.
+ */
+export class Journal {
+  readonly #directory: string;
+  #handle: FileHandle;
+  #file: JournalFile;
+  #length = 0;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+  #failure: Error | undefined;
+  readonly counts = { syncs: 0, batches: 0, bytes: 0, failures: 0 };
+
+  private constructor(directory: string, file: JournalFile, handle: FileHandle) {
+    this.#directory = directory;
+    this.#file = file;
+    this.#handle = handle;
+  }
+
+  /** Opens the folder and begins a new file; `recovered` are the older ones, in order, mended where they were damaged. */
+  static async open(
+    directory: string,
+    nextSequence: (recovered: readonly RecoveredFile[]) => number,
+  ): Promise<{ journal: Journal; recovered: RecoveredFile[]; damage: Damage }> {
+    await mkdir(directory, { recursive: true });
+    const { recovered, damage } = await recover(directory);
+    const file = fileOf(directory, nextSequence(recovered));
+    // A file of that number that is there has no events: else the next sequence were higher.
+    const journal = new Journal(directory, file, await open(file.path, "w"));
+    await syncDirectory(directory);
+    return { journal, recovered: recovered.filter(({ begin }) => begin !== file.begin), damage };
+  }
+
+  get current(): JournalFile {
+    return this.#file;
+  }
+
+  get waitingBytes(): number {
+    return this.#waiting.reduce((bytes, { buffer }) => bytes + buffer.length, 0);
+  }
+
+  /** `durable` is called in the order of the writes, before the promise resolves. */
+  write(frame: Omit<Frame, "bytes">, body: string, durable: () => void): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(unavailable(this.#failure));
+    const buffer = encodeBatch(frame, body);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ buffer, durable, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Begins a new file once everything before is durable; `then` runs with the change, before anything is written to it. */
+  async rotate(nextSequence: () => number, then: () => void): Promise<void> {
+    await this.#exclusive(async () => {
+      const next = fileOf(this.#directory, nextSequence());
+      const handle = await open(next.path, "wx");
+      await syncDirectory(this.#directory);
+      await this.#handle.close();
+      [this.#handle, this.#file, this.#length] = [handle, next, 0];
+      then();
+    });
+  }
+
+  async remove(file: JournalFile): Promise<void> {
+    await unlink(file.path);
+    await syncDirectory(this.#directory);
+  }
+
+  async close(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+    await this.#handle.close();
+  }
+
+  /** Between two group commits. */
+  async #exclusive(work: () => Promise<void>): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+    const done = work();
+    this.#running = done
+      .catch(() => {})
+      .then(() => {
+        this.#running = undefined;
+        if (this.#waiting.length > 0) this.#running = this.#run();
+      });
+    await done;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, takeable(this.#waiting));
+      try {
+        await this.#commit(group.map(({ buffer }) => buffer));
+      } catch (error) {
+        this.counts.failures++;
+        await this.#undo(error as Error);
+        for (const { reject } of group) reject(unavailable(error as Error));
+        continue;
+      }
+      for (const { durable, resolve } of group) {
+        durable();
+        resolve();
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #commit(buffers: readonly Buffer[]): Promise<void> {
+    const whole = buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers);
+    for (let written = 0; written < whole.length; ) {
+      const { bytesWritten } = await this.#handle.write(whole, written, whole.length - written, this.#length + written);
+      written += bytesWritten;
+    }
+    await this.#handle.datasync();
+    this.#length += whole.length;
+    this.counts.syncs++;
+    this.counts.batches += buffers.length;
+    this.counts.bytes += whole.length;
+  }
+
+  /**
+   * Cuts off what a failed write left. After a failed sync nobody knows what the disk holds, and cutting may fail as well:
+   * then nothing more is accepted, since a batch that was refused must not come back at the next start.
+   */
+  async #undo(cause: Error): Promise<void> {
+    try {
+      await this.#handle.truncate(this.#length);
+      await this.#handle.datasync();
+    } catch (error) {
+      this.#failure = new Error("the journal cannot be written any more; restart the service", {
+        cause: error ?? cause,
+      });
+      for (const { reject } of this.#waiting.splice(0)) reject(unavailable(this.#failure));
+    }
+  }
+}
+
+interface Waiting {
+  readonly buffer: Buffer;
+  readonly durable: () => void;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** How many of them one write takes: a group no larger than what a disk writes in some milliseconds, but always one. */
+function takeable(waiting: readonly Waiting[]): number {
+  let bytes = 0;
+  let count = 0;
+  for (const { buffer } of waiting) {
+    bytes += buffer.length;
+    if (bytes > MAX_GROUP_BYTES) break;
+    count++;
+  }
+  return Math.max(1, count);
+}
+
+const MAX_GROUP_BYTES = 16 * 1024 * 1024;
+
+const unavailable = (cause: Error & { code?: string }) =>
+  new StoreError(
+    "unavailable",
+    cause.code === "ENOSPC" || cause.code === "EDQUOT"
+      ? "the disk is full: nothing was stored; make room, then send it again"
+      : "the events could not be written: nothing was stored; try again",
+    { cause, retryAfterMs: 5000 },
+  );
+
+const fileOf = (directory: string, begin: number): JournalFile => ({
+  path: join(directory, `${String(begin).padStart(16, "0")}.ndjson`),
+  begin,
+});
+
+async function recover(directory: string): Promise<{ recovered: RecoveredFile[]; damage: Damage }> {
+  const names = (await readdir(directory)).filter((name) => /^\d{16}\.ndjson$/.test(name)).sort();
+  const recovered: RecoveredFile[] = [];
+  const quarantined: string[] = [];
+  let tornBytes = 0;
+  for (const name of names) {
+    const path = join(directory, name);
+    const text = await readFile(path);
+    const batches: FrameAndBody[] = [];
+    let isBad = false;
+    for (const piece of readFrames(text)) {
+      if ("whole" in piece) batches.push(piece.whole);
+      else if ("bad" in piece) isBad = true;
+      else {
+        tornBytes += text.length - piece.torn;
+        await truncate(path, piece.torn);
+      }
+    }
+    if (isBad) quarantined.push(await quarantine(directory, name, batches));
+    recovered.push({ path, begin: Number(name.slice(0, 16)), batches });
+  }
+  return { recovered, damage: { tornBytes, quarantined } };
+}
+
+/** Keeps a damaged file for people to look at and puts one with its whole batches in its place. */
+async function quarantine(directory: string, name: string, batches: readonly FrameAndBody[]): Promise<string> {
+  const folder = join(directory, "quarantine");
+  await mkdir(folder, { recursive: true });
+  const path = join(directory, name);
+  const kept = join(folder, `${name}.${Date.now()}`);
+  const aside = `${path}.mended`;
+  const handle = await open(aside, "w");
+  for (const { frame, body } of batches) await handle.write(encodeBatch(frame, body.toString()));
+  await handle.sync();
+  await handle.close();
+  await writeCopy(path, kept);
+  await rename(aside, path);
+  await syncDirectory(folder);
+  await syncDirectory(directory);
+  return kept;
+}
+
+async function writeCopy(from: string, to: string): Promise<void> {
+  const handle = await open(to, "w");
+  await handle.writeFile(await readFile(from));
+  await handle.sync();
+  await handle.close();
+}
+
+/** Makes names durable: a new file is not there after a power failure until its folder is written. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/**
+ * Takes a data directory for this process, until the returned function is called or the process ends. Rejects where
+ * another living process has it, naming that one's pid.
+ */
+export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
+  const path = join(directory, "lock");
+  const mine = `${JSON.stringify({ pid: process.pid, start: startOf(process.pid), token: randomUUID() })}\n`;
+  const aside = join(directory, `lock.${process.pid}.${randomUUID()}`);
+  await writeFile(aside, mine);
+  try {
+    for (;;) {
+      try {
+        // Unlike a write, a link either makes the whole file or fails.
+        await link(aside, path);
+        return async () => {
+          if ((await readFile(path, "utf8").catch(() => "")) === mine) await unlink(path);
+        };
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      }
+      const owner = await readFile(path, "utf8").catch(() => undefined);
+      if (owner === undefined) continue;
+      const pid = livingOwner(owner);
+      if (pid !== undefined) {
+        throw new Error(
+          `${directory} is in use by the process ${pid}: stop that one, or start this one with another directory`,
+        );
+      }
+      await removeStale(path, owner);
+    }
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+/** Between reading and removing another process may have taken the directory: what was moved away is looked at again. */
+async function removeStale(path: string, owner: string): Promise<void> {
+  const away = `${path}.${process.pid}.${randomUUID()}`;
+  try {
+    await rename(path, away);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  if ((await readFile(away, "utf8")) !== owner) await link(away, path).catch(() => {});
+  await unlink(away);
+}
+
+function livingOwner(text: string): number | undefined {
+  let owner: { pid?: unknown; start?: unknown };
+  try {
+    owner = JSON.parse(text) as typeof owner;
+  } catch {
+    return undefined;
+  }
+  if (typeof owner.pid !== "number") return undefined;
+  try {
+    process.kill(owner.pid, 0);
+  } catch (error) {
+    // EPERM: it lives and is somebody else's.
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return undefined;
+  }
+  // After a reboot, or in a new container, the number may be another process's.
+  return startOf(owner.pid) === owner.start ? owner.pid : undefined;
+}
+
+/** When a process began, as Linux tells it (proc(5), field 22) with the boot; null where there is no /proc. */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    // The name in parentheses may hold blanks and parentheses.
+    return `${boot}/${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;
+  } catch {
+    return null;
+  }
+}

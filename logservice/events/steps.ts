@@ -1,0 +1,38 @@
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Steps that people read without thinking, in milliseconds. Beyond a week: whole weeks, as many as it takes. */
+export const STEPS_MS: readonly number[] = [
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
+  ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
+  DAY,
+  7 * DAY,
+];
+
+export interface Steps {
+  readonly stepMs: number;
+  /** The beginnings of the steps, multiples of `stepMs` since 1970; the first may lie before the range begins. */
+  readonly starts: readonly number[];
+}
+
+/** The narrowest steps that cover the closed range in at most `maxPoints` pieces (at least one). Empty where it is. */
+export function stepsOf(startMs: number, stopMs: number, maxPoints: number): Steps {
+  if (!(startMs <= stopMs)) return { stepMs: STEPS_MS[0]!, starts: [] };
+  const most = Math.max(1, Math.floor(maxPoints));
+  const piecesOf = (stepMs: number) => Math.floor(stopMs / stepMs) - Math.floor(startMs / stepMs) + 1;
+  let stepMs = STEPS_MS.find((step) => piecesOf(step) <= most);
+  const week = 7 * DAY;
+  // Doubling finds one in few steps; a range over the beginning of a step needs two pieces whatever their length.
+  for (let weeks = 2; stepMs === undefined; weeks *= 2) {
+    if (piecesOf(weeks * week) <= most || weeks > MOST_WEEKS) stepMs = weeks * week;
+  }
+  const first = Math.floor(startMs / stepMs);
+  const pieces = Math.min(piecesOf(stepMs), most);
+  return { stepMs, starts: Array.from({ length: pieces }, (_, i) => (first + i) * stepMs) };
+}
+
+// More than all storable time has.
+const MOST_WEEKS = 100_000;

@@ -1,0 +1,237 @@
+// An events store that is nothing but the predicate over an array. What it answers is right by definition.
+import { compilePredicate, levelOf, type Target } from "../../../grammar/query/index.ts";
+import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
+import { fieldName } from "../../../logservice/events/field-paths.ts";
+import { cutTimestamp, nanosecondsOf } from "../../../logservice/events/instant.ts";
+import {
+  comparePlaces,
+  compareText,
+  type PlacedEvent,
+  printCursor,
+  readCursor,
+} from "../../../logservice/events/order.ts";
+import { stepsOf } from "../../../logservice/events/steps.ts";
+import {
+  type Event,
+  type EventsStore,
+  MAX_DISCOVERED_FIELDS,
+  type NewEvent,
+  type Range,
+  StoreError,
+  type TailItem,
+} from "../../../logservice/events/store.ts";
+
+export function openOracle(nowMs: () => number): EventsStore {
+  const projects = new Map<string, Project>();
+  const project = (name: string): Project => {
+    const found = projects.get(name) ?? { events: [], ids: new Set(), keys: new Set(), readers: new Set() };
+    projects.set(name, found);
+    return found;
+  };
+  let made = 0;
+
+  const within = ({ project: name, startMs, stopMs, query }: Range, signal: AbortSignal): PlacedEvent[] => {
+    signal.throwIfAborted();
+    const selects = query === undefined ? () => true : compilePredicate(query, { nowMs: nowMs() });
+    return project(name).events.filter(({ event }) => {
+      const ms = parseTimestamp(event.timestamp)!;
+      return ms >= startMs && ms <= stopMs && selects(event);
+    });
+  };
+
+  return {
+    async append(name, batch, { idempotencyKey } = {}) {
+      const { events, ids, keys, readers } = project(name);
+      if (idempotencyKey !== undefined) {
+        if (keys.has(idempotencyKey)) return;
+        keys.add(idempotencyKey);
+      }
+      for (const one of batch) {
+        if (one.id !== undefined && ids.has(one.id)) continue;
+        if (one.id !== undefined) ids.add(one.id);
+        const event = stored(one, one.id ?? `oracle-${String(made++).padStart(12, "0")}`);
+        events.push({ event, nanoseconds: BigInt(nanosecondsOf(event.timestamp)), id: event.id });
+        for (const reader of readers) reader(event);
+      }
+    },
+
+    async search(range, { limit, order, cursor }, signal) {
+      const sign = order === "ascending" ? 1 : -1;
+      const after = cursor === undefined ? undefined : readCursor(cursor);
+      const sorted = within(range, signal).sort((a, b) => sign * comparePlaces(a, b));
+      const rest = sorted.filter((one) => after === undefined || sign * comparePlaces(one, after) > 0);
+      const page = rest.slice(0, limit);
+      const isLast = rest.length <= limit || page.length === 0;
+      return { events: page.map(({ event }) => event), cursor: isLast ? undefined : printCursor(page.at(-1)!), stats };
+    },
+
+    async count(range, signal) {
+      return { count: within(range, signal).length, stats };
+    },
+
+    async timeseries(range, maxPoints, signal) {
+      const { stepMs, starts } = stepsOf(range.startMs, range.stopMs, maxPoints);
+      const found = within(range, signal).map(({ event }) => parseTimestamp(event.timestamp)!);
+      const points = starts.map((start) => ({
+        timestamp: new Date(start).toISOString(),
+        count: found.filter((ms) => ms >= start && ms < start + stepMs).length,
+      }));
+      return { stepMs, points, stats };
+    },
+
+    async levelTimeseries(range, maxPoints, signal) {
+      const { stepMs, starts } = stepsOf(range.startMs, range.stopMs, maxPoints);
+      const found = within(range, signal);
+      const levels = [...new Set(found.map(({ event }) => levelOf(event.level)!))];
+      const points = starts.map((start) => {
+        const here = found.filter(({ event }) => {
+          const ms = parseTimestamp(event.timestamp)!;
+          return ms >= start && ms < start + stepMs;
+        });
+        const countOf = (level: string) => here.filter(({ event }) => levelOf(event.level) === level).length;
+        return {
+          timestamp: new Date(start).toISOString(),
+          counts: Object.fromEntries(levels.map((level) => [level, countOf(level)])),
+        };
+      });
+      return { stepMs, points, stats };
+    },
+
+    async discoveredFields(range, signal) {
+      const found = within(range, signal);
+      const counts = new Map<string, { name: string; type: "string" | "number" | "boolean"; count: number }>();
+      for (const { event } of found) {
+        const here = new Set<string>();
+        const visit = (value: unknown, path: string[]): void => {
+          if (Array.isArray(value)) {
+            // An object in a list has no name; a list in a list is of the list's name.
+            for (const one of value) if (typeof one !== "object" || Array.isArray(one)) visit(one, path);
+          } else if (typeof value === "object" && value !== null) {
+            for (const [key, one] of Object.entries(value)) visit(one, [...path, key]);
+          } else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+            const key = JSON.stringify([path, typeof value]);
+            if (here.has(key)) return;
+            here.add(key);
+            const type = typeof value as "string" | "number" | "boolean";
+            const field = counts.get(key) ?? { name: fieldName(path), type, count: 0 };
+            counts.set(key, { ...field, count: field.count + 1 });
+          }
+        };
+        visit(event.fields, []);
+      }
+      const fields = [...counts.values()]
+        .sort((a, b) => b.count - a.count || compareText(a.name, b.name) || compareText(a.type, b.type))
+        .slice(0, MAX_DISCOVERED_FIELDS)
+        .map((field) => ({ ...field, percent: field.count / found.length }));
+      return { fields, stats };
+    },
+
+    async stringFieldStats(range, field, limit, signal) {
+      const isLevel = field.at === "entry" && field.name === "level";
+      const texts = within(range, signal).map((one) =>
+        elements(one.event, field)
+          .filter((value) => typeof value === "string")
+          .map((text) => (isLevel ? levelOf(text)! : text)),
+      );
+      return { values: top(texts, (a, b) => compareText(a, b)).slice(0, limit), stats };
+    },
+
+    async booleanFieldStats(range, field, signal) {
+      const values = within(range, signal).map((one) =>
+        elements(one.event, field).filter((value) => typeof value === "boolean"),
+      );
+      return { values: top(values, (a, b) => Number(a) - Number(b)), stats };
+    },
+
+    async numericFieldStats(range, field, signal) {
+      const numbers = within(range, signal)
+        .flatMap((one) => elements(one.event, field))
+        .filter((value) => typeof value === "number");
+      if (numbers.length === 0) return { min: null, avg: null, max: null, stats };
+      const sum = numbers.reduce((total, number) => total + number, 0);
+      const [min, max] = [numbers.reduce((a, b) => Math.min(a, b)), numbers.reduce((a, b) => Math.max(a, b))];
+      return { min, avg: sum / numbers.length, max, stats };
+    },
+
+    sql: () => Promise.reject(new StoreError("bad_request", "the oracle speaks no SQL")),
+
+    async projectStats(name) {
+      const { events } = project(name);
+      const bytesTotal = events.reduce((bytes, { event }) => bytes + Buffer.byteLength(JSON.stringify(event)), 0);
+      return { bytesTotal, eventsTotal: events.length };
+    },
+
+    tail(name, query) {
+      const selects = query === undefined ? () => true : compilePredicate(query, { nowMs: nowMs() });
+      const waiting: TailItem[] = [];
+      let wake = () => {};
+      let isOver = false;
+      const reader = (event: Event) => {
+        if (!selects(event)) return;
+        waiting.push({ event });
+        wake();
+      };
+      project(name).readers.add(reader);
+      const iterator: AsyncIterableIterator<TailItem> = {
+        [Symbol.asyncIterator]: () => iterator,
+        async next() {
+          while (waiting.length === 0 && !isOver) await new Promise<void>((resolve) => (wake = resolve));
+          const value = waiting.shift();
+          return value === undefined ? { value: undefined, done: true } : { value, done: false };
+        },
+        async return() {
+          isOver = true;
+          project(name).readers.delete(reader);
+          wake();
+          return { value: undefined, done: true };
+        },
+      };
+      return iterator;
+    },
+
+    async drop(name) {
+      projects.delete(name);
+    },
+    setRetention() {},
+    metrics: () => ({}),
+    async close() {},
+  };
+}
+
+interface Project {
+  readonly events: PlacedEvent[];
+  readonly ids: Set<string>;
+  readonly keys: Set<string>;
+  readonly readers: Set<(event: Event) => void>;
+}
+
+const stats = { durationMs: 0, bytesProcessed: 0, cacheHit: false };
+
+/** The caller's objects stay the caller's. */
+const stored = ({ timestamp, level, message, fields }: NewEvent, id: string): Event => ({
+  id,
+  timestamp: cutTimestamp(timestamp),
+  level,
+  message,
+  fields: JSON.parse(JSON.stringify(fields)),
+});
+
+/** The value that a field addresses, the elements of lists one by one. */
+function elements(event: Event, field: Target): unknown[] {
+  let value: unknown = field.at === "entry" ? event[field.name] : event.fields;
+  for (const key of field.at === "entry" ? [] : field.path) {
+    if (typeof value !== "object" || value === null || Array.isArray(value) !== (typeof key === "number")) return [];
+    value = Object.hasOwn(value, key) ? (value as Record<string | number, unknown>)[key] : undefined;
+  }
+  return Array.isArray(value) ? (value.flat(Number.POSITIVE_INFINITY) as unknown[]) : [value];
+}
+
+/** How many events hold each value, as a share of those that hold any. */
+function top<Value>(values: readonly (readonly Value[])[], compare: (a: Value, b: Value) => number) {
+  const holding = values.filter((list) => list.length > 0);
+  const counts = new Map<Value, number>();
+  for (const list of holding) for (const value of new Set(list)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .sort(([a, m], [b, n]) => n - m || compare(a, b))
+    .map(([value, count]) => ({ value, count, percent: count / holding.length }));
+}
