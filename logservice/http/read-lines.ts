@@ -1,5 +1,5 @@
 import { levelOf } from "../../grammar/query/index.ts";
-import { parseTimestamp } from "../../grammar/query/timestamp.ts";
+import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { RpcError } from "../rpc/error.ts";
@@ -37,7 +37,7 @@ function eventOf(line: string): Record<string, unknown> {
   const odd: Record<string, unknown> = {};
   const isLevel = typeof level === "string" && levelOf(level) !== undefined;
   if (level !== undefined && !isLevel) odd.level = level;
-  const isTime = typeof timestamp === "string" && parseTimestamp(timestamp) !== undefined;
+  const isTime = typeof timestamp === "string" && isStorableTimestamp(timestamp);
   if (timestamp !== undefined && !isTime) odd.timestamp = timestamp;
   const isId = typeof id === "string" && id.length <= 255;
   if (id !== undefined && !isId) odd.id = id;

@@ -1,5 +1,5 @@
 import { LEVEL_SPELLINGS, LEVELS, levelOf } from "../../grammar/query/index.ts";
-import { parseTimestamp } from "../../grammar/query/timestamp.ts";
+import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { RpcError } from "./error.ts";
@@ -63,7 +63,7 @@ function optionalText(value: unknown, place: string): string | undefined {
 function timeOf(value: unknown, place: string, now: string): string {
   const text = optionalText(value, place);
   if (text === undefined || isZeroTime(text)) return now;
-  if (text.length > MAX_TIME_LENGTH || parseTimestamp(text) === undefined) {
+  if (text.length > MAX_TIME_LENGTH || !isStorableTimestamp(text)) {
     throw new RpcError("invalid", `${place}: must be a time like 2026-01-31T12:00:00Z`);
   }
   return text;
