@@ -9,11 +9,11 @@ import { isTokenText, newToken, tokenHash } from "../logservice/access/token.ts"
 import { listAudit } from "../logservice/records/audit.ts";
 import { newId } from "../logservice/records/id.ts";
 import { openRecords } from "../logservice/records/open.ts";
-import { slugOf } from "../logservice/records/projects.ts";
 import { openSeal } from "../logservice/records/seal.ts";
 import { openSqlite } from "../logservice/records/sqlite.ts";
 import { readEvent } from "../logservice/rpc/read-events.ts";
 import { openApi } from "../schema/openapi.ts";
+import { projectIdOf } from "../schema/project-id.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
 import { SCOPES, startTestService } from "./support/service.ts";
 
@@ -33,7 +33,7 @@ t.test("slugs", (t) => {
     ["__proto__", "proto"],
     ["a".repeat(60), "a".repeat(48)],
   ];
-  for (const [name, slug] of rows) t.equal(slugOf(name), slug, name);
+  for (const [name, slug] of rows) t.equal(projectIdOf(name), slug, name);
   t.end();
 });
 

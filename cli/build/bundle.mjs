@@ -11,6 +11,11 @@ import { bundleLatePackage, lateFile, latePackages, requireLatePackages } from "
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
+/** They carry binaries of the platform, and only the log service needs them. */
+const nativePackages = ["libsql", "@duckdb/node-api"];
+const serviceProcesses = readdirSync(join(root, "logservice/events/duckdb")).filter((name) =>
+  name.endsWith("-process.ts"),
+);
 
 /**
  * `import("./commands/x.ts")` stays an import of the bundle beside: ./commands/x.cjs. So does the reader of tool.json
@@ -80,6 +85,7 @@ await build({
   outExtension: { ".js": ".cjs" },
   outdir,
   mainFields: ["module", "main"],
+  external: nativePackages,
   // fdir calls createRequire(import.meta.url), which CJS output leaves undefined; createRequire takes a path as well.
   define: { TOOL_VERSION: JSON.stringify(version), "import.meta.url": "__filename" },
   minifySyntax: true,
@@ -88,6 +94,23 @@ await build({
   // As require: Node would scan the whole text of an imported .cjs for the names that it exports, 50 ms of a command.
   supported: { "dynamic-import": false },
   plugins: [commandsByPath, sdkByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
+  logLevel: "warning",
+});
+
+// The processes of the events store lie beside the command that starts them, and are modules.
+await build({
+  entryPoints: serviceProcesses.map((name) => join(root, "logservice/events/duckdb", name)),
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "esm",
+  outdir: join(outdir, "commands"),
+  mainFields: ["module", "main"],
+  external: nativePackages,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // Packages in CommonJS require others.
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   logLevel: "warning",
 });
 

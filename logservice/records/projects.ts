@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { projectIdOf } from "../../schema/project-id.ts";
 import type { Project, ProjectInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../rpc/error.ts";
 import type { Tables } from "./tables.ts";
@@ -23,7 +24,7 @@ export async function addProject(db: Db, project: ProjectInput, now: string): Pr
     (await db.selectFrom("projects").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
   let { id = "" } = project;
   if (id === "") {
-    const slug = slugOf(project.name);
+    const slug = projectIdOf(project.name);
     id = slug;
     for (let number = 2; await taken(id); number++) id = `${slug}_${number}`;
   } else if (await taken(id)) {
@@ -52,19 +53,4 @@ export async function removeProject(db: Db, id: string): Promise<void> {
 function rowOf(project: ProjectInput) {
   const { name, description = "", retention = 0, location = "", mode = "structured" } = project;
   return { name, description, retention, location, mode };
-}
-
-/** Long names make long addresses. */
-const MAX_SLUG_LENGTH = 48;
-
-/** `My App (EU)` is `my_app_eu`. A name without a letter or digit of ASCII is `project`. */
-export function slugOf(name: string): string {
-  const slug = name
-    .normalize("NFKD")
-    .replace(/\p{M}+/gu, "")
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "_")
-    .slice(0, MAX_SLUG_LENGTH)
-    .replace(/^_+|_+$/g, "");
-  return slug || "project";
 }
