@@ -107,9 +107,11 @@ export const table = () =>
     .option("-c, --command", "Start the server with `command` instead", "")
     .option("-o, --open", "Open the browser when the app answers", false)
     .option("--address", "Listen on `address`, :3000 if none is given", "")
+    .option("--logs-url", "Send the log to the log service at `url`, too, with the token in TOOL_LOGS_TOKEN", "")
     .example("start")
     .example("start --address 127.0.0.1:8080 --open")
     .example("start --command 'node --watch app.js'")
+    .example("start --logs-url http://localhost:5000")
     .action(
       (flags): Run =>
         async (context) =>
@@ -200,7 +202,7 @@ export const table = () =>
           (await import("./commands/lsp.ts")).lsp(context, flags),
     )
 
-    .command("service init", "Make the data directory of a log service, and its first token, which is shown once")
+    .command("service init", "Make the data directory of a log service and its first token")
     .option("--data", "Keep everything in the folder `dir`", "")
     .example("service init --data /var/lib/logs")
     .example('service init --data logs --format json   # {"token": ...}')
@@ -216,18 +218,18 @@ export const table = () =>
     .option("--tls-cert", "Speak TLS with the certificate in `file` (PEM)", "")
     .option("--tls-key", "And the private key in `file` (PEM)", "")
     .example("service start --data /var/lib/logs")
-    .example("service start --data logs --address 0.0.0.0:443 --tls-cert c.pem --tls-key k.pem")
+    .example("service start --data d --address 0.0.0.0:443 --tls-cert c.pem --tls-key k.pem")
     .action(
       (flags): Run =>
         async (context) =>
           (await import("./commands/service.ts")).start(context, flags),
     )
 
-    .command("service token <action> [id]", "Make, list or remove tokens: add, ls, rm")
+    .command("service token <do> [id]", "Make, list or remove tokens: add, ls, rm")
     .option("--data", "The folder `dir` of the service", "")
     .option("--scope", "Of the token to add: `scope...` such as events:write, or all", "")
     .option("--description", "Of the token to add: where it is used, as `text`", "")
-    .example("service token add --data logs --scope events:write --description 'web servers'")
+    .example("service token add --data logs --scope events:write --description web")
     .example("service token ls --data logs")
     .example("service token rm tok_4h7 --data logs")
     .action(
@@ -236,7 +238,7 @@ export const table = () =>
           (await import("./commands/service.ts")).token(context, action, id, flags),
     )
 
-    .command("service backup <folder>", "Copy everything of a log service that does not run into a new folder")
+    .command("service backup <to>", "Copy a log service that does not run into a new folder")
     .option("--data", "The folder `dir` of the service", "")
     .example("service backup --data logs /backup/2026-01-31")
     .action(
@@ -245,7 +247,7 @@ export const table = () =>
           (await import("./commands/service.ts")).backup(context, folder, flags),
     )
 
-    .command("service restore <folder>", "Make a data directory of a backup")
+    .command("service restore <from>", "Make a data directory of a backup")
     .option("--data", "The folder `dir` to make", "")
     .example("service restore --data logs /backup/2026-01-31")
     .action(

@@ -20,6 +20,8 @@ export interface RpcClient {
     input: Operations[Name]["input"],
     options?: CallOptions,
   ): Promise<Operations[Name]["output"]>;
+  /** Stores the lines of a log: POST /ingest/<project>. */
+  ingest(project: string, lines: string, options?: CallOptions): Promise<void>;
   /** The answer to a GET with the token, once it is one of success. */
   get(path: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
 }
@@ -43,21 +45,29 @@ export class RpcFailure extends Error {
 export function rpcClient({ url, token, fetch: send = fetch }: RpcClientOptions): RpcClient {
   const base = url.replace(/\/+$/, "");
   const authorization = `Bearer ${token}`;
+  const post = async (path: string, type: string, body: string, { signal, idempotencyKey }: CallOptions) => {
+    const response = await send(`${base}${path}`, {
+      method: "POST",
+      headers: {
+        authorization,
+        "content-type": type,
+        ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+      },
+      body,
+      redirect: "error",
+      ...(signal !== undefined && { signal }),
+    });
+    if (!response.ok) throw await failureOf(response);
+    return response;
+  };
   return {
-    async call(name, input, { signal, idempotencyKey } = {}) {
-      const response = await send(`${base}/${name}`, {
-        method: "POST",
-        headers: {
-          authorization,
-          "content-type": "application/json",
-          ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
-        },
-        body: JSON.stringify(input),
-        redirect: "error",
-        ...(signal !== undefined && { signal }),
-      });
-      if (!response.ok) throw await failureOf(response);
+    async call(name, input, options = {}) {
+      const response = await post(`/${name}`, "application/json", JSON.stringify(input), options);
       return (response.status === 204 ? undefined : await response.json()) as never;
+    },
+
+    async ingest(project, lines, options = {}) {
+      await post(`/ingest/${encodeURIComponent(project)}`, "application/x-ndjson", lines, options);
     },
 
     async get(path, headers, signal) {

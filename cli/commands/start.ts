@@ -20,6 +20,7 @@ export interface StartFlags {
   readonly command: string;
   readonly open: boolean;
   readonly address: string;
+  readonly "logs-url": string;
 }
 
 const STAGE = "development";
@@ -42,6 +43,9 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   if ((await wantsFirstConfig(context)) && !(await writeFirstConfig(context))) return EXIT.interrupted;
   const project = await readProject(context, flags);
   if (project.code !== undefined) return project.code;
+  const service =
+    flags["logs-url"] === "" ? undefined : await serviceOf(context, flags["logs-url"], project.config.name);
+  if (service !== undefined && "message" in service) return context.misuse(service.message, service.hint);
 
   const stop = new AbortController();
   let stoppedBy: StopSignal | undefined;
@@ -66,8 +70,10 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     onError: (error) => void context.say(`warning: ${error.message}`),
   });
   const show = entryPrinter(context);
+  const shipper = service?.({ note: (text) => void context.say(`warning: ${text}`) });
   const log = (entries: readonly Entry[]) => {
     developmentLog.write(entries);
+    shipper?.write(entries);
     show(entries);
   };
 
@@ -101,10 +107,23 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     );
   } finally {
     await server?.close();
-    await developmentLog.close();
+    await Promise.all([developmentLog.close(), shipper?.close()]);
     release();
   }
   return stoppedBy === undefined || stoppedBy === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
+}
+
+/** Makes what sends entries to a log service, to the project of the app's name; or what is wrong with the address. */
+async function serviceOf(context: Context, url: string, name: string) {
+  const { projectIdOf } = await import("../../schema/project-id.ts");
+  const { serviceAddress } = await import("../service/service-address.ts");
+  const project = projectIdOf(name);
+  const address = await serviceAddress(context, url, project);
+  if ("message" in address) return address;
+  const { rpcClient } = await import("../../schema/rpc-client.ts");
+  const { shipEntries } = await import("../service/ship-entries.ts");
+  const client = rpcClient(address);
+  return ({ note }: { note: (text: string) => void }) => shipEntries({ client, project, name, note });
 }
 
 interface Project extends ResolvedProject {
