@@ -218,7 +218,7 @@ export const table = () =>
     .option("--tls-cert", "Speak TLS with the certificate in `file` (PEM)", "")
     .option("--tls-key", "And the private key in `file` (PEM)", "")
     .example("service start --data /var/lib/logs")
-    .example("service start --data d --address 0.0.0.0:443 --tls-cert c.pem --tls-key k.pem")
+    .example("service start --data d --address 0.0.0.0:443 --tls-cert c --tls-key k")
     .action(
       (flags): Run =>
         async (context) =>
