@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import polka from "polka";
 import { openApi } from "../schema/openapi.ts";
 import type { Operations, Scope } from "../schema/rpc.generated.ts";
+import { rpcReference } from "../schema/rpc-reference.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
 import { type Grant, grantOf } from "./access/tokens.ts";
 import { type InFlight, withBody } from "./http/body.ts";
@@ -55,6 +56,11 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
 
   const document = openApi(rpcSchema, version);
   get("/openapi.json", (response) => sendJson(response, 200, document));
+  const page = rpcReference(rpcSchema, version);
+  get("/reference", (response) => {
+    response.setHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+    sendText(response, 200, "text/html; charset=utf-8", page);
+  });
   get("/_health", (response) => sendJson(response, 200, { status: "ok" }));
   get("/_ready", async (response) => {
     if (stopping.aborted) throw new RpcError("unavailable", "the service is about to end");

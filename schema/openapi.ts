@@ -88,6 +88,7 @@ const OTHER_PATHS = {
     },
   },
   "/openapi.json": open("This document.", json({ type: "object" })),
+  "/reference": open("The reference for people.", { "text/html": { schema: { type: "string" } } }),
   "/_health": open("Whether the service runs.", json({ type: "object" })),
   "/_ready": open("Whether it can answer.", json({ type: "object" })),
   "/metrics": open("What it counts, for Prometheus.", { "text/plain": { schema: { type: "string" } } }),

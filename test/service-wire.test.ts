@@ -1,8 +1,12 @@
 // What goes over the wire, byte for byte where clients look at bytes: bodies, codings, zero values, numbers, names of
 // fields, browsers, retries, limits on both sides, slow clients.
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
+import { openEventsStore } from "../logservice/events/open.ts";
 import { type EventsStore, StoreError } from "../logservice/events/store.ts";
 import { LIMITS } from "../logservice/limits.ts";
 import { until } from "./support/cli.ts";
@@ -119,6 +123,7 @@ t.test("routes without a token", async (t) => {
     ["/_health", "application/json", '{"status":"ok"}'],
     ["/_ready", "application/json", '{"status":"ready"}'],
     ["/openapi.json", "application/json", '{"openapi":"3.1.0"'],
+    ["/reference", "text/html; charset=utf-8", "<!doctype html>"],
     [
       "/metrics",
       "text/plain; version=0.0.4",
@@ -612,4 +617,59 @@ t.test("slow and absurd clients", async (t) => {
   ];
   for (const [title, text, expected] of rows) t.match(await talk(text), expected, title);
   t.equal((await service.call("get_projects")).status, 200, "the service goes on");
+});
+
+t.test("the live tail", async (t) => {
+  // The oracle remembers nothing to resume from.
+  const directory = mkdtempSync(join(tmpdir(), "tool-events-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  const store = await openEventsStore({ directory });
+  const { service, project } = await withProject(t, { around: () => store, limits: { tailsPerToken: 2 } });
+  const add = (id: string, level = "info") =>
+    service.call("add_events", { project_id: project, events: [{ id, level, message: id }] });
+  const open = async (query: string, last?: string) => {
+    const socket = connect(service.running.port, "127.0.0.1");
+    t.teardown(() => socket.destroy());
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk;
+    });
+    const more = last === undefined ? "" : `Last-Event-ID: ${last}\r\n`;
+    socket.write(
+      `GET /tail?project_id=${project}&query=${encodeURIComponent(query)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.owner}\r\n${more}\r\n`,
+    );
+    await until("the head", () => text.includes("\r\n\r\n"));
+    return { socket, text: () => text, ids: () => [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id) };
+  };
+  await add("before");
+  const errors = await open("error");
+  t.match(errors.text(), /^HTTP\/1\.1 200 OK\r\nContent-Type: text\/event-stream\r\nCache-Control: no-store\r\n/);
+  await add("one", "error");
+  await add("two");
+  await add("three", "error");
+  await until("both errors", () => errors.ids().length === 2);
+  t.same(errors.ids(), ["one", "three"], "what the query selects, from now on");
+  t.match(
+    errors.text(),
+    /id: one\ndata: \{"id":"one","timestamp":"[^"]+","level":"error","message":"one","fields":\{\}\}\n\n/,
+  );
+  const resumed = await open("", "one");
+  await until("what came behind it", () => resumed.ids().length === 2);
+  t.same(resumed.ids(), ["two", "three"]);
+  const third = await open("");
+  t.match(third.text(), /^HTTP\/1\.1 429 /, "as many as a token may have");
+  resumed.socket.destroy();
+  await until("room for another", async () => (await open("")).text().startsWith("HTTP/1.1 200"));
+
+  const rows: [path: string, token: string, status: number][] = [
+    ["/tail", service.owner, 400],
+    ["/tail?project_id=nobody", service.owner, 404],
+    [`/tail?project_id=${project}&query=(`, service.owner, 400],
+    [`/tail?project_id=${project}`, await service.token(["events:write"]), 403],
+    [`/tail?project_id=${project}`, "", 401],
+  ];
+  for (const [path, token, status] of rows) {
+    const answer = await service.send({ method: "GET", path, headers: { authorization: `Bearer ${token}` } });
+    t.equal(answer.status, status, `${path} ${answer.text}`);
+  }
 });
