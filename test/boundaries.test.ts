@@ -68,6 +68,18 @@ t.test("the AWS SDK is imported below cli/aws only", (t) => {
   t.end();
 });
 
+t.test("DuckDB is imported below logservice/events only, and late", (t) => {
+  for (const folder of Object.keys(ALLOWED)) {
+    for (const { file, specifier } of importsOf(folder)) {
+      if (specifier !== "@duckdb/node-api") continue;
+      t.match(file, /^logservice\/events\//, `${file} imports ${specifier}`);
+      const source = readFileSync(join(root, file), "utf8");
+      t.notMatch(source, /^import (?!type ).*"@duckdb\/node-api"/m, `${file} loads it with the first store`);
+    }
+  }
+  t.end();
+});
+
 t.test("the LSP transport is imported by language-server/{node,browser}.ts only", (t) => {
   for (const { file, specifier } of importsOf("language-server")) {
     if (

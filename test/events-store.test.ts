@@ -328,49 +328,55 @@ for (const { name, open } of stores) {
 const at = (...path: string[]): Target => ({ at: "fields", path });
 
 t.test("DuckDB answers what the predicate does, on events of every kind", async (t) => {
-  const events = oddEvents(2000, 3, BEGIN_MS, 1500);
+  const events = oddEvents(500, 3, BEGIN_MS, 6000);
   const oracle = openOracle(nowMs);
-  await fill(oracle, events, 100);
+  await fill(oracle, events, 50);
   for (const { name, open } of stores.slice(1)) {
     const store = await open(t);
-    await fill(store, events, 100);
-    for (const query of [...searches.map(([query]) => query), ...odd]) {
+    await fill(store, events, 125);
+    for (const query of queries) {
       for (const [startMs, stopMs] of [
         [0, Date.parse("2100-01-01T00:00:00Z")],
         [BEGIN_MS + 123_456, BEGIN_MS + 2_000_000],
       ] as const) {
         const range = rangeOf(query, startMs, stopMs);
-        const narrow = rangeOf(query, BEGIN_MS, BEGIN_MS + 3_000_000);
+        const narrow = rangeOf(query, Math.max(startMs, BEGIN_MS), Math.min(stopMs, BEGIN_MS + 3_000_000));
         const ask = async (one: EventsStore) => ({
           count: (await one.count(range, never)).count,
           first: withoutMadeIds(await one.search(range, { limit: 50, order: "descending" }, never)),
           last: withoutMadeIds(await one.search(range, { limit: 50, order: "ascending" }, never)),
-          points: (await one.timeseries(narrow, 61, never)).points,
-          levels: (await one.levelTimeseries(narrow, 20, never)).points,
-          fields: (await one.discoveredFields(range, never)).fields,
-          texts: await each(
-            ["path", "stage", "tags", "mixed", "user.email"],
-            async (field) => (await one.stringFieldStats(range, at(...field.split(".")), 20, never)).values,
-          ),
-          own: await each(
-            ["level", "message"] as const,
-            async (name) => (await one.stringFieldStats(range, { at: "entry", name }, 5, never)).values,
-          ),
-          truths: await each(
-            ["cached", "mixed", "tags"],
-            async (field) => (await one.booleanFieldStats(range, at(field), never)).values,
-          ),
-          numbers: await each(["status", "duration", "mixed", "tags", "user.id"], async (field) => {
-            const { min, avg, max } = await one.numericFieldStats(range, at(...field.split(".")), never);
-            // Sums differ in their last digits by the order of the numbers.
-            return { min, avg: avg?.toPrecision(12), max };
-          }),
+          ...(queries.indexOf(query) % 4 !== (startMs === 0 ? 0 : 1) ? {} : await statistics(one, range, narrow)),
         });
         t.strictSame(await ask(store), await ask(oracle), `${name}: ${query || "everything"} from ${startMs}`);
       }
     }
   }
 });
+
+/** What is told of the events of a range, without sums' last digits, which differ by the order of the numbers. */
+async function statistics(one: EventsStore, range: Range, narrow: Range) {
+  return {
+    points: (await one.timeseries(narrow, 61, never)).points,
+    levels: (await one.levelTimeseries(narrow, 20, never)).points,
+    fields: (await one.discoveredFields(range, never)).fields,
+    texts: await each(
+      ["path", "stage", "tags", "mixed", "user.email"],
+      async (field) => (await one.stringFieldStats(range, at(...field.split(".")), 20, never)).values,
+    ),
+    own: await each(
+      ["level", "message"] as const,
+      async (name) => (await one.stringFieldStats(range, { at: "entry", name }, 5, never)).values,
+    ),
+    truths: await each(
+      ["cached", "mixed", "tags"],
+      async (field) => (await one.booleanFieldStats(range, at(field), never)).values,
+    ),
+    numbers: await each(["status", "duration", "mixed", "tags", "user.id"], async (field) => {
+      const { min, avg, max } = await one.numericFieldStats(range, at(...field.split(".")), never);
+      return { min, avg: avg?.toPrecision(12), max };
+    }),
+  };
+}
 
 const odd = [
   "mixed = 5",
@@ -395,6 +401,8 @@ const odd = [
   "not (error or warn) and user.email ~ /^user1/",
   'timestamp = "*+00:00"',
 ];
+
+const queries = [...searches.map(([query]) => query), ...odd];
 
 /** What a store names itself may be other than in another store. */
 function withoutMadeIds({ events }: { readonly events: readonly { readonly id: string }[] }) {

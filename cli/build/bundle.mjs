@@ -13,9 +13,6 @@ const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
 /** They carry binaries of the platform, and only the log service needs them. */
 const nativePackages = ["libsql", "@duckdb/node-api"];
-const serviceProcesses = readdirSync(join(root, "logservice/events/duckdb")).filter((name) =>
-  name.endsWith("-process.ts"),
-);
 
 /**
  * `import("./commands/x.ts")` stays an import of the bundle beside: ./commands/x.cjs. So does the reader of tool.json
@@ -76,6 +73,9 @@ await build({
     ),
     // Threads start from a file of their own.
     "commands/scan-worker": join(root, "cli/logs/scan-worker.ts"),
+    // So do processes, beside the command that holds the events store.
+    "commands/flusher-process": join(root, "logservice/events/duckdb/flusher-process.ts"),
+    "commands/sql-process": join(root, "logservice/events/sql/sql-process.ts"),
   },
   bundle: true,
   platform: "node",
@@ -94,23 +94,6 @@ await build({
   // As require: Node would scan the whole text of an imported .cjs for the names that it exports, 50 ms of a command.
   supported: { "dynamic-import": false },
   plugins: [commandsByPath, sdkByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
-  logLevel: "warning",
-});
-
-// The processes of the events store lie beside the command that starts them, and are modules.
-await build({
-  entryPoints: serviceProcesses.map((name) => join(root, "logservice/events/duckdb", name)),
-  bundle: true,
-  platform: "node",
-  target: "node20",
-  format: "esm",
-  outdir: join(outdir, "commands"),
-  mainFields: ["module", "main"],
-  external: nativePackages,
-  minifySyntax: true,
-  minifyWhitespace: true,
-  // Packages in CommonJS require others.
-  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   logLevel: "warning",
 });
 

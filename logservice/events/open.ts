@@ -16,6 +16,7 @@ import { lockDirectory } from "./lock.ts";
 import { addToPart, type NewestPart, newPart } from "./newest.ts";
 import { compareText } from "./order.ts";
 import { type Recent, recentIds, recentKeys } from "./recent.ts";
+import { SQL_LIMITS, type SqlLimits, SqlRunner } from "./sql/run-sql.ts";
 import {
   type EventsStore,
   type NewEvent,
@@ -39,6 +40,7 @@ export interface EventsStoreOptions {
   readonly reserveBytes?: number;
   /** Events that wait to be flushed before new ones are refused. */
   readonly maxWaitingEvents?: number;
+  readonly sqlLimits?: SqlLimits;
 }
 
 /** A segment of a hundred thousand events is made in a second or two, and its events in memory are some 100 MB. */
@@ -75,6 +77,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
   readonly #readers: Readers;
   readonly #flusher = new Flusher();
   readonly #live = new Live();
+  readonly #sql: SqlRunner;
   readonly #seenKeys: SeenKeys;
   readonly #projects: Map<string, Segments>;
   readonly #retention = new Map<string, number>();
@@ -102,6 +105,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
       flushEvents: FLUSH_EVENTS,
       reserveBytes: RESERVE_BYTES,
       maxWaitingEvents: MAX_WAITING_EVENTS,
+      sqlLimits: SQL_LIMITS,
       ...given,
     };
     const projects = new Map<string, Segments>();
@@ -139,6 +143,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     const store = new DuckDbEventsStore(options, unlock, journal, new Readers(engine), projects, sequence);
     store.#counts.tornBytes = damage.tornBytes;
     store.#counts.quarantined = damage.quarantined.length;
+    await store.#sql.open();
     await store.#restore(recovered);
     return store;
   }
@@ -157,6 +162,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     this.#readers = readers;
     this.#projects = projects;
     this.#sequence = sequence;
+    this.#sql = new SqlRunner(join(options.directory, "sql"), options.sqlLimits);
     this.#seenKeys = new SeenKeys(join(options.directory, "keys"));
     this.#parts = [newPart(journal.current)];
     this.#sweep = setInterval(() => void this.compact().catch(() => {}), SWEEP_MS);
@@ -262,8 +268,30 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
         : { min: found.min, avg: found.sum / found.count, max: found.max };
     });
 
-  async sql(): Promise<never> {
-    throw new StoreError("bad_request", "SQL is not offered here; use search and the statistics");
+  async sql(project: string, text: string, signal: AbortSignal) {
+    signal.throwIfAborted();
+    const beganMs = performance.now();
+    for (let tries = 1; ; tries++) {
+      const held = this.#projects.get(project)?.hold();
+      try {
+        const segments = held?.segments ?? [];
+        const pieces = this.#parts.flatMap(({ file, projects }) => {
+          const events = projects.get(project)?.events ?? [];
+          if (events.length === 0) return [];
+          const [first, last] = [events[0]!.sequence, events.at(-1)!.sequence];
+          return [{ path: file.path, project, first, last, events: events.length }];
+        });
+        const paths = segments.map(({ path }) => path);
+        const results = await this.#sql.run(text, paths, pieces, signal);
+        const bytesProcessed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+        return { results, stats: { durationMs: performance.now() - beganMs, bytesProcessed, cacheHit: false } };
+      } catch (error) {
+        // A journal file became segments before it was linked: its events are there now.
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT" || tries === 3) throw error;
+      } finally {
+        held?.release();
+      }
+    }
   }
 
   async projectStats(project: string) {
@@ -337,6 +365,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     await this.#journal.close();
     // What the flusher is at is in the journal, and done again after the next start.
     await this.#flusher.close();
+    await this.#sql.close();
     await this.#upkeep.catch(() => {});
     await this.#readers.close();
     await this.#unlock();

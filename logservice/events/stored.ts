@@ -24,7 +24,23 @@ export const madeId = (sequence: number) => sequence.toString(36).padStart(12, "
  * thousand times a second: q sequence, p project, t nanoseconds, i its own id, s its own spelling of the time, l level,
  * v severity, m message, f fields.
  */
-export function acceptEvent(
+export function acceptEvent(project: string, event: NewEvent, sequence: number): { stored: StoredEvent; line: string } {
+  const accepted = accept(project, event, sequence);
+  // JSON.stringify escapes halves of surrogate pairs, and of all that it escapes so only those begin with d. No UTF-8 has
+  // them, and DuckDB refuses the line.
+  if (!accepted.line.includes("\\ud")) return accepted;
+  return accept(project, wellFormed({ ...event, fieldsJson: undefined }) as NewEvent, sequence);
+}
+
+/** Halves of pairs become U+FFFD, in keys, too, as everywhere that UTF-8 is written. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === "string") return Buffer.from(value).toString();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [wellFormed(key), wellFormed(one)]));
+}
+
+function accept(
   project: string,
   { id, timestamp: written, level, message, fields, fieldsJson }: NewEvent,
   sequence: number,

@@ -4,6 +4,7 @@ import { type ColumnType, canBeColumn, columnOf } from "../../../grammar/query/s
 import { minuteOf } from "../instant.ts";
 import { readFrames } from "../journal/frame.ts";
 import { syncDirectory } from "../journal/journal.ts";
+import type { JournalPiece } from "../sql/sql-protocol.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { addToSummary, emptySummary, printSummary, type Summary } from "./summary.ts";
 
@@ -35,34 +36,48 @@ export async function buildFromJournal(
   journalPath: string,
   shares: readonly JournalShare[],
 ): Promise<SegmentFacts[]> {
-  await connection.run(
-    `create or replace temp table lines (${Object.entries(LINE)
-      .map(([k, v]) => `${k} ${v}`)
-      .join(", ")})`,
-  );
   try {
-    const columns = `{${Object.entries(LINE)
-      .map(([name, type]) => `${name}: '${type}'`)
-      .join(", ")}}`;
-    await connection.run(
-      `insert into lines select * from read_json(${quoted(journalPath)}, format = 'newline_delimited',
-        ignore_errors = true, maximum_object_size = ${MAX_LINE_BYTES}, columns = ${columns}) where q is not null`,
-    );
+    await loadLines(connection, journalPath);
     const built: SegmentFacts[] = [];
     let isRedone = false;
     for (const share of shares) {
-      const select = () => events(`lines where p = ${quoted(share.project)} and q >= ${share.fromSequence}`);
-      if (!isRedone && (await countOf(connection, select())) !== share.events) {
+      const select = events(`lines where p = ${quoted(share.project)} and q >= ${share.fromSequence}`);
+      if (!isRedone && (await countOf(connection, select)) !== share.events) {
         // One line that DuckDB cannot read is left out, and may take others with it: each by itself, then.
         await insertRowByRow(connection, journalPath);
         isRedone = true;
       }
-      built.push(await build(connection, select(), share.path, share.events));
+      built.push(await build(connection, select, share.path, share.events));
     }
     return built;
   } finally {
     await connection.run("drop table if exists lines");
   }
+}
+
+/** Puts a part of a journal file, which may still be written behind it, into a table of the columns of segments. */
+export async function loadPiece(
+  connection: DuckDBConnection,
+  { path, project, first, last, events: count }: JournalPiece,
+  table: string,
+): Promise<void> {
+  await loadLines(connection, path);
+  const select = events(`lines where p = ${quoted(project)} and q between ${first} and ${last}`);
+  if ((await countOf(connection, select)) !== count) await insertRowByRow(connection, path);
+  await connection.run(`insert into ${table} ${select}`);
+  await connection.run("drop table lines");
+}
+
+async function loadLines(connection: DuckDBConnection, journalPath: string): Promise<void> {
+  const entries = Object.entries(LINE);
+  await connection.run(
+    `create or replace temp table lines (${entries.map(([name, type]) => `${name} ${type}`).join(", ")})`,
+  );
+  const columns = `{${entries.map(([name, type]) => `${name}: '${type}'`).join(", ")}}`;
+  await connection.run(
+    `insert into lines select * from read_json(${quoted(journalPath)}, format = 'newline_delimited',
+      ignore_errors = true, maximum_object_size = ${MAX_LINE_BYTES}, columns = ${columns}) where q is not null`,
+  );
 }
 
 /** Makes one segment of several. */

@@ -9,14 +9,15 @@ import type { JobAnswer, JobRequest } from "./worker-protocol.ts";
 setPriority(10);
 
 // Both halve the memory that the allocator keeps between segments.
-const engine = await openDuckDb(":memory:", {
+const opened = openDuckDb(":memory:", {
   threads: "2",
   memory_limit: "1GB",
   allocator_flush_threshold: "8MB",
   allocator_bulk_deallocation_flush_threshold: "16MB",
   autoinstall_known_extensions: "false",
-});
-const connection = await engine.connect();
+}).then((engine) => engine.connect());
+// Said with the first job.
+opened.catch(() => {});
 
 let last: Promise<void> = Promise.resolve();
 process.on("message", (request: JobRequest) => {
@@ -32,6 +33,7 @@ process.on("message", (request: JobRequest) => {
 process.on("disconnect", () => process.exit(0));
 
 async function work(job: JobRequest) {
+  const connection = await opened;
   if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.shares);
   return [await buildFromSegments(connection, job.paths, job.path, job.events)];
 }

@@ -1,7 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { processFile } from "../process-file.ts";
 import type { SegmentFacts } from "./build.ts";
 import type { Job, JobAnswer, JobRequest } from "./worker-protocol.ts";
 
@@ -42,7 +40,9 @@ export class Flusher {
   }
 
   #start(): ChildProcess {
-    const child = fork(processFile("flusher-process"), [], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const child = fork(processFile("flusher-process", import.meta.url), [], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
     const idle = () => {
       child.unref();
       child.channel?.unref();
@@ -67,11 +67,4 @@ export class Flusher {
     for (const { reject } of this.#jobs.values()) reject(error);
     this.#jobs.clear();
   }
-}
-
-/** The file of a process of ours: beside this one as compiled, beside the bundle where this is a part of one. */
-export function processFile(name: string): string {
-  const here = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : import.meta.url;
-  const compiled = join(dirname(here), `${name}.js`);
-  return existsSync(compiled) ? compiled : join(dirname(here), `${name}.cjs`);
 }

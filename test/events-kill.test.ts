@@ -1,0 +1,22 @@
+// A store that is killed under load, again and again: CRASH_ROUNDS times (20), drawn by CRASH_SEED.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { crashLoop } from "./support/events/crash-loop.ts";
+
+const rounds = Number(process.env.CRASH_ROUNDS ?? 20);
+const seed = Number(process.env.CRASH_SEED ?? 1);
+const timeout = 60_000 + rounds * 5000;
+
+t.setTimeout(timeout);
+
+t.test(`killed ${rounds} times: each acknowledged batch is there once and whole`, { timeout }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "events-kill-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const { acknowledged, kept, segments, tornBytes, wrong } = await crashLoop(directory, rounds, seed);
+  t.strictSame(wrong, []);
+  // Else nothing was tested.
+  t.ok(acknowledged > rounds * 5 && kept >= acknowledged && segments > 0, `${acknowledged} ${kept} ${segments}`);
+  t.comment(`${acknowledged} batches acknowledged, ${kept} kept, ${segments} segments, ${tornBytes} torn bytes cut`);
+});

@@ -1,0 +1,134 @@
+// Random queries with events made to nearly match them, as segments and as SQL over these, against the predicate.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { readEntryLine } from "../../../cli/logs/entry-line.ts";
+import { compilePredicate, levelOf, printQuery, type Query } from "../../../grammar/query/index.ts";
+import { querySql } from "../../../grammar/query/sql/query-sql.ts";
+import { buildFromJournal } from "../../../logservice/events/duckdb/build.ts";
+import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
+import { Readers } from "../../../logservice/events/duckdb/readers.ts";
+import { readSegment } from "../../../logservice/events/duckdb/segments.ts";
+import { columnsOf, fromFiles } from "../../../logservice/events/duckdb/source.ts";
+import { firstNanosecond, isStorableTimestamp } from "../../../logservice/events/instant.ts";
+import { Journal } from "../../../logservice/events/journal/journal.ts";
+import { acceptEvent, type StoredEvent } from "../../../logservice/events/stored.ts";
+import { queries } from "../query-arbitrary.ts";
+import { generator, NOW_MS, nearLines } from "../scan-fuzz.ts";
+
+export interface Translated {
+  readonly queries: number;
+  readonly pairs: number;
+  readonly selected: number;
+  /** Queries that SQL says exactly. */
+  readonly exact: number;
+  /** Columns of their own that the segments had. */
+  readonly columns: number;
+  /** Query, event, and what was said of it. */
+  readonly wrong: readonly string[];
+}
+
+/** Ten queries share a segment of a hundred events, so that each is also asked of the others' events. */
+const QUERIES_PER_SEGMENT = 10;
+
+export async function compareSql(count: number, seed: number): Promise<Translated> {
+  const random = generator(seed);
+  const directory = await mkdtemp(join(tmpdir(), "sql-fuzz-"));
+  const engine = await openDuckDb(":memory:", { threads: "1" });
+  const readers = new Readers(engine);
+  const connection = await engine.connect();
+  const { journal } = await Journal.open(join(directory, "journal"), () => 1);
+  const wrong: string[] = [];
+  let [asked, pairs, selected, exact, columns, sequence] = [0, 0, 0, 0, 0, 1];
+  try {
+    while (asked < count) {
+      const some = fc.sample(queries, { numRuns: QUERIES_PER_SEGMENT, seed: seed + asked });
+      // In half of the segments each path has values of one type, and thereby a column.
+      const isTidy = random() < 0.5;
+      const accepted = some
+        .flatMap((query) => nearLines(query, random))
+        .map((line) => acceptEvent("app", storable(line, isTidy), sequence++));
+      const file = journal.current;
+      await journal.write(
+        {
+          sequence: sequence - accepted.length,
+          project: "app",
+          lines: accepted.length,
+          atMs: 0,
+          key: undefined,
+          isDrop: false,
+        },
+        accepted.map(({ line }) => line).join(""),
+        () => {},
+      );
+      await journal.rotate(
+        () => sequence,
+        () => {},
+      );
+      const path = join(directory, `${asked}.parquet`);
+      const share = { project: "app", fromSequence: 1, events: accepted.length, path };
+      const [facts] = await buildFromJournal(connection, file.path, [share]);
+      const segment = await readSegment(facts!, 0, 0);
+      columns += segment.columns.size;
+      const events = accepted.map(({ stored }) => stored);
+      for (const query of some) {
+        const options = { nowMs: NOW_MS, columns: columnsOf(segment), firstInstant: firstNanosecond };
+        const { upper, lower } = querySql(query, options);
+        const said = new Map<number, { upper: boolean; lower: boolean }>();
+        await readers.run(
+          `select q::double, ${upper.text}, ${lower.text} from ${fromFiles([segment])}`,
+          [...upper.values, ...lower.values],
+          new AbortController().signal,
+          ([sequences, uppers, lowers]) =>
+            sequences!.forEach((one, i) => {
+              said.set(one as number, { upper: uppers![i] as boolean, lower: lowers![i] as boolean });
+            }),
+        );
+        const selects = compilePredicate(query, { nowMs: NOW_MS });
+        for (const stored of events) {
+          const expected = selects(stored.event);
+          const one = said.get(stored.sequence);
+          pairs++;
+          if (expected) selected++;
+          const isRight = one !== undefined && (expected ? one.upper === true : one.lower === false);
+          const isLost = upper === lower && one?.upper !== expected;
+          if (!isRight || isLost) wrong.push(shown(query, stored, expected, one, upper.text));
+        }
+        asked++;
+        if (upper === lower) exact++;
+      }
+      await rm(path);
+    }
+  } finally {
+    await readers.close();
+    await journal.close();
+    await rm(directory, { recursive: true });
+  }
+  return { queries: asked, pairs, selected, exact, columns, wrong };
+}
+
+const shown = (query: Query, { event }: StoredEvent, expected: boolean, said: unknown, text: string) =>
+  `${printQuery(query)} | ${JSON.stringify(event)} | expected ${expected}, ${JSON.stringify(said)} | ${text}`;
+
+/** An entry as the log service takes it: known levels, storable times, UTF-8. */
+function storable(line: string, isTidy: boolean) {
+  const { entry } = readEntryLine(line);
+  const { id, timestamp, level, message, fields } = entry;
+  return {
+    ...(id && { id }),
+    timestamp: isStorableTimestamp(timestamp) ? timestamp : "2024-05-01T11:00:00.000Z",
+    level: levelOf(level) === undefined ? "info" : level,
+    message,
+    fields: Array.isArray(fields) ? {} : isTidy ? (tidied(fields) as typeof fields) : fields,
+  };
+}
+
+/** Scalars as they stand where their key's length says so; everything else of the key becomes a text, number or boolean. */
+function tidied(value: unknown, key = ""): unknown {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, tidied(one, key)]));
+  }
+  if (key.length % 3 === 0) return typeof value === "number" ? value : String(value).length;
+  return key.length % 3 === 1 ? String(value) : value === true || String(value).length % 2 === 0;
+}
