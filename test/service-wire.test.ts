@@ -1,12 +1,8 @@
 // What goes over the wire, byte for byte where clients look at bytes: bodies, codings, zero values, numbers, names of
 // fields, browsers, retries, limits on both sides, slow clients.
-import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
-import { openEventsStore } from "../logservice/events/open.ts";
 import { type EventsStore, StoreError } from "../logservice/events/store.ts";
 import { LIMITS } from "../logservice/limits.ts";
 import { until } from "./support/cli.ts";
@@ -621,10 +617,7 @@ t.test("slow and absurd clients", async (t) => {
 
 t.test("the live tail", async (t) => {
   // The oracle remembers nothing to resume from.
-  const directory = mkdtempSync(join(tmpdir(), "tool-events-"));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
-  const store = await openEventsStore({ directory });
-  const { service, project } = await withProject(t, { around: () => store, limits: { tailsPerToken: 2 } });
+  const { service, project } = await withProject(t, { engine: "duckdb", limits: { tailsPerToken: 2 } });
   const add = (id: string, level = "info") =>
     service.call("add_events", { project_id: project, events: [{ id, level, message: id }] });
   const open = async (query: string, last?: string) => {

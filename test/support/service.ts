@@ -1,10 +1,11 @@
-// The service in this process: real records in a folder, real HTTP on loopback, events in the oracle.
+// The service in this process: real records in a folder, real HTTP on loopback, events in the oracle or the real store.
 import { mkdtempSync, rmSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { addToken } from "../../logservice/access/tokens.ts";
+import { openEventsStore } from "../../logservice/events/open.ts";
 import type { EventsStore } from "../../logservice/events/store.ts";
 import type { Limits } from "../../logservice/limits.ts";
 import { openRecords, type Records } from "../../logservice/records/open.ts";
@@ -49,14 +50,17 @@ export async function startTestService(
   options: {
     readonly limits?: Partial<Limits>;
     readonly nowMs?: () => number;
-    /** Stands around the oracle: what another store would do. */
+    /** Where events lie; the oracle unless told otherwise. */
+    readonly engine?: "oracle" | "duckdb";
+    /** Stands around the store: what another one would do. */
     readonly around?: (events: EventsStore) => EventsStore;
   } = {},
 ): Promise<TestService> {
   const directory = mkdtempSync(join(tmpdir(), "tool-service-"));
   const { nowMs = Date.now, limits = {}, around = (events) => events } = options;
   const records = await openRecords(directory);
-  const events = around(openOracle(nowMs));
+  const isReal = options.engine === "duckdb";
+  const events = around(isReal ? await openEventsStore({ directory: join(directory, "events") }) : openOracle(nowMs));
   const logged: string[] = [];
   const running = await startService({
     records,
@@ -70,7 +74,7 @@ export async function startTestService(
   });
   t.teardown(async () => {
     await running.close();
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   });
   const token = async (scopes: readonly Scope[]) =>
     (await addToken(records.db, { scopes }, new Date(nowMs()).toISOString())).secret;
