@@ -13,7 +13,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-const MAY_HOLD_LARGE_NUMBERS = /\d{16}|[eE]\+?\d{3}/;
+/** Sixteen digits that do not follow a point: fractions are often as long. */
+const MAY_HOLD_LARGE_NUMBERS = /(?<![.\d])\d{16}|[eE]\+?\d{3}/;
 
 /** Text that is no JSON stays none: only whole numbers are touched, and quotes go around what was one token before. */
 function quoteLargeNumbers(text: string): string {

@@ -102,8 +102,11 @@ function countKeys(value: object, depth: number, place: string): number {
 
 /** A half of a surrogate pair, which UTF-8 cannot hold, is the replacement character. */
 function wellFormed(text: string): string {
+  if (!SURROGATE.test(text)) return text;
   return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
 }
+
+const SURROGATE = /[\ud800-\udfff]/;
 
 function allWellFormed(value: unknown): unknown {
   if (typeof value === "string") return wellFormed(value);
