@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const example = "examples/node-server";
+const dataFolder = ".tool/service";
+const tokenFile = ".tool/service.token";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -69,24 +71,30 @@ function hash(paths) {
   return sum.digest("hex");
 }
 
-/** The example app behind the proxy, and three things to try once it answers. */
-function start(args) {
+/** The example app behind the proxy, beside a log service that gets its log, and what to try once it answers. */
+async function start(args) {
   const cli = "node dist/bin/cli.cjs";
-  const child = spawn(process.execPath, ["dist/bin/cli.cjs", "-C", example, "start", ...args], {
-    cwd: root,
-    stdio: ["inherit", "inherit", "inherit", "ipc"],
-  });
+  const service = await startService();
+  const child = spawn(
+    process.execPath,
+    ["dist/bin/cli.cjs", "-C", example, "start", ...(service ? ["--logs-url", service.url] : []), ...args],
+    {
+      cwd: root,
+      stdio: ["inherit", "inherit", "inherit", "ipc"],
+      env: service ? { ...process.env, TOOL_LOGS_TOKEN: service.token } : process.env,
+    },
+  );
   child.on("message", (message) => {
     if (message?.type !== "listening") return;
     const url = message.url.replace(/\/$/, "");
     console.log(`
   The app of ${example} answers at ${url}
-
+${service ? `  Its log is kept by the log service at ${service.url}\n` : ""}
   Try, in another terminal of this folder:
     curl -i '${url}/api/orders/42?fail=1'
     ${cli} -C ${example} logs 'status >= 400'
     ${cli} -C ${example} logs -f
-`);
+${service ? `    TOOL_LOGS_TOKEN=$(cat ${tokenFile}) ${cli} -C ${example} logs --service ${service.url} -f\n` : ""}`);
   });
   // Ctrl-C reaches the child by the terminal's process group; this process only waits for it to finish.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
@@ -94,5 +102,59 @@ function start(args) {
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     });
   }
-  child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
+  child.on("exit", async (code, signal) => {
+    // After the app, whose last entries it still takes.
+    await service?.stop();
+    process.exit(code ?? (signal === "SIGINT" ? 130 : 1));
+  });
+}
+
+/** The log service on :5000 or the next free port, with its data below .tool; undefined where it cannot run here. */
+async function startService() {
+  const isMade = existsSync(join(root, dataFolder, "records.sqlite"));
+  const made = runTool(
+    isMade
+      ? ["service", "token", "add", "--scope", "all", "--description", "npm start", "--data", dataFolder]
+      : ["service", "init", "--data", dataFolder],
+    !isMade || !existsSync(join(root, tokenFile)),
+  );
+  if (made === undefined) return undefined;
+  if (made !== "") writeFileSync(join(root, tokenFile), made, { mode: 0o600 });
+  // A group of its own: Ctrl-C must not end it before the app has sent its last entries.
+  const child = spawn(process.execPath, ["dist/bin/cli.cjs", "service", "start", "--data", dataFolder], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    detached: process.platform !== "win32",
+  });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    said += text;
+  });
+  const ended = new Promise((done) => child.once("exit", () => done(undefined)));
+  const url = await Promise.race([ended, new Promise((done) => child.once("message", ({ url }) => done(url)))]);
+  if (url === undefined) {
+    console.log(`The log service does not run here, the app does without it: ${said.trim()}`);
+    return undefined;
+  }
+  child.stderr.on("data", (text) => process.stderr.write(text));
+  return {
+    url,
+    token: readFileSync(join(root, tokenFile), "utf8"),
+    async stop() {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** What a command of ours prints, as one line; "" where it is not wanted, undefined where it failed, which is said. */
+function runTool(words, isWanted) {
+  if (!isWanted) return "";
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["dist/bin/cli.cjs", ...words], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  if (status === 0) return stdout.trim();
+  console.log(`The log service does not run here, the app does without it: ${stderr.trim()}`);
+  return undefined;
 }

@@ -133,9 +133,11 @@ export const table = () =>
     .option("-c, --command", "Start the server with `command` instead", "")
     .option("-o, --open", "Open the browser when the app answers", false)
     .option("--address", "Listen on `address`, :3000 if none is given", "")
+    .option("--logs-url", "Send the log to the log service at `url`, too, with the token in TOOL_LOGS_TOKEN", "")
     .example("start")
     .example("start --address 127.0.0.1:8080 --open")
     .example("start --command 'node --watch app.js'")
+    .example("start --logs-url http://localhost:5000")
     .action(
       (flags): Run =>
         async (context) =>
@@ -151,6 +153,8 @@ export const table = () =>
     .option("-n, --limit", "Only the newest `number` entries; of files, and with -f, the first", "")
     .option("--count", "Print only how many entries there are", false)
     .option("--file", "Read a `path...`: a file, plain or gzip, a quoted glob, or - for stdin", "")
+    .option("--service", "Ask the log service at `url`, with the token in TOOL_LOGS_TOKEN", "")
+    .option("--project", "Of the service's project `id`; tool.json's name says which if none is given", "")
     .example("logs error                       # responses with status 5xx too")
     .example("logs 'status >= 400 duration > 1s'")
     .example("logs 'method in (POST, PUT) and not path = /health'")
@@ -159,6 +163,7 @@ export const table = () =>
     .example("logs @slow                       # a query of logs.queries in tool.json")
     .example("logs --file 'logs/*.ndjson*' --format json 'size > 1mb'")
     .example("logs --count -S 1h 'status >= 500'")
+    .example("logs --service http://localhost:5000 -f 'status >= 500'")
     .action(
       (query, flags): Run =>
         async (context) =>
@@ -222,6 +227,60 @@ export const table = () =>
       (flags): Run =>
         async (context) =>
           (await import("./commands/lsp.ts")).lsp(context, flags),
+    )
+
+    .command("service init", "Make the data directory of a log service and its first token")
+    .option("--data", "Keep everything in the folder `dir`", "")
+    .example("service init --data /var/lib/logs")
+    .example('service init --data logs --format json   # {"token": ...}')
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/service.ts")).init(context, flags),
+    )
+
+    .command("service start", "Run the log service on this machine")
+    .option("--data", "The folder `dir` that tool service init made", "")
+    .option("--address", "Listen on `address`, :5000 if none is given; other machines need TLS", "")
+    .option("--tls-cert", "Speak TLS with the certificate in `file` (PEM)", "")
+    .option("--tls-key", "And the private key in `file` (PEM)", "")
+    .example("service start --data /var/lib/logs")
+    .example("service start --data d --address 0.0.0.0:443 --tls-cert c --tls-key k")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/service.ts")).start(context, flags),
+    )
+
+    .command("service token <do> [id]", "Make, list or remove tokens: add, ls, rm")
+    .option("--data", "The folder `dir` of the service", "")
+    .option("--scope", "Of the token to add: `scope...` such as events:write, or all", "")
+    .option("--description", "Of the token to add: where it is used, as `text`", "")
+    .example("service token add --data logs --scope events:write --description web")
+    .example("service token ls --data logs")
+    .example("service token rm tok_4h7 --data logs")
+    .action(
+      (action, id, flags): Run =>
+        async (context) =>
+          (await import("./commands/service.ts")).token(context, action, id, flags),
+    )
+
+    .command("service backup <to>", "Copy a log service that does not run into a new folder")
+    .option("--data", "The folder `dir` of the service", "")
+    .example("service backup --data logs /backup/2026-01-31")
+    .action(
+      (folder, flags): Run =>
+        async (context) =>
+          (await import("./commands/service.ts")).backup(context, folder, flags),
+    )
+
+    .command("service restore <from>", "Make a data directory of a backup")
+    .option("--data", "The folder `dir` to make", "")
+    .example("service restore --data logs /backup/2026-01-31")
+    .action(
+      (folder, flags): Run =>
+        async (context) =>
+          (await import("./commands/service.ts")).restore(context, folder, flags),
     )
 
     .command("docs", "Open the reference of tool.json")

@@ -1,4 +1,4 @@
-// Makes tool.schema.json into types, a validator and embedded text. Run by `npm run generate`; the one file of this
+// Makes tool.schema.json into types, a validator and embedded text, and rpc.schema.json likewise. Run by `npm run generate`; the one file of this
 // folder that touches the disk.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { build } from "esbuild";
 import { compile, type JSONSchema } from "json-schema-to-typescript";
+import { generateRpc } from "./generate-rpc.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -18,6 +19,9 @@ const schema: Schema = JSON.parse(readFileSync(join(folder, "tool.schema.json"),
 write("config.generated.ts", await types());
 write("validate.generated.js", await validator());
 write("tool-schema.generated.ts", `${BANNER}\n\nexport const toolSchema: object = ${JSON.stringify(schema)};\n`);
+
+const rpc = JSON.parse(readFileSync(join(folder, "rpc.schema.json"), "utf8"));
+for (const [name, text] of Object.entries(await generateRpc(rpc, folder))) write(name, text);
 
 function types(): Promise<string> {
   return compile(withoutSiblingsOfRef(schema) as JSONSchema, "Config", {

@@ -11,6 +11,8 @@ import { bundleLatePackage, lateFile, latePackages, requireLatePackages } from "
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
+/** They carry binaries of the platform, and only the log service needs them. */
+const nativePackages = ["libsql", "@duckdb/node-api"];
 
 /**
  * `import("./commands/x.ts")` stays an import of the bundle beside: ./commands/x.cjs. So does the reader of tool.json
@@ -83,8 +85,7 @@ await build({
   outExtension: { ".js": ".cjs" },
   outdir,
   mainFields: ["module", "main"],
-  // A binary for each platform, which only the log service loads.
-  external: ["@duckdb/node-api"],
+  external: nativePackages,
   // fdir calls createRequire(import.meta.url), which CJS output leaves undefined; createRequire takes a path as well.
   define: { TOOL_VERSION: JSON.stringify(version), "import.meta.url": "__filename" },
   minifySyntax: true,

@@ -17,6 +17,8 @@ export interface LogsFlags {
   readonly count: boolean;
   /** sade answers one path as text, several as an array. */
   readonly file: string | readonly string[];
+  readonly service: string;
+  readonly project: string;
 }
 
 /** `tool logs [query]`: the entries that the query selects, as text on a terminal, else as JSON lines. */
@@ -31,6 +33,9 @@ export async function logs(context: Context, words: string | undefined, flags: L
     bounds[name] = bound.timeMs;
   }
 
+  if (flags.project !== "" && flags.service === "") {
+    return context.misuse("--project names a project of a log service", "give --service, too");
+  }
   const limit = flags.limit === "" ? Number.POSITIVE_INFINITY : Number(flags.limit);
   if (flags.limit !== "" && !/^[1-9]\d{0,14}$/.test(flags.limit)) {
     return context.misuse(`--limit ${JSON.stringify(flags.limit)}: no number of entries`, "write --limit 20");
@@ -65,6 +70,9 @@ export async function logs(context: Context, words: string | undefined, flags: L
     sinceMs: bounds.since,
     untilMs: bounds.until,
     query: query.value,
+    limit,
+    service: flags.service,
+    project: flags.project,
   });
   if ("message" in chosen) return context.misuse(chosen.message, chosen.hint);
   if (chosen.source.note !== undefined) await context.say(chosen.source.note);

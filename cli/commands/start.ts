@@ -21,6 +21,7 @@ export interface StartFlags {
   readonly command: string;
   readonly open: boolean;
   readonly address: string;
+  readonly "logs-url": string;
 }
 
 const STAGE = "development";
@@ -43,6 +44,9 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   if ((await wantsFirstConfig(context)) && !(await writeFirstConfig(context))) return EXIT.interrupted;
   const project = await readProject(context, flags);
   if (project.code !== undefined) return project.code;
+  const service =
+    flags["logs-url"] === "" ? undefined : await serviceOf(context, flags["logs-url"], project.config.name);
+  if (service !== undefined && "message" in service) return context.misuse(service.message, service.hint);
 
   const stop = new AbortController();
   let stoppedBy: StopSignal | undefined;
@@ -68,8 +72,10 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   const view = entryView(io.stdout, { textOf: entryText(context), nowMs: io.nowMs });
   // Not awaited: a reader that has stopped reading holds up nothing else.
   const note = (text: string) => (context.format === "json" ? void context.say(text) : view.say(text));
+  const shipper = service?.({ note: (text) => void context.say(`warning: ${text}`) });
   const log = (entries: readonly Entry[]) => {
     developmentLog.write(entries);
+    shipper?.write(entries);
     view.show(entries);
   };
 
@@ -104,13 +110,26 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     );
   } finally {
     await server?.close();
-    await developmentLog.close();
+    await Promise.all([developmentLog.close(), shipper?.close()]);
     release();
   }
   const code = stoppedBy === undefined || stoppedBy === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
   // Nobody reads what is still to be shown, and nobody might for ever.
   if (!(await view.close())) io.exitNow(code);
   return code;
+}
+
+/** Makes what sends entries to a log service, to the project of the app's name; or what is wrong with the address. */
+async function serviceOf(context: Context, url: string, name: string) {
+  const { projectIdOf } = await import("../../schema/project-id.ts");
+  const { serviceAddress } = await import("../service/service-address.ts");
+  const project = projectIdOf(name);
+  const address = await serviceAddress(context, url, project);
+  if ("message" in address) return address;
+  const { rpcClient } = await import("../../schema/rpc-client.ts");
+  const { shipEntries } = await import("../service/ship-entries.ts");
+  const client = rpcClient(address);
+  return ({ note }: { note: (text: string) => void }) => shipEntries({ client, project, name, note });
 }
 
 interface Project extends ResolvedProject {

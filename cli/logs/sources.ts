@@ -27,8 +27,8 @@ export type Input = PlainFile | AsyncIterable<Block>;
 export type Chosen = { readonly source: Source } | { readonly message: string; readonly hint?: string };
 
 /**
- * `--file` before stdin (a FIFO or a regular file, and nothing followed) before the log of the deployed app, joined with
- * the development log, before that alone.
+ * `--file` before `--service` before stdin (a FIFO or a regular file, and nothing followed) before the log of the deployed
+ * app, joined with the development log, before that alone.
  */
 export async function chooseSource(
   context: Context,
@@ -39,10 +39,15 @@ export async function chooseSource(
     readonly sinceMs: number | undefined;
     readonly untilMs: number | undefined;
     readonly query: Query;
+    readonly limit: number;
+    /** The address of a log service; blank where none is meant. */
+    readonly service: string;
+    readonly project: string;
   },
 ): Promise<Chosen> {
   const { files, follow, sinceMs } = asked;
   if (files.length > 0) return fileSource(context, files, follow, sinceMs);
+  if (asked.service !== "") return (await import("./service-source.ts")).serviceSource(context, asked);
   if (!follow && stdinHoldsData()) {
     const totalBytes = fstatSync(0).isFile() ? fstatSync(0).size : undefined;
     return {

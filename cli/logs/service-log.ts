@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Event } from "../../schema/rpc.generated.ts";
+import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.ts";
+import type { ServiceAddress } from "../service/service-address.ts";
+import { type Block, LineBlocks } from "./line-blocks.ts";
+import { InputError } from "./read-files.ts";
+
+export interface AskedOfService {
+  readonly address: ServiceAddress;
+  /** As the service reads it; blank selects everything. */
+  readonly query: string;
+  readonly startMs: number;
+  readonly stopMs: number;
+  /** So many of the newest; infinite where all are asked for. */
+  readonly limit: number;
+  readonly onDropped: (count: number | null) => void;
+  readonly onTrouble: (message: string) => void;
+}
+
+/** What one answer holds: large enough that answers do not count, small enough to be shown soon. */
+const PAGE = 1_000;
+
+/** The events of a period, oldest first, as lines of JSON. */
+export async function* searchService(asked: AskedOfService, signal: AbortSignal): AsyncGenerator<Block> {
+  const lines = new LineBlocks();
+  for await (const events of pages(asked, signal)) yield* lines.push(linesOf(events));
+}
+
+/** With `startMs` events from there on, then those that come, until the signal. A connection that breaks is made again. */
+export async function* followService(
+  asked: AskedOfService & { readonly withPast: boolean },
+  signal: AbortSignal,
+): AsyncGenerator<Block> {
+  const lines = new LineBlocks();
+  const client = clientOf(asked);
+  // The stream is opened before the past is read: what comes in between is in both, and shown once.
+  let stream = await openTail(client, asked, undefined, signal);
+  const shown = new Set<string>();
+  let last: string | undefined;
+  if (asked.withPast) {
+    for await (const events of pages({ ...asked, stopMs: Date.now() + CLOCK_SKEW_MS }, signal)) {
+      for (const { id } of events.slice(-PAGE)) shown.add(id);
+      last = events.at(-1)?.id ?? last;
+      yield* lines.push(linesOf(events));
+    }
+  }
+  for (let waitMs = FIRST_WAIT_MS; !signal.aborted; ) {
+    try {
+      for await (const message of messages(stream)) {
+        waitMs = FIRST_WAIT_MS;
+        if (message.event === "dropped") {
+          asked.onDropped((JSON.parse(message.data) as { count: number | null }).count);
+          continue;
+        }
+        last = message.id ?? last;
+        if (message.id !== undefined && shown.delete(message.id)) continue;
+        yield* lines.push(Buffer.from(`${message.data}\n`));
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof InputError) throw error;
+    }
+    for (;;) {
+      if (signal.aborted) return;
+      asked.onTrouble("the log service closed the connection; trying again");
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      waitMs = Math.min(2 * waitMs, MAX_WAIT_MS);
+      try {
+        stream = await openTail(client, asked, last, signal);
+        break;
+      } catch (error) {
+        if (signal.aborted) return;
+        // A token that was removed stays so; everything else may pass.
+        if (error instanceof InputError && !isPassing(error.cause)) throw error;
+      }
+    }
+  }
+}
+
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 15_000;
+/** Clocks of machines that write to one service differ by less. */
+const CLOCK_SKEW_MS = 60_000;
+
+function clientOf({ address }: AskedOfService): RpcClient {
+  return rpcClient(address);
+}
+
+/** Pages of events, oldest first. With a limit they are the newest ones: found backwards, and turned around. */
+async function* pages(asked: AskedOfService, signal: AbortSignal): AsyncGenerator<readonly Event[]> {
+  const { address, query, startMs, stopMs, limit } = asked;
+  const isLimited = limit !== Number.POSITIVE_INFINITY;
+  const client = clientOf(asked);
+  const newest: Event[] = [];
+  let cursor: string | undefined;
+  do {
+    const input = {
+      project_id: address.project,
+      start: new Date(startMs).toISOString(),
+      stop: new Date(stopMs).toISOString(),
+      query,
+      limit: Math.min(PAGE, limit - newest.length),
+      order: isLimited ? ("descending" as const) : ("ascending" as const),
+      ...(cursor !== undefined && { cursor }),
+    };
+    const answer = await patiently(asked, signal, () => client.call("search", input, { signal }));
+    if (answer === undefined) return;
+    cursor = answer.cursor;
+    if (isLimited) newest.push(...answer.events);
+    else yield answer.events;
+  } while (cursor !== undefined && newest.length < limit);
+  if (isLimited) yield newest.reverse();
+}
+
+/** Asks again where the service says when; undefined after the signal. */
+async function patiently<T>(asked: AskedOfService, signal: AbortSignal, ask: () => Promise<T>): Promise<T | undefined> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (!isPassing(error) || tries === MAX_TRIES || !(error instanceof RpcFailure)) throw inputError(asked, error);
+      await sleep(error.retryAfterMs ?? FIRST_WAIT_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+const MAX_TRIES = 4;
+
+function isPassing(error: unknown): boolean {
+  return !(error instanceof RpcFailure) || error.status === 429 || error.status >= 500;
+}
+
+async function openTail(
+  client: RpcClient,
+  asked: AskedOfService,
+  last: string | undefined,
+  signal: AbortSignal,
+): Promise<Response> {
+  const search = new URLSearchParams({ project_id: asked.address.project, query: asked.query });
+  const headers: Record<string, string> = { accept: "text/event-stream" };
+  if (last !== undefined) headers["last-event-id"] = last;
+  try {
+    return await client.get(`/tail?${search}`, headers, signal);
+  } catch (error) {
+    throw inputError(asked, error);
+  }
+}
+
+function inputError({ address }: AskedOfService, error: unknown): InputError {
+  if (error instanceof RpcFailure) {
+    const hint = error.type === "unauthorized" ? "TOOL_LOGS_TOKEN holds the token" : undefined;
+    return new InputError(address.url, error.message, hint, error);
+  }
+  // fetch says no more than that it failed; its cause says how.
+  const { cause, message } = error as Error;
+  const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message;
+  return new InputError(address.url, reason, "is the log service running there?", error);
+}
+
+function linesOf(events: readonly Event[]): Buffer {
+  return Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+}
+
+interface Message {
+  readonly event: string;
+  readonly id: string | undefined;
+  readonly data: string;
+}
+
+/** Server-sent events (HTML section 9.2.6), as far as the service writes them. */
+async function* messages(response: Response): AsyncGenerator<Message> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body! as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
+      const fields = new Map<string, string>();
+      for (const line of text.slice(0, end).split("\n")) {
+        const colon = line.indexOf(": ");
+        if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
+      }
+      text = text.slice(end + 2);
+      const data = fields.get("data");
+      if (data !== undefined) yield { event: fields.get("event") ?? "message", id: fields.get("id"), data };
+    }
+  }
+}

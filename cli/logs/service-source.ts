@@ -1,0 +1,51 @@
+import { printQuery, type Query } from "../../grammar/query/index.ts";
+import type { Context } from "../context.ts";
+import { serviceAddress } from "../service/service-address.ts";
+import { type AskedOfService, followService, searchService } from "./service-log.ts";
+import type { Chosen } from "./sources.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The events of a log service: those of the last day where no time is asked for; followed without one, only what comes. */
+export async function serviceSource(
+  context: Context,
+  asked: {
+    readonly service: string;
+    readonly project: string;
+    readonly follow: boolean;
+    readonly sinceMs: number | undefined;
+    readonly untilMs: number | undefined;
+    readonly query: Query;
+    readonly limit: number;
+  },
+): Promise<Chosen> {
+  const address = await serviceAddress(context, asked.service, asked.project);
+  if ("message" in address) return address;
+  const { follow, untilMs } = asked;
+  const nowMs = context.io.nowMs();
+  const withPast = !follow || asked.sinceMs !== undefined;
+  const sinceMs = asked.sinceMs ?? (follow ? undefined : nowMs - DAY_MS);
+  const isLimited = asked.limit !== Number.POSITIVE_INFINITY;
+  const wanted: AskedOfService = {
+    address,
+    query: asked.query.expr === undefined ? "" : printQuery(asked.query),
+    startMs: sinceMs ?? nowMs,
+    // Clocks differ: what another machine dates a little ahead has happened, too.
+    stopMs: untilMs ?? nowMs + DAY_MS,
+    limit: follow ? Number.POSITIVE_INFINITY : asked.limit,
+    onDropped: (count) => void context.say(`${count ?? "some"} entries came too fast and were left out`),
+    onTrouble: (message) => void context.say(message),
+  };
+  return {
+    source: {
+      sinceMs,
+      note: `reading the project ${address.project} of ${address.url}`,
+      live: follow,
+      limitsToNewest: !follow && isLimited,
+      totalBytes: undefined,
+      async *inputs(signal) {
+        yield follow ? followService({ ...wanted, withPast }, signal) : searchService(wanted, signal);
+      },
+    },
+  };
+}

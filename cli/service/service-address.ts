@@ -1,0 +1,47 @@
+import type { Context } from "../context.ts";
+
+export interface ServiceAddress {
+  readonly url: string;
+  readonly token: string;
+  readonly project: string;
+}
+
+/**
+ * Which log service is meant, with the token of the environment (an argument would be shown to everybody by `ps`), and
+ * which of its projects: the one that is named, else the one of tool.json's name.
+ */
+export async function serviceAddress(
+  context: Context,
+  url: string,
+  project: string,
+): Promise<ServiceAddress | { readonly message: string; readonly hint: string }> {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    return {
+      message: `${JSON.stringify(url)} is no address of a log service`,
+      hint: "write http://localhost:5000 or https://...",
+    };
+  }
+  const token = context.io.env.TOOL_LOGS_TOKEN ?? "";
+  if (token === "") {
+    return { message: "the log service needs a token", hint: "set TOOL_LOGS_TOKEN; tool service token add makes one" };
+  }
+  if (project !== "") return { url, token, project };
+  const name = await nameHere(context);
+  if (name === undefined) {
+    return {
+      message: "the project of the log service is not known",
+      hint: "name it with --project, or run this beside tool.json",
+    };
+  }
+  const { projectIdOf } = await import("../../schema/project-id.ts");
+  return { url, token, project: projectIdOf(name) };
+}
+
+async function nameHere(context: Context): Promise<string | undefined> {
+  const { existsSync } = await import("node:fs");
+  const { join } = await import("node:path");
+  if (!existsSync(join(context.directory, "tool.json"))) return undefined;
+  const { readConfigFile } = await import("../config-file.ts");
+  const file = await readConfigFile(context);
+  return file.code === undefined ? file.config.name : undefined;
+}

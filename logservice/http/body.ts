@@ -1,0 +1,107 @@
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
+import type { Limits } from "../limits.ts";
+import { RpcError } from "../rpc/error.ts";
+
+/** Bodies that are held in memory at the moment. */
+export interface InFlight {
+  bytes: number;
+}
+
+/**
+ * Runs `use` with the body as text, its coding taken off. What is too large is refused as soon as that is known, unread;
+ * unpacking stops at the limit. Throws RpcErrors; `gone` where the client left.
+ */
+export async function withBody<T>(
+  request: IncomingMessage,
+  limits: Limits,
+  inFlight: InFlight,
+  use: (text: string) => Promise<T>,
+): Promise<T> {
+  const coding = codingOf(request);
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > limits.bodyBytes) throw tooLarge(limits);
+  let held = 0;
+  const hold = (bytes: number) => {
+    if (inFlight.bytes + bytes > limits.bodyBytesInFlight) {
+      throw new RpcError("unavailable", "too much is being received at once: try again", { retryAfterMs: 1_000 });
+    }
+    held += bytes;
+    inFlight.bytes += bytes;
+  };
+  try {
+    const packed = await read(request, limits, hold);
+    if (packed.length === 0) return await use("");
+    const bytes = coding === undefined ? packed : await unpack(packed, coding, limits);
+    if (bytes !== packed) hold(bytes.length);
+    return await use(bytes.toString("utf8"));
+  } finally {
+    inFlight.bytes -= held;
+  }
+}
+
+/** The client went away while it sent: nobody waits for an answer. */
+export class ClientGone extends Error {
+  override readonly name = "ClientGone";
+}
+
+type Coding = "gzip" | "deflate" | "br";
+
+function codingOf(request: IncomingMessage): Coding | undefined {
+  const coding = (request.headers["content-encoding"] ?? "").trim().toLowerCase();
+  if (coding === "" || coding === "identity") return undefined;
+  if (coding === "x-gzip") return "gzip";
+  if (coding === "gzip" || coding === "deflate" || coding === "br") return coding;
+  throw new RpcError("unsupported_media_type", "Content-Encoding: must be gzip, deflate, br or identity");
+}
+
+function read(request: IncomingMessage, limits: Limits, hold: (bytes: number) => void): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const fail = (error: unknown) => {
+      request.off("data", onData);
+      reject(error as Error);
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limits.bodyBytes) return fail(tooLarge(limits));
+      try {
+        hold(chunk.length);
+      } catch (error) {
+        return fail(error);
+      }
+      chunks.push(chunk);
+    };
+    request.on("data", onData);
+    request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.once("error", () => reject(new ClientGone("the client left")));
+    request.once("close", () => reject(new ClientGone("the client left")));
+  });
+}
+
+function tooLarge({ bodyBytes }: Limits): RpcError {
+  return new RpcError("too_large", `the body must take at most ${bodyBytes} bytes: send it in parts`);
+}
+
+const UNPACK = { gzip: promisify(gunzip), br: promisify(brotliDecompress) };
+
+async function unpack(packed: Buffer, coding: Coding, { inflatedBytes }: Limits): Promise<Buffer> {
+  const options: ZlibOptions = { maxOutputLength: inflatedBytes };
+  try {
+    if (coding !== "deflate") return await UNPACK[coding](packed, options);
+    return await promisify(hasZlibHeader(packed) ? inflate : inflateRaw)(packed, options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+      const message = `the body must take at most ${inflatedBytes} bytes when it is unpacked: send it in parts`;
+      throw new RpcError("too_large", message);
+    }
+    throw new RpcError("bad_request", `the body is not valid ${coding}`, { cause: error });
+  }
+}
+
+/** RFC 1950 section 2.2. `deflate` means zlib (RFC 9110 section 8.4.1.2); some clients send the bare stream. */
+function hasZlibHeader(bytes: Buffer): boolean {
+  return bytes.length >= 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { StoreError } from "../events/store.ts";
+import { RpcError } from "../rpc/error.ts";
+import { ClientGone } from "./body.ts";
+import { sendError } from "./send.ts";
+
+export interface ServiceLog {
+  /** Something that ought not to be, for whoever runs the service. */
+  error(message: string, error: unknown): void;
+}
+
+/**
+ * Runs one exchange. The signal is aborted when the client leaves. What is thrown becomes the answer: RpcErrors and
+ * StoreErrors as they are, everything else `internal`, whose cause only the log tells.
+ */
+export async function answering(
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: ServiceLog,
+  answer: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const gone = new AbortController();
+  const leave = () => gone.abort(new ClientGone("the client left"));
+  response.once("close", leave);
+  try {
+    await answer(gone.signal);
+  } catch (thrown) {
+    if (gone.signal.aborted || thrown instanceof ClientGone) {
+      response.destroy();
+      return;
+    }
+    const error = asRpcError(thrown);
+    if (error.type === "internal") log.error(`${request.method} ${request.url} failed`, thrown);
+    if (response.headersSent) {
+      // Half an answer must not pass for a whole one.
+      response.destroy();
+      return;
+    }
+    if (!request.complete) hangUpAfter(request, response);
+    sendError(response, error);
+  }
+}
+
+function asRpcError(thrown: unknown): RpcError {
+  if (thrown instanceof RpcError) return thrown;
+  if (thrown instanceof StoreError) {
+    const { retryAfterMs } = thrown;
+    return new RpcError(thrown.type, thrown.message, {
+      cause: thrown,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+  const code = (thrown as { code?: unknown } | undefined)?.code;
+  if (typeof code === "string" && /^SQLITE_(BUSY|FULL|LOCKED|IOERR)/.test(code)) {
+    return new RpcError("unavailable", "the records cannot be reached just now: try again", {
+      cause: thrown,
+      retryAfterMs: 1_000,
+    });
+  }
+  return new RpcError("internal", "the service failed; its log says how", { cause: thrown });
+}
+
+/** A client reads the answer only when it has sent its body, or sees it when the connection ends. */
+const LINGER_MS = 2_000;
+
+/** What still comes of a body that nobody wants is thrown away for a moment, then the connection ends. */
+function hangUpAfter(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader("Connection", "close");
+  request.on("data", () => {});
+  request.resume();
+  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS);
+  request.once("close", () => clearTimeout(timer));
+}

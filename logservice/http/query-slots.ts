@@ -1,0 +1,70 @@
+import type { Limits } from "../limits.ts";
+import { RpcError } from "../rpc/error.ts";
+
+/** Few queries of one token run at once; the next ones wait their turn, and not for long. */
+export class QuerySlots {
+  readonly #limits: Pick<Limits, "queriesPerToken" | "queriesWaitingPerToken" | "holdMs">;
+  readonly #byToken = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+
+  constructor(limits: Pick<Limits, "queriesPerToken" | "queriesWaitingPerToken" | "holdMs">) {
+    this.#limits = limits;
+  }
+
+  /** Rejects with `rate_limited` where no slot gets free while it waits, and with the signal's reason. */
+  async run<T>(token: string, signal: AbortSignal, query: () => Promise<T>): Promise<T> {
+    await this.#enter(token, signal);
+    try {
+      return await query();
+    } finally {
+      this.#leave(token);
+    }
+  }
+
+  async #enter(token: string, signal: AbortSignal): Promise<void> {
+    const { queriesPerToken, queriesWaitingPerToken, holdMs } = this.#limits;
+    const slots = this.#byToken.get(token) ?? { running: 0, waiting: [] };
+    this.#byToken.set(token, slots);
+    if (slots.running < queriesPerToken) {
+      slots.running++;
+      return;
+    }
+    if (slots.waiting.length >= queriesWaitingPerToken) throw this.#refusal();
+    await new Promise<void>((resolve, reject) => {
+      const giveUp = (error: Error) => {
+        slots.waiting.splice(slots.waiting.indexOf(start), 1);
+        end();
+        reject(error);
+      };
+      const onAbort = () => giveUp(signal.reason);
+      const timer = setTimeout(() => giveUp(this.#refusal()), holdMs);
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+      };
+      // The slot passes from the one that leaves to this one: nobody comes in between.
+      const start = () => {
+        end();
+        resolve();
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      slots.waiting.push(start);
+    });
+  }
+
+  #leave(token: string): void {
+    const slots = this.#byToken.get(token)!;
+    const next = slots.waiting.shift();
+    if (next !== undefined) {
+      next();
+      return;
+    }
+    slots.running--;
+    if (slots.running === 0) this.#byToken.delete(token);
+  }
+
+  #refusal(): RpcError {
+    const { queriesPerToken, holdMs } = this.#limits;
+    const message = `${queriesPerToken} queries of this token run already: ask one after the other`;
+    return new RpcError("rate_limited", message, { retryAfterMs: holdMs });
+  }
+}

@@ -1,0 +1,67 @@
+import { levelOf } from "../../grammar/query/index.ts";
+import { isStorableTimestamp } from "../events/instant.ts";
+import type { NewEvent } from "../events/store.ts";
+import { LIMITS } from "../limits.ts";
+import { RpcError } from "../rpc/error.ts";
+import { readEvent } from "../rpc/read-events.ts";
+import { parseJson } from "./json.ts";
+
+/**
+ * The lines of a log as events. A line that is a JSON object is an event; where it has no `fields`, its other keys are
+ * the fields. Any other line is a message at level info. Levels and times that are none stay among the fields.
+ * Throws with the number of the first line that cannot be kept.
+ */
+export function readLines(text: string, nowMs: number): NewEvent[] {
+  const now = new Date(nowMs).toISOString();
+  const events: NewEvent[] = [];
+  let number = 0;
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf("\n", at);
+    const line = text.slice(at, end === -1 ? undefined : end).trim();
+    at = end === -1 ? text.length : end + 1;
+    number++;
+    if (line === "") continue;
+    if (events.length === LIMITS.eventsPerBatch) {
+      throw new RpcError("too_large", `at most ${LIMITS.eventsPerBatch} lines at once: send them in parts`);
+    }
+    events.push(readEvent(eventOf(line), `line ${number}`, now));
+  }
+  return events;
+}
+
+function eventOf(line: string): Record<string, unknown> {
+  const value = line.startsWith("{") ? objectOf(line) : undefined;
+  if (value === undefined) return { level: "info", message: line };
+  const { id, timestamp, level, message, fields, ...rest } = value;
+  const hasFields = typeof fields === "object" && fields !== null && !Array.isArray(fields);
+  const odd: Record<string, unknown> = {};
+  const isLevel = typeof level === "string" && levelOf(level) !== undefined;
+  if (level !== undefined && !isLevel) odd.level = level;
+  const isTime = typeof timestamp === "string" && isStorableTimestamp(timestamp);
+  if (timestamp !== undefined && !isTime) odd.timestamp = timestamp;
+  const isId = typeof id === "string" && id.length <= 255;
+  if (id !== undefined && !isId) odd.id = id;
+  if (fields !== undefined && !hasFields) odd.fields = fields;
+  const isMessage = typeof message === "string" && message !== "";
+  if (message !== undefined && typeof message !== "string") odd.message = message;
+  return {
+    ...(isId && { id }),
+    ...(isTime && { timestamp }),
+    level: isLevel ? level : "info",
+    // What has no message is shown as it came.
+    message: isMessage ? message : line.slice(0, MAX_SHOWN_LENGTH),
+    fields: { ...(hasFields ? (fields as object) : {}), ...rest, ...odd },
+  };
+}
+
+const MAX_SHOWN_LENGTH = 1_000;
+
+/** Undefined where the line only looks like an object. */
+function objectOf(line: string): Record<string, unknown> | undefined {
+  try {
+    return parseJson(line) as Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof RpcError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Limits } from "../limits.ts";
+import { RpcError } from "../rpc/error.ts";
+
+type RateLimits = Pick<Limits, "requestsPerSecond" | "requestBurst" | "holdMs" | "requestsHeld">;
+
+/**
+ * How often one token may ask: a bucket that holds a burst and fills at the rate. What finds it empty is held until its
+ * turn, and refused where its turn would come later than that.
+ */
+export class RequestRate {
+  readonly #limits: RateLimits;
+  readonly #now: () => number;
+  /** By token: when its bucket is full again. */
+  readonly #fullAtMs = new Map<string, number>();
+  #held = 0;
+
+  constructor(limits: RateLimits, nowMs: () => number) {
+    this.#limits = limits;
+    this.#now = nowMs;
+  }
+
+  /** Resolves when the request may go on. Rejects with `rate_limited`, or with the signal's reason. */
+  async take(token: string, signal: AbortSignal): Promise<void> {
+    const { requestsPerSecond, requestBurst, holdMs, requestsHeld } = this.#limits;
+    const stepMs = 1000 / requestsPerSecond;
+    const nowMs = this.#now();
+    const fullAtMs = Math.max(this.#fullAtMs.get(token) ?? 0, nowMs) + stepMs;
+    const waitMs = fullAtMs - nowMs - requestBurst * stepMs;
+    const isTaken = waitMs <= holdMs;
+    if (isTaken) this.#fullAtMs.set(token, fullAtMs);
+    this.#forget(nowMs);
+    if (waitMs <= 0) return;
+    if (this.#held < requestsHeld) {
+      this.#held++;
+      try {
+        await sleep(Math.min(waitMs, holdMs), undefined, { signal });
+      } finally {
+        this.#held--;
+      }
+      if (isTaken) return;
+    }
+    throw new RpcError("rate_limited", "too many requests with this token: send larger batches, or fewer of them", {
+      retryAfterMs: Math.max(waitMs - holdMs, stepMs),
+    });
+  }
+
+  /** Full buckets need no memory. */
+  #forget(nowMs: number): void {
+    if (this.#fullAtMs.size < 1_000) return;
+    for (const [token, fullAtMs] of this.#fullAtMs) if (fullAtMs <= nowMs) this.#fullAtMs.delete(token);
+  }
+}

@@ -1,0 +1,31 @@
+import type { ServerResponse } from "node:http";
+import { ERROR_STATUS, type RpcError } from "../rpc/error.ts";
+
+/** Clients compare it to the letter. */
+const JSON_TYPE = "application/json";
+
+export function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, { "Content-Type": JSON_TYPE, "Content-Length": body.length });
+  response.end(body);
+}
+
+export function sendText(response: ServerResponse, status: number, type: string, text: string): void {
+  const body = Buffer.from(text);
+  response.writeHead(status, { "Content-Type": type, "Content-Length": body.length });
+  response.end(body);
+}
+
+export function sendNothing(response: ServerResponse): void {
+  response.writeHead(204);
+  response.end();
+}
+
+/** `{type, message}`. `status` where it is not that of the type. */
+export function sendError(response: ServerResponse, error: RpcError, status: number = ERROR_STATUS[error.type]): void {
+  if (error.retryAfterMs !== undefined) {
+    response.setHeader("Retry-After", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  }
+  if (error.type === "unauthorized") response.setHeader("WWW-Authenticate", "Bearer");
+  sendJson(response, status, { type: error.type, message: error.message });
+}

@@ -1,0 +1,47 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { TailItem } from "../events/store.ts";
+
+/** Tells proxies and clients that the stream lives; shorter than the idle time of every usual proxy. */
+const HEARTBEAT_MS = 15_000;
+
+/**
+ * Writes events as they come (server-sent events, HTML section 9.2): `data` is the event as JSON, `id` its id, so that
+ * a client that comes back says in Last-Event-ID where it was. What was missed is an event `dropped` with a count, null
+ * where nobody knows. Ends with the items, or when the client leaves.
+ */
+export async function sendTail(
+  response: ServerResponse,
+  items: AsyncIterableIterator<TailItem>,
+  signal: AbortSignal,
+): Promise<void> {
+  response.writeHead(200, {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+  });
+  response.write(": here\n\n");
+  const heartbeat = setInterval(() => response.write(": here\n\n"), HEARTBEAT_MS);
+  const stop = () => void items.return?.();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const item of items) {
+      if (signal.aborted) return;
+      // The store counts what comes meanwhile, and drops what gets too old.
+      if (!response.write(frameOf(item))) await once(response, "drain", { signal }).catch(() => undefined);
+    }
+    response.end();
+  } finally {
+    clearInterval(heartbeat);
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+function frameOf(item: TailItem): string {
+  if ("dropped" in item) return `event: dropped\ndata: ${JSON.stringify({ count: item.dropped })}\n\n`;
+  const { id, timestamp, level, message, fields } = item.event;
+  const data = JSON.stringify({ id, timestamp, level, message, fields });
+  // An id with a line end would end the field.
+  return `${/[\r\n\0]/.test(id) ? "" : `id: ${id}\n`}data: ${data}\n\n`;
+}

@@ -1,0 +1,82 @@
+import type { Kysely } from "kysely";
+import type { Alert, AlertInput } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../rpc/error.ts";
+import { newId } from "./id.ts";
+import type { AlertRow, Tables } from "./tables.ts";
+
+type Db = Kysely<Tables>;
+
+export async function listAlerts(db: Db, projectId: string): Promise<Alert[]> {
+  const rows = await db
+    .selectFrom("alerts")
+    .selectAll()
+    .where("project_id", "=", projectId)
+    .orderBy("name")
+    .orderBy("id")
+    .execute();
+  return rows.map(alertOf);
+}
+
+/** The alert of this project, or `not_found`: one of another project is not there either. */
+export async function getAlert(db: Db, projectId: string, id: string): Promise<Alert> {
+  const row = await db
+    .selectFrom("alerts")
+    .selectAll()
+    .where("id", "=", id)
+    .where("project_id", "=", projectId)
+    .executeTakeFirst();
+  if (row === undefined) throw new RpcError("not_found", `there is no alert ${JSON.stringify(id)} in this project`);
+  return alertOf(row);
+}
+
+export async function addAlert(db: Db, alert: AlertInput, now: string): Promise<string> {
+  const id = newId();
+  await db
+    .insertInto("alerts")
+    .values({ ...rowOf(alert), id, triggered: 0, created_at: now, updated_at: now })
+    .execute();
+  return id;
+}
+
+/** What an alert counts and compares begins anew where it changed: it is not triggered then. */
+export async function updateAlert(db: Db, before: Alert, alert: AlertInput, now: string): Promise<void> {
+  const row = rowOf(alert);
+  const isReset = (["query", "operator", "threshold", "interval"] as const).some((key) => row[key] !== before[key]);
+  await db
+    .updateTable("alerts")
+    .set({ ...row, updated_at: now, ...(isReset && { triggered: 0 }) })
+    .where("id", "=", before.id)
+    .execute();
+}
+
+export async function removeAlert(db: Db, id: string): Promise<void> {
+  await db.deleteFrom("alerts").where("id", "=", id).execute();
+}
+
+/** How many alerts tell a notification. */
+export async function alertsTelling(db: Db, notificationId: string): Promise<number> {
+  const rows = await db.selectFrom("alerts").select("id").where("notification_id", "=", notificationId).execute();
+  return rows.length;
+}
+
+function alertOf(row: AlertRow): Alert {
+  return { ...row, muted: row.muted === 1, triggered: row.triggered === 1 } as Alert;
+}
+
+function rowOf(alert: AlertInput) {
+  const { project_id, name, description = "", query, severity, operator, notification_id } = alert;
+  const { threshold = 0, limit = 10, interval = 5, muted = false } = alert;
+  return {
+    project_id,
+    name,
+    description,
+    query,
+    severity,
+    operator,
+    threshold,
+    limit,
+    interval,
+    notification_id,
+    muted: muted ? 1 : 0,
+  };
+}

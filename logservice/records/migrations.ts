@@ -1,0 +1,82 @@
+import { type CreateTableBuilder, type Kysely, type Migration, Migrator } from "kysely";
+
+/** Brings the tables to what this version needs. Each migration runs once, by name and in their order; none is ever edited. */
+export async function migrate(db: Kysely<unknown>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw new Error("the records cannot be brought to this version", { cause: error });
+}
+
+const MIGRATIONS: Record<string, Migration> = {
+  "2026-01-records": {
+    async up(db: Kysely<unknown>) {
+      const text = (table: string, columns: readonly string[]) => {
+        let builder = db.schema.createTable(table) as CreateTableBuilder<string, string>;
+        for (const name of columns) {
+          builder = builder.addColumn(name, "text", (column) =>
+            name === "id" ? column.primaryKey() : column.notNull(),
+          );
+        }
+        return builder;
+      };
+      const times = ["created_at", "updated_at"];
+      await text("projects", ["id", "name", "description", "location", "mode", ...times])
+        .addColumn("retention", "integer", (column) => column.notNull())
+        .execute();
+      await text("notifications", [
+        "id",
+        "project_id",
+        "type",
+        "name",
+        "email_addresses",
+        "sms_numbers",
+        "slack_webhook_url",
+        "slack_channel",
+        "webhook_url",
+        "pagerduty_service_key",
+        ...times,
+      ])
+        .addForeignKeyConstraint("notifications_project", ["project_id"], "projects", ["id"], (on) =>
+          on.onDelete("cascade"),
+        )
+        .execute();
+      await text("alerts", [
+        "id",
+        "project_id",
+        "name",
+        "description",
+        "query",
+        "severity",
+        "operator",
+        "notification_id",
+        ...times,
+      ])
+        .addColumn("threshold", "bigint", (column) => column.notNull())
+        .addColumn("limit", "integer", (column) => column.notNull())
+        .addColumn("interval", "integer", (column) => column.notNull())
+        .addColumn("muted", "integer", (column) => column.notNull())
+        .addColumn("triggered", "integer", (column) => column.notNull())
+        .addForeignKeyConstraint("alerts_project", ["project_id"], "projects", ["id"], (on) => on.onDelete("cascade"))
+        .execute();
+      await text("searches", ["id", "project_id", "name", "query", ...times])
+        .addForeignKeyConstraint("searches_project", ["project_id"], "projects", ["id"], (on) => on.onDelete("cascade"))
+        .execute();
+      for (const table of ["notifications", "alerts", "searches"]) {
+        await db.schema.createIndex(`${table}_by_project`).on(table).column("project_id").execute();
+      }
+      await text("tokens", ["id", "hash", "description", "scopes", "created_at"])
+        .addColumn("last_used_at", "text")
+        .addUniqueConstraint("tokens_hash", ["hash"])
+        .execute();
+      await text("audit", ["id", "at", "actor", "operation", "project_id", "target_id"]).execute();
+      await text("outbox", ["id", "kind", "project_id", "notification_id", "payload", "created_at"])
+        .addForeignKeyConstraint("outbox_project", ["project_id"], "projects", ["id"], (on) => on.onDelete("cascade"))
+        .execute();
+      await db.schema
+        .createTable("instance")
+        .addColumn("key", "text", (column) => column.primaryKey())
+        .addColumn("value", "text", (column) => column.notNull())
+        .execute();
+    },
+  },
+};

@@ -1,0 +1,97 @@
+import type { Kysely } from "kysely";
+import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../rpc/error.ts";
+import { newId } from "./id.ts";
+import type { Seal } from "./seal.ts";
+import type { NotificationRow, Tables } from "./tables.ts";
+
+/** What opens the sealed is needed beside the tables. */
+interface Sealed {
+  readonly db: Kysely<Tables>;
+  readonly seal: Seal;
+}
+
+export async function listNotifications({ db, seal }: Sealed, projectId: string): Promise<Notification[]> {
+  const rows = await db
+    .selectFrom("notifications")
+    .selectAll()
+    .where("project_id", "=", projectId)
+    .orderBy("name")
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => notificationOf(row, seal));
+}
+
+/** The notification of this project, or `not_found`. */
+export async function getNotification({ db, seal }: Sealed, projectId: string, id: string): Promise<Notification> {
+  const row = await db
+    .selectFrom("notifications")
+    .selectAll()
+    .where("id", "=", id)
+    .where("project_id", "=", projectId)
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new RpcError("not_found", `there is no notification ${JSON.stringify(id)} in this project`);
+  }
+  return notificationOf(row, seal);
+}
+
+export async function addNotification(
+  db: Kysely<Tables>,
+  seal: Seal,
+  notification: NotificationInput,
+  now: string,
+): Promise<string> {
+  const id = newId();
+  await db
+    .insertInto("notifications")
+    .values({ ...rowOf(notification, id, seal), id, created_at: now, updated_at: now })
+    .execute();
+  return id;
+}
+
+export async function updateNotification(
+  db: Kysely<Tables>,
+  seal: Seal,
+  id: string,
+  notification: NotificationInput,
+  now: string,
+): Promise<void> {
+  await db
+    .updateTable("notifications")
+    .set({ ...rowOf(notification, id, seal), updated_at: now })
+    .where("id", "=", id)
+    .execute();
+}
+
+export async function removeNotification(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom("notifications").where("id", "=", id).execute();
+}
+
+const SECRETS = ["slack_webhook_url", "webhook_url", "pagerduty_service_key"] as const;
+
+function notificationOf(row: NotificationRow, seal: Seal): Notification {
+  const secrets = SECRETS.map((name) => [name, seal.open(row[name], `${row.id}.${name}`)]);
+  return {
+    ...row,
+    email_addresses: JSON.parse(row.email_addresses),
+    sms_numbers: JSON.parse(row.sms_numbers),
+    ...Object.fromEntries(secrets),
+  } as Notification;
+}
+
+function rowOf(notification: NotificationInput, id: string, seal: Seal) {
+  const { project_id, type, name, email_addresses = [], sms_numbers = [], slack_channel = "" } = notification;
+  const sealed = (name: (typeof SECRETS)[number]) => seal.close(notification[name] ?? "", `${id}.${name}`);
+  return {
+    project_id,
+    type,
+    name,
+    email_addresses: JSON.stringify(email_addresses),
+    sms_numbers: JSON.stringify(sms_numbers),
+    slack_channel,
+    slack_webhook_url: sealed("slack_webhook_url"),
+    webhook_url: sealed("webhook_url"),
+    pagerduty_service_key: sealed("pagerduty_service_key"),
+  };
+}

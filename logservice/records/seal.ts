@@ -1,0 +1,42 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+/** Keeps the secrets of notifications from whoever reads the file of the records, or a backup of it alone. */
+export interface Seal {
+  /** `place` binds the text to where it stands: moved elsewhere it opens nothing. An empty text stays empty. */
+  close(text: string, place: string): string;
+  open(sealed: string, place: string): string;
+}
+
+export const SEAL_KEY_BYTES = 32;
+/** As NIST SP 800-38D recommends for GCM. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Of the layout below, for the day when another one is needed. */
+const VERSION = "v1.";
+
+/** AES-256-GCM: version, then nonce, tag and text in base64. */
+export function openSeal(key: Buffer): Seal {
+  if (key.length !== SEAL_KEY_BYTES) throw new Error(`the key of the secrets must have ${SEAL_KEY_BYTES} bytes`);
+  return {
+    close(text, place) {
+      if (text === "") return "";
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(place));
+      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64");
+    },
+    open(sealed, place) {
+      if (sealed === "") return "";
+      if (!sealed.startsWith(VERSION)) throw new Error("a secret of a notification was sealed by a newer version");
+      const bytes = Buffer.from(sealed.slice(VERSION.length), "base64");
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES))
+        .setAAD(Buffer.from(place))
+        .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      try {
+        return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+      } catch (error) {
+        throw new Error("a secret of a notification does not open with this key", { cause: error });
+      }
+    },
+  };
+}

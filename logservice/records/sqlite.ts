@@ -1,0 +1,37 @@
+import type { SqliteDatabase } from "kysely";
+import type Libsql from "libsql";
+
+/** How long a statement waits for another process on the same file (`tool service token`). */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Opens or makes the file. Committed is what a power loss leaves there. */
+export async function openSqlite(path: string): Promise<SqliteDatabase> {
+  const { default: Database } = await import("libsql").catch((error: unknown) => {
+    throw new Error(`the log service needs the package libsql, which has no build for this platform`, { cause: error });
+  });
+  const database = new Database(path, { timeout: BUSY_TIMEOUT_MS } as Libsql.Options);
+  for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) database.pragma(pragma);
+  return {
+    close: () => void database.close(),
+    prepare: (sql) => guarded(database.prepare(sql)),
+  };
+}
+
+type Statement = ReturnType<SqliteDatabase["prepare"]>;
+
+/** libsql ends the whole process on a parameter of a type that it does not know, a boolean among them. */
+function guarded(statement: Libsql.Statement): Statement {
+  return {
+    reader: statement.reader,
+    all: (parameters) => statement.all(parameters.map(bindable)),
+    run: (parameters) => statement.run(parameters.map(bindable)),
+    iterate: (parameters) => statement.iterate(parameters.map(bindable)),
+  };
+}
+
+function bindable(value: unknown): string | number | bigint | Buffer | null {
+  if (value === null || typeof value === "string" || typeof value === "bigint" || Buffer.isBuffer(value)) return value;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw new TypeError(`no value for SQLite: ${typeof value}`);
+}

@@ -1,0 +1,99 @@
+/** The tables as Kysely knows them. Truth values are 0 and 1, lists JSON, times RFC 3339. */
+export interface Tables {
+  projects: ProjectRow;
+  alerts: AlertRow;
+  notifications: NotificationRow;
+  searches: SearchRow;
+  tokens: TokenRow;
+  audit: AuditRow;
+  outbox: OutboxRow;
+  instance: InstanceRow;
+}
+
+interface Changed {
+  created_at: string;
+  updated_at: string;
+}
+
+export interface ProjectRow extends Changed {
+  id: string;
+  name: string;
+  description: string;
+  retention: number;
+  location: string;
+  mode: string;
+}
+
+export interface AlertRow extends Changed {
+  id: string;
+  project_id: string;
+  name: string;
+  description: string;
+  query: string;
+  severity: string;
+  operator: string;
+  threshold: number;
+  limit: number;
+  interval: number;
+  notification_id: string;
+  muted: number;
+  triggered: number;
+}
+
+export interface NotificationRow extends Changed {
+  id: string;
+  project_id: string;
+  type: string;
+  name: string;
+  email_addresses: string;
+  sms_numbers: string;
+  slack_channel: string;
+  /** The three that open something, sealed (seal.ts). */
+  slack_webhook_url: string;
+  webhook_url: string;
+  pagerduty_service_key: string;
+}
+
+export interface SearchRow extends Changed {
+  id: string;
+  project_id: string;
+  name: string;
+  query: string;
+}
+
+export interface TokenRow {
+  /** The public id. */
+  id: string;
+  /** SHA-256 of the token, hex. */
+  hash: string;
+  description: string;
+  scopes: string;
+  created_at: string;
+  last_used_at: string | null;
+}
+
+/** Who changed what, when. */
+export interface AuditRow {
+  id: string;
+  at: string;
+  /** The public id of the token; "terminal" for commands on this machine. */
+  actor: string;
+  operation: string;
+  project_id: string;
+  target_id: string;
+}
+
+/** What is to be told to whom. */
+export interface OutboxRow {
+  id: string;
+  kind: string;
+  project_id: string;
+  notification_id: string;
+  payload: string;
+  created_at: string;
+}
+
+export interface InstanceRow {
+  key: string;
+  value: string;
+}

@@ -1,0 +1,43 @@
+import type { Transaction } from "kysely";
+import type { Operations, Scope } from "../../schema/rpc.generated.ts";
+import type { Grant } from "../access/tokens.ts";
+import { writeAudit } from "../records/audit.ts";
+import type { Tables } from "../records/tables.ts";
+import type { Service } from "../service.ts";
+
+/** Who asks, and how long they wait. */
+export interface Call {
+  readonly grant: Grant;
+  /** Aborted where the client left or the time is over. */
+  readonly signal: AbortSignal;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** One function for each operation: its input is checked, its scope granted. */
+export type Handlers<Names extends keyof Operations = keyof Operations> = {
+  readonly [Name in Names]: (
+    service: Service,
+    input: Operations[Name]["input"],
+    call: Call,
+  ) => Promise<Operations[Name]["output"]>;
+};
+
+/** A change of records and the line about it in the audit, both or neither. The change answers what it changed. */
+export function changing(
+  { records, nowMs }: Service,
+  { grant }: Call,
+  operation: keyof Operations,
+  change: (db: Transaction<Tables>, now: string) => Promise<{ readonly projectId?: string; readonly targetId: string }>,
+): Promise<{ readonly targetId: string }> {
+  return records.db.transaction().execute(async (db) => {
+    const at = new Date(nowMs()).toISOString();
+    const { projectId = "", targetId } = await change(db, at);
+    await writeAudit(db, { at, actor: grant.id, operation, project_id: projectId, target_id: targetId });
+    return { targetId };
+  });
+}
+
+/** The scopes of a list that a grant lacks. */
+export function lacking(grant: Grant, scopes: readonly Scope[]): Scope[] {
+  return scopes.filter((scope) => !grant.scopes.has(scope));
+}

@@ -1,0 +1,30 @@
+/** What a request is answered with where it is not done. The message says what is wrong, then what to do. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly type: ErrorType;
+  /** When it may be tried again; makes a Retry-After. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(type: ErrorType, message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+    super(message, options);
+    this.type = type;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+export type ErrorType = keyof typeof ERROR_STATUS;
+
+export const ERROR_STATUS = {
+  invalid: 400,
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+  timeout: 504,
+} as const;

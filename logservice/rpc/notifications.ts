@@ -1,0 +1,88 @@
+import type { NotificationInput } from "../../schema/rpc.generated.ts";
+import { alertsTelling } from "../records/alerts.ts";
+import {
+  addNotification,
+  getNotification,
+  listNotifications,
+  removeNotification,
+  updateNotification,
+} from "../records/notifications.ts";
+import { getProject } from "../records/projects.ts";
+import { changing, type Handlers } from "./call.ts";
+import { RpcError } from "./error.ts";
+import { readChanged } from "./read-input.ts";
+
+export const notifications: Handlers<
+  "get_notifications" | "get_notification" | "add_notification" | "update_notification" | "remove_notification"
+> = {
+  async get_notifications({ records }, { project_id }) {
+    await getProject(records.db, project_id);
+    return { notifications: await listNotifications(records, project_id) };
+  },
+
+  async get_notification({ records }, { project_id, notification_id }) {
+    return { notification: await getNotification(records, project_id, notification_id) };
+  },
+
+  async add_notification(service, { notification }, call) {
+    const { targetId: id } = await changing(service, call, "add_notification", async (db, now) => {
+      check(notification);
+      await getProject(db, notification.project_id);
+      const id = await addNotification(db, service.records.seal, notification, now);
+      return { projectId: notification.project_id, targetId: id };
+    });
+    return { id };
+  },
+
+  async update_notification(service, { notification: change }, call) {
+    const { seal } = service.records;
+    await changing(service, call, "update_notification", async (db, now) => {
+      const before = await getNotification({ db, seal }, change.project_id, change.id);
+      const notification = readChanged("NotificationInput", "notification", before, change);
+      check(notification);
+      await updateNotification(db, seal, change.id, notification, now);
+      return { projectId: change.project_id, targetId: change.id };
+    });
+    return undefined;
+  },
+
+  async remove_notification(service, { project_id, notification_id }, call) {
+    await changing(service, call, "remove_notification", async (db) => {
+      await getNotification({ db, seal: service.records.seal }, project_id, notification_id);
+      const alerts = await alertsTelling(db, notification_id);
+      if (alerts > 0) {
+        const tell = alerts === 1 ? "1 alert tells it" : `${alerts} alerts tell it`;
+        throw new RpcError("conflict", `${tell}: change or remove them before`);
+      }
+      await removeNotification(db, notification_id);
+      return { projectId: project_id, targetId: notification_id };
+    });
+    return undefined;
+  },
+};
+
+/** What a type needs to reach somebody. */
+const NEEDED = {
+  email: "email_addresses",
+  sms: "sms_numbers",
+  slack: "slack_webhook_url",
+  webhook: "webhook_url",
+  pagerduty: "pagerduty_service_key",
+} as const satisfies Record<NotificationInput["type"], keyof NotificationInput>;
+
+/** What the schema cannot say of a notification. */
+function check(notification: NotificationInput): void {
+  const needed = NEEDED[notification.type];
+  const value = notification[needed];
+  if (value === undefined || value.length === 0) throw new RpcError("invalid", `notification.${needed}: is required`);
+  for (const name of ["slack_webhook_url", "webhook_url"] as const) {
+    const url = notification[name] ?? "";
+    if (url !== "" && !isWebAddress(url)) {
+      throw new RpcError("invalid", `notification.${name}: must be an address that begins with https:// or http://`);
+    }
+  }
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}

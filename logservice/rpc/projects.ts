@@ -1,0 +1,51 @@
+import { addProject, getProject, listProjects, removeProject, updateProject } from "../records/projects.ts";
+import { changing, type Handlers } from "./call.ts";
+import { readChanged } from "./read-input.ts";
+
+export const projects: Handlers<
+  "get_projects" | "add_project" | "update_project" | "remove_project" | "get_project_stats"
+> = {
+  async get_projects({ records }) {
+    return { projects: await listProjects(records.db) };
+  },
+
+  async add_project(service, { project }, call) {
+    const { targetId: id } = await changing(service, call, "add_project", async (db, now) => {
+      const id = await addProject(db, project, now);
+      // What came for a project of this name while it was being removed must not turn up in the new one.
+      await service.events.drop(id);
+      return { projectId: id, targetId: id };
+    });
+    service.events.setRetention(id, project.retention ?? 0);
+    return { id };
+  },
+
+  async update_project(service, { project: change }, call) {
+    let days = 0;
+    await changing(service, call, "update_project", async (db, now) => {
+      const project = readChanged("ProjectInput", "project", await getProject(db, change.id), change);
+      await updateProject(db, change.id, project, now);
+      days = project.retention ?? 0;
+      return { projectId: change.id, targetId: change.id };
+    });
+    service.events.setRetention(change.id, days);
+    return undefined;
+  },
+
+  async remove_project(service, { project_id }, call) {
+    await getProject(service.records.db, project_id);
+    // The events first: where this ends half way, the project is still there to be removed again.
+    await service.events.drop(project_id);
+    await changing(service, call, "remove_project", async (db) => {
+      await removeProject(db, project_id);
+      return { projectId: project_id, targetId: project_id };
+    });
+    return undefined;
+  },
+
+  async get_project_stats({ records, events }, { project_id }) {
+    await getProject(records.db, project_id);
+    const { bytesTotal, eventsTotal } = await events.projectStats(project_id);
+    return { bytes_total: bytesTotal, events_total: eventsTotal };
+  },
+};

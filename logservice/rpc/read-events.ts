@@ -1,0 +1,116 @@
+import { LEVEL_SPELLINGS, LEVELS, levelOf } from "../../grammar/query/index.ts";
+import { isStorableTimestamp } from "../events/instant.ts";
+import type { NewEvent } from "../events/store.ts";
+import { LIMITS } from "../limits.ts";
+import { RpcError } from "./error.ts";
+import { isZeroTime } from "./read-input.ts";
+
+/** The events of a batch, all of them checked. Throws with the first that is wrong: `events[3].level: ...`. */
+export function readEvents(values: readonly unknown[], nowMs: number): NewEvent[] {
+  const now = new Date(nowMs).toISOString();
+  return values.map((value, index) => readEvent(value, `events[${index}]`, now));
+}
+
+/** One event, as schema/rpc.schema.json describes NewEvent. `place` is said before what is wrong. */
+export function readEvent(value: unknown, place: string, now: string): NewEvent {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new RpcError("invalid", `${place}: must be an object`);
+  }
+  const own = (key: string): unknown =>
+    Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+  const level = textOf(own("level"), `${place}.level`);
+  if (levelOf(level) === undefined) throw new RpcError("invalid", `${place}.level: must be one of: ${SPELLINGS}`);
+  const message = wellFormed(textOf(own("message"), `${place}.message`));
+  const messageBytes = Buffer.byteLength(message);
+  if (messageBytes > LIMITS.messageBytes) {
+    throw new RpcError("too_large", `${place}.message: must take at most ${LIMITS.messageBytes} bytes`);
+  }
+  const id = optionalText(own("id"), `${place}.id`);
+  if (id !== undefined && id.length > MAX_ID_LENGTH) {
+    throw new RpcError("invalid", `${place}.id: must have at most ${MAX_ID_LENGTH} characters`);
+  }
+  const timestamp = timeOf(own("timestamp"), `${place}.timestamp`, now);
+  const { fields, fieldsJson } = fieldsOf(own("fields"), `${place}.fields`);
+  if (Buffer.byteLength(fieldsJson) + messageBytes + (id?.length ?? 0) > LIMITS.eventBytes) {
+    throw new RpcError("too_large", `${place}: must take at most ${LIMITS.eventBytes} bytes`);
+  }
+  return { ...(id !== undefined && { id: wellFormed(id) }), timestamp, level, message, fields, fieldsJson };
+}
+
+/** Longer than every kind of id in use; the newest ones are kept in memory. */
+const MAX_ID_LENGTH = 255;
+
+/** The names first, `warning` as the specification has it, then what is understood as well. */
+const SPELLINGS = [
+  ...LEVELS.map((level) => (level === "warn" ? "warning" : level)),
+  ...LEVELS.flatMap((level) => LEVEL_SPELLINGS[level].filter((word) => word !== level && word !== "warning")),
+  "warn",
+].join(", ");
+
+function textOf(value: unknown, place: string): string {
+  const text = optionalText(value, place);
+  if (text === undefined) throw new RpcError("invalid", `${place}: is required`);
+  return text;
+}
+
+/** Zero values are absent. */
+function optionalText(value: unknown, place: string): string | undefined {
+  if (value === undefined || value === null || value === "" || value === 0) return undefined;
+  if (typeof value !== "string") throw new RpcError("invalid", `${place}: must be a text`);
+  return value;
+}
+
+function timeOf(value: unknown, place: string, now: string): string {
+  const text = optionalText(value, place);
+  if (text === undefined || isZeroTime(text)) return now;
+  if (text.length > MAX_TIME_LENGTH || !isStorableTimestamp(text)) {
+    throw new RpcError("invalid", `${place}: must be a time like 2026-01-31T12:00:00Z`);
+  }
+  return text;
+}
+
+/** Nanoseconds and an offset take 35. */
+const MAX_TIME_LENGTH = 64;
+
+function fieldsOf(value: unknown, place: string): { fields: Record<string, unknown>; fieldsJson: string } {
+  if (value === undefined || value === null) return { fields: {}, fieldsJson: "{}" };
+  if (typeof value !== "object" || Array.isArray(value)) throw new RpcError("invalid", `${place}: must be an object`);
+  const count = countKeys(value, 1, place);
+  if (count > LIMITS.fieldsPerEvent) {
+    throw new RpcError("invalid", `${place}: must hold at most ${LIMITS.fieldsPerEvent} fields`);
+  }
+  const fields = value as Record<string, unknown>;
+  const fieldsJson = JSON.stringify(fields);
+  if (!HALF_PAIR.test(fieldsJson)) return { fields, fieldsJson };
+  // An escape is written for halves of surrogate pairs only, or stands behind a backslash of the text itself.
+  const repaired = allWellFormed(fields) as Record<string, unknown>;
+  return { fields: repaired, fieldsJson: JSON.stringify(repaired) };
+}
+
+const HALF_PAIR = /\\ud[89a-f]/;
+
+/** Keys at all levels; looks no deeper than allowed, whatever the value. */
+function countKeys(value: object, depth: number, place: string): number {
+  if (depth > LIMITS.fieldsDepth) {
+    throw new RpcError("invalid", `${place}: must be at most ${LIMITS.fieldsDepth} objects and lists deep`);
+  }
+  const parts = Array.isArray(value) ? value : Object.values(value);
+  let count = Array.isArray(value) ? 0 : parts.length;
+  for (const part of parts) if (typeof part === "object" && part !== null) count += countKeys(part, depth + 1, place);
+  return count;
+}
+
+/** A half of a surrogate pair, which UTF-8 cannot hold, is the replacement character. */
+function wellFormed(text: string): string {
+  if (!SURROGATE.test(text)) return text;
+  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+function allWellFormed(value: unknown): unknown {
+  if (typeof value === "string") return wellFormed(value);
+  if (Array.isArray(value)) return value.map(allWellFormed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [wellFormed(key), allWellFormed(part)]));
+}

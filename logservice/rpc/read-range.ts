@@ -1,0 +1,46 @@
+import { describe } from "../../grammar/problem.ts";
+import { parseQuery, type Query, type Target, target } from "../../grammar/query/index.ts";
+import { parseTimestamp } from "../../grammar/query/timestamp.ts";
+import type { Range } from "../events/store.ts";
+import { RpcError } from "./error.ts";
+
+/** The events that an input means: its project, its closed period, its query. Throws `invalid`. */
+export function readRange(input: {
+  readonly project_id: string;
+  readonly start: string;
+  readonly stop: string;
+  readonly query?: string;
+}): Range {
+  const startMs = readTime(input.start, "start");
+  const stopMs = readTime(input.stop, "stop");
+  if (stopMs < startMs) throw new RpcError("invalid", "stop: must not lie before start");
+  return { project: input.project_id, startMs, stopMs, query: readQuery(input.query ?? "", "query") };
+}
+
+/** Undefined where it selects everything. */
+export function readQuery(text: string, place: string): Query | undefined {
+  const parsed = parseQuery(text);
+  if (!parsed.ok) throw new RpcError("invalid", `${place}: ${parsed.problems.map(describe).join("; ")}`);
+  return parsed.value.expr === undefined ? undefined : parsed.value;
+}
+
+/** A field as a query names it. */
+export function readField(text: string): Target {
+  // Of the language only the names of fields are wanted here: the text must be all of what stands behind the operator.
+  const source = `exists ${text}`;
+  const parsed = parseQuery(source);
+  const expr = parsed.ok ? parsed.value.expr : undefined;
+  if (expr?.kind !== "exists" || expr.field.span.end !== source.length) {
+    throw new RpcError(
+      "invalid",
+      'field: must be a field as a query names it, such as user.email or fields["odd key"]',
+    );
+  }
+  return target(expr.field);
+}
+
+function readTime(text: string, place: string): number {
+  const timeMs = parseTimestamp(text);
+  if (timeMs === undefined) throw new RpcError("invalid", `${place}: must be a time like 2026-01-31T12:00:00Z`);
+  return timeMs;
+}

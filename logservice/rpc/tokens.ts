@@ -1,0 +1,28 @@
+import { addToken, listTokens, removeToken } from "../access/tokens.ts";
+import { changing, type Handlers, lacking } from "./call.ts";
+import { RpcError } from "./error.ts";
+
+export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
+  async get_tokens({ records }) {
+    return { tokens: await listTokens(records.db) };
+  },
+
+  async add_token(service, { token }, call) {
+    const beyond = lacking(call.grant, token.scopes);
+    if (beyond.length > 0) {
+      throw new RpcError("forbidden", `this token lacks ${beyond.join(", ")} itself and cannot grant it`);
+    }
+    let secret = "";
+    await changing(service, call, "add_token", async (db, now) => {
+      const added = await addToken(db, token, now);
+      secret = added.secret;
+      return { targetId: added.id };
+    });
+    return { id: secret };
+  },
+
+  async remove_token(service, { token_id }, call) {
+    await changing(service, call, "remove_token", async (db) => ({ targetId: await removeToken(db, token_id) }));
+    return undefined;
+  },
+};

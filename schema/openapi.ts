@@ -1,0 +1,95 @@
+import type { RpcSchema, ValueSchema } from "./rpc-schema.ts";
+
+/** OpenAPI 3.1 of the log service: every operation, and the routes beside them. Source: spec.openapis.org/oas/v3.1.0. */
+export function openApi(schema: RpcSchema, version: string): object {
+  const paths: Record<string, object> = {};
+  for (const [name, { group, summary, scope, input, output }] of Object.entries(schema.operations)) {
+    paths[`/${name}`] = {
+      post: {
+        operationId: name,
+        tags: [group],
+        summary,
+        description: `Needs the scope \`${scope}\`.`,
+        security: [{ token: [scope] }],
+        requestBody: { required: (input.required ?? []).length > 0, content: json(inOpenApi(input)) },
+        responses: {
+          ...(output === undefined
+            ? { 204: { description: "Done." } }
+            : { 200: { description: "The answer.", content: json(inOpenApi(output)) } }),
+          default: { $ref: "#/components/responses/Error" },
+        },
+      },
+    };
+  }
+  const { definitions } = schema;
+  return {
+    openapi: "3.1.0",
+    info: { title: schema.title, version, description: schema.description },
+    servers: [{ url: "/" }],
+    security: [{ token: [] }],
+    paths: { ...paths, ...OTHER_PATHS },
+    components: {
+      schemas: Object.fromEntries(Object.entries(definitions).map(([name, part]) => [name, inOpenApi(part)])),
+      responses: {
+        Error: { description: "What went wrong.", content: json({ $ref: "#/components/schemas/Error" }) },
+      },
+      securitySchemes: { token: { type: "http", scheme: "bearer", description: "A token, lgs_..." } },
+    },
+  };
+}
+
+const json = (schema: object) => ({ "application/json": { schema } });
+
+/** The same keywords, with definitions where OpenAPI has them. */
+function inOpenApi(schema: ValueSchema): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/definitions/', '"#/components/schemas/'));
+}
+
+const failed = { default: { $ref: "#/components/responses/Error" } };
+const open = (summary: string, content: object) => ({
+  get: { summary, security: [], responses: { 200: { description: "The answer.", content }, ...failed } },
+});
+
+const OTHER_PATHS = {
+  "/ingest/{project}": {
+    post: {
+      operationId: "ingest",
+      tags: ["events"],
+      summary: "Stores the lines of a log: JSON objects as events, other lines as messages.",
+      description: "Needs the scope `events:write`.",
+      security: [{ token: ["events:write"] }],
+      parameters: [{ name: "project", in: "path", required: true, schema: { $ref: "#/components/schemas/ProjectId" } }],
+      requestBody: {
+        required: true,
+        content: {
+          "application/x-ndjson": { schema: { type: "string" } },
+          "text/plain": { schema: { type: "string" } },
+        },
+      },
+      responses: { 204: { description: "Done." }, ...failed },
+    },
+  },
+  "/tail": {
+    get: {
+      operationId: "tail",
+      tags: ["events"],
+      summary: "Streams events as they come, as server-sent events.",
+      description: "Needs the scope `events:read`. Last-Event-ID continues behind an event.",
+      security: [{ token: ["events:read"] }],
+      parameters: [
+        { name: "project_id", in: "query", required: true, schema: { $ref: "#/components/schemas/ProjectId" } },
+        { name: "query", in: "query", schema: { $ref: "#/components/schemas/Query" } },
+        { name: "Last-Event-ID", in: "header", schema: { type: "string" } },
+      ],
+      responses: {
+        200: { description: "Events.", content: { "text/event-stream": { schema: { type: "string" } } } },
+        ...failed,
+      },
+    },
+  },
+  "/openapi.json": open("This document.", json({ type: "object" })),
+  "/reference": open("The reference for people.", { "text/html": { schema: { type: "string" } } }),
+  "/_health": open("Whether the service runs.", json({ type: "object" })),
+  "/_ready": open("Whether it can answer.", json({ type: "object" })),
+  "/metrics": open("What it counts, for Prometheus.", { "text/plain": { schema: { type: "string" } } }),
+};

@@ -1,0 +1,100 @@
+import type { Operations } from "./rpc.generated.ts";
+
+export interface RpcClientOptions {
+  /** Where the service answers, without an operation's name. */
+  readonly url: string;
+  readonly token: string;
+  readonly fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Makes a retried add_events count once. */
+  readonly idempotencyKey?: string;
+}
+
+/** Calls the operations of a log service. Rejects with an RpcFailure where it refuses, and with fetch's errors. */
+export interface RpcClient {
+  call<Name extends keyof Operations>(
+    name: Name,
+    input: Operations[Name]["input"],
+    options?: CallOptions,
+  ): Promise<Operations[Name]["output"]>;
+  /** Stores the lines of a log: POST /ingest/<project>. */
+  ingest(project: string, lines: string, options?: CallOptions): Promise<void>;
+  /** The answer to a GET with the token, once it is one of success. */
+  get(path: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
+}
+
+/** What the service, or something before it, answered in place of a result. */
+export class RpcFailure extends Error {
+  override readonly name = "RpcFailure";
+  readonly status: number;
+  /** `unknown` where the answer is none of the service's own. */
+  readonly type: string;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, type: string, message: string, retryAfterMs?: number) {
+    super(message);
+    this.status = status;
+    this.type = type;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export function rpcClient({ url, token, fetch: send = fetch }: RpcClientOptions): RpcClient {
+  const base = url.replace(/\/+$/, "");
+  const authorization = `Bearer ${token}`;
+  const post = async (path: string, type: string, body: string, { signal, idempotencyKey }: CallOptions) => {
+    const response = await send(`${base}${path}`, {
+      method: "POST",
+      headers: {
+        authorization,
+        "content-type": type,
+        ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+      },
+      body,
+      redirect: "error",
+      ...(signal !== undefined && { signal }),
+    });
+    if (!response.ok) throw await failureOf(response);
+    return response;
+  };
+  return {
+    async call(name, input, options = {}) {
+      const response = await post(`/${name}`, "application/json", JSON.stringify(input), options);
+      return (response.status === 204 ? undefined : await response.json()) as never;
+    },
+
+    async ingest(project, lines, options = {}) {
+      await post(`/ingest/${encodeURIComponent(project)}`, "application/x-ndjson", lines, options);
+    },
+
+    async get(path, headers, signal) {
+      const response = await send(`${base}${path}`, {
+        headers: { authorization, ...headers },
+        redirect: "error",
+        ...(signal !== undefined && { signal }),
+      });
+      if (!response.ok) throw await failureOf(response);
+      return response;
+    },
+  };
+}
+
+/** Balancers in front of a service answer in HTML. */
+async function failureOf(response: Response): Promise<RpcFailure> {
+  const text = await response.text();
+  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
+  if (response.headers.get("content-type") === "application/json") {
+    const { type, message } = JSON.parse(text) as { type: string; message: string };
+    return new RpcFailure(response.status, type, message, retryAfterMs);
+  }
+  return new RpcFailure(
+    response.status,
+    "unknown",
+    `the answer was ${response.status} ${response.statusText}`,
+    retryAfterMs,
+  );
+}

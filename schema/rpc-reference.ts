@@ -1,0 +1,80 @@
+import type { OperationSchema, RpcSchema, ValueSchema } from "./rpc-schema.ts";
+
+/** The reference of the log service as one page without scripts, made of the same schema as everything else. */
+export function rpcReference(schema: RpcSchema, version: string): string {
+  const groups = new Map<string, [string, OperationSchema][]>();
+  for (const [name, operation] of Object.entries(schema.operations)) {
+    const list = groups.get(operation.group) ?? [];
+    groups.set(operation.group, [...list, [name, operation]]);
+  }
+  const contents = [...groups].map(
+    ([group, list]) => `<li>${text(group)}<ul>${list.map(([name]) => `<li>${link(name)}</li>`).join("")}</ul></li>`,
+  );
+  const sections = [...groups].map(
+    ([group, list]) => `<h2>${text(group)}</h2>${list.map(([name, operation]) => section(name, operation)).join("")}`,
+  );
+  const records = Object.entries(schema.definitions).map(
+    ([name, definition]) =>
+      `<h3 id="${text(name)}">${text(name)}</h3><p>${text(definition.description ?? "")}</p>${facts(definition)}${members(definition)}`,
+  );
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${text(schema.title)}</title><style>${STYLE}</style></head><body>
+<main><h1>${text(schema.title)}</h1><p>Version ${text(version)}. ${text(schema.description)}</p>
+<nav><ul>${contents.join("")}<li><a href="#records">records</a></li></ul></nav>
+${sections.join("\n")}
+<h2 id="records">records</h2>${records.join("\n")}</main></body></html>
+`;
+}
+
+function section(name: string, { summary, scope, input, output }: OperationSchema): string {
+  const answer = output === undefined ? "<p>Answers 204 with nothing.</p>" : `<h4>Answer</h4>${members(output)}`;
+  const asked =
+    Object.keys(input.properties ?? {}).length === 0 ? "<p>Takes nothing.</p>" : `<h4>Input</h4>${members(input)}`;
+  return `<section><h3 id="${text(name)}">POST /${text(name)}</h3><p>${text(summary)} Needs <code>${text(scope)}</code>.</p>${asked}${answer}</section>`;
+}
+
+function members({ properties, required = [] }: ValueSchema): string {
+  if (properties === undefined) return "";
+  const rows = Object.entries(properties).map(
+    ([name, member]) =>
+      `<tr><td><code>${text(name)}</code>${required.includes(name) ? " *" : ""}</td><td>${typeName(member)}</td><td>${text(member.description ?? "")}${facts(member)}</td></tr>`,
+  );
+  return `<table><tbody>${rows.join("")}</tbody></table>`;
+}
+
+function typeName({ $ref, type, items }: ValueSchema): string {
+  if ($ref !== undefined) return link($ref.slice("#/definitions/".length));
+  if (items !== undefined) return `list of ${typeName(items)}`;
+  return text(typeof type === "string" ? type : (type ?? ["value"]).join(" or "));
+}
+
+/** The bounds and the default, as far as there are any. */
+function facts({ enum: words, minimum, maximum, maxLength, maxItems, default: usual }: ValueSchema): string {
+  const found = [
+    words !== undefined && `one of ${words.join(", ")}`,
+    minimum !== undefined && `at least ${minimum}`,
+    maximum !== undefined && `at most ${maximum}`,
+    maxLength !== undefined && `at most ${maxLength} characters`,
+    maxItems !== undefined && `at most ${maxItems} items`,
+    usual !== undefined && `default ${JSON.stringify(usual)}`,
+  ].filter((fact) => fact !== false);
+  return found.length === 0 ? "" : ` <small>${text(found.join("; "))}</small>`;
+}
+
+const link = (name: string) => `<a href="#${text(name)}">${text(name)}</a>`;
+
+function text(value: string): string {
+  return value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+const STYLE = `
+:root { color-scheme: light dark; }
+body { margin: 0; font: 16px/1.6 system-ui, sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 2rem 1rem 6rem; }
+nav > ul { columns: 3 14rem; padding: 0; list-style: none; } nav li { break-inside: avoid; }
+h3, code, nav ul ul { font-family: ui-monospace, monospace; }
+table { border-collapse: collapse; width: 100%; }
+td { padding: 0.3rem 0.6rem; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); vertical-align: top; overflow-wrap: anywhere; }
+small { opacity: 0.75; }
+`;

@@ -1,0 +1,49 @@
+/** rpc.schema.json as a value, records in their three forms. The keywords are those of JSON Schema that it uses. */
+export interface RpcSchema {
+  readonly title: string;
+  readonly description: string;
+  readonly definitions: Readonly<Record<string, ValueSchema>>;
+  readonly operations: Readonly<Record<string, OperationSchema>>;
+}
+
+export interface OperationSchema {
+  readonly group: string;
+  readonly summary: string;
+  /** What a token must be allowed to. */
+  readonly scope: string;
+  /** Reads many events: few at once for a token, and stopped after some time. */
+  readonly limited?: boolean;
+  readonly input: ValueSchema;
+  /** Absent where there is nothing to answer. */
+  readonly output?: ValueSchema;
+}
+
+export interface ValueSchema {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly properties?: Readonly<Record<string, ValueSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: ValueSchema;
+  readonly additionalProperties?: boolean;
+  readonly format?: string;
+  readonly pattern?: string;
+  /** The pattern in words, for whoever did not keep to it. */
+  readonly "x-must"?: string;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly readOnly?: boolean;
+}
+
+/** The definition that a schema refers to, or the schema itself. */
+export function resolved(schema: ValueSchema, { definitions }: RpcSchema): ValueSchema {
+  if (schema.$ref === undefined) return schema;
+  return definitions[schema.$ref.slice("#/definitions/".length)]!;
+}

@@ -1,0 +1,310 @@
+// The log service from the command line, as people run it: the real command, the real store, loopback.
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { request as httpsRequest } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { rpcClient } from "../schema/rpc-client.ts";
+import { isRunning, listening, type Running, root, spawnTool, tool, until } from "./support/cli.ts";
+import { SCOPES } from "./support/service.ts";
+
+function folderOf(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "tool-service-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+async function initIn(folder: string): Promise<string> {
+  const { stdout } = await tool(["service", "init", "--data", "data", "--format", "json"], { cwd: folder });
+  return JSON.parse(stdout).token;
+}
+
+interface Served {
+  readonly running: Running;
+  readonly url: string;
+}
+
+async function serveIn(t: Test, folder: string, more: readonly string[] = []): Promise<Served> {
+  const running = spawnTool(["service", "start", "--data", "data", "--address", "127.0.0.1:0", ...more], {
+    cwd: folder,
+  });
+  t.teardown(async () => {
+    running.kill("SIGKILL");
+    await running.ended;
+  });
+  return { running, url: await listening(running) };
+}
+
+t.test("init makes the directory and one token", async (t) => {
+  const folder = folderOf(t);
+  const first = await tool(["service", "init", "--data", "data"], { cwd: folder });
+  t.equal(first.code, 0);
+  t.match(first.stdout, /^lgs_[0-9A-Za-z]{38}\n$/, "on stdout nothing but the token");
+  t.equal(first.stderr, `${folder}/data is ready. The owner's token may do everything, and is shown only now:\n`);
+  t.equal(statSync(join(folder, "data")).mode & 0o777, 0o700);
+  const second = await tool(["service", "init", "--data", "data"], { cwd: folder });
+  t.same([second.code, second.stdout], [1, ""]);
+  t.match(second.stderr, /is the data directory of a log service already/);
+  const json = await tool(["service", "init", "--data", "other", "--format", "json"], { cwd: folder });
+  t.match(JSON.parse(json.stdout), { token: /^lgs_/ });
+});
+
+t.test("words that cannot be meant", async (t) => {
+  const folder = folderOf(t);
+  await initIn(folder);
+  await writeFile(join(folder, "no.pem"), "nothing");
+  const rows: [argv: string[], code: number, stderr: RegExp][] = [
+    [["service", "start"], 2, /^error: where does the log service keep its data\?\n {2}write --data and a folder\n$/],
+    [
+      ["service", "start", "--data", "absent"],
+      1,
+      /absent is no data directory of a log service\n {2}tool service init --data absent makes it one\n$/,
+    ],
+    [
+      ["service", "start", "--data", "data", "--address", "0.0.0.0:0"],
+      2,
+      /^error: 0\.0\.0\.0:0 can be reached by other machines, and plain HTTP would show them every token\n/,
+    ],
+    [["service", "start", "--data", "data", "--address", "nowhere"], 2, /^error: "nowhere" is no address\n/],
+    [
+      ["service", "start", "--data", "data", "--tls-cert", "no.pem"],
+      2,
+      /^error: TLS needs a certificate and its key\n/,
+    ],
+    [
+      ["service", "start", "--data", "data", "--tls-cert", "no.pem", "--tls-key", "absent.pem"],
+      2,
+      /^error: cannot read absent\.pem: ENOENT\n/,
+    ],
+    [
+      ["service", "start", "--data", "data", "--tls-cert", "no.pem", "--tls-key", "no.pem"],
+      2,
+      /^error: no\.pem and no\.pem are no certificate and its key: /,
+    ],
+    [
+      ["service", "token", "make", "--data", "data"],
+      2,
+      /^error: tool service token has no action "make"\n {2}write add, ls or rm\n$/,
+    ],
+    [["service", "token", "add", "--data", "data"], 2, /^error: a token needs scopes\n/],
+    [
+      ["service", "token", "add", "--data", "data", "--scope", "events:eat"],
+      2,
+      /^error: there is no scope "events:eat"\n/,
+    ],
+    [["service", "token", "rm", "--data", "data"], 2, /^error: which token is to be removed\?\n/],
+    [["service", "token", "rm", "tok_absent", "--data", "data"], 1, /^error: there is no such token\n/],
+    [["service", "restore", "data", "--data", "data"], 1, /data is there already\n/],
+    [["service", "backup", "data", "--data", "data"], 1, /data is there already\n/],
+    [["service", "backup", "copy", "--data", "absent"], 1, /absent is no data directory of a log service\n/],
+    [["logs", "--project", "x"], 2, /^error: --project names a project of a log service\n/],
+    [["logs", "--service", "localhost:5000"], 2, /^error: "localhost:5000" is no address of a log service\n/],
+    [
+      ["logs", "--service", "http://localhost:1", "--project", "x"],
+      2,
+      /^error: the log service needs a token\n {2}set TOOL_LOGS_TOKEN; /,
+    ],
+  ];
+  for (const [argv, code, stderr] of rows) {
+    const outcome = await tool(argv, { cwd: folder });
+    t.equal(outcome.code, code, argv.join(" "));
+    t.match(outcome.stderr, stderr);
+    t.equal(outcome.stdout, "");
+  }
+});
+
+t.test("tokens of the terminal, beside a service that runs", async (t) => {
+  const folder = folderOf(t);
+  await initIn(folder);
+  const { url } = await serveIn(t, folder);
+  const added = await tool(
+    ["service", "token", "add", "--data", "data", "--scope", "projects:read", "--description", "board"],
+    { cwd: folder },
+  );
+  t.equal(added.code, 0, added.stderr);
+  const client = rpcClient({ url, token: added.stdout.trim() });
+  t.same(await client.call("get_projects", {}), { projects: [] });
+  await t.rejects(client.call("get_tokens", {}), {
+    name: "RpcFailure",
+    message: "this token lacks the scope tokens:read",
+  });
+  const list = JSON.parse(
+    (await tool(["service", "token", "ls", "--data", "data", "--format", "json"], { cwd: folder })).stdout,
+  );
+  t.match(list, [
+    { description: "owner", scopes: [...SCOPES] },
+    { description: "board", scopes: ["projects:read"] },
+  ]);
+  const text = await tool(["service", "token", "ls", "--data", "data"], { cwd: folder });
+  t.match(text.stdout, /\ntok_\w+ {2}projects:read {2}used \S+ {2}board\n$/);
+  t.equal((await tool(["service", "token", "rm", list[1].id, "--data", "data"], { cwd: folder })).code, 0);
+  await t.rejects(client.call("get_projects", {}), {
+    name: "RpcFailure",
+    message: "this token is not known: it may have been removed",
+  });
+});
+
+t.test("what was acknowledged is there after kill -9, and a second process is refused", async (t) => {
+  const folder = folderOf(t);
+  const token = await initIn(folder);
+  const first = await serveIn(t, folder);
+  const before = rpcClient({ url: first.url, token });
+  const { id: project_id } = await before.call("add_project", { project: { name: "app" } });
+  let acknowledged = 0;
+  const writing = (async () => {
+    for (;;) {
+      const event = { level: "info" as const, message: "m", id: `e${acknowledged}` };
+      await before.call("add_events", { project_id, events: [event] });
+      acknowledged++;
+    }
+  })().catch(() => {});
+  await until("some events", () => acknowledged >= 20);
+  const other = await tool(["service", "start", "--data", "data", "--address", "127.0.0.1:0"], { cwd: folder });
+  t.same([other.code, other.stdout], [1, ""]);
+  t.match(other.stderr, new RegExp(`is in use by the process ${first.running.pid}`));
+  const busy = await tool(["service", "backup", "copy", "--data", "data"], { cwd: folder });
+  t.equal(busy.code, 1, "nor is it copied meanwhile");
+  first.running.kill("SIGKILL");
+  await first.running.ended;
+  await writing;
+
+  const second = await serveIn(t, folder);
+  const after = rpcClient({ url: second.url, token });
+  const input = { project_id, start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z", limit: 10_000 };
+  const ids = (await after.call("search", input)).events.map(({ id }) => id);
+  t.equal(new Set(ids).size, ids.length, "none twice");
+  for (let i = 0; i < acknowledged; i++) if (!ids.includes(`e${i}`)) t.fail(`e${i} is lost`);
+  t.ok(ids.length >= acknowledged);
+  second.running.kill("SIGTERM");
+  t.equal((await second.running.ended).code, 0);
+
+  t.equal((await tool(["service", "backup", "copy", "--data", "data"], { cwd: folder })).code, 0);
+  rmSync(join(folder, "data"), { recursive: true });
+  t.equal((await tool(["service", "restore", "copy", "--data", "data"], { cwd: folder })).code, 0);
+  t.equal(statSync(join(folder, "data")).mode & 0o777, 0o700);
+  const third = await serveIn(t, folder);
+  const restored = rpcClient({ url: third.url, token });
+  t.equal(
+    (await restored.call("get_project_stats", { project_id })).events_total,
+    ids.length,
+    "with token, project and events",
+  );
+});
+
+t.test("TLS", async (t) => {
+  const folder = folderOf(t);
+  const token = await initIn(folder);
+  const fixture = (name: string) => join(root, "test/fixtures", name);
+  const { url } = await serveIn(t, folder, [
+    "--tls-cert",
+    fixture("localhost.cert.pem"),
+    "--tls-key",
+    fixture("localhost.key.pem"),
+  ]);
+  t.match(url, /^https:\/\/127\.0\.0\.1:\d+$/);
+  const status = await new Promise((resolve, reject) => {
+    const options = {
+      ca: readFileSync(fixture("localhost.cert.pem")),
+      headers: { authorization: `Bearer ${token}` },
+      method: "POST",
+    };
+    httpsRequest(`${url}/get_projects`, options, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .once("error", reject)
+      .end();
+  });
+  t.equal(status, 200);
+});
+
+t.test("an app's log goes to the service, and is searched and followed there", async (t) => {
+  const folder = folderOf(t);
+  const token = await initIn(folder);
+  const { url, running: service } = await serveIn(t, folder);
+  const app = join(folder, "app");
+  await mkdir(app);
+  await writeFile(join(app, "tool.json"), JSON.stringify({ name: "my-shop", proxy: { command: "node server.mjs" } }));
+  await writeFile(
+    join(app, "server.mjs"),
+    `import { createServer } from "node:http";
+     createServer((request, response) => { response.statusCode = request.url === "/fail" ? 500 : 200; response.end("ok"); }).listen(process.env.PORT);`,
+  );
+  const env = { TOOL_LOGS_TOKEN: token };
+  const started = spawnTool(["start", "--address", "127.0.0.1:0", "--logs-url", url], { cwd: app, env });
+  t.teardown(async () => {
+    started.kill("SIGKILL");
+    await started.ended;
+  });
+  const appUrl = await listening(started);
+  const logs = (...argv: string[]) => tool(["logs", "--service", url, ...argv], { cwd: app, env });
+  const found = async (query: string) => (await logs(query)).stdout.trim().split("\n").filter(Boolean);
+
+  t.equal((await fetch(`${appUrl}/fail`)).status, 500);
+  const [line] = await until("the entry in the service", async () => {
+    const lines = await found("status >= 500");
+    return lines.length > 0 ? lines : undefined;
+  });
+  t.match(JSON.parse(line!), { level: "error", message: "response", fields: { path: "/fail", status: 500 } });
+
+  const following = spawnTool(["logs", "--service", url, "-f", "path = /followed and message = response"], {
+    cwd: app,
+    env,
+  });
+  t.teardown(async () => {
+    following.kill("SIGKILL");
+    await following.ended;
+  });
+  await until("the stream", () => following.stderr().includes("reading the project my_shop"));
+  await until("an entry as it comes", async () => {
+    await (await fetch(`${appUrl}/followed`)).text();
+    return following.stdout().includes("/followed");
+  });
+  t.ok(isRunning(following.pid));
+
+  const all = Number((await logs("--count", "path = /followed and message = response")).stdout);
+  t.ok(all > 0);
+  const newest = (await logs("-n", "2")).stdout
+    .trim()
+    .split("\n")
+    .map((text) => JSON.parse(text).timestamp);
+  const every = (await logs()).stdout
+    .trim()
+    .split("\n")
+    .map((text) => JSON.parse(text).timestamp);
+  t.same(newest, every.slice(-2), "a limit takes the newest, oldest first");
+  t.same(every, [...every].sort(), "all are in the order of time");
+  t.match((await logs("--project", "nobody")).stderr, /there is no project "nobody"/);
+
+  // While the service is away entries wait, and are not lost.
+  service.kill("SIGKILL");
+  await service.ended;
+  t.equal((await fetch(`${appUrl}/while-away`)).status, 200, "the app goes on");
+  const port = new URL(url).port;
+  const again = spawnTool(["service", "start", "--data", "data", "--address", `127.0.0.1:${port}`], { cwd: folder });
+  t.teardown(async () => {
+    again.kill("SIGKILL");
+    await again.ended;
+  });
+  await listening(again);
+  await until(
+    "what waited",
+    async () => (await found("path = /while-away and message = response")).length === 1,
+    30_000,
+  );
+  await until(
+    "the stream, opened again",
+    async () => {
+      const before = following.stdout().split("\n").length;
+      await (await fetch(`${appUrl}/followed`)).text();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return following.stdout().split("\n").length > before;
+    },
+    30_000,
+  );
+  following.kill("SIGINT");
+  t.equal((await following.ended).code, 130);
+  started.kill("SIGTERM");
+  t.equal((await started.ended).code, 0);
+});

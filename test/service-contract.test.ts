@@ -1,0 +1,319 @@
+// Every operation over HTTP: what it answers, what it needs, who may ask, whose records it shows. The rows are made of
+// schema/rpc.schema.json, so that an operation without them is an error here.
+import { Ajv2020 } from "ajv/dist/2020.js";
+import t from "tap";
+import { operations } from "../logservice/rpc/operations.ts";
+import type { Operations, Scope } from "../schema/rpc.generated.ts";
+import { rpcSchema } from "../schema/rpc-schema.generated.ts";
+import { resolved, type ValueSchema } from "../schema/rpc-schema.ts";
+import { SCOPES, startTestService, type TestService } from "./support/service.ts";
+
+type Name = keyof Operations;
+const names = Object.keys(rpcSchema.operations) as Name[];
+
+/** What the bodies below speak of: a project with one record of each kind. */
+interface World {
+  readonly project: string;
+  readonly notification: string;
+  readonly alert: string;
+  readonly search: string;
+}
+
+async function makeWorld(service: TestService): Promise<World> {
+  const id = async (name: string, body: unknown): Promise<string> => (await service.call(name, body)).json.id;
+  const project = await id("add_project", { project: { name: "A world" } });
+  const notification = await id("add_notification", {
+    notification: { project_id: project, type: "email", name: "people", email_addresses: ["a@example.com"] },
+  });
+  const alert = await id("add_alert", { alert: alertIn({ project, notification }) });
+  const search = await id("add_search", { search: { project_id: project, name: "slow", query: "duration > 1s" } });
+  const event = { level: "error", message: "failed", fields: { status: 500, path: "/", ok: false } };
+  await service.call("add_events", { project_id: project, events: [event] });
+  return { project, notification, alert, search };
+}
+
+const alertIn = ({ project, notification }: Pick<World, "project" | "notification">) => ({
+  project_id: project,
+  name: "errors",
+  query: "error",
+  severity: "error",
+  operator: ">",
+  threshold: 3,
+  notification_id: notification,
+});
+
+const range = ({ project }: World) => ({
+  project_id: project,
+  start: "2020-01-01T00:00:00Z",
+  stop: "2100-01-01T00:00:00Z",
+});
+
+/** A body that each operation takes. What removes comes on a world of its own. */
+const BODIES: { readonly [N in Name]: (world: World) => Operations[N]["input"] } = {
+  get_projects: () => ({}),
+  add_project: () => ({ project: { name: "Another", description: "of two", retention: 30, mode: "plain_text" } }),
+  update_project: ({ project }) => ({ project: { id: project, name: "Renamed" } }),
+  remove_project: ({ project }) => ({ project_id: project }),
+  get_project_stats: ({ project }) => ({ project_id: project }),
+  add_events: ({ project }) => ({
+    project_id: project,
+    events: [{ id: "e1", timestamp: "2026-01-01T00:00:00Z", level: "warn", message: "low", fields: { a: { b: [1] } } }],
+  }),
+  search: (world) => ({ ...range(world), query: "error", limit: 5, order: "ascending" }),
+  get_count: (world) => ({ ...range(world), query: "status >= 500" }),
+  get_timeseries: (world) => ({ ...range(world), max_points: 10 }),
+  get_level_timeseries: (world) => ({ ...range(world), max_points: 10 }),
+  query: ({ project }) => ({ project_id: project, query: "SELECT count(*) AS count FROM events" }),
+  get_discovered_fields: (world) => range(world),
+  get_string_field_stats: (world) => ({ ...range(world), field: "path", limit: 3 }),
+  get_boolean_field_stats: (world) => ({ ...range(world), field: "ok" }),
+  get_numeric_field_stats: (world) => ({ ...range(world), field: "status" }),
+  get_alerts: ({ project }) => ({ project_id: project }),
+  get_alert: ({ project, alert }) => ({ project_id: project, alert_id: alert }),
+  add_alert: (world) => ({ alert: alertIn(world) as Operations["add_alert"]["input"]["alert"] }),
+  update_alert: ({ project, alert }) => ({ alert: { id: alert, project_id: project, threshold: 0 } }),
+  remove_alert: ({ project, alert }) => ({ project_id: project, alert_id: alert }),
+  test_alert: (world) => ({ alert: alertIn(world) as Operations["test_alert"]["input"]["alert"] }),
+  get_notifications: ({ project }) => ({ project_id: project }),
+  get_notification: ({ project, notification }) => ({ project_id: project, notification_id: notification }),
+  add_notification: ({ project }) => ({
+    notification: { project_id: project, type: "webhook", name: "hook", webhook_url: "https://example.com/hook" },
+  }),
+  update_notification: ({ project, notification }) => ({
+    notification: { id: notification, project_id: project, name: "others" },
+  }),
+  remove_notification: ({ project, notification }) => ({ project_id: project, notification_id: notification }),
+  get_searches: ({ project }) => ({ project_id: project }),
+  add_search: ({ project }) => ({ search: { project_id: project, name: "new", query: "status >= 500" } }),
+  update_search: ({ project, search }) => ({ search: { id: search, project_id: project, name: "slower" } }),
+  remove_search: ({ project, search }) => ({ project_id: project, search_id: search }),
+  get_tokens: () => ({}),
+  add_token: () => ({ token: { description: "of a test", scopes: ["events:read"] } }),
+  remove_token: () => ({ token_id: "tok_absent" }),
+  get_instance_config: () => ({}),
+};
+
+/** What a world of one record refuses; and SQL, for which the oracle has no engine. */
+const OTHER_ANSWERS: Partial<Record<Name, readonly [status: number, type: string]>> = {
+  query: [400, "bad_request"],
+  remove_token: [404, "not_found"],
+  remove_notification: [409, "conflict"],
+};
+
+t.test("every operation has a scope, a handler and a row here", (t) => {
+  for (const name of names) {
+    t.ok(SCOPES.includes(rpcSchema.operations[name]!.scope as Scope), `${name}: ${rpcSchema.operations[name]!.scope}`);
+  }
+  t.same(Object.keys(operations).sort(), [...names].sort());
+  t.same(Object.keys(BODIES).sort(), [...names].sort());
+  t.end();
+});
+
+for (const engine of ["oracle", "duckdb"] as const) {
+  t.test(`a valid body, answered as the schema says (${engine})`, async (t) => {
+    const service = await startTestService(t, { engine });
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: "rpc", definitions: rpcSchema.definitions });
+    const kept = await makeWorld(service);
+    for (const name of names) {
+      const world = name.startsWith("remove_") ? await makeWorld(service) : kept;
+      const { json, status, text, headers } = await service.call(name, BODIES[name](world));
+      const other = engine === "duckdb" && name === "query" ? undefined : OTHER_ANSWERS[name];
+      if (other !== undefined) {
+        t.same([status, json.type], other, `${name}: ${text}`);
+        continue;
+      }
+      const { output } = rpcSchema.operations[name]!;
+      if (output === undefined) {
+        t.equal(status, 204, `${name}: ${text}`);
+        t.equal(text, "", name);
+        continue;
+      }
+      t.equal(status, 200, `${name}: ${text}`);
+      t.equal(headers["content-type"], "application/json", name);
+      const refs = JSON.parse(JSON.stringify(closed(output)).replaceAll('"#/', '"rpc#/'));
+      const validate = ajv.compile(refs);
+      t.ok(validate(json), `${name}: ${JSON.stringify(validate.errors)} ${text}`);
+    }
+    t.same(service.logged, []);
+  });
+}
+
+/** No key that the schema does not know, at the outermost level at least. */
+function closed(schema: ValueSchema): object {
+  return { ...schema, additionalProperties: false };
+}
+
+interface Place {
+  readonly path: readonly string[];
+  readonly schema: ValueSchema;
+  readonly isRequired: boolean;
+  /** Of a change only what says which record is meant is read by itself. */
+  readonly isChange: boolean;
+}
+
+/** The members of an input, one level into its record. */
+function placesOf(name: Name): Place[] {
+  const places: Place[] = [];
+  const visit = (schema: ValueSchema, path: readonly string[], isChange: boolean) => {
+    for (const [key, member] of Object.entries(schema.properties ?? {})) {
+      const own = resolved(member, rpcSchema);
+      places.push({ path: [...path, key], schema: own, isRequired: schema.required?.includes(key) ?? false, isChange });
+      if (own.properties !== undefined) visit(own, [...path, key], member.$ref?.endsWith("Update") ?? false);
+    }
+  };
+  visit(rpcSchema.operations[name]!.input, [], false);
+  return places;
+}
+
+function withValue(body: unknown, path: readonly string[], value: unknown): unknown {
+  const [key, ...rest] = path;
+  const copy = { ...(body as Record<string, unknown>) };
+  if (rest.length > 0) copy[key!] = withValue(copy[key!], rest, value);
+  else if (value === undefined) delete copy[key!];
+  else copy[key!] = value;
+  return copy;
+}
+
+t.test("each required member missing, or zero", async (t) => {
+  const service = await startTestService(t);
+  const world = await makeWorld(service);
+  for (const name of names) {
+    for (const { path, schema, isRequired } of placesOf(name)) {
+      if (!isRequired) continue;
+      const zeros: unknown[] = [undefined, null];
+      if (schema.type === "string") zeros.push("");
+      if (schema.type === "integer") zeros.push(0);
+      if (schema.format === "date-time") zeros.push("0001-01-01T00:00:00Z");
+      for (const zero of zeros) {
+        const { status, json } = await service.call(name, withValue(BODIES[name](world), path, zero));
+        t.same(
+          [status, json],
+          [400, { type: "invalid", message: `${path.join(".")}: is required` }],
+          `${name} ${path.join(".")} = ${zero}`,
+        );
+      }
+    }
+  }
+});
+
+t.test("each member of a wrong type", async (t) => {
+  const service = await startTestService(t);
+  const world = await makeWorld(service);
+  const wrong: Record<string, unknown> = {
+    string: 5,
+    integer: "5",
+    boolean: "yes",
+    array: {},
+    object: [],
+    number: "5",
+  };
+  for (const name of names) {
+    for (const { path, schema } of placesOf(name)) {
+      const type = schema.type as string;
+      const { status, json } = await service.call(name, withValue(BODIES[name](world), path, wrong[type]));
+      t.same([status, json.type], [400, "invalid"], `${name} ${path.join(".")}: ${JSON.stringify(json)}`);
+      t.ok(json.message.startsWith(`${path.join(".")}: must be `), json.message);
+    }
+  }
+});
+
+t.test("unknown members are ignored, bodies that are no object refused", async (t) => {
+  const service = await startTestService(t);
+  const world = await makeWorld(service);
+  for (const name of names) {
+    if (OTHER_ANSWERS[name] !== undefined || name.startsWith("remove_")) continue;
+    const { status, text } = await service.call(name, { ...BODIES[name](world), nobody_knows: [{}], __proto: 1 });
+    t.ok(status === 200 || status === 204, `${name}: ${text}`);
+    for (const body of [[], "text", 5, null, true]) {
+      const { json } = await service.call(name, body);
+      t.same(
+        json,
+        { type: "bad_request", message: "the body must be a JSON object" },
+        `${name} ${JSON.stringify(body)}`,
+      );
+    }
+  }
+});
+
+t.test("scopes: all but the one that is needed, and only that one", async (t) => {
+  const service = await startTestService(t);
+  const without = new Map<Scope, string>();
+  const only = new Map<Scope, string>();
+  for (const scope of SCOPES) {
+    without.set(scope, await service.token(SCOPES.filter((one) => one !== scope)));
+    only.set(scope, await service.token([scope]));
+  }
+  const kept = await makeWorld(service);
+  for (const name of names) {
+    const world = name.startsWith("remove_") ? await makeWorld(service) : kept;
+    const scope = rpcSchema.operations[name]!.scope as Scope;
+    const refused = await service.call(name, {}, without.get(scope));
+    t.same(
+      [refused.status, refused.json],
+      [403, { type: "forbidden", message: `this token lacks the scope ${scope}` }],
+      `${name} without ${scope}`,
+    );
+    const { status, text } = await service.call(name, BODIES[name](world), only.get(scope));
+    const granted =
+      name === "add_token" ? 403 : (OTHER_ANSWERS[name]?.[0] ?? (rpcSchema.operations[name]!.output ? 200 : 204));
+    t.equal(status, granted, `${name} with ${scope} alone: ${text}`);
+  }
+});
+
+t.test("without a token, with a wrong one, with a removed one", async (t) => {
+  const service = await startTestService(t);
+  const removed = await service.token(SCOPES);
+  t.equal((await service.call("remove_token", { token_id: removed })).status, 204);
+  const rows: [string, Record<string, string>][] = [
+    ["none", {}],
+    ["no scheme", { authorization: service.owner }],
+    ["another scheme", { authorization: `Basic ${service.owner}` }],
+    ["a slip", { authorization: `Bearer ${service.owner.slice(0, -1)}${service.owner.endsWith("0") ? "1" : "0"}` }],
+    ["a long one", { authorization: `Bearer ${"x".repeat(10_000)}` }],
+    ["removed", { authorization: `Bearer ${removed}` }],
+  ];
+  for (const name of names) {
+    for (const [title, headers] of rows) {
+      const { status, json, headers: answered } = await service.send({ path: `/${name}`, headers, body: "{}" });
+      t.same([status, json.type, answered["www-authenticate"]], [401, "unauthorized", "Bearer"], `${name}: ${title}`);
+    }
+  }
+});
+
+t.test("another project's records are not there", async (t) => {
+  const service = await startTestService(t);
+  const mine = await makeWorld(service);
+  const theirs = await makeWorld(service);
+  for (const name of names) {
+    const body = BODIES[name](mine);
+    for (const { path } of placesOf(name)) {
+      if (path.at(-1) !== "project_id" || name === "add_events") continue;
+      const unknown = await service.call(name, withValue(body, path, "nobody"));
+      t.same([unknown.status, unknown.json.type], [404, "not_found"], `${name} of a project that is not there`);
+      const hasId = /_(alert|notification|search)$/.test(name) && !name.startsWith("add_");
+      if (!hasId) continue;
+      const others = await service.call(name, withValue(body, path, theirs.project));
+      // An alert that is only looked at names a notification of the first project.
+      const expected = name === "test_alert" ? [400, "invalid"] : [404, "not_found"];
+      t.same([others.status, others.json.type], expected, `${name} with the id of another project`);
+    }
+  }
+  const events = await service.call("add_events", { ...BODIES.add_events(mine), project_id: "nobody" });
+  t.same([events.status, events.json.type], [404, "not_found"]);
+  for (const world of [mine, theirs]) {
+    const alert = await service.call("get_alert", { project_id: world.project, alert_id: world.alert });
+    t.equal(alert.json.alert.threshold, 3, "nothing was changed");
+  }
+});
+
+t.test("other methods", async (t) => {
+  const service = await startTestService(t);
+  for (const name of names) {
+    for (const method of ["GET", "PUT", "DELETE", "HEAD"]) {
+      const { status, headers, json } = await service.send({ method, path: `/${name}` });
+      t.same([status, headers.allow, headers["content-type"]], [405, "POST", "application/json"], `${method} ${name}`);
+      if (method !== "HEAD") t.equal(json.type, "bad_request");
+    }
+  }
+});

@@ -1,0 +1,357 @@
+// Records, tokens and the description of the interface, beyond what every operation has in common.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import t from "tap";
+import { isTokenText, newToken, tokenHash } from "../logservice/access/token.ts";
+import { listAudit } from "../logservice/records/audit.ts";
+import { newId } from "../logservice/records/id.ts";
+import { openRecords } from "../logservice/records/open.ts";
+import { openSeal } from "../logservice/records/seal.ts";
+import { openSqlite } from "../logservice/records/sqlite.ts";
+import { readEvent } from "../logservice/rpc/read-events.ts";
+import { openApi } from "../schema/openapi.ts";
+import { projectIdOf } from "../schema/project-id.ts";
+import { rpcSchema } from "../schema/rpc-schema.generated.ts";
+import { SCOPES, startTestService } from "./support/service.ts";
+
+t.test("the published schema of OpenAPI 3.1 accepts the description", async (t) => {
+  const { valid, errors } = await new Validator().validate(openApi(rpcSchema, "1.2.3") as Record<string, unknown>);
+  t.ok(valid, JSON.stringify(errors));
+  const broken = { ...(openApi(rpcSchema, "1.2.3") as Record<string, unknown>), paths: { x: { post: 5 } } };
+  t.notOk((await new Validator().validate(broken)).valid, "and not everything");
+});
+
+t.test("slugs", (t) => {
+  const rows: [name: string, slug: string][] = [
+    ["My App", "my_app"],
+    ["  My   App (EU) ", "my_app_eu"],
+    ["Café Übung", "cafe_ubung"],
+    ["日本", "project"],
+    ["__proto__", "proto"],
+    ["a".repeat(60), "a".repeat(48)],
+  ];
+  for (const [name, slug] of rows) t.equal(projectIdOf(name), slug, name);
+  t.end();
+});
+
+t.test("ids of projects: made, sent, taken", async (t) => {
+  const service = await startTestService(t);
+  const add = async (project: object) => {
+    const { status, json } = await service.call("add_project", { project });
+    return [status, json.id ?? json.message];
+  };
+  t.same(await add({ name: "My App" }), [200, "my_app"]);
+  t.same(await add({ name: "My App" }), [200, "my_app_2"]);
+  t.same(await add({ name: "x", id: "Mine-1" }), [200, "Mine-1"]);
+  t.same(await add({ name: "x", id: "Mine-1" }), [409, 'project.id: "Mine-1" is taken: send another, or none']);
+  t.same(await add({ name: "x", id: "../x" }), [400, "project.id: may hold letters, digits, _ and - only"]);
+  t.same(await add({ name: "x", id: "x".repeat(65) }), [400, "project.id: must have at most 64 characters"]);
+});
+
+t.test("what else records need", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const other_id = (await service.call("add_project", { project: { name: "q" } })).json.id;
+  const email = { project_id, type: "email", name: "n", email_addresses: ["a@b.c"] };
+  const notification_id = (await service.call("add_notification", { notification: email })).json.id;
+  const elsewhere = { ...email, project_id: other_id };
+  const others_id = (await service.call("add_notification", { notification: elsewhere })).json.id;
+  const alert = { project_id, name: "a", query: "error", severity: "info", operator: ">", notification_id };
+  const rows: [operation: string, body: object, message: string][] = [
+    [
+      "add_notification",
+      { notification: { ...email, email_addresses: [] } },
+      "notification.email_addresses: is required",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, email_addresses: null } },
+      "notification.email_addresses: is required",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, email_addresses: ["x"] } },
+      "notification.email_addresses[0]: must have at least 3 characters",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, email_addresses: ["x y z"] } },
+      "notification.email_addresses[0]: must be an email address",
+    ],
+    ["add_notification", { notification: { ...email, type: "sms" } }, "notification.sms_numbers: is required"],
+    [
+      "add_notification",
+      { notification: { ...email, type: "sms", sms_numbers: ["call me"] } },
+      "notification.sms_numbers[0]: must be a phone number",
+    ],
+    ["add_notification", { notification: { ...email, type: "slack" } }, "notification.slack_webhook_url: is required"],
+    ["add_notification", { notification: { ...email, type: "webhook" } }, "notification.webhook_url: is required"],
+    [
+      "add_notification",
+      { notification: { ...email, type: "webhook", webhook_url: "file:///etc/passwd" } },
+      "notification.webhook_url: must be an address that begins with https:// or http://",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, type: "pagerduty" } },
+      "notification.pagerduty_service_key: is required",
+    ],
+    [
+      "add_notification",
+      { notification: { ...email, type: "pigeon" } },
+      "notification.type: must be one of: email, sms, slack, webhook, pagerduty",
+    ],
+    [
+      "update_notification",
+      { notification: { id: notification_id, project_id, type: "slack" } },
+      "notification.slack_webhook_url: is required",
+    ],
+    [
+      "add_alert",
+      { alert: { ...alert, severity: "loud" } },
+      "alert.severity: must be one of: info, notice, error, critical",
+    ],
+    ["add_alert", { alert: { ...alert, operator: "=" } }, "alert.operator: must be one of: >, >=, <, <="],
+    ["add_alert", { alert: { ...alert, threshold: -1 } }, "alert.threshold: must be at least 0"],
+    ["add_alert", { alert: { ...alert, threshold: 1.5 } }, "alert.threshold: must be a whole number"],
+    ["add_alert", { alert: { ...alert, interval: 1441 } }, "alert.interval: must be at most 1440"],
+    ["add_alert", { alert: { ...alert, limit: 101 } }, "alert.limit: must be at most 100"],
+    [
+      "add_alert",
+      { alert: { ...alert, notification_id: others_id } },
+      "alert.notification_id: must be a notification of the same project",
+    ],
+    ["add_alert", { alert: { ...alert, query: "status >=" } }, "alert.query: "],
+    ["add_search", { search: { project_id, name: "s", query: "(" } }, "search.query: "],
+    ["add_project", { project: { name: "x".repeat(256) } }, "project.name: must have at most 255 characters"],
+    ["add_project", { project: { name: "x", retention: 36501 } }, "project.retention: must be at most 36500"],
+    ["add_token", { token: { scopes: [] } }, "token.scopes: must hold at least 1"],
+    ["add_token", { token: { scopes: ["everything"] } }, `token.scopes[0]: must be one of: ${SCOPES.join(", ")}`],
+    [
+      "get_count",
+      { project_id, start: "yesterday", stop: "2026-01-01T00:00:00Z" },
+      "start: must be a time like 2026-01-31T12:00:00Z",
+    ],
+    [
+      "get_count",
+      { project_id, start: "2026-01-02T00:00:00Z", stop: "2026-01-01T00:00:00Z" },
+      "stop: must not lie before start",
+    ],
+    [
+      "search",
+      { project_id, start: "2026-01-01T00:00:00Z", stop: "2026-01-02T00:00:00Z", limit: 10_001 },
+      "limit: must be at most 10000",
+    ],
+    [
+      "search",
+      { project_id, start: "2026-01-01T00:00:00Z", stop: "2026-01-02T00:00:00Z", order: "up" },
+      "order: must be one of: ascending, descending",
+    ],
+    [
+      "get_numeric_field_stats",
+      { project_id, start: "2026-01-01T00:00:00Z", stop: "2026-01-02T00:00:00Z", field: "a or b" },
+      'field: must be a field as a query names it, such as user.email or fields["odd key"]',
+    ],
+  ];
+  for (const [operation, body, message] of rows) {
+    const { status, json } = await service.call(operation, body);
+    t.equal(status, 400, `${operation}: ${message}`);
+    if (message.endsWith(": ")) t.ok(json.message.startsWith(message), json.message);
+    else t.equal(json.message, message);
+  }
+
+  const alert_id = (await service.call("add_alert", { alert })).json.id;
+  const told = await service.call("remove_notification", { project_id, notification_id });
+  t.same([told.status, told.json.message], [409, "1 alert tells it: change or remove them before"]);
+  t.equal((await service.call("remove_alert", { project_id, alert_id })).status, 204);
+  t.equal((await service.call("remove_notification", { project_id, notification_id })).status, 204);
+});
+
+t.test("a removed project takes everything along, and its name is free", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  await service.call("add_events", { project_id, events: [{ level: "info", message: "old" }] });
+  await service.call("add_search", { search: { project_id, name: "s", query: "error" } });
+  t.equal((await service.call("get_project_stats", { project_id })).json.events_total, 1);
+  t.equal((await service.call("remove_project", { project_id })).status, 204);
+  t.equal((await service.call("get_searches", { project_id })).status, 404);
+  t.equal((await service.call("add_project", { project: { name: "p" } })).json.id, project_id);
+  t.same((await service.call("get_project_stats", { project_id })).json, { bytes_total: 0, events_total: 0 });
+  t.same((await service.call("get_searches", { project_id })).json, { searches: [] });
+});
+
+t.test("tokens", async (t) => {
+  let nowMs = Date.parse("2026-03-01T00:00:30Z");
+  const service = await startTestService(t, { nowMs: () => nowMs });
+  const limited = await service.token(["tokens:write", "tokens:read", "events:read"]);
+  const beyond = await service.call(
+    "add_token",
+    { token: { scopes: ["events:read", "events:write", "alerts:read"] } },
+    limited,
+  );
+  t.same(
+    [beyond.status, beyond.json.message],
+    [403, "this token lacks events:write, alerts:read itself and cannot grant it"],
+  );
+
+  const token = { description: "of a test", scopes: ["events:read"] };
+  const added = await service.call("add_token", { token: { ...token, id: "", created_at: null } }, limited);
+  const secret = added.json.id as string;
+  t.match(secret, /^lgs_[0-9A-Za-z]{38}$/);
+  const list = async () =>
+    (await service.call("get_tokens")).json.tokens as { id: string; last_used_at: string | null }[];
+  const own = async () => (await list()).find((one) => "description" in one && one.description === "of a test");
+  t.match(await own(), { ...token, created_at: "2026-03-01T00:00:30.000Z", last_used_at: null });
+  t.notOk(JSON.stringify(await list()).includes("lgs_"), "no secret is shown again");
+  await service.call("get_tokens", {}, secret);
+  t.equal((await own())?.last_used_at, "2026-03-01T00:00:30.000Z", "used, though refused");
+  nowMs += 20_000;
+  await service.call("get_tokens", {}, secret);
+  t.equal((await own())?.last_used_at, "2026-03-01T00:00:30.000Z", "to the minute");
+  nowMs += 20_000;
+  await service.call("get_tokens", {}, secret);
+  t.equal((await own())?.last_used_at, "2026-03-01T00:01:10.000Z");
+
+  t.equal((await service.call("remove_token", { token_id: (await own())?.id })).status, 204);
+  t.equal((await service.call("get_tokens", {}, secret)).status, 401);
+  const again = (await service.call("add_token", { token })).json.id;
+  t.equal((await service.call("remove_token", { token_id: again })).status, 204, "by the secret itself");
+  t.same([await own(), (await service.call("remove_token", { token_id: again })).status], [undefined, 404]);
+});
+
+t.test("the text of a token", (t) => {
+  const token = newToken();
+  t.ok(isTokenText(token));
+  const rows: [title: string, text: string][] = [
+    ["empty", ""],
+    ["cut", token.slice(0, -1)],
+    ["longer", `${token}0`],
+    ["another prefix", `lgt_${token.slice(4)}`],
+    ["two letters changed places", `lgs_${token[5]}${token[4]}${token.slice(6)}`],
+  ];
+  for (const [title, text] of rows) t.equal(isTokenText(text), text === token, title);
+  t.equal(new Set(Array.from({ length: 1000 }, newToken)).size, 1000);
+  t.equal(new Set(Array.from({ length: 1000 }, newId)).size, 1000);
+  t.match(newId(), /^[2-9bcdfghjkmnpqrstvwxyz]{20}$/);
+  t.end();
+});
+
+t.test("at rest: hashes of tokens, sealed secrets, files for their owner", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const secrets = {
+    slack_webhook_url: "https://hooks.example.com/SECRET-SLACK",
+    webhook_url: "https://example.com/SECRET-HOOK",
+    pagerduty_service_key: "SECRET-KEY",
+  };
+  const notification = { project_id, type: "slack", name: "n", ...secrets };
+  const notification_id = (await service.call("add_notification", { notification })).json.id;
+  const shown = await service.call("get_notification", { project_id, notification_id });
+  t.match(shown.json.notification, secrets, "whoever may read it sees it");
+  const files = readdirSync(service.directory).map((name) => join(service.directory, name));
+  const bytes = Buffer.concat(files.map((file) => readFileSync(file))).toString("latin1");
+  for (const text of ["SECRET", service.owner]) t.notOk(bytes.includes(text), text);
+  t.ok(bytes.includes(tokenHash(service.owner)));
+  t.equal(statSync(join(service.directory, "secrets.key")).mode & 0o777, 0o600);
+});
+
+t.test("a seal", (t) => {
+  const seal = openSeal(Buffer.alloc(32, 1));
+  const sealed = seal.close("text", "n1.webhook_url");
+  t.not(sealed, seal.close("text", "n1.webhook_url"), "never the same twice");
+  t.equal(seal.open(sealed, "n1.webhook_url"), "text");
+  t.equal(seal.open(seal.close("", "x"), "x"), "");
+  const message = "a secret of a notification does not open with this key";
+  t.throws(() => seal.open(sealed, "n2.webhook_url"), { message }, "elsewhere");
+  t.throws(() => openSeal(Buffer.alloc(32, 2)).open(sealed, "n1.webhook_url"), { message }, "another key");
+  const flipped = sealed.slice(0, -4) + (sealed.endsWith("AAA=") ? "BBB=" : "AAA=");
+  t.throws(() => seal.open(flipped, "n1.webhook_url"), "changed");
+  t.throws(() => openSeal(Buffer.alloc(16)), { message: "the key of the secrets must have 32 bytes" });
+  t.end();
+});
+
+t.test("the audit says who changed what", async (t) => {
+  const service = await startTestService(t);
+  const token = await service.token(SCOPES);
+  const id = (await service.call("get_tokens")).json.tokens.find(
+    (one: { last_used_at: unknown }) => one.last_used_at === null,
+  )?.id;
+  const project_id = (await service.call("add_project", { project: { name: "p" } }, token)).json.id;
+  await service.call("update_project", { project: { id: project_id, retention: 3 } }, token);
+  await service.call("update_project", { project: { id: "absent" } }, token);
+  await service.call("get_projects", {}, token);
+  await service.call("remove_project", { project_id }, token);
+  const rows = (await listAudit(service.records.db)).map(({ actor, operation, project_id, target_id }) => [
+    actor,
+    operation,
+    project_id,
+    target_id,
+  ]);
+  t.same(
+    rows,
+    [
+      [id, "add_project", "p", "p"],
+      [id, "update_project", "p", "p"],
+      [id, "remove_project", "p", "p"],
+    ],
+    "what failed and what only looked is not there",
+  );
+});
+
+t.test("records live on", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "tool-records-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const first = await openRecords(directory);
+  await first.db.insertInto("instance").values({ key: "id", value: "one" }).execute();
+  await first.close();
+  const second = await openRecords(directory);
+  t.same(await second.db.selectFrom("instance").selectAll().execute(), [{ key: "id", value: "one" }]);
+  await second.close();
+});
+
+t.test("values that would end the process", async (t) => {
+  const database = await openSqlite(":memory:");
+  database.prepare("create table a (x)").run([]);
+  const insert = database.prepare("insert into a values (?)");
+  insert.run([true]);
+  insert.run([false]);
+  for (const value of [undefined, {}, [], new Date(), Number.NaN, Number.POSITIVE_INFINITY, () => 1]) {
+    t.throws(() => insert.run([value]), TypeError, typeof value);
+  }
+  t.same(database.prepare("select x from a").all([]), [{ x: 1 }, { x: 0 }]);
+  database.close();
+});
+
+t.test("the reader of events and the schema say the same", (t) => {
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile({
+    definitions: rpcSchema.definitions,
+    $ref: "#/definitions/NewEvent",
+  });
+  const parts = {
+    level: [undefined, "info", "warn", "fatal", "loud", 5, {}],
+    message: [undefined, "m", 5, []],
+    id: [undefined, "x", 5, "x".repeat(255), "x".repeat(256)],
+    fields: [undefined, {}, { a: 1 }, [], "x"],
+    timestamp: [undefined, "2026-01-01T00:00:00Z", 5],
+  };
+  let events: object[] = [{}];
+  for (const [key, values] of Object.entries(parts)) {
+    events = events.flatMap((event) =>
+      values.map((value) => (value === undefined ? event : { ...event, [key]: value })),
+    );
+  }
+  for (const event of events) {
+    let isRead = true;
+    try {
+      readEvent(event, "event", "2026-01-01T00:00:00Z");
+    } catch {
+      isRead = false;
+    }
+    if (isRead !== validate(event)) t.fail(JSON.stringify(event));
+  }
+  t.equal(events.length, 7 * 4 * 5 * 5 * 3);
+  t.end();
+});

@@ -1,0 +1,121 @@
+"""Goes through every operation of a log service with nothing but Python's standard library.
+
+usage: service-python.py URL TOKEN. Prints one JSON line for each operation that did as it should; ends with 1 at the first
+that did not.
+"""
+
+import gzip
+import json
+import sys
+import urllib.error
+import urllib.request
+
+url, token = sys.argv[1], sys.argv[2]
+
+
+def post(name, body=None, bearer=token, packed=False):
+    data = b"" if body is None else json.dumps(body).encode()
+    headers = {"Authorization": "Bearer " + bearer, "Content-Type": "application/json"}
+    if packed:
+        data = gzip.compress(data)
+        headers["Content-Encoding"] = "gzip"
+    request = urllib.request.Request(url + "/" + name, data=data, headers=headers, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            text = response.read()
+            if response.status == 204:
+                assert text == b"", text
+                return 204, None
+            assert response.headers["Content-Type"] == "application/json", response.headers["Content-Type"]
+            return response.status, json.loads(text)
+    except urllib.error.HTTPError as error:
+        assert error.headers["Content-Type"] == "application/json", error.headers["Content-Type"]
+        return error.code, json.loads(error.read())
+
+
+done = []
+
+
+def expect(name, body, status, check=lambda answer: True, **more):
+    got, answer = post(name, body, **more)
+    assert got == status and check(answer), (name, got, answer)
+    done.append(name)
+    print(json.dumps({"operation": name, "status": got}))
+    return answer
+
+
+expect("get_projects", None, 200, lambda a: isinstance(a["projects"], list))
+project = expect("add_project", {"project": {"name": "Python App", "retention": 0}}, 200)["id"]
+expect("update_project", {"project": {"id": project, "description": "of a snake"}}, 204)
+projects = expect("get_projects", {}, 200)["projects"]
+assert [p for p in projects if p["id"] == project][0]["description"] == "of a snake"
+
+events = [
+    {"level": "error" if i % 4 == 0 else "info", "message": "m%d" % i, "timestamp": "2026-01-01T00:00:%02dZ" % i,
+     "fields": {"status": 500 if i % 4 == 0 else 200, "path": "/a" if i % 2 else "/b", "ok": i % 4 != 0}}
+    for i in range(60)
+]
+expect("add_events", {"project_id": project, "events": events}, 204)
+expect("add_events", {"project_id": project, "events": [{"level": "warn", "message": "packed"}]}, 204, packed=True)
+period = {"project_id": project, "start": "2026-01-01T00:00:00Z", "stop": "2026-01-01T00:01:00Z"}
+found = expect("search", dict(period, query="status >= 500", limit=5), 200)
+assert [e["message"] for e in found["events"]] == ["m56", "m52", "m48", "m44", "m40"], found
+assert found["stats"]["total_bytes_billed"] == 0 and isinstance(found["stats"]["duration"], int)
+rest = expect("search", dict(period, query="status >= 500", limit=50, cursor=found["cursor"]), 200)["events"]
+assert [e["message"] for e in rest][:1] == ["m36"] and len(rest) == 10, rest
+expect("get_count", dict(period, query="level = error"), 200, lambda a: a["count"] == 15)
+expect("get_timeseries", dict(period, max_points=10), 200, lambda a: sum(p["count"] for p in a["points"]) == 60)
+expect("get_level_timeseries", dict(period, max_points=10), 200,
+       lambda a: sum(p["count"] for p in a["points"] if p["level"] == "error") == 15)
+expect("query", {"project_id": project, "query": "SELECT count(*)::integer AS n FROM events"}, 200,
+       lambda a: a["results"] == [{"n": 61}])
+expect("query", {"project_id": project, "query": "DROP TABLE events"}, 400, lambda a: a["type"] == "bad_request")
+expect("get_discovered_fields", period, 200, lambda a: {f["name"] for f in a["fields"]} >= {"status", "path", "ok"})
+expect("get_string_field_stats", dict(period, field="path"), 200, lambda a: [v["count"] for v in a["values"]] == [30, 30])
+expect("get_boolean_field_stats", dict(period, field="ok"), 200,
+       lambda a: {v["value"]: v["count"] for v in a["values"]} == {True: 45, False: 15})
+expect("get_numeric_field_stats", dict(period, field="status"), 200,
+       lambda a: (a["min"], a["avg"], a["max"]) == (200, 275, 500))
+expect("get_project_stats", {"project_id": project}, 200, lambda a: a["events_total"] == 61 and a["bytes_total"] > 0)
+
+notification = expect("add_notification", {"notification": {
+    "project_id": project, "type": "webhook", "name": "hook", "webhook_url": "https://example.com/x"}}, 200)["id"]
+expect("get_notifications", {"project_id": project}, 200, lambda a: len(a["notifications"]) == 1)
+expect("update_notification", {"notification": {"id": notification, "project_id": project, "name": "hooks"}}, 204)
+expect("get_notification", {"project_id": project, "notification_id": notification}, 200,
+       lambda a: a["notification"]["name"] == "hooks" and a["notification"]["webhook_url"] == "https://example.com/x")
+
+alert = {"project_id": project, "name": "errors", "query": "error", "severity": "error", "operator": ">",
+         "threshold": 0, "notification_id": notification}
+expect("test_alert", {"alert": alert}, 204)
+alert_id = expect("add_alert", {"alert": alert}, 200)["id"]
+expect("get_alerts", {"project_id": project}, 200, lambda a: len(a["alerts"]) == 1)
+expect("get_alerts", {}, 400, lambda a: a == {"type": "invalid", "message": "project_id: is required"})
+expect("update_alert", {"alert": {"id": alert_id, "project_id": project, "muted": True}}, 204)
+expect("get_alert", {"project_id": project, "alert_id": alert_id}, 200,
+       lambda a: a["alert"]["muted"] is True and a["alert"]["interval"] == 5 and a["alert"]["limit"] == 10)
+expect("remove_notification", {"project_id": project, "notification_id": notification}, 409)
+expect("remove_alert", {"project_id": project, "alert_id": alert_id}, 204)
+expect("remove_notification", {"project_id": project, "notification_id": notification}, 204)
+
+search = expect("add_search", {"search": {"project_id": project, "name": "slow", "query": "duration > 1s"}}, 200)["id"]
+expect("update_search", {"search": {"id": search, "project_id": project, "name": "slower"}}, 204)
+expect("get_searches", {"project_id": project}, 200, lambda a: a["searches"][0]["name"] == "slower")
+expect("remove_search", {"project_id": project, "search_id": search}, 204)
+
+reader = expect("add_token", {"token": {"description": "reader", "scopes": ["projects:read"]}}, 200)["id"]
+expect("get_projects", {}, 200, bearer=reader)
+expect("get_tokens", {}, 403, bearer=reader)
+public = [t for t in expect("get_tokens", {}, 200)["tokens"] if t["description"] == "reader"][0]["id"]
+expect("remove_token", {"token_id": public}, 204)
+expect("get_projects", {}, 401, bearer=reader)
+expect("get_instance_config", None, 200, lambda a: set(a["config"]) == {"project_id", "region", "team_id"})
+
+expect("remove_project", {"project_id": project}, 204)
+expect("get_project_stats", {"project_id": project}, 404)
+
+with urllib.request.urlopen(url + "/openapi.json", timeout=60) as response:
+    described = {path[1:] for path, item in json.load(response)["paths"].items() if "post" in item} - {"ingest/{project}"}
+missing = described - set(done)
+assert not missing, missing
+print(json.dumps({"operations": len(described)}))

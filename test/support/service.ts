@@ -1,0 +1,122 @@
+// The service in this process: real records in a folder, real HTTP on loopback, events in the oracle or the real store.
+import { mkdtempSync, rmSync } from "node:fs";
+import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { addToken } from "../../logservice/access/tokens.ts";
+import { openEventsStore } from "../../logservice/events/open.ts";
+import type { EventsStore } from "../../logservice/events/store.ts";
+import type { Limits } from "../../logservice/limits.ts";
+import { openRecords, type Records } from "../../logservice/records/open.ts";
+import { type RunningService, startService } from "../../logservice/start.ts";
+import type { Scope } from "../../schema/rpc.generated.ts";
+import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
+import { openOracle } from "./events/oracle.ts";
+
+export const SCOPES = rpcSchema.definitions.Scope!.enum as readonly Scope[];
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire, looked at by every test in its own way.
+  readonly json: any;
+}
+
+export interface TestService {
+  readonly running: RunningService;
+  readonly records: Records;
+  readonly events: EventsStore;
+  readonly directory: string;
+  /** May do everything. */
+  readonly owner: string;
+  /** What the service wrote into its log. */
+  readonly logged: string[];
+  token(scopes: readonly Scope[]): Promise<string>;
+  call(operation: string, body?: unknown, token?: string): Promise<Answer>;
+  send(options: SendOptions): Promise<Answer>;
+}
+
+export interface SendOptions {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export async function startTestService(
+  t: Test,
+  options: {
+    readonly limits?: Partial<Limits>;
+    readonly nowMs?: () => number;
+    /** Where events lie; the oracle unless told otherwise. */
+    readonly engine?: "oracle" | "duckdb";
+    /** Stands around the store: what another one would do. */
+    readonly around?: (events: EventsStore) => EventsStore;
+  } = {},
+): Promise<TestService> {
+  const directory = mkdtempSync(join(tmpdir(), "tool-service-"));
+  const { nowMs = Date.now, limits = {}, around = (events) => events } = options;
+  const records = await openRecords(directory);
+  const isReal = options.engine === "duckdb";
+  const events = around(isReal ? await openEventsStore({ directory: join(directory, "events") }) : openOracle(nowMs));
+  const logged: string[] = [];
+  const running = await startService({
+    records,
+    events,
+    version: "test",
+    host: "127.0.0.1",
+    port: 0,
+    limits,
+    nowMs,
+    log: { error: (message, error) => logged.push(`${message}: ${(error as Error).stack}`) },
+  });
+  t.teardown(async () => {
+    await running.close();
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const token = async (scopes: readonly Scope[]) =>
+    (await addToken(records.db, { scopes }, new Date(nowMs()).toISOString())).secret;
+  const owner = await token(SCOPES);
+  const send = (asked: SendOptions) => sendTo(running.port, asked);
+  return {
+    running,
+    records,
+    events,
+    directory,
+    owner,
+    logged,
+    token,
+    send,
+    call: (operation, body = {}, bearer = owner) =>
+      send({
+        path: `/${operation}`,
+        headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+  };
+}
+
+/** One request as it is, POST unless told otherwise. */
+export function sendTo(port: number, { method = "POST", path, headers = {}, body }: SendOptions): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host: "127.0.0.1", port, method, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.once("error", reject);
+      response.once("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        const isJson = text !== "" && response.headers["content-type"] === "application/json";
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          text,
+          json: isJson ? JSON.parse(text) : undefined,
+        });
+      });
+    });
+    request.once("error", reject);
+    request.end(body);
+  });
+}
