@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { crashLoop } from "./support/events/crash-loop.ts";
+import { crashLoop } from "../support/events/crash-loop.ts";
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 20);
 const seed = Number(process.env.CRASH_SEED ?? 1);

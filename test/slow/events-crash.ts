@@ -4,12 +4,12 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { mergeable } from "../logservice/events/duckdb/compaction.ts";
-import { MAX_WAITING } from "../logservice/events/live.ts";
-import { type EventsStoreOptions, openEventsStore } from "../logservice/events/open.ts";
-import { STEPS_MS, stepsOf } from "../logservice/events/steps.ts";
-import { type EventsStore, type NewEvent, StoreError } from "../logservice/events/store.ts";
-import { root } from "./support/cli.ts";
+import { mergeable } from "../../logservice/events/duckdb/compaction.ts";
+import { MAX_WAITING } from "../../logservice/events/live.ts";
+import { type EventsStoreOptions, openEventsStore } from "../../logservice/events/open.ts";
+import { STEPS_MS, stepsOf } from "../../logservice/events/steps.ts";
+import { type EventsStore, type NewEvent, StoreError } from "../../logservice/events/store.ts";
+import { root } from "../support/cli.ts";
 
 t.setTimeout(120_000);
 
