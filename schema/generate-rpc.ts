@@ -1,8 +1,8 @@
 // Makes rpc.schema.json into types, validators and the schema as a value. Called by generate.ts, which writes the files.
 import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
-import { build } from "esbuild";
 import { compile, type JSONSchema } from "json-schema-to-typescript";
+import { standaloneModule } from "./standalone-module.ts";
 
 type Schema = Record<string, unknown> & {
   readonly properties?: Record<string, Schema>;
@@ -147,17 +147,7 @@ async function validators(
     names[name] = `op-${name}`;
   }
   const code = (standaloneCode as unknown as (ajv: Ajv, names: Record<string, string>) => string)(ajv, names);
-  const { outputFiles } = await build({
-    stdin: { contents: code, resolveDir: folder, loader: "js" },
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    minify: true,
-    write: false,
-    legalComments: "none",
-  });
-  return `${BANNER}\n// @ts-nocheck\n${outputFiles[0]!.text}`;
+  return standaloneModule(code, folder, BANNER);
 }
 
 function refsInto(id: string, value: unknown): unknown {

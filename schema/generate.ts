@@ -4,9 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
-import { build } from "esbuild";
 import { compile, type JSONSchema } from "json-schema-to-typescript";
 import { generateRpc } from "./generate-rpc.ts";
+import { standaloneModule } from "./standalone-module.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -50,18 +50,7 @@ async function validator(): Promise<string> {
   ajv.addKeyword("x-language");
   const validate = ajv.compile(withoutAnnotations(schema));
   const code = (standaloneCode as unknown as (ajv: Ajv, validate: unknown) => string)(ajv, validate);
-  // The standalone text still requires ajv's small run-time pieces: esbuild folds them in, so that no ajv is loaded.
-  const { outputFiles } = await build({
-    stdin: { contents: code, resolveDir: folder!, loader: "js" },
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    minify: true,
-    write: false,
-    legalComments: "none",
-  });
-  return `${BANNER}\n// @ts-nocheck\n${outputFiles[0]!.text}`;
+  return standaloneModule(code, folder!, BANNER);
 }
 
 /** The schema as the validator needs it: words for people would be most of its bytes. */
