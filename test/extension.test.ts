@@ -42,6 +42,7 @@ import {
   savedSuggestions,
 } from "../vscode-extension/query-suggestions.ts";
 import { savedNameProblem, savedQueries, savedQueryEdits } from "../vscode-extension/saved-queries.ts";
+import { remoteStagesOf } from "../vscode-extension/stages.ts";
 import { type ToolTask, taskName, taskWords } from "../vscode-extension/task-words.ts";
 import { cleanEnv, cliPath, root, tool } from "./support/cli.ts";
 import { startServerThread } from "./support/server-thread.ts";
@@ -164,7 +165,15 @@ t.test("the manifest", (t) => {
   });
 
   t.test("starts no process without trust", (t) => {
-    const starting = ["tool.start", "tool.logs", "tool.run", "tool.validate", "tool.changeQuery"];
+    const starting = [
+      "tool.start",
+      "tool.deploy",
+      "tool.open",
+      "tool.logs",
+      "tool.run",
+      "tool.validate",
+      "tool.changeQuery",
+    ];
     for (const { command, enablement = "" } of contributes.commands) {
       t.equal(/\bisWorkspaceTrusted\b/.test(enablement), starting.includes(command), command);
     }
@@ -199,7 +208,7 @@ t.test("the manifest", (t) => {
     );
     t.same(
       properties.command.enum.map((command: string) => taskWords({ command, hook: "build" } as ToolTask)?.[0]),
-      ["start", "validate", "run"],
+      ["start", "validate", "run", "deploy", "url"],
     );
     t.end();
   });
@@ -502,6 +511,18 @@ t.test("saved queries", (t) => {
   t.end();
 });
 
+t.test("the stages that can be deployed", (t) => {
+  const rows: [text: string, stages: string[]][] = [
+    ['{ "name": "a" }', ["staging", "production"]],
+    ['{ "stages": { "development": {}, "beta": {}, "production": {} } }', ["staging", "production", "beta"]],
+    ['{ "stages": { "beta": {}, // half written', ["staging", "production", "beta"]],
+    ['{ "stages": [1] }', ["staging", "production"]],
+    ["", ["staging", "production"]],
+  ];
+  for (const [text, stages] of rows) t.same(remoteStagesOf(text), stages, text);
+  t.end();
+});
+
 t.test("the words of tasks are words of the command", (t) => {
   const rows: [task: ToolTask, name: string, words: readonly string[] | undefined][] = [
     [{ command: "start" }, "start", ["start"]],
@@ -528,7 +549,14 @@ t.test("the words of tasks are words of the command", (t) => {
       ["run", "--stage", "production", "--", "build"],
     ],
     [{ command: "run" }, "run", ["run"]],
-    [{ command: "deploy" as "run" }, "deploy", undefined],
+    [{ command: "deploy" }, "deploy", ["deploy"]],
+    [
+      { command: "deploy", stage: "production", folder: "api" },
+      "deploy api production",
+      ["-C", "api", "deploy", "--", "production"],
+    ],
+    [{ command: "url", stage: "beta", args: ["--open"] }, "url for beta", ["url", "--stage", "beta", "--open"]],
+    [{ command: "destroy" as "run" }, "destroy", undefined],
   ];
   const commands = describeTable(table());
   for (const [task, name, words] of rows) {

@@ -2,6 +2,8 @@
 export const COMMANDS = [
   "tool.start",
   "tool.stop",
+  "tool.deploy",
+  "tool.open",
   "tool.logs",
   "tool.run",
   "tool.validate",

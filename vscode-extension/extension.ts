@@ -4,6 +4,7 @@ import { Apps } from "./apps.ts";
 import { Client } from "./client.ts";
 import type { CommandArguments, CommandId } from "./commands.ts";
 import { createConfiguration } from "./create-configuration.ts";
+import { deploy, openStage } from "./deploy-command.ts";
 import { documentSelector } from "./document-selector.ts";
 import { checkInstallation } from "./installation.ts";
 import { LogsCommands } from "./logs-command.ts";
@@ -33,6 +34,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const commands: Record<CommandId, (...args: never[]) => unknown> = {
     "tool.start": (args?: CommandArguments) => start(projects, apps, args),
     "tool.stop": (args?: CommandArguments) => stop(projects, apps, args),
+    "tool.deploy": (args?: CommandArguments) => deploy(projects, apps, args),
+    "tool.open": (args?: CommandArguments) => openStage(projects, apps, args),
     "tool.logs": (args?: CommandArguments) => logs.show(args),
     "tool.run": (args?: CommandArguments) => run(projects, apps, args),
     "tool.validate": () => validateWorkspace(apps),

@@ -26,6 +26,8 @@ export async function showMenu(projects: Projects, apps: Apps): Promise<void> {
             run: () => vscode.env.openExternal(vscode.Uri.parse(url)),
           },
         ]),
+    { label: "$(cloud-upload) Deploy", run: command("tool.deploy") },
+    { label: "$(globe) Open Stage", run: command("tool.open") },
     { label: "$(search) Show Logs", run: command("tool.logs") },
     { label: "$(tools) Run Hook", run: command("tool.run") },
     { label: "$(check-all) Validate Workspace", run: command("tool.validate") },

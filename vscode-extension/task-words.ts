@@ -1,6 +1,6 @@
 /** A task of type `tool`, as tasks.json writes it; the manifest describes the same. */
 export interface ToolTask {
-  readonly command: "start" | "validate" | "run";
+  readonly command: "start" | "validate" | "run" | "deploy" | "url";
   /** The folder of the app, relative to the workspace folder, with `/`. The workspace folder itself where it is left out. */
   readonly folder?: string;
   /** What `run` runs. */
@@ -24,13 +24,17 @@ export function taskWords(task: ToolTask): string[] | undefined {
     // Without a hook tool says what is missing, in the terminal of the task.
     case "run":
       return [...inFolder, "run", ...(stage ? ["--stage", stage] : []), ...args, ...(hook ? ["--", hook] : [])];
+    case "deploy":
+      return [...inFolder, "deploy", ...args, ...(stage ? ["--", stage] : [])];
+    case "url":
+      return [...inFolder, "url", ...(stage ? ["--stage", stage] : []), ...args];
     default:
       return undefined;
   }
 }
 
-/** How a task is called in lists: `validate api`, `run build for production`. */
+/** How a task is called in lists: `validate api`, `run build for production`, `deploy production`. */
 export function taskName({ command, folder, hook, stage }: ToolTask): string {
-  const words = [command, hook, folder !== "." && folder, stage && `for ${stage}`];
+  const words = [command, hook, folder !== "." && folder, stage && (command === "deploy" ? stage : `for ${stage}`)];
   return words.filter(Boolean).join(" ");
 }

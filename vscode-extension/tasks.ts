@@ -5,7 +5,7 @@ import { findTool } from "./installation.ts";
 import type { Project, Projects } from "./projects.ts";
 import { type ToolTask, taskName, taskWords } from "./task-words.ts";
 
-/** The tasks of type `tool`: start, validate and each hook of every project; and those that tasks.json writes. */
+/** The tasks of type `tool`: start, validate, deploy and each hook of every project; and those that tasks.json writes. */
 export function registerTasks(projects: Projects, apps: Apps): vscode.Disposable {
   return vscode.tasks.registerTaskProvider("tool", {
     async provideTasks() {
@@ -18,6 +18,7 @@ export function registerTasks(projects: Projects, apps: Apps): vscode.Disposable
         const wanted: ToolTask[] = [
           { command: "start", ...folder },
           { command: "validate", ...folder },
+          { command: "deploy", ...folder },
           ...hooks.map((hook): ToolTask => ({ command: "run", hook, ...folder })),
         ];
         for (const one of wanted) tasks.push(...((await toTask(one, scope, apps)) ?? []));
@@ -70,7 +71,7 @@ export async function toTask(
       ? new vscode.CustomExecution(async () => apps.terminal(folder, [...(task.args ?? [])]))
       : // A name that is not found is said by the terminal, too.
         new vscode.ProcessExecution((await findTool()) ?? "tool", words, { cwd: scope.uri.fsPath });
-  const matchers = { validate: ["$tool"], start: ["$tool-start"], run: [] }[task.command];
+  const matchers = { validate: ["$tool"], start: ["$tool-start"], run: [], deploy: [], url: [] }[task.command];
   const made = new vscode.Task(definition, scope, name, "tool", execution, matchers);
   made.isBackground = task.command === "start";
   if (task.command === "run" && task.hook === "build") made.group = vscode.TaskGroup.Build;

@@ -6,10 +6,16 @@ import type { Entry, ToolDocument } from "./document.ts";
 import { sampleOf } from "./routes.ts";
 
 /** The commands of a client; each takes one object. */
-export const CLIENT_COMMANDS = { start: "tool.start", logs: "tool.logs", run: "tool.run" } as const;
+export const CLIENT_COMMANDS = {
+  start: "tool.start",
+  deploy: "tool.deploy",
+  open: "tool.open",
+  logs: "tool.logs",
+  run: "tool.run",
+} as const;
 
 /**
- * What can be done above a line: `start` and `logs` of a stage, `run` of a hook, `logs` of a saved query. And what is
+ * What can be done above a line: `start`, or `deploy` and `open`, and `logs` of a stage, `run` of a hook, `logs` of a saved query. And what is
  * certain of a redirect or rewrite: which other rules win over it, or that it is never reached.
  *
  * Arguments are `{ uri }` of the document and, by command, `stage`, `hook` or `query` (as `tool logs` takes it).
@@ -21,7 +27,7 @@ export function codeLens(document: ToolDocument): CodeLens[] {
     const action: Command = { title, command, ...(args && { arguments: [{ uri, ...args }] }) };
     lenses.push({ range: document.rangeOf(span), command: action });
   };
-  const { start, logs, run } = CLIENT_COMMANDS;
+  const { start, deploy, open, logs, run } = CLIENT_COMMANDS;
   const addHooks = (hooks: Node | undefined, stage: object) => {
     for (const { key, value } of hooks?.type === "object" ? hooks.members : []) {
       const commands = value?.type === "array" ? value.items.length : value?.type === "string" ? 1 : 0;
@@ -38,6 +44,10 @@ export function codeLens(document: ToolDocument): CodeLens[] {
   addHooks(document.section("hooks")?.value, {});
   for (const { key, value } of stages) {
     if (key.value === "development") add(key.span, "Start", start, {});
+    else {
+      add(key.span, "Deploy", deploy, { stage: key.value });
+      add(key.span, "Open", open, { stage: key.value });
+    }
     add(key.span, "Logs", logs, { stage: key.value, query: `stage = ${JSON.stringify(key.value)}` });
     addHooks(memberOf(value, "hooks")?.value, { stage: key.value });
   }

@@ -57,7 +57,14 @@ t.test("the extension without trust in VS Code", { skip: requiresCodeServer(), t
     await window.quickInput.locator("input").first().fill(">Tool: ");
     await until("the commands", async () => (await window.listed()).some((row) => row.startsWith("Tool: ")));
     const rows = (await window.listed()).filter((row) => row.startsWith("Tool: "));
-    for (const command of ["Tool: Start", "Tool: Show Logs", "Tool: Validate Workspace", "Tool: Run Hook"]) {
+    for (const command of [
+      "Tool: Start",
+      "Tool: Show Logs",
+      "Tool: Validate Workspace",
+      "Tool: Run Hook",
+      "Tool: Deploy",
+      "Tool: Open Stage",
+    ]) {
       t.notOk(rows.includes(command), command);
     }
     t.ok(rows.includes("Tool: Restart Server"), "what starts no process stays");
