@@ -1,5 +1,5 @@
 // What a deployment holds: tool build on real folders, its archive read by other eyes and run as the platform runs it.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -462,25 +462,32 @@ t.test("why there is no archive", async (t) => {
   });
 
   // Root may read everything: another user builds, with nothing of this process's environment, which is root's.
-  await t.test("what nobody may read", { skip: process.getuid?.() !== 0 }, async (t) => {
-    const cwd = lay(join(folder, "unreadable"), {
-      ...NODE_APP,
-      "secret.txt": { text: "", mode: 0o600 },
-      "closed/a.txt": "",
-    });
-    const build = async () => {
-      const words = ["-i", `PATH=${process.env.PATH}`, "HOME=/nonexistent", process.execPath, cliPath, "build"];
-      const child = spawn("env", words, { cwd, uid: 65534, gid: 65534, stdio: ["ignore", "ignore", "pipe"] });
-      const said: string[] = [];
-      for await (const chunk of child.stderr) said.push(String(chunk));
-      return said.join("");
-    };
-    const hint = "\n  make it readable, or leave it out in .toolignore\n";
-    chmodSync(join(cwd, "closed"), 0o700);
-    t.equal(await build(), `error: cannot read closed/: permission denied${hint}`);
-    chmodSync(join(cwd, "closed"), 0o755);
-    t.equal(await build(), `error: cannot read secret.txt: permission denied${hint}`);
-  });
+  const nobody = { uid: 65534, gid: 65534 };
+  const reaches = ["-c", 'test -x "$1" && test -r "$2"', "sh", process.execPath, cliPath];
+  const isOut = process.getuid?.() !== 0 || spawnSync("sh", reaches, nobody).status !== 0;
+  await t.test(
+    "what nobody may read",
+    { skip: isOut && "takes root, and a node that all users may run" },
+    async (t) => {
+      const cwd = lay(join(folder, "unreadable"), {
+        ...NODE_APP,
+        "secret.txt": { text: "", mode: 0o600 },
+        "closed/a.txt": "",
+      });
+      const build = async () => {
+        const words = ["-i", `PATH=${process.env.PATH}`, "HOME=/nonexistent", process.execPath, cliPath, "build"];
+        const child = spawn("env", words, { cwd, ...nobody, stdio: ["ignore", "ignore", "pipe"] });
+        const said: string[] = [];
+        for await (const chunk of child.stderr) said.push(String(chunk));
+        return said.join("");
+      };
+      const hint = "\n  make it readable, or leave it out in .toolignore\n";
+      chmodSync(join(cwd, "closed"), 0o700);
+      t.equal(await build(), `error: cannot read closed/: permission denied${hint}`);
+      chmodSync(join(cwd, "closed"), 0o755);
+      t.equal(await build(), `error: cannot read secret.txt: permission denied${hint}`);
+    },
+  );
 });
 
 t.test("hooks of the build", async (t) => {
