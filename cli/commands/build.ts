@@ -9,6 +9,7 @@ import { type Context, EXIT } from "../context.ts";
 import { stagesOf } from "../hooks/hooks.ts";
 import { buildProgress, sayBuildProblems } from "../output/build-progress.ts";
 import { resolveProject } from "../project/resolve-config.ts";
+import { DEFAULT_STAGE, explainStageOf } from "../project/stage-word.ts";
 
 export interface BuildFlags {
   readonly stage: string;
@@ -21,11 +22,9 @@ const ARCHIVE = "out.zip";
 export async function build(context: Context, flags: BuildFlags): Promise<number> {
   const file = await readConfigFile(context);
   if (file.code !== undefined) return file.code;
-  const stage = flags.stage || "staging";
-  const stages = stagesOf(file.config);
-  if (!stages.includes(stage)) {
-    return context.misuse(`there is no stage ${JSON.stringify(stage)}`, `the stages are: ${stages.join(", ")}`);
-  }
+  const stage = flags.stage || DEFAULT_STAGE;
+  const misuse = explainStageOf(stage, stagesOf(file.config));
+  if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
   const { inference } = resolveProject(context, forStage(file.config, stage), { development: false });
   const progress = buildProgress(context);
   const result = await buildArtifact({ context, config: file.config, inference, stage, report: progress.report });

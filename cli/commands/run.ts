@@ -6,6 +6,7 @@ import { type Context, EXIT } from "../context.ts";
 import { commandsOf, HOOKS, type HookName, howItEnded, runCommands, stagesOf } from "../hooks/hooks.ts";
 import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { resolveProject } from "../project/resolve-config.ts";
+import { DEFAULT_STAGE, explainStageOf } from "../project/stage-word.ts";
 
 /** `tool run <hook>`: its commands one after another, each in its own shell in the project's folder. */
 export async function run(context: Context, hook: string, flags: { readonly stage: string }): Promise<number> {
@@ -18,11 +19,9 @@ export async function run(context: Context, hook: string, flags: { readonly stag
   }
   const file = await readConfigFile(context);
   if (file.code !== undefined) return file.code;
-  const stage = flags.stage || "staging";
-  const stages = stagesOf(file.config);
-  if (!stages.includes(stage)) {
-    return context.misuse(`there is no stage ${JSON.stringify(stage)}`, `the stages are: ${stages.join(", ")}`);
-  }
+  const stage = flags.stage || DEFAULT_STAGE;
+  const misuse = explainStageOf(stage, stagesOf(file.config));
+  if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
 
   const config = forStage(file.config, stage);
   const { inference } = resolveProject(context, config, { development: false });

@@ -1,6 +1,7 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
-import { type Config, DEFAULT_STAGES } from "../../schema/index.ts";
+import type { Config } from "../../schema/index.ts";
 import type { Misuse } from "../argv.ts";
+import { stagesOf } from "../hooks/hooks.ts";
 
 /** Where a command takes no stage: the one that can be broken without anybody seeing it. */
 export const DEFAULT_STAGE = "staging";
@@ -10,9 +11,14 @@ export function explainStage(stage: string, config: Pick<Config, "stages">): Mis
   if (stage === LOCAL_STAGE) {
     return { message: `${stage} is the stage of this machine, and is not deployed`, hint: "tool start runs it" };
   }
-  const stages = [...new Set([...DEFAULT_STAGES, ...Object.keys(config.stages ?? {})])].filter(
-    (name) => name !== LOCAL_STAGE,
+  return explainStageOf(
+    stage,
+    stagesOf(config).filter((name) => name !== LOCAL_STAGE),
   );
+}
+
+/** Why a word names none of these stages; undefined where it does. */
+export function explainStageOf(stage: string, stages: readonly string[]): Misuse | undefined {
   if (stages.includes(stage)) return undefined;
   const near = didYouMean(stage, stages);
   return {
