@@ -119,9 +119,8 @@ export class Flushing {
   async #flushPart(part: NewestPart): Promise<void> {
     const shares = [...part.projects].map(([project, newest]) => {
       const segments = this.#contents.segmentsOf(project);
-      const { events } = newest;
-      const last = events.at(-1)!.sequence;
-      const share = { project, fromSequence: events[0]!.sequence, events: events.length, path: segments.newPath(last) };
+      const { firstSequence: fromSequence, lastSequence: last, length: events } = newest;
+      const share = { project, fromSequence, events, path: segments.newPath(last) };
       return { share, newest, segments, last };
     });
     for (const { segments } of shares) await mkdir(segments.directory, { recursive: true });
