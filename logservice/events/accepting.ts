@@ -100,8 +100,8 @@ export class Accepting {
     key: string | undefined,
     done: Promise<void>,
   ): Promise<void> {
-    const names = batch.flatMap(({ id }) => (id === undefined ? [] : [idName(project, id)]));
-    if (key !== undefined) names.push(keyName(project, key));
+    const names: string[] = key === undefined ? [] : [keyName(project, key)];
+    for (const { id } of batch) if (id !== undefined) names.push(idName(project, id));
     for (const name of names) this.#writing.set(name, done);
     try {
       await done;
