@@ -208,13 +208,15 @@ const unavailable = (cause: Error & { code?: string }) =>
     { cause, retryAfterMs: 5000 },
   );
 
+export const isJournalFile = (name: string) => /^\d{16}\.ndjson$/.test(name);
+
 const fileOf = (directory: string, begin: number): JournalFile => ({
   path: join(directory, `${String(begin).padStart(16, "0")}.ndjson`),
   begin,
 });
 
 async function recover(directory: string): Promise<{ recovered: RecoveredFile[]; damage: Damage }> {
-  const names = (await readdir(directory)).filter((name) => /^\d{16}\.ndjson$/.test(name)).sort();
+  const names = (await readdir(directory)).filter(isJournalFile).sort();
   const recovered: RecoveredFile[] = [];
   const quarantined: string[] = [];
   let tornBytes = 0;
