@@ -42,33 +42,42 @@ const FACTS = "facts.json";
 const PREFIX = "tool-bench-logservice-";
 
 const loadBefore = loadavg()[0]!;
-const folder = kept === undefined ? temporaryFolder() : resolve(kept);
-const isLoaded = existsSync(join(folder, FACTS));
+const isLoaded = kept !== undefined && existsSync(join(resolve(kept), FACTS));
 if (isLoaded !== (asked === 0)) {
   console.error(
     isLoaded
-      ? `${folder} holds events already: EVENTS=0 asks them, another BENCH_DIRECTORY takes new ones`
+      ? `${kept} holds events already: EVENTS=0 asks them, another BENCH_DIRECTORY takes new ones`
       : "EVENTS=0 needs a BENCH_DIRECTORY that an earlier run has filled",
   );
   process.exit(2);
 }
+const folder = kept === undefined ? temporaryFolder() : resolve(kept);
 mkdirSync(folder, { recursive: true });
 const ending = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => ending.abort());
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => ending.abort(`stopped by ${signal}`));
 
 const ended = new Promise<never>((_, reject) => {
-  ending.signal.addEventListener("abort", () => reject(new Error("stopped by a signal")));
+  ending.signal.addEventListener("abort", () => reject(ending.signal.reason));
 });
+/** Says what comes next, unless the run is to end. */
+const step = (text: string) => {
+  ending.signal.throwIfAborted();
+  say(text);
+};
 /** What is to be ended, the last one first. */
 const open: (() => Promise<void> | void)[] = [];
+const running = bench();
 try {
-  const results = await Promise.race([bench(), ended]);
+  const results = await Promise.race([running, ended]);
   console.log(isJson ? JSON.stringify(results, undefined, 2) : markdown(results));
 } catch (error) {
   console.error(error);
   process.exitCode = 1;
 } finally {
   for (const end of open.reverse()) await end();
+  // What is under way fails without them; until then it may write into the folder.
+  await running.catch(() => {});
   if (kept === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 // Processes that still load end with their channel to this one.
@@ -86,7 +95,7 @@ async function bench(): Promise<Results> {
     ingested = await ingest(service, { events, connections }, say);
     await service.stop();
   }
-  say("compacting");
+  step("compacting");
   const bytes = await settled(folder, ending.signal);
 
   const rivals: Rival[] = [];
@@ -94,10 +103,10 @@ async function bench(): Promise<Results> {
   for (const name of process.env.RIVALS === "0" ? [] : (Object.keys(RIVAL_TITLES) as RivalName[])) {
     const path = join(folder, `${name}.db`);
     const wasThere = existsSync(path);
+    step(`${wasThere ? "opening" : "loading"} ${RIVAL_TITLES[name]}`);
     const rival = await openRival(name, path);
     open.push(() => rival.close());
     rivals.push(rival);
-    if (!wasThere) say(`loading ${RIVAL_TITLES[name]}`);
     const ms = wasThere ? undefined : await rival.load(events / BATCH_EVENTS);
     rivalResults[name] = {
       ingestRate: ms === undefined ? undefined : (events * 1000) / ms,
@@ -106,12 +115,13 @@ async function bench(): Promise<Results> {
   }
   if (!isLoaded) writeFileSync(join(folder, FACTS), JSON.stringify({ events }));
 
+  step("starting the service anew");
   const service = await startService(folder);
   open.push(() => service.stop());
   const questions = questionsOf(events);
   const answered: Asked[] = [];
   for (const question of questions) {
-    say(question.what);
+    step(question.what);
     answered.push(await askInRounds(service, rivals, question, rounds));
   }
   const reads =
