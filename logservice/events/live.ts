@@ -1,4 +1,5 @@
 import type { Event, TailItem } from "./store.ts";
+import type { StoredEvent } from "./stored.ts";
 
 /** How many events wait for a reader of a tail before it misses some: about a second of a busy project. */
 export const MAX_WAITING = 10_000;
@@ -39,6 +40,27 @@ export class Live {
       if (project === undefined || name === project) for (const reader of [...readers]) void reader.return();
     }
   }
+}
+
+/** Reads from behind the event `afterId`, as far as that one is among the newest. */
+export function tailOf(
+  live: Live,
+  project: string,
+  selects: (event: Event) => boolean,
+  newest: () => readonly StoredEvent[],
+  afterId: string | undefined,
+): AsyncIterableIterator<TailItem> {
+  const before: TailItem[] = [];
+  if (afterId !== undefined) {
+    const events = newest();
+    const at = events.findLastIndex(({ event }) => event.id === afterId);
+    const missed = events.slice(at + 1).filter(({ event }) => selects(event));
+    const shown = missed.slice(-MAX_WAITING);
+    if (at < 0) before.push({ dropped: null });
+    else if (shown.length < missed.length) before.push({ dropped: missed.length - shown.length });
+    before.push(...shown.map(({ event }) => ({ event })));
+  }
+  return live.read(project, selects, before);
 }
 
 class LiveReader implements AsyncIterableIterator<TailItem> {

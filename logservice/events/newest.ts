@@ -61,3 +61,12 @@ export function addToPart(part: NewestPart, project: string, stored: StoredEvent
   part.events++;
   part.bytes += stored.bytes;
 }
+
+/** What was accepted of a project is in segments now, or deleted. */
+export function removeFrom(part: NewestPart, project: string): void {
+  const newest = part.projects.get(project);
+  if (newest === undefined) return;
+  part.projects.delete(project);
+  part.events -= newest.events.length;
+  part.bytes -= newest.bytes;
+}

@@ -1,0 +1,147 @@
+import { statfs } from "node:fs/promises";
+import type { Contents } from "./contents.ts";
+import type { Journal } from "./journal/journal.ts";
+import type { Live } from "./live.ts";
+import { addToPart } from "./newest.ts";
+import type { Recent } from "./recent.ts";
+import type { Remembered } from "./remembered.ts";
+import type { Settings } from "./settings.ts";
+import { type NewEvent, StoreError } from "./store.ts";
+import { acceptEvent, type StoredEvent } from "./stored.ts";
+
+/** New batches: which of them are new, whether there is room, and their way into the journal and into memory. */
+export class Accepting {
+  readonly #settings: Settings;
+  readonly #contents: Contents;
+  readonly #journal: Journal;
+  readonly #remembered: Remembered;
+  readonly #live: Live;
+  /** Batches that are being written, by project and key, and ids likewise: a retry waits for the first try's end. */
+  readonly #writing = new Map<string, Promise<void>>();
+  #freeBytes = { bytes: Number.POSITIVE_INFINITY, atMs: Number.NEGATIVE_INFINITY };
+  #isClosed = false;
+  /** Batches. */
+  refused = 0;
+
+  constructor(settings: Settings, contents: Contents, journal: Journal, remembered: Remembered, live: Live) {
+    this.#settings = settings;
+    this.#contents = contents;
+    this.#journal = journal;
+    this.#remembered = remembered;
+    this.#live = live;
+  }
+
+  async append(project: string, batch: readonly NewEvent[], idempotencyKey: string | undefined): Promise<void> {
+    if (batch.some(({ id }) => id !== undefined)) {
+      await this.#remembered.loadIds(project, this.#contents.projects.get(project));
+    }
+    await this.#checkRoom();
+    for (;;) {
+      // Another try of the same batch may be on its way to the disk: this one's answer depends on that one's end.
+      const ahead = this.#ahead(project, batch, idempotencyKey);
+      if (ahead === undefined) break;
+      await ahead.catch(() => {});
+    }
+    // From here to the journal nothing waits: what is new now is new when it is written.
+    if (this.#isClosed) throw closed();
+    const ids = this.#remembered.ids(project);
+    const keys = this.#remembered.keys(project);
+    if (idempotencyKey !== undefined && keys.has(idempotencyKey)) return;
+    const seen = new Set<string>();
+    const fresh = batch.filter(({ id }) => {
+      if (id === undefined) return true;
+      if (ids.has(id) || seen.has(id)) return false;
+      seen.add(id);
+      return true;
+    });
+    if (fresh.length === 0) return;
+
+    const nowMs = this.#settings.nowMs();
+    const first = this.#contents.take(fresh.length);
+    const accepted = fresh.map((event, i) => acceptEvent(project, event, first + i));
+    const frame = {
+      sequence: first,
+      project,
+      lines: fresh.length,
+      atMs: nowMs,
+      key: idempotencyKey,
+      isDrop: false,
+    };
+    const done = this.#journal.write(frame, accepted.map(({ line }) => line).join(""), () => {
+      if (idempotencyKey !== undefined) keys.add(idempotencyKey, nowMs);
+      for (const { stored } of accepted) this.#take(project, stored, ids, nowMs);
+    });
+    await this.#whileWriting(project, fresh, idempotencyKey, done);
+  }
+
+  /** Nothing more is accepted. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** The batch, or the event, that must end before this one can be judged. */
+  #ahead(project: string, batch: readonly NewEvent[], key: string | undefined): Promise<void> | undefined {
+    if (this.#writing.size === 0) return undefined;
+    const ofKey = key === undefined ? undefined : this.#writing.get(keyName(project, key));
+    if (ofKey !== undefined) return ofKey;
+    for (const { id } of batch) {
+      const ofId = id === undefined ? undefined : this.#writing.get(idName(project, id));
+      if (ofId !== undefined) return ofId;
+    }
+    return undefined;
+  }
+
+  async #whileWriting(
+    project: string,
+    batch: readonly NewEvent[],
+    key: string | undefined,
+    done: Promise<void>,
+  ): Promise<void> {
+    const names = batch.flatMap(({ id }) => (id === undefined ? [] : [idName(project, id)]));
+    if (key !== undefined) names.push(keyName(project, key));
+    for (const name of names) this.#writing.set(name, done);
+    try {
+      await done;
+    } finally {
+      for (const name of names) this.#writing.delete(name);
+    }
+  }
+
+  #take(project: string, stored: StoredEvent, ids: Recent, nowMs: number): void {
+    if (stored.hasOwnId) ids.add(stored.event.id, nowMs);
+    addToPart(this.#contents.newestPart, project, stored);
+    this.#live.publish(project, stored.event);
+  }
+
+  /** Refuses before anything is accepted: a half-written batch would have to be taken back. */
+  async #checkRoom(): Promise<void> {
+    if (this.#isClosed) throw closed();
+    if (this.#contents.waitingEvents >= this.#settings.maxWaitingEvents) {
+      this.refused++;
+      throw new StoreError("unavailable", "more events come in than can be stored: nothing was accepted; try again", {
+        retryAfterMs: 2000,
+      });
+    }
+    const atMs = performance.now();
+    if (atMs - this.#freeBytes.atMs > FREE_CHECK_MS) {
+      const { bavail, bsize } = await statfs(this.#settings.directory);
+      this.#freeBytes = { bytes: bavail * bsize, atMs };
+    }
+    if (this.#freeBytes.bytes - this.#journal.waitingBytes < this.#settings.reserveBytes) {
+      this.refused++;
+      throw new StoreError(
+        "unavailable",
+        "the disk is nearly full: nothing was stored; make room, then send it again",
+        { retryAfterMs: 30_000 },
+      );
+    }
+  }
+}
+
+// Between two looks at the disk a fast one takes less than the reserve.
+const FREE_CHECK_MS = 250;
+
+export const closed = () =>
+  new StoreError("unavailable", "the service is shutting down; try again", { retryAfterMs: 1000 });
+const keyName = (project: string, key: string) => `k ${project} ${key}`;
+const idName = (project: string, id: string) => `i ${project} ${id}`;
