@@ -121,7 +121,7 @@ function value(random: Random, depth: number): string {
 function text(random: Random, before: string): string {
   const json = JSON.stringify(before + random.pick(TEXTS) + (random.chance(0.3) ? random.pick(TEXTS) : ""));
   if (random.chance(0.9)) return json;
-  const escape = random.pick([
+  const written = random.pick([
     "\\u0061",
     "\\/",
     "\\ud800",
@@ -131,7 +131,7 @@ function text(random: Random, before: string): string {
     "\\u000a",
     "\\u0022",
   ]);
-  return `${json.slice(0, -1)}${escape}"`;
+  return `${json.slice(0, -1)}${written}"`;
 }
 
 const space = (random: Random) => (random.chance(0.1) ? random.pick([" ", "\n", "\t", "\r\n  "]) : "");
