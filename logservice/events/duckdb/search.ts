@@ -1,3 +1,4 @@
+import { FALSE } from "../../../grammar/query/sql/condition.ts";
 import { comparePlaces, type Place, type PlacedEvent, printCursor, readCursor } from "../order.ts";
 import type { Page } from "../store.ts";
 import type { StoredEvent } from "../stored.ts";
@@ -38,12 +39,14 @@ export async function search(
     const last = found[wanted - 1];
     const ahead = near(waiting[0]!);
     if (last !== undefined && (sign > 0 ? last.nanoseconds < ahead : last.nanoseconds > ahead)) break;
-    const opened = waiting.splice(0, count);
-    open(source, opened);
+    const groups = groupBy(waiting.splice(0, count), (segment) => conditionOf(selection, segment, source.nowMs));
     const pages = await Promise.all(
-      groupBy(opened, (segment) => conditionOf(selection, segment, source.nowMs)).map(({ segments }) =>
-        segmentsPage(source, selection, segments, wanted, sign, after, signal),
-      ),
+      groups
+        .filter(({ asked }) => asked.upper !== FALSE)
+        .map(({ segments }) => {
+          open(source, segments);
+          return segmentsPage(source, selection, segments, wanted, sign, after, signal);
+        }),
     );
     found = [found, ...pages].flat().sort(compare).slice(0, wanted);
   }
@@ -140,7 +143,7 @@ async function segmentsPage(
     await readEvents(
       source,
       segments,
-      `where ${condition.upper.text}${place} order by t ${direction}, event_id ${direction} limit ${limit}`,
+      `where ${condition.upper.where}${place} order by t ${direction}, event_id ${direction} limit ${limit}`,
       [...condition.upper.values, ...(from === undefined ? [] : [from.nanoseconds, from.nanoseconds, from.id])],
       signal,
       (placed) => {

@@ -1,7 +1,7 @@
 import type { Query } from "../../../grammar/query/index.ts";
 import { compilePredicate } from "../../../grammar/query/index.ts";
 import type { EventColumns } from "../../../grammar/query/sql/columns.ts";
-import { type Condition, type Sql, type SqlValue, sql } from "../../../grammar/query/sql/condition.ts";
+import { bothSql, type Condition, type Sql, type SqlValue, sql } from "../../../grammar/query/sql/condition.ts";
 import { querySql } from "../../../grammar/query/sql/query-sql.ts";
 import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../instant.ts";
 import { type LineFilter, lineFilter } from "../line-filter.ts";
@@ -12,6 +12,7 @@ import { madeId, type StoredEvent } from "../stored.ts";
 import { quoted } from "./duckdb.ts";
 import type { Columns, Readers } from "./readers.ts";
 import type { Segment } from "./segments.ts";
+import { isAbsent } from "./summary.ts";
 
 /** What a query is asked of: the files and the newest events at one moment. */
 export interface Source {
@@ -51,9 +52,9 @@ export const covers = ({ from, to }: Selection, { first, last }: Segment) => fir
 /** The id as an expression: those of our making are not stored. */
 export const ID = "coalesce(id, lower(to_base(q, 36, 12)))";
 
-export const columnsOf = ({ columns }: Segment): EventColumns => ({
+export const columnsOf = ({ columns, summary }: Segment): EventColumns => ({
   id: ID,
-  typeOf: (path) => columns.get(JSON.stringify(path)),
+  typeOf: (path) => columns.get(JSON.stringify(path)) ?? (isAbsent(summary, path) ? "absent" : undefined),
 });
 
 /** What SQL says of the selection in a segment: the query, and the range where the segment lies over its ends. */
@@ -61,8 +62,8 @@ export function conditionOf(selection: Selection, segment: Segment, nowMs: numbe
   const query: Query = selection.range.query ?? { source: "", expr: undefined };
   const said = querySql(query, { nowMs, columns: columnsOf(segment), firstInstant: firstNanosecond });
   if (covers(selection, segment)) return said;
-  const within = (condition: Sql): Sql =>
-    sql(`(t >= ?::bigint and t < ?::bigint and ${condition.text})`, selection.from, selection.to, ...condition.values);
+  const between = sql("(t >= ?::bigint and t < ?::bigint)", selection.from, selection.to);
+  const within = (condition: Sql): Sql => bothSql(between, condition);
   const upper = within(said.upper);
   return { upper, lower: said.upper === said.lower ? upper : within(said.lower) };
 }
