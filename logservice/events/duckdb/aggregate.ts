@@ -54,7 +54,7 @@ export async function aggregate(
   const isWhole = selection.range.query?.expr === undefined;
   const { startMs, stopMs } = selection.range;
   const asked = source.newest.filter(({ list, length }) => {
-    const isCovered = isWhole && length === list.events.length && list.firstMs >= startMs && list.lastMs <= stopMs;
+    const isCovered = isWhole && length === list.length && list.firstMs >= startMs && list.lastMs <= stopMs;
     return length > 0 && !(isCovered && summary(list.summary));
   });
   const segments = source.segments
