@@ -21,7 +21,8 @@ export async function grantOf(db: Kysely<Tables>, token: string, nowMs: number):
   const row = await db.selectFrom("tokens").selectAll().where("hash", "=", tokenHash(token)).executeTakeFirst();
   if (row === undefined) return undefined;
   const lastMs = row.last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(row.last_used_at);
-  if (Math.floor(nowMs / LAST_USED_STEP_MS) > Math.floor(lastMs / LAST_USED_STEP_MS)) {
+  // Earlier, too: a time of a clock that was ahead would stand until that comes.
+  if (Math.floor(nowMs / LAST_USED_STEP_MS) !== Math.floor(lastMs / LAST_USED_STEP_MS)) {
     const last_used_at = new Date(nowMs).toISOString();
     await db.updateTable("tokens").set({ last_used_at }).where("id", "=", row.id).execute();
   }
