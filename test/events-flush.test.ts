@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { openDuckDb, quoted } from "../logservice/events/duckdb/duckdb.ts";
 import { Flusher } from "../logservice/events/duckdb/flusher.ts";
 import { Journal } from "../logservice/events/journal/journal.ts";
 import { type EventsStoreOptions, openEventsStore } from "../logservice/events/open.ts";
@@ -182,6 +183,58 @@ t.test(
     }
   },
 );
+
+t.test("a file of the largest events is made with more memory", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  // Six times their bytes in the journal, and a column of their own in the segment.
+  const pad = "\u0001".repeat(40_000);
+  for (let i = 0; i < 240; i++) await store.append("app", events(i, 1, `${i}${pad}`));
+  await store.flush();
+  t.equal(store.metrics().newest_events, 0);
+  t.equal((await store.count(everything(), never)).count, 240);
+  const found = await store.search(everything(), { limit: 1, order: "descending" }, never);
+  t.equal((found.events[0]!.fields as { pad: string }).pad, `239${pad}`);
+  await store.close();
+});
+
+t.test("segments and what is made of them are sorted, the newest event first", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  const orders = async () => {
+    const engine = await openDuckDb(":memory:", { threads: "1" });
+    const connection = await engine.connect();
+    const found: string[] = [];
+    for (const name of readdirSync(join(directory, "projects"), { recursive: true }) as string[]) {
+      if (!name.endsWith(".parquet")) continue;
+      const path = join(directory, "projects", name);
+      const reader = await connection.runAndReadAll(`select t, q from read_parquet(${quoted(path)})`);
+      const rows = reader.getRows() as [bigint, bigint][];
+      const isSorted = rows.every(([time, sequence], i) => {
+        const [before, of] = rows[i - 1] ?? [time + 1n, 0n];
+        return before > time || (before === time && of > sequence);
+      });
+      found.push(`${rows.length} ${isSorted}`);
+    }
+    connection.closeSync();
+    engine.closeSync();
+    return found.sort();
+  };
+  // In two projects: of the first the segments' times are apart, of the second they overlap.
+  for (let i = 0; i < 4; i++) {
+    // After the fourth they are merged.
+    if (i > 0) t.strictSame(await orders(), [...Array(i).fill("100 true"), ...Array(i).fill("50 true")]);
+    await store.append("apart", [...events(i * 100 + 50, 50), ...events(i * 100, 50)]);
+    await store.append("over", events(500 - i, 50));
+    await store.flush();
+  }
+  await store.compact();
+  t.equal(store.metrics().merges_total, 2);
+  await until(() => readdirSync(join(directory, "projects"), { recursive: true }).length === 8);
+  t.strictSame(await orders(), ["200 true", "400 true"]);
+  t.equal((await messages(store, "over")).length, 200);
+  await store.close();
+});
 
 t.test("a flusher that ends under its jobs is started again, and no more than some times", async (t) => {
   const directory = folder(t);
