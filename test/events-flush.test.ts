@@ -128,7 +128,7 @@ t.test("the journal's file is ended between two writes, however many wait", asyn
   // Each write is followed by the next before it has ended, so that one always waits.
   const write = (): Promise<void> => {
     const frame = { sequence: sequence++, project: "app", lines: 1, atMs: 0, key: undefined, isDrop: false };
-    return journal.write(frame, "{}\n", () => {
+    return journal.write(frame, Buffer.from("{}\n"), () => {
       files.push(journal.current.begin);
       if (sequence < 200) void write();
     });

@@ -23,7 +23,7 @@ export interface Segment {
   readonly summary: Summary;
 }
 
-interface Manifest {
+export interface Manifest {
   readonly version: 1;
   /** All events up to this sequence are in the segments; what the journal holds of them is there twice. */
   readonly flushed: number;
@@ -192,7 +192,7 @@ export class Segments {
   }
 }
 
-const MANIFEST = "manifest.json";
+export const MANIFEST = "manifest.json";
 
 /** A segment with what its summary says. */
 export async function readSegment(facts: SegmentFacts, eventBytes: number, sequence: number): Promise<Segment> {

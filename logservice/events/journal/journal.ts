@@ -61,7 +61,7 @@ export class Journal {
   }
 
   /** `durable` is called in the order of the writes, before the promise resolves. */
-  write(frame: Omit<Frame, "bytes">, body: string, durable: () => void): Promise<void> {
+  write(frame: Omit<Frame, "bytes">, body: Buffer, durable: () => void): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(unavailable(this.#failure));
     const buffer = encodeBatch(frame, body);
     this.#count(buffer.length, frame.lines);
@@ -208,13 +208,15 @@ const unavailable = (cause: Error & { code?: string }) =>
     { cause, retryAfterMs: 5000 },
   );
 
+export const isJournalFile = (name: string) => /^\d{16}\.ndjson$/.test(name);
+
 const fileOf = (directory: string, begin: number): JournalFile => ({
   path: join(directory, `${String(begin).padStart(16, "0")}.ndjson`),
   begin,
 });
 
 async function recover(directory: string): Promise<{ recovered: RecoveredFile[]; damage: Damage }> {
-  const names = (await readdir(directory)).filter((name) => /^\d{16}\.ndjson$/.test(name)).sort();
+  const names = (await readdir(directory)).filter(isJournalFile).sort();
   const recovered: RecoveredFile[] = [];
   const quarantined: string[] = [];
   let tornBytes = 0;
@@ -245,7 +247,7 @@ async function quarantine(directory: string, name: string, batches: readonly Fra
   const kept = join(folder, `${name}.${Date.now()}`);
   const aside = `${path}.mended`;
   const handle = await open(aside, "w");
-  for (const { frame, body } of batches) await handle.write(encodeBatch(frame, body.toString()));
+  for (const { frame, body } of batches) await handle.write(encodeBatch(frame, body));
   await handle.sync();
   await handle.close();
   await writeCopy(path, kept);

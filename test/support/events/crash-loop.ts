@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { openEventsStore } from "../../../logservice/events/open.ts";
+import type { EventsStore } from "../../../logservice/events/store.ts";
 import { root } from "../cli.ts";
 import { randomOf } from "../random.ts";
 
@@ -50,7 +51,7 @@ export async function crashLoop(directory: string, rounds: number, seed: number)
 }
 
 /** How many different events there are of each batch, and all of them where one is there twice. */
-async function batchCounts(store: Awaited<ReturnType<typeof openEventsStore>>): Promise<Map<number, number>> {
+export async function batchCounts(store: EventsStore): Promise<Map<number, number>> {
   const found = new Map<number, Set<number>>();
   const counts = new Map<number, number>();
   const range = { project: "app", startMs: 0, stopMs: 4e12, query: undefined };
