@@ -2,6 +2,7 @@ import { levelOf, severity } from "../../grammar/query/index.ts";
 import { addToSummary, emptySummary, type Summary } from "./duckdb/summary.ts";
 import { minuteOf, nanosecondsOf } from "./instant.ts";
 import type { JournalFile } from "./journal/journal.ts";
+import type { SeenKey } from "./journal/seen-keys.ts";
 import type { StoredEvent } from "./stored.ts";
 
 /** The events of one project in one journal file, in the order of their acceptance. Only ever appended to. */
@@ -37,8 +38,8 @@ export class NewestEvents {
 export interface NewestPart {
   readonly file: JournalFile;
   readonly projects: Map<string, NewestEvents>;
-  /** Project, idempotency key and time of the batches that had one. */
-  readonly keys: [string, string, number][];
+  /** Of the batches that had one. */
+  keys: SeenKey[];
   events: number;
   bytes: number;
 }
@@ -62,7 +63,13 @@ export function addToPart(part: NewestPart, project: string, stored: StoredEvent
   part.bytes += stored.bytes;
 }
 
-/** What was accepted of a project is in segments now, or deleted. */
+/** The project was deleted. */
+export function forgetIn(part: NewestPart, project: string): void {
+  removeFrom(part, project);
+  part.keys = part.keys.filter(([of]) => of !== project);
+}
+
+/** What was accepted of a project is in segments now. */
 export function removeFrom(part: NewestPart, project: string): void {
   const newest = part.projects.get(project);
   if (newest === undefined) return;

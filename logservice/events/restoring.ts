@@ -4,7 +4,7 @@ import type { Contents } from "./contents.ts";
 import { Segments } from "./duckdb/segments.ts";
 import type { RecoveredFile } from "./journal/journal.ts";
 import type { SeenKeys } from "./journal/seen-keys.ts";
-import { addToPart, type NewestPart, newPart, removeFrom } from "./newest.ts";
+import { addToPart, forgetIn, type NewestPart, newPart } from "./newest.ts";
 import type { Remembered } from "./remembered.ts";
 import { PROJECT_NAME } from "./store.ts";
 import { readEventLine } from "./stored.ts";
@@ -50,8 +50,9 @@ export async function restore(
     for (const { frame, body } of batches) {
       const { project, sequence, key, isDrop } = frame;
       if (isDrop) {
-        for (const one of [...parts, part]) removeFrom(one, project);
+        for (const one of [...parts, part]) forgetIn(one, project);
         remembered.forget(project);
+        seenKeys.forget(project);
         // Segments of before the deletion, which the crash left.
         if ((contents.projects.get(project)?.began ?? sequence + 1) <= sequence) contents.forgetSegments(project);
         continue;
