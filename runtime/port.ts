@@ -3,12 +3,36 @@ import { connect, createServer, type Socket } from "node:net";
 /** An app listens on one of them, or on all addresses: `localhost` is ::1 for some servers and 127.0.0.1 for others. */
 const LOOPBACK = ["127.0.0.1", "::1"] as const;
 
-/** A port that was free on 127.0.0.1 a moment ago; on ::1 it may be taken. */
-export function anyPort(): Promise<number> {
+/**
+ * Below the ports that systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere): an app that listens
+ * seconds after its port was chosen would find one of those taken by a stranger's connection now and then.
+ */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 31_999;
+
+/** Where so many ports in a row are taken, all may be: then one of the system's choice. */
+const TRIES = 50;
+
+/** A port that was free on 127.0.0.1 a moment ago; on ::1 it may be taken. Rejects where no port can be had. */
+export async function anyPort(random: () => number = Math.random): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    // At random: two processes that look at the same moment rarely find the same one.
+    const port = FIRST_PORT + Math.floor(random() * (LAST_PORT - FIRST_PORT + 1));
+    try {
+      return await listenOnce(port);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    }
+  }
+  return listenOnce(0);
+}
+
+/** The port, which was listened on and is free again. */
+function listenOnce(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
+    server.listen(port, "127.0.0.1", () => {
       const address = server.address();
       server.close(() => resolve((address as { port: number }).port));
     });

@@ -1,10 +1,10 @@
 // The README's example, typed into a shell as it stands. Only `tool`, the port and the wait for it are the test's.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { anyPort } from "../runtime/port.ts";
 import { cliPath, root } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
 
@@ -13,7 +13,7 @@ const skip = requires("bash") || requires("curl");
 t.test("the example of the README does what it says", { skip }, async (t) => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const example = /## An example[\s\S]*?```sh\n([\s\S]*?)```/.exec(readme)![1]!;
-  const port = await freePort();
+  const port = await anyPort();
   const directory = mkdtempSync(join(tmpdir(), "tool-readme-"));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -42,12 +42,3 @@ t.test("the example of the README does what it says", { skip }, async (t) => {
     "the query finds the failed answer alone",
   );
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}

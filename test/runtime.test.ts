@@ -10,13 +10,14 @@ import {
   request as httpRequest,
   type IncomingMessage,
 } from "node:http";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
 import t from "tap";
 import type { Entry } from "../grammar/entry.ts";
 import { EntryLog } from "../runtime/entries.ts";
+import { anyPort } from "../runtime/port.ts";
 import { backoffDelayMs, endedFromOutside, Supervisor } from "../runtime/process.ts";
 import { apps, ask, askRaw, isRunning, makeProject, parseResponse, start, until } from "./support/runtime.ts";
 
@@ -254,6 +255,26 @@ t.test("what the app finds in its environment", async (t) => {
   t.equal(JSON.parse((await ask(own.port, { path: "/" })).body.toString()).NODE_ENV, "test");
 });
 
+t.test("a port for an app is free, and none that the system gives to connections", async (t) => {
+  // Others may take ports beside this test: each of these goes on at random.
+  const from = (first: number) => () => {
+    const chance = first;
+    first = Math.random();
+    return chance;
+  };
+  for (const chance of [0, 0.5, 1 - 2 ** -53]) {
+    const port = await anyPort(from(chance));
+    t.ok(port >= 20_000 && port < 32_000, `${port}`);
+  }
+  const other = createHttpServer().listen(await anyPort(), "127.0.0.1");
+  await once(other, "listening");
+  t.teardown(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const taken = (port + 0.5 - 20_000) / 12_000;
+  t.not(await anyPort(from(taken)), port);
+  t.ok(await anyPort(() => taken), "where there is none, one of the system's");
+});
+
 t.test("a port that something else took", async (t) => {
   const other = createHttpServer((_req, res) => res.end("a stranger")).listen(0, "127.0.0.1");
   await once(other, "listening");
@@ -274,7 +295,7 @@ t.test("a port that something else took", async (t) => {
     choosePort: async () => {
       const next = ports.shift();
       if (Number.isNaN(next)) throw new Error("too many open files");
-      return next || freePort();
+      return next || anyPort();
     },
   });
   supervisor.start();
@@ -566,12 +587,4 @@ function killNow(pid: number): void {
   process.kill(pid, "SIGKILL");
   const deadline = performance.now() + 5_000;
   while (isRunning(pid)) if (performance.now() > deadline) throw new Error(`${pid} does not die`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

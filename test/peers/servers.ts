@@ -1,9 +1,9 @@
 // The emulators that are compared with: from PyPI, in a virtual environment that is kept between runs.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { anyPort } from "../../runtime/port.ts";
 import { root, until } from "../support/cli.ts";
 
 /** Pinned: what they do differently is a list that is compared. */
@@ -43,7 +43,7 @@ export type Peer = "ministack" | "moto";
 
 /** Runs until the test ends; gives its address. */
 export async function startPeer(t: Test, peer: Peer): Promise<string> {
-  const port = await freePort();
+  const port = await anyPort();
   const cwd = mkdtempSync(join(tmpdir(), `${peer}-`));
   const [program, args] = peer === "moto" ? ["moto_server", ["-p", String(port)]] : ["ministack", []];
   const child = spawn(join(environment, "bin", program as string), args as string[], {
@@ -77,13 +77,4 @@ export async function startPeer(t: Test, peer: Peer): Promise<string> {
     60_000,
   );
   return url;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

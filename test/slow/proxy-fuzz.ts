@@ -1,11 +1,11 @@
 // 20,000 (FUZZ_COUNT) random requests through the proxy to an app and straight to the same app: the answers are the same
 // but for what the configuration asks, nothing crashes, and neither sockets nor memory are left behind.
 import { type ChildProcess, spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import t from "tap";
+import { anyPort } from "../../runtime/port.ts";
 import { type Conversation, converse, type StreamedResponse } from "../support/http-stream.ts";
 import { socketsOf } from "../support/processes.ts";
 import { apps, isRunning, until } from "../support/runtime.ts";
@@ -45,7 +45,7 @@ interface Request {
 
 t.test(`${COUNT} requests`, { skip: process.platform !== "linux" ? "needs /proc" : false }, async (t) => {
   const app = join(apps, "echo/server.mjs");
-  const port = await freePort();
+  const port = await anyPort();
   const direct = spawn(process.execPath, [app], { env: { ...process.env, PORT: String(port) }, stdio: "inherit" });
   const serve = fileURLToPath(new URL("../support/serve.js", import.meta.url));
   const proxy = spawn(
@@ -396,14 +396,6 @@ function linesOf(child: ChildProcess) {
       waiting.add(tell);
     });
   return { line, all: () => lines };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((done) => server.once("listening", done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 function mb(bytes: number): string {

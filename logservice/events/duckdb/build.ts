@@ -80,14 +80,25 @@ async function loadLines(connection: DuckDBConnection, journalPath: string): Pro
   );
 }
 
-/** Makes one segment of several. */
+/** Makes one segment of several. `isSorted`: read one after the other they have the order of a segment. */
 export function buildFromSegments(
   connection: DuckDBConnection,
-  paths: readonly string[],
-  path: string,
-  count: number,
+  { paths, path, events: count, isSorted }: Merge,
 ): Promise<SegmentFacts> {
-  return build(connection, `select ${FIXED} from read_parquet([${paths.map(quoted).join(", ")}])`, path, count);
+  return build(
+    connection,
+    `select ${FIXED} from read_parquet([${paths.map(quoted).join(", ")}])`,
+    path,
+    count,
+    isSorted,
+  );
+}
+
+export interface Merge {
+  readonly paths: readonly string[];
+  readonly path: string;
+  readonly events: number;
+  readonly isSorted: boolean;
 }
 
 const LINE = {
@@ -141,19 +152,25 @@ async function insertRowByRow(connection: DuckDBConnection, journalPath: string)
 }
 
 /** Writes aside, makes it durable, then gives both files their names: the summary first, so that no segment is without. */
-async function build(connection: DuckDBConnection, select: string, path: string, count: number): Promise<SegmentFacts> {
+async function build(
+  connection: DuckDBConnection,
+  select: string,
+  path: string,
+  count: number,
+  isSorted = false,
+): Promise<SegmentFacts> {
   const { summary, first, last } = await summarize(connection, select);
   if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
   const columns = columnsOf(summary);
   const typed = columns.map(({ path, type }) => `${readFrom(path)} as ${columnOf(path, type)}`);
+  // Sorted while the rows are narrow: with their typed columns that takes a third more of all the time.
+  const sorted = isSorted ? `(${select})` : `(${select} order by t desc, q desc)`;
   const source =
-    typed.length === 0
-      ? `(${select})`
-      : `(select *, from_json(fields::json, ${quoted(shapeOf(columns))}) as shape from (${select}))`;
+    typed.length === 0 ? sorted : `(select *, from_json(fields, ${quoted(shapeOf(columns))}) as shape from ${sorted})`;
   const aside = `${path}.new`;
   await connection.run(
-    `copy (select ${[FIXED, ...typed].join(", ")} from ${source} order by t desc, q desc) to ${quoted(aside)}
-      (format parquet, compression zstd, compression_level 3, parquet_version v2, row_group_size ${ROW_GROUP})`,
+    `copy (select ${[FIXED, ...typed].join(", ")} from ${source}) to ${quoted(aside)}
+      (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${ROW_GROUP})`,
   );
   const written = await countOf(connection, `select 1 from read_parquet(${quoted(aside)})`);
   if (written !== count) throw new Error(`${path}: ${written} of ${count} events were written`);
