@@ -77,12 +77,15 @@ export class Accepting {
       isDrop: false,
     };
     const done = this.#journal.write(frame, lines.body, () => {
+      const part = this.#contents.newestPart;
+      // Those of now: the project may have been deleted, and begun anew, since this batch was looked at.
+      const known = this.#remembered.ids(project);
       if (idempotencyKey !== undefined) {
-        keys.add(idempotencyKey, nowMs);
-        this.#contents.newestPart.keys.push([project, idempotencyKey, nowMs]);
+        this.#remembered.keys(project).add(idempotencyKey, nowMs);
+        part.keys.push([project, idempotencyKey, nowMs]);
       }
-      for (const { id } of fresh) if (id !== undefined) ids.add(id, nowMs);
-      addToPart(this.#contents.newestPart, lines);
+      for (const { id } of fresh) if (id !== undefined) known.add(id, nowMs);
+      addToPart(part, lines);
       if (!this.#live.isRead(project)) return;
       for (let i = 0; i < fresh.length; i++) this.#live.publish(project, eventAt(lines, i).event);
     });
@@ -113,8 +116,8 @@ export class Accepting {
     key: string | undefined,
     done: Promise<void>,
   ): Promise<void> {
-    const names: string[] = key === undefined ? [] : [keyName(project, key)];
-    for (const { id } of batch) if (id !== undefined) names.push(idName(project, id));
+    const names = batch.flatMap(({ id }) => (id === undefined ? [] : [idName(project, id)]));
+    if (key !== undefined) names.push(keyName(project, key));
     for (const name of names) this.#writing.set(name, done);
     try {
       await done;

@@ -181,10 +181,10 @@ export class Flushing {
         const built = await this.#flusher.run({
           kind: "flush",
           journalPath: part.file.path,
-          shares: shares.map(({ project, newest: { firstSequence, length }, path }) => ({
+          shares: shares.map(({ project, newest, path }) => ({
             project,
-            fromSequence: firstSequence,
-            events: length,
+            fromSequence: newest.firstSequence,
+            events: newest.length,
             path,
           })),
         });

@@ -72,7 +72,7 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
 
 async function work(connection: DuckDBConnection, job: JobRequest) {
   if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.shares);
-  return [await buildFromSegments(connection, job.paths, job.path, job.events)];
+  return [await buildFromSegments(connection, job)];
 }
 
 /** The limit is the engine's: the job beside has it, too. */

@@ -7,7 +7,7 @@ import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../instant.t
 import { type LineFilter, lineFilter } from "../line-filter.ts";
 import type { NewestEvents } from "../newest.ts";
 import type { PlacedEvent } from "../order.ts";
-import type { Range } from "../store.ts";
+import type { Event, Range } from "../store.ts";
 import { madeId, type StoredEvent } from "../stored.ts";
 import { quoted } from "./duckdb.ts";
 import type { Columns, Readers } from "./readers.ts";
@@ -102,14 +102,14 @@ export async function readEvents(
   rest: string,
   values: readonly SqlValue[],
   signal: AbortSignal,
-  take: (event: PlacedEvent) => void,
+  take: (one: { readonly event: Event }) => void,
 ): Promise<void> {
   await source.readers.run(`select ${EVENT} from ${fromFiles(segments)} ${rest}`, values, signal, (columns) =>
     eachEvent(columns, take),
   );
 }
 
-function eachEvent(columns: Columns, take: (event: PlacedEvent) => void): void {
+function eachEvent(columns: Columns, take: (one: { readonly event: Event }) => void): void {
   const [times, ids, timestamps, levels, messages, fields] = columns as [
     bigint[],
     string[],
@@ -128,12 +128,13 @@ function eachEvent(columns: Columns, take: (event: PlacedEvent) => void): void {
       message: messages[i]!,
       fields: JSON.parse(fields[i]!) as Record<string, unknown>,
     };
-    take({ event, nanoseconds, id });
+    take({ event });
   }
 }
 
-export const placeOf = ({ event, sequence, hasOwnId }: StoredEvent): PlacedEvent => ({
+export const placeOf = ({ event, bytes, sequence, hasOwnId }: StoredEvent): PlacedEvent => ({
   event,
+  bytes,
   nanoseconds: BigInt(nanosecondsOf(event.timestamp)),
   id: hasOwnId ? event.id : madeId(sequence),
 });
