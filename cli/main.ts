@@ -265,7 +265,7 @@ export const table = () =>
           (await import("./commands/service.ts")).token(context, action, id, flags),
     )
 
-    .command("service backup <to>", "Copy a log service that does not run into a new folder")
+    .command("service backup <to>", "Copy a log service into a new folder, also while it runs")
     .option("--data", "The folder `dir` of the service", "")
     .example("service backup --data logs /backup/2026-01-31")
     .action(

@@ -101,7 +101,7 @@ export class Asking {
     }
     for (const { list } of this.#contents.newestOf(project)) {
       bytesTotal += list.bytes;
-      eventsTotal += list.events.length;
+      eventsTotal += list.length;
     }
     return { bytesTotal, eventsTotal };
   }

@@ -1,4 +1,12 @@
-import { type Condition, FALSE, type Sql, type SqlValue, sql, TRUE } from "../../../grammar/query/sql/condition.ts";
+import {
+  bothSql,
+  type Condition,
+  FALSE,
+  type Sql,
+  type SqlValue,
+  sql,
+  TRUE,
+} from "../../../grammar/query/sql/condition.ts";
 import type { Event } from "../store.ts";
 import type { Columns } from "./readers.ts";
 import type { Segment } from "./segments.ts";
@@ -41,6 +49,12 @@ export interface Statement {
   readonly except: Sql;
 }
 
+/** A whole statement. */
+export interface Select {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
 /** Of segments that have no event that counts. */
 export const NOTHING: Statement = { text: "", before: [], except: FALSE };
 
@@ -61,46 +75,46 @@ export async function divide(
   selection: Selection,
   { summary, sql: statement, event }: Parts,
   signal: AbortSignal,
-): Promise<Sql[]> {
+): Promise<Select[]> {
   const isWhole = selection.range.query?.expr === undefined;
   const { startMs, stopMs } = selection.range;
-  const asked = source.newest.filter(({ list, length }) => {
-    const isCovered = isWhole && length === list.events.length && list.firstMs >= startMs && list.lastMs <= stopMs;
-    return length > 0 && !(isCovered && summary(list.summary));
-  });
+  const asked: (typeof source.newest)[number][] = [];
+  for (const one of source.newest) {
+    const { list, length } = one;
+    const isCovered = () => isWhole && list.firstMs >= startMs && list.lastMs <= stopMs;
+    if (isCovered()) await list.summarize(() => breathe(signal));
+    // More may have come meanwhile, which counts as well where the range has it.
+    if (length > 0 && !(isCovered() && summary(list.summary))) asked.push(one);
+  }
   const segments = source.segments
     .filter((segment) => overlaps(segment, selection))
     .filter((segment) => !(isWhole && covers(selection, segment) && summary(segment.summary)));
   await eachNewest(source, selection, signal, event, asked);
-  open(source, segments);
-  source.used.isScanned = segments.length > 0 || asked.length > 0;
+  source.used.isScanned = asked.length > 0;
   const groups = groupBy(segments, (segment) => ({
     condition: conditionOf(selection, segment, source.nowMs),
     said: statement(segment),
   }));
-  const statements: Sql[] = [];
+  const statements: Select[] = [];
   for (const { segments, asked } of groups) {
     const { condition, said } = asked;
-    if (said === NOTHING) continue;
+    if (said === NOTHING || condition.upper === FALSE) continue;
+    open(source, segments);
     if (said === undefined) {
       await oneByOne(source, selection, segments, condition, condition.upper, signal, event);
       continue;
     }
-    const counted = and(condition.lower, not(said.except));
+    const counted = bothSql(condition.lower, not(said.except));
     if (condition.lower !== FALSE) {
-      statements.push(
-        sql(
-          `select ${said.text.replace("%", () => `from ${fromFiles(segments)} where ${counted.text}`)}`,
-          ...said.before,
-          ...counted.values,
-          ...(said.behind ?? []),
-        ),
-      );
+      statements.push({
+        text: `select ${said.text.replace("%", () => `from ${fromFiles(segments)} where ${counted.where}`)}`,
+        values: [...said.before, ...counted.values, ...(said.behind ?? [])],
+      });
     }
     const isExact = condition.upper === condition.lower;
     if (isExact && said.except === FALSE) continue;
     // Between the bounds, and what SQL does not count right.
-    const left = isExact ? and(condition.upper, said.except) : and(condition.upper, not(counted));
+    const left = isExact ? bothSql(condition.upper, said.except) : bothSql(condition.upper, not(counted));
     await oneByOne(source, selection, segments, condition, left, signal, event);
   }
   return statements;
@@ -116,13 +130,10 @@ async function oneByOne(
   take: Parts["event"],
 ): Promise<void> {
   const isExact = upper === lower;
-  await readEvents(source, segments, `where ${where.text}`, where.values, signal, (placed) => {
+  await readEvents(source, segments, `where ${where.where}`, where.values, signal, (placed) => {
     if (isExact || selection.selects(placed)) take(placed);
   });
   await breathe(signal);
 }
-
-const and = (a: Sql, b: Sql): Sql =>
-  a === TRUE ? b : b === TRUE ? a : sql(`(${a.text} and ${b.text})`, ...a.values, ...b.values);
 
 const not = (a: Sql): Sql => (a === FALSE ? TRUE : a === TRUE ? FALSE : sql(`(not ${a.text})`, ...a.values));

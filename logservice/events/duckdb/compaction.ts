@@ -1,26 +1,28 @@
-/** A segment of a million events is read in parallel by row groups; larger ones only take longer to merge. */
-export const MAX_MERGED_EVENTS = 1_000_000;
+/** A merge of so many is sorted within the flusher's memory in some seconds; of large events there are fewer. */
+export const MAX_MERGED_EVENTS = 500_000;
+/** Of the events as JSON. */
+export const MAX_MERGED_BYTES = 512 * 1024 * 1024;
 
 /** Fewer are not worth writing again: each event is written about once for every factor of four. */
 const LEAST_RUN = 4;
 
 /**
  * The run of neighbours to merge next, in the order of acceptance: at least four of about the same size (within a factor
- * of four), together at most `most` events. Undefined where there is none.
+ * of four), together at most `most` events of `mostBytes` bytes. Undefined where there is none.
  */
-export function mergeable<Part extends { readonly sequence: number; readonly events: number }>(
-  parts: readonly Part[],
-  most: number,
-): Part[] | undefined {
+export function mergeable<
+  Part extends { readonly sequence: number; readonly events: number; readonly eventBytes: number },
+>(parts: readonly Part[], most: number, mostBytes: number): Part[] | undefined {
   const inOrder = [...parts].sort((a, b) => a.sequence - b.sequence);
   for (let begin = 0; begin + LEAST_RUN <= inOrder.length; begin++) {
     const run: Part[] = [];
-    let total = 0;
+    let [total, bytes] = [0, 0];
     const size = tier(inOrder[begin]!.events);
     for (const part of inOrder.slice(begin)) {
-      if (tier(part.events) !== size || total + part.events > most) break;
+      if (tier(part.events) !== size || total + part.events > most || bytes + part.eventBytes > mostBytes) break;
       run.push(part);
       total += part.events;
+      bytes += part.eventBytes;
     }
     if (run.length >= LEAST_RUN) return run;
   }

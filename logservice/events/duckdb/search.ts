@@ -1,15 +1,16 @@
+import { FALSE } from "../../../grammar/query/sql/condition.ts";
 import { comparePlaces, type Place, type PlacedEvent, printCursor, readCursor } from "../order.ts";
 import type { Page } from "../store.ts";
 import type { StoredEvent } from "../stored.ts";
 import type { Segment } from "./segments.ts";
 import {
-  breathe,
   conditionOf,
   eachNewest,
   groupBy,
   ID,
   open,
   overlaps,
+  Pace,
   placeOf,
   readEvents,
   type Selection,
@@ -38,12 +39,14 @@ export async function search(
     const last = found[wanted - 1];
     const ahead = near(waiting[0]!);
     if (last !== undefined && (sign > 0 ? last.nanoseconds < ahead : last.nanoseconds > ahead)) break;
-    const opened = waiting.splice(0, count);
-    open(source, opened);
+    const groups = groupBy(waiting.splice(0, count), (segment) => conditionOf(selection, segment, source.nowMs));
     const pages = await Promise.all(
-      groupBy(opened, (segment) => conditionOf(selection, segment, source.nowMs)).map(({ segments }) =>
-        segmentsPage(source, selection, segments, wanted, sign, after, signal),
-      ),
+      groups
+        .filter(({ asked }) => asked.upper !== FALSE)
+        .map(({ segments }) => {
+          open(source, segments);
+          return segmentsPage(source, selection, segments, wanted, sign, after, signal);
+        }),
     );
     found = [found, ...pages].flat().sort(compare).slice(0, wanted);
   }
@@ -85,7 +88,7 @@ async function newestPage(
 /** A list in the order of time is read from its wanted end, until the page is full and the time another. */
 async function inOrder(
   source: Source,
-  { range, selects }: Selection,
+  { range: { startMs, stopMs }, selects, filter }: Selection,
   { list, length }: Source["newest"][number],
   wanted: number,
   sign: number,
@@ -93,15 +96,28 @@ async function inOrder(
   take: (stored: StoredEvent) => void,
   taken: readonly PlacedEvent[],
 ): Promise<void> {
+  const pace = new Pace();
+  const chunks = list.chunks.filter(({ begin }) => begin < length);
+  if (sign < 0) chunks.reverse();
   let lastMs: number | undefined;
-  for (let looked = 0; looked < length; looked++) {
-    const stored = list.events[sign > 0 ? looked : length - 1 - looked]!;
-    if (taken.length >= wanted && stored.ms !== lastMs) return;
-    if (sign > 0 ? stored.ms > range.stopMs : stored.ms < range.startMs) return;
-    if (stored.ms >= range.startMs && stored.ms <= range.stopMs && selects(stored)) take(stored);
-    lastMs = stored.ms;
+  for (const chunk of chunks) {
+    if (chunk.lastMs < startMs || chunk.firstMs > stopMs) continue;
+    if (taken.length >= wanted && (sign > 0 ? chunk.firstMs : chunk.lastMs) !== lastMs) return;
     source.used.isScanned = true;
-    if (looked % 20_000 === 19_999) await breathe(signal);
+    const places = filter?.(chunk.lines);
+    const count = places?.length ?? chunk.length;
+    for (let looked = 0; looked < count; looked++) {
+      const n = sign > 0 ? looked : count - 1 - looked;
+      const place = places?.[n] ?? n;
+      const ms = chunk.lines.times[place]!;
+      if (taken.length >= wanted && ms !== lastMs) return;
+      lastMs = ms;
+      if (ms < startMs || ms > stopMs) continue;
+      const stored = chunk.at(place);
+      if (selects(stored)) take(stored);
+      if (pace.isDue()) await pace.rest(signal);
+    }
+    if (pace.isDue()) await pace.rest(signal);
   }
 }
 
@@ -127,7 +143,7 @@ async function segmentsPage(
     await readEvents(
       source,
       segments,
-      `where ${condition.upper.text}${place} order by t ${direction}, event_id ${direction} limit ${limit}`,
+      `where ${condition.upper.where}${place} order by t ${direction}, event_id ${direction} limit ${limit}`,
       [...condition.upper.values, ...(from === undefined ? [] : [from.nanoseconds, from.nanoseconds, from.id])],
       signal,
       (placed) => {

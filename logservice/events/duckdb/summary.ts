@@ -1,5 +1,5 @@
 import { LEVELS } from "../../../grammar/query/index.ts";
-import { discoveredType, eachElement, eachField } from "../field-paths.ts";
+import { discoveredType, eachElement, eachField, MAX_DEPTH } from "../field-paths.ts";
 
 /**
  * What is known of a set of events without looking at them: enough to answer counts, histograms by minutes, statistics
@@ -106,6 +106,28 @@ export function addValue(field: FieldSummary, value: unknown): void {
   for (const type of types) field[type]++;
   for (const one of values) countValue(field, one);
 }
+
+/** Whether no event has anything at a path: not even a null, an empty object or a list that an index may look into. */
+export function isAbsent(summary: Summary, path: readonly (string | number)[]): boolean {
+  if (summary.isCut || path.length > MAX_DEPTH) return false;
+  const index = path.findIndex((key) => typeof key === "number");
+  const keys = index < 0 ? path : path.slice(0, index);
+  return !prefixesOf(summary).has(JSON.stringify(keys));
+}
+
+function prefixesOf(summary: Summary): ReadonlySet<string> {
+  const known = PREFIXES.get(summary);
+  if (known?.fields === summary.fields.size) return known.prefixes;
+  const prefixes = new Set<string>();
+  for (const { path } of summary.fields.values()) {
+    for (let length = 0; length <= path.length; length++) prefixes.add(JSON.stringify(path.slice(0, length)));
+  }
+  PREFIXES.set(summary, { fields: summary.fields.size, prefixes });
+  return prefixes;
+}
+
+/** Made once for each segment. */
+const PREFIXES = new WeakMap<Summary, { fields: number; prefixes: ReadonlySet<string> }>();
 
 export function addNumber({ numbers }: FieldSummary, number: number): void {
   numbers.count++;
