@@ -1,13 +1,13 @@
-import { statfs } from "node:fs/promises";
 import type { Contents } from "./contents.ts";
+import { encodeEvent } from "./encoded.ts";
 import type { Journal } from "./journal/journal.ts";
+import { eventAt, printLines } from "./lines.ts";
 import type { Live } from "./live.ts";
 import { addToPart } from "./newest.ts";
-import type { Recent } from "./recent.ts";
 import type { Remembered } from "./remembered.ts";
+import type { Room } from "./room.ts";
 import type { Settings } from "./settings.ts";
 import { type NewEvent, StoreError } from "./store.ts";
-import { acceptEvent, type StoredEvent } from "./stored.ts";
 
 /** New batches: which of them are new, whether there is room, and their way into the journal and into memory. */
 export class Accepting {
@@ -16,34 +16,43 @@ export class Accepting {
   readonly #journal: Journal;
   readonly #remembered: Remembered;
   readonly #live: Live;
+  readonly #room: Room;
   /** Batches that are being written, by project and key, and ids likewise: a retry waits for the first try's end. */
   readonly #writing = new Map<string, Promise<void>>();
-  #freeBytes = { bytes: Number.POSITIVE_INFINITY, atMs: Number.NEGATIVE_INFINITY };
   #isClosed = false;
-  /** Batches. */
-  refused = 0;
 
-  constructor(settings: Settings, contents: Contents, journal: Journal, remembered: Remembered, live: Live) {
+  constructor(
+    settings: Settings,
+    contents: Contents,
+    journal: Journal,
+    remembered: Remembered,
+    live: Live,
+    room: Room,
+  ) {
     this.#settings = settings;
     this.#contents = contents;
     this.#journal = journal;
     this.#remembered = remembered;
     this.#live = live;
+    this.#room = room;
   }
 
   async append(project: string, batch: readonly NewEvent[], idempotencyKey: string | undefined): Promise<void> {
     if (batch.some(({ id }) => id !== undefined)) {
       await this.#remembered.loadIds(project, this.#contents.projects.get(project));
     }
-    await this.#checkRoom();
+    await this.#room.checkDisk();
+    const untilMs = performance.now() + this.#settings.waitForRoomMs;
     for (;;) {
+      // Refused before anything is accepted: a half-written batch would have to be taken back.
+      if (this.#isClosed) throw closed();
       // Another try of the same batch may be on its way to the disk: this one's answer depends on that one's end.
       const ahead = this.#ahead(project, batch, idempotencyKey);
-      if (ahead === undefined) break;
-      await ahead.catch(() => {});
+      if (ahead !== undefined) await ahead.catch(() => {});
+      else if (!this.#room.isThere) await this.#room.wait(untilMs);
+      else break;
     }
     // From here to the journal nothing waits: what is new now is new when it is written.
-    if (this.#isClosed) throw closed();
     const ids = this.#remembered.ids(project);
     const keys = this.#remembered.keys(project);
     if (idempotencyKey !== undefined && keys.has(idempotencyKey)) return;
@@ -58,7 +67,7 @@ export class Accepting {
 
     const nowMs = this.#settings.nowMs();
     const first = this.#contents.take(fresh.length);
-    const accepted = fresh.map((event, i) => acceptEvent(project, event, first + i));
+    const lines = printLines(project, first, fresh.map(encodeEvent));
     const frame = {
       sequence: first,
       project,
@@ -67,9 +76,18 @@ export class Accepting {
       key: idempotencyKey,
       isDrop: false,
     };
-    const done = this.#journal.write(frame, accepted.map(({ line }) => line).join(""), () => {
-      if (idempotencyKey !== undefined) keys.add(idempotencyKey, nowMs);
-      for (const { stored } of accepted) this.#take(project, stored, ids, nowMs);
+    const done = this.#journal.write(frame, lines.body, () => {
+      const part = this.#contents.newestPart;
+      // Those of now: the project may have been deleted, and begun anew, since this batch was looked at.
+      const known = this.#remembered.ids(project);
+      if (idempotencyKey !== undefined) {
+        this.#remembered.keys(project).add(idempotencyKey, nowMs);
+        part.keys.push([project, idempotencyKey, nowMs]);
+      }
+      for (const { id } of fresh) if (id !== undefined) known.add(id, nowMs);
+      addToPart(part, lines);
+      if (!this.#live.isRead(project)) return;
+      for (let i = 0; i < fresh.length; i++) this.#live.publish(project, eventAt(lines, i).event);
     });
     await this.#whileWriting(project, fresh, idempotencyKey, done);
   }
@@ -77,6 +95,7 @@ export class Accepting {
   /** Nothing more is accepted. */
   close(): void {
     this.#isClosed = true;
+    this.#room.changed();
   }
 
   /** The batch, or the event, that must end before this one can be judged. */
@@ -106,40 +125,7 @@ export class Accepting {
       for (const name of names) this.#writing.delete(name);
     }
   }
-
-  #take(project: string, stored: StoredEvent, ids: Recent, nowMs: number): void {
-    if (stored.hasOwnId) ids.add(stored.event.id, nowMs);
-    addToPart(this.#contents.newestPart, project, stored);
-    this.#live.publish(project, stored.event);
-  }
-
-  /** Refuses before anything is accepted: a half-written batch would have to be taken back. */
-  async #checkRoom(): Promise<void> {
-    if (this.#isClosed) throw closed();
-    if (this.#contents.waitingEvents >= this.#settings.maxWaitingEvents) {
-      this.refused++;
-      throw new StoreError("unavailable", "more events come in than can be stored: nothing was accepted; try again", {
-        retryAfterMs: 2000,
-      });
-    }
-    const atMs = performance.now();
-    if (atMs - this.#freeBytes.atMs > FREE_CHECK_MS) {
-      const { bavail, bsize } = await statfs(this.#settings.directory);
-      this.#freeBytes = { bytes: bavail * bsize, atMs };
-    }
-    if (this.#freeBytes.bytes - this.#journal.waitingBytes < this.#settings.reserveBytes) {
-      this.refused++;
-      throw new StoreError(
-        "unavailable",
-        "the disk is nearly full: nothing was stored; make room, then send it again",
-        { retryAfterMs: 30_000 },
-      );
-    }
-  }
 }
-
-// Between two looks at the disk a fast one takes less than the reserve.
-const FREE_CHECK_MS = 250;
 
 export const closed = () =>
   new StoreError("unavailable", "the service is shutting down; try again", { retryAfterMs: 1000 });

@@ -1,9 +1,8 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Segments } from "./duckdb/segments.ts";
 import type { Source } from "./duckdb/source.ts";
 import { syncDirectory } from "./journal/journal.ts";
-import { type NewestPart, removeFrom } from "./newest.ts";
+import { forgetIn, type NewestPart } from "./newest.ts";
 import type { JournalPiece } from "./sql/sql-protocol.ts";
 
 /** What the store holds: segments by project, and the events of each journal file, which are in no segment yet. */
@@ -14,8 +13,8 @@ export class Contents {
   readonly parts: NewestPart[];
   /** Of the next event. */
   sequence: number;
-  /** Folders of deleted projects. */
-  readonly #doomed = new Set<string>();
+  /** Deleted projects whose folders are still there. */
+  readonly #doomed = new Set<Segments>();
 
   /** `directory` holds a folder for each project. */
   constructor(directory: string, projects: Map<string, Segments>, part: NewestPart, sequence: number) {
@@ -29,8 +28,17 @@ export class Contents {
     return this.parts.at(-1)!;
   }
 
+  /** The files that are not written any more, the oldest first. */
+  get ended(): readonly NewestPart[] {
+    return this.parts.slice(0, -1);
+  }
+
   get waitingEvents(): number {
     return this.parts.reduce((sum, { events }) => sum + events, 0);
+  }
+
+  get waitingBytes(): number {
+    return this.parts.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** The sequence of the first of so many new events. */
@@ -55,37 +63,39 @@ export class Contents {
   newestOf(project: string): Source["newest"] {
     return this.parts.flatMap(({ projects }) => {
       const list = projects.get(project);
-      return list === undefined ? [] : [{ list, length: list.events.length }];
+      return list === undefined ? [] : [{ list, length: list.length }];
     });
   }
 
   /** And where in the journal they lie. */
   piecesOf(project: string): JournalPiece[] {
     return this.parts.flatMap(({ file, projects }) => {
-      const events = projects.get(project)?.events ?? [];
-      if (events.length === 0) return [];
-      const [first, last] = [events[0]!.sequence, events.at(-1)!.sequence];
-      return [{ path: file.path, project, first, last, events: events.length }];
+      const newest = projects.get(project);
+      if (newest === undefined) return [];
+      const { firstSequence: first, lastSequence: last, length: events } = newest;
+      return [{ path: file.path, project, first, last, events }];
     });
   }
 
   /** Nobody sees the project any more; its folder goes with `removeDoomed`. */
   forget(project: string): void {
-    for (const part of this.parts) removeFrom(part, project);
+    for (const part of this.parts) forgetIn(part, project);
     this.forgetSegments(project);
   }
 
   forgetSegments(project: string): void {
     const segments = this.projects.get(project);
-    if (segments !== undefined) this.#doomed.add(segments.directory);
+    if (segments === undefined) return;
+    segments.delete();
+    this.#doomed.add(segments);
     this.projects.delete(project);
   }
 
   /** The folders of deleted projects go before the journal forgets the deletion. */
   async removeDoomed(): Promise<void> {
-    for (const directory of this.#doomed) {
-      await rm(directory, { recursive: true, force: true });
-      this.#doomed.delete(directory);
+    for (const segments of this.#doomed) {
+      await segments.removeFolder();
+      this.#doomed.delete(segments);
     }
     await syncDirectory(this.directory);
   }

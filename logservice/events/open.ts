@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { compilePredicate, type Query } from "../../grammar/query/index.ts";
 import { Accepting, closed } from "./accepting.ts";
@@ -16,6 +16,7 @@ import { Merging } from "./merging.ts";
 import { newPart } from "./newest.ts";
 import { Remembered } from "./remembered.ts";
 import { nextSequence, openProjects, restore } from "./restoring.ts";
+import { Room } from "./room.ts";
 import { type EventsStoreOptions, type Settings, settingsOf } from "./settings.ts";
 import { SqlRunner } from "./sql/run-sql.ts";
 import type { AppendOptions, EventsStore, NewEvent, TailItem } from "./store.ts";
@@ -51,8 +52,10 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
   readonly #readers: Readers;
   readonly #contents: Contents;
   readonly #remembered: Remembered;
+  readonly #seenKeys: SeenKeys;
+  readonly #room: Room;
   readonly #accepting: Accepting;
-  readonly #flusher = new Flusher();
+  readonly #flusher: Flusher;
   readonly #flushing: Flushing;
   readonly #merging: Merging;
   readonly #asking: Asking;
@@ -71,9 +74,14 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
       log("warn", "the journal ended in half a batch, which was cut off", { bytes: damage.tornBytes });
     for (const path of damage.quarantined)
       log("error", "a journal file is damaged; its whole batches were kept, the file is here", { path });
+    // Removes what a crash left.
+    const spill = join(directory, "spill", "queries");
+    await rm(spill, { recursive: true, force: true });
     const engine = await openDuckDb(":memory:", {
       threads: "2",
       memory_limit: "512MB",
+      temp_directory: spill,
+      max_temp_directory_size: "2GB",
       autoinstall_known_extensions: "false",
       allocator_flush_threshold: "8MB",
       allocator_bulk_deallocation_flush_threshold: "16MB",
@@ -83,6 +91,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     const seenKeys = new SeenKeys(join(directory, "keys"));
     const store = new DuckDbEventsStore(settings, unlock, journal, damage, new Readers(engine), contents, seenKeys);
     await store.#sql.open();
+    await store.#flusher.open();
     await restore(recovered, contents, store.#remembered, seenKeys, settings.nowMs());
     store.#flushing.begin();
     return store;
@@ -103,10 +112,16 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     this.#damage = damage;
     this.#readers = readers;
     this.#contents = contents;
+    this.#seenKeys = seenKeys;
     this.#remembered = new Remembered(readers, settings.nowMs);
-    this.#accepting = new Accepting(settings, contents, journal, this.#remembered, this.#live);
+    this.#room = new Room(settings, contents, journal);
+    this.#accepting = new Accepting(settings, contents, journal, this.#remembered, this.#live, this.#room);
+    this.#flusher = new Flusher(join(settings.directory, "spill", "flusher"));
     this.#merging = new Merging(settings, contents, this.#flusher);
-    this.#flushing = new Flushing(settings, contents, journal, this.#flusher, seenKeys, this.#merging);
+    this.#flushing = new Flushing(settings, contents, journal, this.#flusher, seenKeys, () => {
+      this.#room.changed();
+      this.#merging.consider();
+    });
     this.#sql = new SqlRunner(join(settings.directory, "sql"), settings.sqlLimits);
     this.#asking = new Asking(contents, readers, this.#sql, settings.nowMs);
     this.#sweep = setInterval(() => void this.compact().catch(() => {}), SWEEP_MS);
@@ -115,7 +130,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
 
   async append(project: string, batch: readonly NewEvent[], { idempotencyKey }: AppendOptions = {}): Promise<void> {
     await this.#accepting.append(project, batch, idempotencyKey);
-    this.#flushing.flushWhereFull();
+    this.#flushing.rotateWhereFull();
   }
 
   search: EventsStore["search"] = (...question) => this.#asking.search(...question);
@@ -131,7 +146,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
 
   tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem> {
     const predicate = query === undefined ? undefined : compilePredicate(query, { nowMs: this.#settings.nowMs() });
-    const newest = () => this.#contents.newestOf(project).flatMap(({ list }) => list.events);
+    const newest = this.#contents.newestOf(project).map(({ list }) => list);
     return tailOf(this.#live, project, predicate ?? (() => true), newest, afterId);
   }
 
@@ -139,12 +154,14 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     if (this.#isClosed) throw closed();
     const sequence = this.#contents.take(1);
     const frame = { sequence, project, lines: 0, atMs: this.#settings.nowMs(), key: undefined, isDrop: true };
-    await this.#journal.write(frame, "", () => {
+    await this.#journal.write(frame, NOTHING, () => {
       this.#contents.forget(project);
       this.#remembered.forget(project);
+      this.#seenKeys.forget(project);
       this.#live.end(project);
+      this.#room.changed();
     });
-    await this.#flushing.after(() => this.#contents.removeDoomed());
+    await this.#contents.removeDoomed();
   }
 
   setRetention(project: string, days: number): void {
@@ -163,8 +180,9 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
       flushes_total: this.#flushing.counts.flushes,
       flush_failures_total: this.#flushing.counts.failures,
       merges_total: this.#merging.counts.merges,
+      merge_failures_total: this.#merging.counts.failures,
       expired_segments_total: this.#merging.counts.expired,
-      refused_batches_total: this.#accepting.refused,
+      refused_batches_total: this.#room.refused,
       newest_events: this.#contents.waitingEvents,
       segments: segments.length,
       segment_bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -176,10 +194,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
   }
 
   compact(): Promise<void> {
-    return this.#flushing.after(async () => {
-      await this.#merging.expire();
-      while (await this.#merging.mergeOne());
-    });
+    return this.#merging.compact();
   }
 
   async close(): Promise<void> {
@@ -188,15 +203,18 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     clearInterval(this.#sweep);
     this.#accepting.close();
     this.#flushing.close();
+    this.#merging.close();
     this.#live.end();
     await this.#journal.close();
     // What the flusher is at is in the journal, and done again after the next start.
     await this.#flusher.close();
     await this.#sql.close();
     await this.#flushing.settled();
+    await this.#merging.settled();
     await this.#readers.close();
     await this.#unlock();
   }
 }
 
+const NOTHING = Buffer.alloc(0);
 const SWEEP_MS = 10 * 60_000;

@@ -48,4 +48,6 @@ export function readCursor(text: string): Place {
 /** An event and its place. */
 export interface PlacedEvent extends Place {
   readonly event: Event;
+  /** Of the event as JSON. */
+  readonly bytes: number;
 }

@@ -20,7 +20,10 @@ export async function answering(
   answer: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const gone = new AbortController();
-  const leave = () => gone.abort(new ClientGone("the client left"));
+  const leave = () => {
+    // Making the reason costs more than the rest of this: nobody waits for it where the answer was taken.
+    if (!response.writableFinished) gone.abort(new ClientGone("the client left"));
+  };
   response.once("close", leave);
   try {
     await answer(gone.signal);

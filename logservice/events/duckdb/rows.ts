@@ -1,0 +1,118 @@
+import type { Sql } from "../../../grammar/query/sql/condition.ts";
+import { canonicalTimestamp } from "../instant.ts";
+import type { Place, PlacedEvent } from "../order.ts";
+import { bytesOf } from "../page.ts";
+import type { Segment } from "./segments.ts";
+import { fromFiles, ID, type Source } from "./source.ts";
+
+/** Where an event stands in a segment. */
+export interface Row extends Place {
+  readonly segment: Segment;
+  readonly row: number;
+}
+
+/**
+ * The first rows of a condition, by `sign` from the oldest (1) or the newest (-1) on. Only places are read: a page's events
+ * are few, or large, and the fields of a row group are unpacked all at once.
+ */
+export async function firstRows(
+  source: Source,
+  segments: readonly Segment[],
+  { where, values }: Sql,
+  sign: number,
+  after: Place | undefined,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const direction = sign > 0 ? "asc" : "desc";
+  const beyond = sign > 0 ? ">" : "<";
+  // The first part says nothing new, but of a row group as a whole.
+  const behind = `t ${beyond}= ?::bigint and (t ${beyond} ?::bigint or ${ID} ${beyond} ?)`;
+  const rows: Row[] = [];
+  await source.readers.run(
+    `select t, ${ID} as event_id, file_index::integer, file_row_number::double from ${fromFiles(segments)}
+      where ${where}${after === undefined ? "" : ` and ${behind}`}
+      order by t ${direction}, event_id ${direction} limit ${limit}`,
+    [...values, ...(after === undefined ? [] : [after.nanoseconds, after.nanoseconds, after.id])],
+    signal,
+    (columns) => {
+      const [times, ids, files, numbers] = columns as [bigint[], string[], number[], number[]];
+      for (let i = 0; i < times.length; i++) {
+        rows.push({ nanoseconds: times[i]!, id: ids[i]!, segment: segments[files[i]!]!, row: numbers[i]! });
+      }
+    },
+  );
+  return rows;
+}
+
+/** Reads the events of places in their order, a bounded number of bytes ahead. Events that are there already pass. */
+export async function* eventsAt(
+  source: Source,
+  places: readonly (Row | PlacedEvent)[],
+  signal: AbortSignal,
+): AsyncGenerator<PlacedEvent> {
+  // A hundred are asked for most often. How large they are is known of the first ones.
+  let size = FIRST_ROWS;
+  let [read, bytes] = [0, 0];
+  for (let from = 0; from < places.length; from += size) {
+    if (read > 0) size = Math.min(Math.max(1, Math.floor((AHEAD_BYTES * read) / bytes)), MOST_ROWS);
+    const some = places.slice(from, from + size);
+    const events = await readRows(source, some.filter(isRow), signal);
+    for (const place of some) {
+      const placed = isRow(place) ? events.get(place)! : place;
+      read++;
+      bytes += placed.bytes;
+      yield placed;
+    }
+  }
+}
+
+const FIRST_ROWS = 128;
+const MOST_ROWS = 2048;
+const AHEAD_BYTES = 4 * 1024 * 1024;
+
+const isRow = (place: Row | PlacedEvent): place is Row => "row" in place;
+
+async function readRows(source: Source, rows: readonly Row[], signal: AbortSignal): Promise<Map<Row, PlacedEvent>> {
+  const bySegment = new Map<Segment, Map<number, Row>>();
+  for (const row of rows) {
+    const here = bySegment.get(row.segment) ?? new Map<number, Row>();
+    bySegment.set(row.segment, here.set(row.row, row));
+  }
+  const events = new Map<Row, PlacedEvent>();
+  await Promise.all(
+    [...bySegment].map(([segment, here]) => {
+      const numbers = [...here.keys()].sort((a, b) => a - b);
+      const [first, last] = [numbers[0]!, numbers.at(-1)!];
+      const among = last - first < numbers.length ? "" : ` and file_row_number in (${numbers.join(", ")})`;
+      return source.readers.run(
+        `select file_row_number::double, timestamp, level, message, fields from ${fromFiles([segment])}
+          where file_row_number between ${first} and ${last}${among}`,
+        [],
+        signal,
+        (columns) => {
+          const [found, timestamps, levels, messages, fields] = columns as [
+            number[],
+            (string | null)[],
+            string[],
+            string[],
+            string[],
+          ];
+          for (let i = 0; i < found.length; i++) {
+            const row = here.get(found[i]!)!;
+            const { nanoseconds, id } = row;
+            const event = {
+              id,
+              timestamp: timestamps[i] ?? canonicalTimestamp(nanoseconds),
+              level: levels[i]!,
+              message: messages[i]!,
+              fields: JSON.parse(fields[i]!) as Record<string, unknown>,
+            };
+            events.set(row, { event, nanoseconds, id, bytes: bytesOf(event, fields[i]!) });
+          }
+        },
+      );
+    }),
+  );
+  return events;
+}
