@@ -14,7 +14,7 @@ import {
   conditionOf,
   covers,
   eachNewest,
-  fromFiles,
+  fromRows,
   groupBy,
   open,
   overlaps,
@@ -77,7 +77,7 @@ export async function aggregate(
     const counted = bothSql(condition.lower, not(said.except));
     if (condition.lower !== FALSE) {
       await source.readers.run(
-        `select ${said.text.replace("%", () => `from ${fromFiles(segments)} where ${counted.where}`)}`,
+        `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
         [...said.before, ...counted.values, ...(said.behind ?? [])],
         signal,
         rows,

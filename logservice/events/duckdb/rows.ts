@@ -3,7 +3,7 @@ import { canonicalTimestamp } from "../instant.ts";
 import type { Place, PlacedEvent } from "../order.ts";
 import { bytesOf } from "../page.ts";
 import type { Segment } from "./segments.ts";
-import { fromFiles, ID, type Source } from "./source.ts";
+import { fromFiles, ID, type Source, scansOf } from "./source.ts";
 
 /** Where an event stands in a segment. */
 export interface Row extends Place {
@@ -28,17 +28,25 @@ export async function firstRows(
   const beyond = sign > 0 ? ">" : "<";
   // The first part says nothing new, but of a row group as a whole.
   const behind = `t ${beyond}= ?::bigint and (t ${beyond} ?::bigint or ${ID} ${beyond} ?)`;
+  const scans = scansOf(segments);
+  const selects = scans.map(
+    (
+      scan,
+      number,
+    ) => `select t, ${ID} as event_id, ${number} as scan, file_index::integer as file, file_row_number::double as row
+      from ${scan.from} where ${scan.where} and ${where}${after === undefined ? "" : ` and ${behind}`}`,
+  );
+  const each = [...values, ...(after === undefined ? [] : [after.nanoseconds, after.nanoseconds, after.id])];
   const rows: Row[] = [];
   await source.readers.run(
-    `select t, ${ID} as event_id, file_index::integer, file_row_number::double from ${fromFiles(segments)}
-      where ${where}${after === undefined ? "" : ` and ${behind}`}
-      order by t ${direction}, event_id ${direction} limit ${limit}`,
-    [...values, ...(after === undefined ? [] : [after.nanoseconds, after.nanoseconds, after.id])],
+    `${selects.join(" union all ")} order by t ${direction}, event_id ${direction} limit ${limit}`,
+    scans.flatMap(() => each),
     signal,
     (columns) => {
-      const [times, ids, files, numbers] = columns as [bigint[], string[], number[], number[]];
+      const [times, ids, numbers, files, found] = columns as [bigint[], string[], number[], number[], number[]];
       for (let i = 0; i < times.length; i++) {
-        rows.push({ nanoseconds: times[i]!, id: ids[i]!, segment: segments[files[i]!]!, row: numbers[i]! });
+        const segment = scans[numbers[i]!]!.segments[files[i]!]!;
+        rows.push({ nanoseconds: times[i]!, id: ids[i]!, segment, row: found[i]! });
       }
     },
   );
