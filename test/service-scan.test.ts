@@ -101,6 +101,9 @@ t.test("bodies that the service takes are scanned", async (t) => {
     bodyOf(fields('{"a":{"x":1},"a":{"y":1}}')),
     bodyOf(fields('{"\\u0061":1,"a":2}')),
     bodyOf(event('"level":"error","tags":[1,"]"]')),
+    bodyOf(
+      event('"id":"a","id":null,"fields":{"a":1},"fields":null,"timestamp":"2024-05-01T11:00:00Z","timestamp":""'),
+    ),
     bodyOf(fields(keys(64))),
     bodyOf(fields(keys(LIMITS.fieldsPerEvent))),
     bodyOf(fields(nested(LIMITS.fieldsDepth))),

@@ -1,13 +1,13 @@
 import type { Contents } from "./contents.ts";
+import { encodeEvent } from "./encoded.ts";
 import type { Journal } from "./journal/journal.ts";
+import { eventAt, printLines } from "./lines.ts";
 import type { Live } from "./live.ts";
 import { addToPart } from "./newest.ts";
-import type { Recent } from "./recent.ts";
 import type { Remembered } from "./remembered.ts";
 import type { Room } from "./room.ts";
 import type { Settings } from "./settings.ts";
 import { type NewEvent, StoreError } from "./store.ts";
-import { acceptEvent, type StoredEvent } from "./stored.ts";
 
 /** New batches: which of them are new, whether there is room, and their way into the journal and into memory. */
 export class Accepting {
@@ -67,7 +67,7 @@ export class Accepting {
 
     const nowMs = this.#settings.nowMs();
     const first = this.#contents.take(fresh.length);
-    const accepted = fresh.map((event, i) => acceptEvent(project, event, first + i));
+    const lines = printLines(project, first, fresh.map(encodeEvent));
     const frame = {
       sequence: first,
       project,
@@ -76,12 +76,18 @@ export class Accepting {
       key: idempotencyKey,
       isDrop: false,
     };
-    const done = this.#journal.write(frame, accepted.map(({ line }) => line).join(""), () => {
+    const done = this.#journal.write(frame, lines.body, () => {
+      const part = this.#contents.newestPart;
+      // Those of now: the project may have been deleted, and begun anew, since this batch was looked at.
+      const known = this.#remembered.ids(project);
       if (idempotencyKey !== undefined) {
-        keys.add(idempotencyKey, nowMs);
-        this.#contents.newestPart.keys.push([project, idempotencyKey, nowMs]);
+        this.#remembered.keys(project).add(idempotencyKey, nowMs);
+        part.keys.push([project, idempotencyKey, nowMs]);
       }
-      for (const { stored } of accepted) this.#take(project, stored, ids, nowMs);
+      for (const { id } of fresh) if (id !== undefined) known.add(id, nowMs);
+      addToPart(part, lines);
+      if (!this.#live.isRead(project)) return;
+      for (let i = 0; i < fresh.length; i++) this.#live.publish(project, eventAt(lines, i).event);
     });
     await this.#whileWriting(project, fresh, idempotencyKey, done);
   }
@@ -118,12 +124,6 @@ export class Accepting {
     } finally {
       for (const name of names) this.#writing.delete(name);
     }
-  }
-
-  #take(project: string, stored: StoredEvent, ids: Recent, nowMs: number): void {
-    if (stored.hasOwnId) ids.add(stored.event.id, nowMs);
-    addToPart(this.#contents.newestPart, project, stored);
-    this.#live.publish(project, stored.event);
   }
 }
 

@@ -1,10 +1,11 @@
 import type { Contents } from "./contents.ts";
+import { discovered } from "./duckdb/discovered.ts";
 import { Narrowing } from "./duckdb/narrow.ts";
 import type { Readers } from "./duckdb/readers.ts";
 import { search } from "./duckdb/search.ts";
 import { type Source, selectionOf } from "./duckdb/source.ts";
-import { byLevel, count, discovered, histogram, numbers, top, values } from "./duckdb/statistics.ts";
-import { compareText } from "./order.ts";
+import { byLevel, count, histogram, numbers } from "./duckdb/statistics.ts";
+import { topValues } from "./duckdb/top-values.ts";
 import type { Settings } from "./settings.ts";
 import type { SqlRunner } from "./sql/run-sql.ts";
 import type { EventsStore, ProjectStats, Range, SqlResult, Stats } from "./store.ts";
@@ -60,15 +61,14 @@ export class Asking {
     }));
 
   stringFieldStats: EventsStore["stringFieldStats"] = (range, field, limit, signal) =>
-    this.#ask(range, signal, async (source) => {
-      const found = await values(source, selectionOf(range, source.nowMs), field, "string", signal);
-      return { values: top(found, limit, (a, b) => compareText(a as string, b as string)) as never };
-    });
+    this.#ask(range, signal, async (source) => ({
+      values: await topValues(source, selectionOf(range, source.nowMs), field, "string", limit, signal),
+    }));
 
   booleanFieldStats: EventsStore["booleanFieldStats"] = (range, field, signal) =>
     this.#ask(range, signal, async (source) => {
-      const found = await values(source, selectionOf(range, source.nowMs), field, "boolean", signal);
-      return { values: top(found, 2, (a, b) => Number(a) - Number(b)) as never };
+      const found = await topValues(source, selectionOf(range, source.nowMs), field, "boolean", 2, signal);
+      return { values: found.map((one) => ({ ...one, value: one.value === "true" })) };
     });
 
   numericFieldStats: EventsStore["numericFieldStats"] = (range, field, signal) =>
@@ -107,7 +107,7 @@ export class Asking {
     }
     for (const { list } of this.#contents.newestOf(project)) {
       bytesTotal += list.bytes;
-      eventsTotal += list.events.length;
+      eventsTotal += list.length;
     }
     return { bytesTotal, eventsTotal };
   }

@@ -63,17 +63,17 @@ export class Contents {
   newestOf(project: string): Source["newest"] {
     return this.parts.flatMap(({ projects }) => {
       const list = projects.get(project);
-      return list === undefined ? [] : [{ list, length: list.events.length }];
+      return list === undefined ? [] : [{ list, length: list.length }];
     });
   }
 
   /** And where in the journal they lie. */
   piecesOf(project: string): JournalPiece[] {
     return this.parts.flatMap(({ file, projects }) => {
-      const events = projects.get(project)?.events ?? [];
-      if (events.length === 0) return [];
-      const [first, last] = [events[0]!.sequence, events.at(-1)!.sequence];
-      return [{ path: file.path, project, first, last, events: events.length }];
+      const newest = projects.get(project);
+      if (newest === undefined) return [];
+      const { firstSequence: first, lastSequence: last, length: events } = newest;
+      return [{ path: file.path, project, first, last, events }];
     });
   }
 

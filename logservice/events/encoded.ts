@@ -108,21 +108,3 @@ function wellFormed(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [wellFormed(key), wellFormed(one)]));
 }
-
-/** The lines of a batch, of which the first event gets the sequence `first`; `starts` are where the lines begin. */
-export function printLines(
-  project: string,
-  first: number,
-  events: readonly EncodedEvent[],
-): { body: Buffer; starts: Uint32Array } {
-  const starts = new Uint32Array(events.length);
-  const lines: string[] = [];
-  let length = 0;
-  for (let i = 0; i < events.length; i++) {
-    const line = `{"q":${first + i},"p":"${project}",${events[i]!.line}`;
-    starts[i] = length;
-    length += line.length;
-    lines.push(line);
-  }
-  return { body: Buffer.from(lines.join(""), "latin1"), starts };
-}

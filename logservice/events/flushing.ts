@@ -171,7 +171,7 @@ export class Flushing {
     for (;;) {
       const shares = [...part.projects].map(([project, newest]): Share => {
         const segments = this.#contents.segmentsOf(project);
-        const last = newest.events.at(-1)!.sequence;
+        const last = newest.lastSequence;
         return { project, newest, segments, path: segments.newPath(last), last };
       });
       if (shares.length === 0) return { shares, built: [] };
@@ -181,10 +181,10 @@ export class Flushing {
         const built = await this.#flusher.run({
           kind: "flush",
           journalPath: part.file.path,
-          shares: shares.map(({ project, newest: { events }, path }) => ({
+          shares: shares.map(({ project, newest, path }) => ({
             project,
-            fromSequence: events[0]!.sequence,
-            events: events.length,
+            fromSequence: newest.firstSequence,
+            events: newest.length,
             path,
           })),
         });

@@ -146,7 +146,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
 
   tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem> {
     const predicate = query === undefined ? undefined : compilePredicate(query, { nowMs: this.#settings.nowMs() });
-    const newest = () => this.#contents.newestOf(project).flatMap(({ list }) => list.events);
+    const newest = this.#contents.newestOf(project).map(({ list }) => list);
     return tailOf(this.#live, project, predicate ?? (() => true), newest, afterId);
   }
 
@@ -154,7 +154,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     if (this.#isClosed) throw closed();
     const sequence = this.#contents.take(1);
     const frame = { sequence, project, lines: 0, atMs: this.#settings.nowMs(), key: undefined, isDrop: true };
-    await this.#journal.write(frame, "", () => {
+    await this.#journal.write(frame, NOTHING, () => {
       this.#contents.forget(project);
       this.#remembered.forget(project);
       this.#seenKeys.forget(project);
@@ -216,4 +216,5 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
   }
 }
 
+const NOTHING = Buffer.alloc(0);
 const SWEEP_MS = 10 * 60_000;

@@ -4,10 +4,10 @@ import type { Contents } from "./contents.ts";
 import { Segments } from "./duckdb/segments.ts";
 import type { RecoveredFile } from "./journal/journal.ts";
 import type { SeenKeys } from "./journal/seen-keys.ts";
+import { readLines } from "./lines.ts";
 import { addToPart, forgetIn, type NewestPart, newPart } from "./newest.ts";
 import type { Remembered } from "./remembered.ts";
 import { PROJECT_NAME } from "./store.ts";
-import { readEventLine } from "./stored.ts";
 
 /** The segments of all projects, by name. */
 export async function openProjects(folder: string): Promise<Map<string, Segments>> {
@@ -63,12 +63,10 @@ export async function restore(
       }
       const flushed = contents.projects.get(project)?.flushed ?? 0;
       const ids = remembered.ids(project);
-      for (const line of body.toString().split("\n")) {
-        if (line === "") continue;
-        const { stored } = readEventLine(line);
-        if (stored.hasOwnId) ids.add(stored.event.id, nowMs);
-        if (stored.sequence > flushed) addToPart(part, project, stored);
-      }
+      const { lines, events } = readLines(project, sequence, body);
+      for (const { event, hasOwnId } of events) if (hasOwnId) ids.add(event.id, nowMs);
+      // A batch is in one file, and goes into segments as a whole.
+      if (sequence > flushed) addToPart(part, lines);
     }
     parts.push(part);
   }

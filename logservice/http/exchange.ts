@@ -20,7 +20,10 @@ export async function answering(
   answer: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const gone = new AbortController();
-  const leave = () => gone.abort(new ClientGone("the client left"));
+  const leave = () => {
+    // Making the reason costs more than the rest of this: nobody waits for it where the answer was taken.
+    if (!response.writableFinished) gone.abort(new ClientGone("the client left"));
+  };
   response.once("close", leave);
   try {
     await answer(gone.signal);
@@ -51,7 +54,13 @@ function asRpcError(thrown: unknown): RpcError {
     });
   }
   const code = (thrown as { code?: unknown } | undefined)?.code;
-  if (typeof code === "string" && /^SQLITE_(BUSY|FULL|LOCKED|IOERR)/.test(code)) {
+  if (typeof code === "string" && /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code)) {
+    return new RpcError("unavailable", "the disk is full: nothing was changed; make room, then send it again", {
+      cause: thrown,
+      retryAfterMs: 30_000,
+    });
+  }
+  if (typeof code === "string" && /^SQLITE_(BUSY|LOCKED|IOERR)/.test(code)) {
     return new RpcError("unavailable", "the records cannot be reached just now: try again", {
       cause: thrown,
       retryAfterMs: 1_000,

@@ -12,7 +12,7 @@ export class JsonScan {
   readonly gaps: number[] = [];
   #keys = 0;
   /** Of the keys of the objects that are open, the inner ones last. */
-  readonly #hashes = new Int32Array((LIMITS.fieldsDepth + 1) * MAX_KEYS);
+  readonly #hashes = new Int32Array(LIMITS.fieldsPerEvent);
   #hashCount = 0;
 
   constructor(bytes: Buffer) {
@@ -139,14 +139,13 @@ export class JsonScan {
     }
     const hashes = this.#hashes;
     const count = this.#hashCount;
-    if (count - firstHash >= MAX_KEYS) return NONE;
     for (let i = firstHash; i < count; i++) if (hashes[i] === hash) return NONE;
     hashes[count] = hash;
     this.#hashCount = count + 1;
     return to + 1;
   }
 
-  /** Behind a number that is printed as it stands there. */
+  /** Behind a number that is printed as it stands there. An exponent is left over, and no value ends before one. */
   #number(at: number): number {
     const { bytes } = this;
     const isNegative = bytes[at] === MINUS;
@@ -156,12 +155,11 @@ export class JsonScan {
     if (whole === 0 || (isZero && whole > 1)) return NONE;
     let to = begin + whole;
     if (bytes[to] !== POINT) {
-      const isExact = whole <= EXACT_DIGITS && !(isZero && isNegative);
-      return isExact && !isExponent(bytes[to]!) ? to : NONE;
+      return whole <= EXACT_DIGITS && !(isZero && isNegative) ? to : NONE;
     }
     const fractionAt = to + 1;
     to = this.#digits(fractionAt);
-    if (to === fractionAt || isExponent(bytes[to]!)) return NONE;
+    if (to === fractionAt) return NONE;
     const digits = whole + to - fractionAt;
     const isSmall = isZero && bytes[fractionAt] === ZERO;
     if (digits <= EXACT_DIGITS && bytes[to - 1] !== ZERO && !isSmall) return to;
@@ -195,8 +193,6 @@ export class JsonScan {
 }
 
 export const NONE = -1;
-/** More keys in one object are looked up by the parser, which is quicker with many. */
-const MAX_KEYS = 64;
 /** So many digits come back from float64 as they went in. */
 const EXACT_DIGITS = 15;
 
@@ -228,5 +224,3 @@ const CONTROL_ESCAPES: ReadonlySet<string> = new Set(
     .filter((text) => text.startsWith('"\\u'))
     .map((text) => text.slice(3, -1)),
 );
-
-const isExponent = (code: number) => code === 0x65 || code === 0x45;

@@ -7,6 +7,7 @@ import {
   sql,
   TRUE,
 } from "../../../grammar/query/sql/condition.ts";
+import type { Event } from "../store.ts";
 import type { Columns } from "./readers.ts";
 import type { Segment } from "./segments.ts";
 import {
@@ -25,7 +26,11 @@ import {
 import type { Summary } from "./summary.ts";
 
 /** How a number of all selected events is made: from summaries, by SQL, or of events one by one. */
-export interface Aggregate {
+export interface Aggregate extends Parts {
+  readonly rows: (columns: Columns) => void;
+}
+
+export interface Parts {
   /** Takes a whole summary where that says everything; else false. */
   readonly summary: (summary: Summary) => boolean;
   /**
@@ -33,8 +38,7 @@ export interface Aggregate {
    * behind it; and the events that it does not count right, which are then taken one by one. Undefined where SQL cannot.
    */
   readonly sql: (segment: Segment) => Statement | undefined;
-  readonly rows: (columns: Columns) => void;
-  readonly event: (stored: { readonly event: import("../store.ts").Event }) => void;
+  readonly event: (stored: { readonly event: Event }) => void;
 }
 
 export interface Statement {
@@ -45,16 +49,31 @@ export interface Statement {
   readonly except: Sql;
 }
 
+/** Of segments that have no event that counts. */
+export const NOTHING: Statement = { text: "", before: [], except: FALSE };
+
 export async function aggregate(
   source: Source,
   selection: Selection,
-  { summary, sql: statement, rows, event }: Aggregate,
+  { rows, ...parts }: Aggregate,
   signal: AbortSignal,
 ): Promise<void> {
+  for (const { text, values } of await divide(source, selection, parts, signal)) {
+    await source.readers.run(text, values, signal, rows);
+  }
+}
+
+/** Takes what summaries say and events one by one, and gives the statements that say the rest. */
+export async function divide(
+  source: Source,
+  selection: Selection,
+  { summary, sql: statement, event }: Parts,
+  signal: AbortSignal,
+): Promise<Sql[]> {
   const isWhole = selection.range.query?.expr === undefined;
   const { startMs, stopMs } = selection.range;
   const asked = source.newest.filter(({ list, length }) => {
-    const isCovered = isWhole && length === list.events.length && list.firstMs >= startMs && list.lastMs <= stopMs;
+    const isCovered = isWhole && length === list.length && list.firstMs >= startMs && list.lastMs <= stopMs;
     return length > 0 && !(isCovered && summary(list.summary));
   });
   const segments = source.segments
@@ -66,9 +85,10 @@ export async function aggregate(
     condition: conditionOf(selection, segment, source.nowMs),
     said: statement(segment),
   }));
+  const statements: Sql[] = [];
   for (const { segments, asked } of groups) {
     const { condition, said } = asked;
-    if (condition.upper === FALSE) continue;
+    if (condition.upper === FALSE || said === NOTHING) continue;
     open(source, segments);
     if (said === undefined) {
       await oneByOne(source, selection, segments, condition, condition.upper, signal, event);
@@ -76,11 +96,13 @@ export async function aggregate(
     }
     const counted = bothSql(condition.lower, not(said.except));
     if (condition.lower !== FALSE) {
-      await source.readers.run(
-        `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
-        [...said.before, ...counted.values, ...(said.behind ?? [])],
-        signal,
-        rows,
+      statements.push(
+        sql(
+          `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
+          ...said.before,
+          ...counted.values,
+          ...(said.behind ?? []),
+        ),
       );
     }
     const isExact = condition.upper === condition.lower;
@@ -89,6 +111,7 @@ export async function aggregate(
     const left = isExact ? bothSql(condition.upper, said.except) : bothSql(condition.upper, not(counted));
     await oneByOne(source, selection, segments, condition, left, signal, event);
   }
+  return statements;
 }
 
 async function oneByOne(
@@ -98,7 +121,7 @@ async function oneByOne(
   { upper, lower }: Condition,
   where: Sql,
   signal: AbortSignal,
-  take: Aggregate["event"],
+  take: Parts["event"],
 ): Promise<void> {
   const isExact = upper === lower;
   await readEvents(source, segments, `where ${where.where}`, where.values, signal, (placed) => {

@@ -76,7 +76,7 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
 
 async function work(connection: DuckDBConnection, job: JobRequest) {
   if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.shares);
-  const merged = await buildFromSegments(connection, job.paths, job.path, job.events);
+  const merged = await buildFromSegments(connection, job);
   // The small ones of which it was made come and go too fast for one.
   if (merged.events >= LEAST_FILTERED) await writeFilter(connection, merged.path);
   return [merged];

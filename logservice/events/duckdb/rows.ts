@@ -11,6 +11,11 @@ export interface Row extends Place {
   readonly row: number;
 }
 
+/** An event that was looked at, with its length as JSON. */
+export interface SizedEvent extends PlacedEvent {
+  readonly bytes: number;
+}
+
 /**
  * The first rows of a condition, by `sign` from the oldest (1) or the newest (-1) on. Only places are read: a page's events
  * are few, or large, and the fields of a row group are unpacked all at once.
@@ -56,9 +61,9 @@ export async function firstRows(
 /** Reads the events of places in their order, a bounded number of bytes ahead. Events that are there already pass. */
 export async function* eventsAt(
   source: Source,
-  places: readonly (Row | PlacedEvent)[],
+  places: readonly (Row | PlacedEvent | SizedEvent)[],
   signal: AbortSignal,
-): AsyncGenerator<PlacedEvent> {
+): AsyncGenerator<SizedEvent> {
   // A hundred are asked for most often. How large they are is known of the first ones.
   let size = FIRST_ROWS;
   let [read, bytes] = [0, 0];
@@ -67,10 +72,10 @@ export async function* eventsAt(
     const some = places.slice(from, from + size);
     const events = await readRows(source, some.filter(isRow), signal);
     for (const place of some) {
-      const placed = isRow(place) ? events.get(place)! : place;
+      const sized = isRow(place) ? events.get(place)! : "bytes" in place ? place : sizedOf(place);
       read++;
-      bytes += placed.bytes;
-      yield placed;
+      bytes += sized.bytes;
+      yield sized;
     }
   }
 }
@@ -81,13 +86,18 @@ const AHEAD_BYTES = 4 * 1024 * 1024;
 
 const isRow = (place: Row | PlacedEvent): place is Row => "row" in place;
 
-async function readRows(source: Source, rows: readonly Row[], signal: AbortSignal): Promise<Map<Row, PlacedEvent>> {
+const sizedOf = (placed: PlacedEvent): SizedEvent => ({
+  ...placed,
+  bytes: bytesOf(placed.event, JSON.stringify(placed.event.fields)),
+});
+
+async function readRows(source: Source, rows: readonly Row[], signal: AbortSignal): Promise<Map<Row, SizedEvent>> {
   const bySegment = new Map<Segment, Map<number, Row>>();
   for (const row of rows) {
     const here = bySegment.get(row.segment) ?? new Map<number, Row>();
     bySegment.set(row.segment, here.set(row.row, row));
   }
-  const events = new Map<Row, PlacedEvent>();
+  const events = new Map<Row, SizedEvent>();
   await Promise.all(
     [...bySegment].map(([segment, here]) => {
       const numbers = [...here.keys()].sort((a, b) => a - b);

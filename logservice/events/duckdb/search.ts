@@ -6,12 +6,12 @@ import type { StoredEvent } from "../stored.ts";
 import { eventsAt, firstRows, type Row } from "./rows.ts";
 import type { Segment } from "./segments.ts";
 import {
-  breathe,
   conditionOf,
   eachNewest,
   groupBy,
   open,
   overlaps,
+  Pace,
   placeOf,
   type Selection,
   type Source,
@@ -94,7 +94,7 @@ async function newestPage(
 /** A list in the order of time is read from its wanted end, until the page is full and the time another. */
 async function inOrder(
   source: Source,
-  { range, selects }: Selection,
+  { range: { startMs, stopMs }, selects, filter }: Selection,
   { list, length }: Source["newest"][number],
   wanted: number,
   sign: number,
@@ -102,15 +102,28 @@ async function inOrder(
   take: (stored: StoredEvent) => void,
   taken: readonly PlacedEvent[],
 ): Promise<void> {
+  const pace = new Pace();
+  const chunks = list.chunks.filter(({ begin }) => begin < length);
+  if (sign < 0) chunks.reverse();
   let lastMs: number | undefined;
-  for (let looked = 0; looked < length; looked++) {
-    const stored = list.events[sign > 0 ? looked : length - 1 - looked]!;
-    if (taken.length >= wanted && stored.ms !== lastMs) return;
-    if (sign > 0 ? stored.ms > range.stopMs : stored.ms < range.startMs) return;
-    if (stored.ms >= range.startMs && stored.ms <= range.stopMs && selects(stored)) take(stored);
-    lastMs = stored.ms;
+  for (const chunk of chunks) {
+    if (chunk.lastMs < startMs || chunk.firstMs > stopMs) continue;
+    if (taken.length >= wanted && (sign > 0 ? chunk.firstMs : chunk.lastMs) !== lastMs) return;
     source.used.isScanned = true;
-    if (looked % 20_000 === 19_999) await breathe(signal);
+    const places = filter?.(chunk.lines);
+    const count = places?.length ?? chunk.length;
+    for (let looked = 0; looked < count; looked++) {
+      const n = sign > 0 ? looked : count - 1 - looked;
+      const place = places?.[n] ?? n;
+      const ms = chunk.lines.times[place]!;
+      if (taken.length >= wanted && ms !== lastMs) return;
+      lastMs = ms;
+      if (ms < startMs || ms > stopMs) continue;
+      const stored = chunk.at(place);
+      if (selects(stored)) take(stored);
+      if (pace.isDue()) await pace.rest(signal);
+    }
+    if (pace.isDue()) await pace.rest(signal);
   }
 }
 

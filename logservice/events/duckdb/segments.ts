@@ -2,8 +2,8 @@ import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ColumnType } from "../../../grammar/query/sql/columns.ts";
 import { syncDirectory } from "../journal/journal.ts";
-import { removeSegment, type SegmentFacts, summaryPath } from "./build.ts";
-import { readSummary, type Summary } from "./summary.ts";
+import { readBeside, removeSegment, type SegmentFacts, summaryPath } from "./build.ts";
+import type { Summary } from "./summary.ts";
 import { filterPath } from "./text-filter.ts";
 
 /** A file of events, which never changes. */
@@ -201,7 +201,6 @@ export const MANIFEST = "manifest.json";
 
 /** A segment with what its summary says. */
 export async function readSegment(facts: SegmentFacts, eventBytes: number, sequence: number): Promise<Segment> {
-  const [columns = "[]", summary = ""] = (await readFile(summaryPath(facts.path), "utf8")).split("\n");
   return {
     path: facts.path,
     events: facts.events,
@@ -210,9 +209,6 @@ export async function readSegment(facts: SegmentFacts, eventBytes: number, seque
     first: BigInt(facts.first),
     last: BigInt(facts.last),
     sequence,
-    columns: new Map(
-      (JSON.parse(columns) as [string[], ColumnType][]).map(([path, type]) => [JSON.stringify(path), type]),
-    ),
-    summary: readSummary(summary),
+    ...(await readBeside(facts.path)),
   };
 }

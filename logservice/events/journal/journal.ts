@@ -61,7 +61,7 @@ export class Journal {
   }
 
   /** `durable` is called in the order of the writes, before the promise resolves. */
-  write(frame: Omit<Frame, "bytes">, body: string, durable: () => void): Promise<void> {
+  write(frame: Omit<Frame, "bytes">, body: Buffer, durable: () => void): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(unavailable(this.#failure));
     const buffer = encodeBatch(frame, body);
     this.#count(buffer.length, frame.lines);
@@ -247,7 +247,7 @@ async function quarantine(directory: string, name: string, batches: readonly Fra
   const kept = join(folder, `${name}.${Date.now()}`);
   const aside = `${path}.mended`;
   const handle = await open(aside, "w");
-  for (const { frame, body } of batches) await handle.write(encodeBatch(frame, body.toString()));
+  for (const { frame, body } of batches) await handle.write(encodeBatch(frame, body));
   await handle.sync();
   await handle.close();
   await writeCopy(path, kept);
