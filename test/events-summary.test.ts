@@ -16,10 +16,12 @@ import {
   readSummary,
   type Summary,
 } from "../logservice/events/duckdb/summary.ts";
+import { encodeEvent } from "../logservice/events/encoded.ts";
 import { minuteOf, nanosecondsOf } from "../logservice/events/instant.ts";
 import { encodeBatch } from "../logservice/events/journal/frame.ts";
+import { eventAt, printLines } from "../logservice/events/lines.ts";
 import type { NewEvent } from "../logservice/events/store.ts";
-import { acceptEvent, readEventLine } from "../logservice/events/stored.ts";
+import { readEventLine } from "../logservice/events/stored.ts";
 import { oddEvents } from "./support/events/generate.ts";
 
 const BEGIN_MS = Date.parse("2024-05-01T10:00:00Z");
@@ -28,7 +30,8 @@ const BEGIN_MS = Date.parse("2024-05-01T10:00:00Z");
 function expected(lines: readonly string[]): Summary {
   const summary = emptySummary();
   for (const line of lines) {
-    const { event } = readEventLine(line).stored;
+    const bytes = Buffer.from(line);
+    const { event } = readEventLine(bytes, 0, bytes.length);
     const minute = minuteOf(BigInt(nanosecondsOf(event.timestamp)));
     addToSummary(summary, minute, severity(levelOf(event.level)!), event.fields);
   }
@@ -41,7 +44,7 @@ function counted(lines: readonly string[]): Summary {
   return counts.summary;
 }
 
-const lineOf = (event: NewEvent, i: number) => acceptEvent("app", event, i + 1).line;
+const lineOf = (event: NewEvent, i: number) => printLines("app", i + 1, [encodeEvent(event)]).body.toString();
 
 const withFields = (fields: Record<string, unknown>, i = 0): string =>
   lineOf({ timestamp: "2024-05-01T10:00:00.000Z", level: "info", message: 'a "b" \\', fields }, i);
@@ -175,7 +178,10 @@ t.test("a journal file: its projects, from their sequences on, with the first an
     // Longer than what is read at once.
     { timestamp: "2261-01-01T00:00:00.000000001Z", level: "debug", message: "x".repeat(2_500_000), fields: { big: 1 } },
   ];
-  const accepted = all.map((event, i) => acceptEvent(i % 3 === 0 ? "other" : "app", event, i + 1));
+  const accepted = all.map((event, i) => {
+    const lines = printLines(i % 3 === 0 ? "other" : "app", i + 1, [encodeEvent(event)]);
+    return { stored: eventAt(lines, 0), line: lines.body.toString() };
+  });
   const pieces: Buffer[] = [];
   for (let from = 0; from < accepted.length; from += 100) {
     for (const project of ["app", "other"]) {
@@ -188,7 +194,7 @@ t.test("a journal file: its projects, from their sequences on, with the first an
         key: '"q',
         isDrop: false,
       };
-      pieces.push(encodeBatch(frame, batch.map(({ line }) => line).join("")));
+      pieces.push(encodeBatch(frame, Buffer.from(batch.map(({ line }) => line).join(""))));
     }
   }
   const path = join(directory, "journal");

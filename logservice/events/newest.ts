@@ -1,9 +1,9 @@
-import { levelOf, severity } from "../../grammar/query/index.ts";
-import { addToSummary, emptySummary, type Summary } from "./duckdb/summary.ts";
-import { minuteOf, nanosecondsOf } from "./instant.ts";
+import { LineCounts } from "./duckdb/summarize.ts";
+import type { Summary } from "./duckdb/summary.ts";
 import type { JournalFile } from "./journal/journal.ts";
 import type { SeenKey } from "./journal/seen-keys.ts";
 import { eventAt, type Lines } from "./lines.ts";
+import { Pace } from "./pace.ts";
 import type { StoredEvent } from "./stored.ts";
 
 /** The events of a batch. */
@@ -51,9 +51,9 @@ export class NewestEvents {
   isOrdered = true;
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = Number.NEGATIVE_INFINITY;
-  readonly #summary = emptySummary();
-  /** Those that the summary has. */
-  #summedChunks = 0;
+  readonly #counts = new LineCounts();
+  /** The chunk, and the event in it, that the summary has not yet. */
+  #next = { chunk: 0, index: 0 };
 
   add(lines: Lines): void {
     const chunk = new Chunk(lines, this.length);
@@ -74,17 +74,21 @@ export class NewestEvents {
     return lines.firstSequence + length - 1;
   }
 
-  /** Brought up to date when somebody asks: ingest does not pay for it. */
+  /** Of the first events, as far as `summarize` was asked to go. */
   get summary(): Summary {
-    for (; this.#summedChunks < this.chunks.length; this.#summedChunks++) {
-      const { lines, length } = this.chunks[this.#summedChunks]!;
-      for (let i = 0; i < length; i++) {
-        const { event } = eventAt(lines, i);
-        const minute = minuteOf(BigInt(nanosecondsOf(event.timestamp)));
-        addToSummary(this.#summary, minute, severity(levelOf(event.level)!), event.fields);
-      }
+    return this.#counts.summary;
+  }
+
+  /** Resolves when the summary has the first `length` events at least. Ingest does not pay for it: who asks first does. */
+  async summarize(length: number, signal: AbortSignal): Promise<void> {
+    const pace = new Pace();
+    while (this.summary.events < length) {
+      const { chunk, index } = this.#next;
+      const { body, starts, times } = this.chunks[chunk]!.lines;
+      this.#counts.add(body, starts[index]!);
+      this.#next = index + 1 < times.length ? { chunk, index: index + 1 } : { chunk: chunk + 1, index: 0 };
+      if (pace.isDue()) await pace.rest(signal);
     }
-    return this.#summary;
   }
 }
 

@@ -7,11 +7,11 @@ import {
   sql,
   TRUE,
 } from "../../../grammar/query/sql/condition.ts";
+import { breathe } from "../pace.ts";
 import type { Event } from "../store.ts";
 import type { Columns } from "./readers.ts";
 import type { Segment } from "./segments.ts";
 import {
-  breathe,
   conditionOf,
   covers,
   eachNewest,
@@ -72,10 +72,14 @@ export async function divide(
 ): Promise<Sql[]> {
   const isWhole = selection.range.query?.expr === undefined;
   const { startMs, stopMs } = selection.range;
-  const asked = source.newest.filter(({ list, length }) => {
-    const isCovered = isWhole && length === list.length && list.firstMs >= startMs && list.lastMs <= stopMs;
-    return length > 0 && !(isCovered && summary(list.summary));
-  });
+  const asked: Source["newest"][number][] = [];
+  for (const newest of source.newest) {
+    const { list, length } = newest;
+    const isCovered = () => isWhole && list.firstMs >= startMs && list.lastMs <= stopMs;
+    // Events that come meanwhile may be in the summary, too, and may lie elsewhere.
+    if (isCovered()) await list.summarize(length, signal);
+    if (!(isCovered() && summary(list.summary))) asked.push(newest);
+  }
   const segments = source.segments
     .filter((segment) => overlaps(segment, selection))
     .filter((segment) => !(isWhole && covers(selection, segment) && summary(segment.summary)));
