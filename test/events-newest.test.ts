@@ -76,12 +76,26 @@ t.test("lines that are read back are those that were printed", async (t) => {
     t.same(stored[i]!.event, { id, timestamp, level, message, fields });
     t.same(eventAt(printed, i), stored[i]);
     t.equal(stored[i]!.ms, printed.times[i]);
+    t.equal(stored[i]!.bytes, Buffer.byteLength(JSON.stringify(stored[i]!.event)));
   }
 });
 
 t.test("times are read in a known minute as in any other", async (t) => {
   const seconds = ["00", "07", "59", "60", "61", "6x", "x0"];
-  const fractions = ["", ".0", ".5", ".069", ".999", ".1234", ".123456", ".123456789", ".000000001", ".", ".x"];
+  const fractions = [
+    "",
+    ".0",
+    ".5",
+    ".069",
+    ".999",
+    ".1234",
+    ".123456",
+    ".123456789",
+    ".9995",
+    ".000000001",
+    ".",
+    ".x",
+  ];
   const minutes = ["2024-05-01T11:00", "1970-01-01T00:00", "1979-12-31T23:59", "1980-01-01T00:00", "2261-12-31T23:59"];
   for (const minute of minutes) {
     const texts = seconds.flatMap((second) =>

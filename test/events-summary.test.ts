@@ -30,7 +30,8 @@ const BEGIN_MS = Date.parse("2024-05-01T10:00:00Z");
 function expected(lines: readonly string[]): Summary {
   const summary = emptySummary();
   for (const line of lines) {
-    const { event } = readEventLine(line);
+    const bytes = Buffer.from(line);
+    const { event } = readEventLine(bytes, 0, bytes.length);
     const minute = minuteOf(BigInt(nanosecondsOf(event.timestamp)));
     addToSummary(summary, minute, severity(levelOf(event.level)!), event.fields);
   }

@@ -198,6 +198,7 @@ t.test("the usual event is not parsed", async (t) => {
       none: null,
       user: { id: 7, name: "\u00e9" },
       order: { id: 8, tags: ["a"] },
+      name: "n",
     },
   };
   const batch = { project_id: "app", events: Array.from({ length: 100 }, () => usual) };

@@ -1,6 +1,7 @@
 import { levelOf, severity } from "../../grammar/query/index.ts";
 import { cutTimestamp, type Instant, readInstant } from "./instant.ts";
 import type { NewEvent } from "./store.ts";
+import { FRAME_BYTES, MADE_ID_BYTES } from "./stored.ts";
 
 /**
  * A new event in the form of the journal, as every way in makes it before it is appended. As a NewEvent it is parsed when
@@ -70,9 +71,6 @@ export interface Pieces {
   readonly messageJson: string;
   readonly fieldsJson: string;
 }
-
-const FRAME_BYTES = '{"id":,"timestamp":"","level":"","message":,"fields":}'.length;
-const MADE_ID_BYTES = '"000000000000"'.length;
 
 /** The form of an event whose limits were checked. */
 export function encodeEvent(event: NewEvent): EncodedEvent {

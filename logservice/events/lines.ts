@@ -41,14 +41,14 @@ export function readLines(
 ): { lines: Lines; events: readonly StoredEvent[] } {
   const starts = [0];
   for (let at = body.indexOf(LF); at >= 0; at = body.indexOf(LF, at + 1)) starts.push(at + 1);
-  const events = starts.slice(1).map((end, i) => parsed(body, starts[i]!, end));
-  const bytes = events.reduce((sum, { event }) => sum + Buffer.byteLength(JSON.stringify(event)), 0);
+  const events = starts.slice(1).map((end, i) => readEventLine(body, starts[i]!, end));
+  const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
   const times = Float64Array.from(events, ({ ms }) => ms);
   return { lines: { project, firstSequence, body, starts: Uint32Array.from(starts), times, bytes }, events };
 }
 
 export function eventAt({ body, starts }: Lines, index: number): StoredEvent {
-  return parsed(body, starts[index]!, starts[index + 1]!);
+  return readEventLine(body, starts[index]!, starts[index + 1]!);
 }
 
 /** The place of the last event of an id, or -1. */
@@ -66,7 +66,5 @@ export function lastIndexOf(lines: Lines, id: string): number {
   }
   return index;
 }
-
-const parsed = (body: Buffer, start: number, end: number) => readEventLine(body.toString("utf8", start, end));
 
 const LF = 0x0a;

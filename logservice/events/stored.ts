@@ -8,6 +8,8 @@ export interface StoredEvent {
   readonly event: Event;
   /** As the predicate reads the timestamp. */
   readonly ms: number;
+  /** Of the event as JSON. */
+  readonly bytes: number;
   /** Whether the id came with the event. */
   readonly hasOwnId: boolean;
 }
@@ -15,14 +17,25 @@ export interface StoredEvent {
 /** An id of our own making, in the order of acceptance: the sequence in base 36, which SQL can make, too. */
 export const madeId = (sequence: number) => sequence.toString(36).padStart(12, "0");
 
-/** Reads a line of the journal: see encoded.ts. */
-export function readEventLine(line: string): StoredEvent {
-  const { q, t, i, s, l, m, f } = JSON.parse(line) as JournalLine;
+/** Reads a line of the journal, which encoded.ts describes. */
+export function readEventLine(body: Buffer, start: number, end: number): StoredEvent {
+  const { q, t, i, s, l, m, f } = JSON.parse(body.toString("utf8", start, end)) as JournalLine;
   // Nanoseconds are beyond what a JSON number reads as exactly, but a time without its own spelling has whole milliseconds.
   const timestamp = s ?? new Date(Math.round(t / 1_000_000)).toISOString();
   const event = { id: i ?? madeId(q), timestamp, level: l, message: m, fields: f };
-  return { sequence: q, event, ms: parseTimestamp(timestamp)!, hasOwnId: i !== undefined };
+  // A text cannot hold the name of the member: its quotes were escaped.
+  const messageAt = body.indexOf(MESSAGE, start) + MESSAGE.length;
+  const idBytes = i === undefined ? MADE_ID_BYTES : Buffer.byteLength(JSON.stringify(i));
+  const bytes = FRAME_BYTES + idBytes + timestamp.length + l.length + (end - messageAt - BETWEEN_BYTES);
+  return { sequence: q, event, ms: parseTimestamp(timestamp)!, bytes, hasOwnId: i !== undefined };
 }
+
+/** Of an event as JSON without its values. */
+export const FRAME_BYTES = '{"id":,"timestamp":"","level":"","message":,"fields":}'.length;
+export const MADE_ID_BYTES = '"000000000000"'.length;
+const MESSAGE = Buffer.from(',"m":');
+/** What a line has behind the name of the message and is neither message nor fields. */
+const BETWEEN_BYTES = ',"f":}\n'.length;
 
 interface JournalLine {
   readonly q: number;

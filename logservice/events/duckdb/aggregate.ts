@@ -7,11 +7,11 @@ import {
   sql,
   TRUE,
 } from "../../../grammar/query/sql/condition.ts";
+import { breathe } from "../pace.ts";
 import type { Event } from "../store.ts";
 import type { Columns } from "./readers.ts";
 import type { Segment } from "./segments.ts";
 import {
-  breathe,
   conditionOf,
   covers,
   eachNewest,
@@ -78,13 +78,13 @@ export async function divide(
 ): Promise<Select[]> {
   const isWhole = selection.range.query?.expr === undefined;
   const { startMs, stopMs } = selection.range;
-  const asked: (typeof source.newest)[number][] = [];
-  for (const one of source.newest) {
-    const { list, length } = one;
+  const asked: Source["newest"][number][] = [];
+  for (const newest of source.newest) {
+    const { list, length } = newest;
     const isCovered = () => isWhole && list.firstMs >= startMs && list.lastMs <= stopMs;
-    if (isCovered()) await list.summarize(() => breathe(signal));
-    // More may have come meanwhile, which counts as well where the range has it.
-    if (length > 0 && !(isCovered() && summary(list.summary))) asked.push(one);
+    // Events that come meanwhile may be in the summary, too, and may lie elsewhere.
+    if (isCovered()) await list.summarize(length, signal);
+    if (!(isCovered() && summary(list.summary))) asked.push(newest);
   }
   const segments = source.segments
     .filter((segment) => overlaps(segment, selection))

@@ -1,21 +1,12 @@
 import { type Condition, FALSE } from "../../../grammar/query/sql/condition.ts";
 import { comparePlaces, type Place, type PlacedEvent, printCursor, readCursor } from "../order.ts";
+import { Pace } from "../pace.ts";
 import { hasRoom, PAGE_BYTES } from "../page.ts";
 import type { Page } from "../store.ts";
 import type { StoredEvent } from "../stored.ts";
 import { eventsAt, firstRows, type Row } from "./rows.ts";
 import type { Segment } from "./segments.ts";
-import {
-  conditionOf,
-  eachNewest,
-  groupBy,
-  open,
-  overlaps,
-  Pace,
-  placeOf,
-  type Selection,
-  type Source,
-} from "./source.ts";
+import { conditionOf, eachNewest, groupBy, open, overlaps, placeOf, type Selection, type Source } from "./source.ts";
 
 /** A page of events. Segments are opened from the wanted end on, 1, 2, 4 ... at once, until no other can change the page. */
 export async function search(

@@ -7,6 +7,7 @@ import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../instant.t
 import { type LineFilter, lineFilter } from "../line-filter.ts";
 import type { NewestEvents } from "../newest.ts";
 import type { PlacedEvent } from "../order.ts";
+import { Pace } from "../pace.ts";
 import type { Event, Range } from "../store.ts";
 import { madeId, type StoredEvent } from "../stored.ts";
 import { quoted } from "./duckdb.ts";
@@ -200,26 +201,4 @@ export async function eachNewest(
       if (pace.isDue()) await pace.rest(signal);
     }
   }
-}
-
-/** Says when the loop has waited long enough for something that is done event by event. */
-export class Pace {
-  #beganMs = performance.now();
-
-  isDue(): boolean {
-    return performance.now() - this.#beganMs > MAX_WAIT_MS;
-  }
-
-  async rest(signal: AbortSignal): Promise<void> {
-    await breathe(signal);
-    this.#beganMs = performance.now();
-  }
-}
-
-/** Requests that come meanwhile do not notice it; a look at the clock takes 50 ns, parsing an event fifty times that. */
-const MAX_WAIT_MS = 8;
-
-export async function breathe(signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-  signal.throwIfAborted();
 }
