@@ -7,18 +7,23 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { Contents } from "../logservice/events/contents.ts";
 import { openDuckDb, quoted } from "../logservice/events/duckdb/duckdb.ts";
 import { Flusher } from "../logservice/events/duckdb/flusher.ts";
 import { type Segment, Segments } from "../logservice/events/duckdb/segments.ts";
 import { emptySummary } from "../logservice/events/duckdb/summary.ts";
 import { Journal } from "../logservice/events/journal/journal.ts";
+import { Merging } from "../logservice/events/merging.ts";
+import { newPart } from "../logservice/events/newest.ts";
 import { type EventsStoreOptions, openEventsStore } from "../logservice/events/open.ts";
+import { settingsOf } from "../logservice/events/settings.ts";
 import { type EventsStore, type NewEvent, StoreError } from "../logservice/events/store.ts";
 
 // Segments are made by processes of their own, which take a while to start on a busy machine.
@@ -295,6 +300,90 @@ t.test("segments and what is made of them are sorted, the newest event first", a
   t.equal((await messages(store, "over")).length, 200);
   await store.close();
 });
+
+t.test("merges wait for the flushes, unless there are many segments", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  await store.append("app", events(0, 5));
+  await store.flush();
+  await store.close();
+  const [name = ""] = readdirSync(join(directory, "projects"));
+  const home = join(directory, "projects", name);
+  const manifest = JSON.parse(readFileSync(join(home, "manifest.json"), "utf8"));
+  const [only] = manifest.segments;
+  const files = readdirSync(home)
+    .filter((name) => name.startsWith(only.file))
+    .map((name) => [name.slice(only.file.length), readFileSync(join(home, name))] as const);
+  const flusher = new Flusher(join(directory, "spill"));
+  await flusher.open();
+  t.teardown(() => flusher.close());
+  for (const [count, merged] of [
+    [10, 0],
+    [31, 1],
+  ] as const) {
+    // The same segment again and again, under other names.
+    const copies = Array.from({ length: count }, (_, i) => ({
+      ...only,
+      file: `${count}-${i}.parquet`,
+      sequence: i + 1,
+    }));
+    for (const { file } of copies) {
+      for (const [end, bytes] of files) writeFileSync(join(home, `${file}${end}`), bytes);
+    }
+    writeFileSync(join(home, "manifest.json"), JSON.stringify({ ...manifest, segments: copies }));
+    const segments = await Segments.open(home, 1);
+    const written = newPart({ path: join(directory, "written"), begin: 100 });
+    const contents = new Contents(join(directory, "projects"), new Map([["app", segments]]), written, 100);
+    contents.parts.unshift(newPart({ path: join(directory, "ended"), begin: 50 }));
+    const merging = new Merging(settingsOf({ directory }), contents, flusher);
+    merging.consider();
+    await merging.settled();
+    t.equal(merging.counts.merges, merged, `${count} segments, and something to flush`);
+    contents.parts.shift();
+    merging.consider();
+    await merging.settled();
+    t.equal(merging.counts.merges, 1, `${count} segments, and nothing to flush`);
+    merging.close();
+  }
+});
+
+t.test(
+  "what was built is put in place later where that failed, and a merge that failed is left for a while",
+  async (t) => {
+    const directory = folder(t);
+    const store = await opened(directory);
+    await store.append("app", events(0, 5));
+    // Where the manifest is written aside.
+    const home = join(directory, "projects", "app~6");
+    mkdirSync(join(home, "manifest.json.new"), { recursive: true });
+    t.ok(await failure(store.flush()));
+    t.ok(await failure(store.flush()));
+    const built = readdirSync(home).filter((name) => name.endsWith(".parquet"));
+    t.equal(built.length, 1);
+    rmdirSync(join(home, "manifest.json.new"));
+    await store.flush();
+    t.strictSame(await messages(store), numbers(0, 5));
+    t.strictSame(
+      readdirSync(home).filter((name) => name.endsWith(".parquet")),
+      built,
+    );
+    for (let i = 1; i < 3; i++) {
+      await store.append("app", events(i * 5, 5));
+      await store.flush();
+    }
+    for (const name of readdirSync(home)) if (name.endsWith(".parquet")) writeFileSync(join(home, name), "damaged");
+    await store.append("app", events(15, 5));
+    await store.flush();
+    await until(() => store.metrics().merge_failures_total === 1);
+    await store.append("app", events(20, 5));
+    await store.flush();
+    await store.append("other", events(0, 5));
+    await store.flush();
+    t.equal(store.metrics().merge_failures_total, 1);
+    t.ok(await failure(store.compact()), "unless somebody asks for it");
+    await store.close();
+  },
+);
 
 t.test("a flusher that ends under its jobs is started again, and no more than some times", async (t) => {
   const directory = folder(t);

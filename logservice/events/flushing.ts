@@ -2,9 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { closed } from "./accepting.ts";
 import type { Contents } from "./contents.ts";
-import { removeSegment, type SegmentFacts } from "./duckdb/build.ts";
+import { removeSegment } from "./duckdb/build.ts";
 import { FLUSHER_JOBS, type Flusher } from "./duckdb/flusher.ts";
-import { readSegment, type Segments } from "./duckdb/segments.ts";
+import { readSegment, type Segment, type Segments } from "./duckdb/segments.ts";
 import { type Journal, syncDirectory } from "./journal/journal.ts";
 import type { SeenKeys } from "./journal/seen-keys.ts";
 import { type NewestEvents, type NewestPart, newPart, removeFrom } from "./newest.ts";
@@ -19,6 +19,8 @@ interface Share {
   readonly last: number;
 }
 
+type Built = Share & { readonly segment: Segment };
+
 /**
  * Ends the journal's file when it is full, and makes segments of the ended ones: several at once, put in place in their
  * order. One that fails keeps the later ones waiting: `flushed` of a project says that everything before is in segments,
@@ -31,7 +33,7 @@ export class Flushing {
   readonly #flusher: Flusher;
   readonly #seenKeys: SeenKeys;
   readonly #flushed: () => void;
-  readonly #builds = new Map<NewestPart, Promise<{ shares: readonly Share[]; built: readonly SegmentFacts[] }>>();
+  readonly #builds = new Map<NewestPart, Promise<readonly Built[]>>();
   readonly #closing = new AbortController();
   #rotation: Promise<void> | undefined;
   #nextRotationMs = 0;
@@ -137,8 +139,11 @@ export class Flushing {
   async #flushPart(part: NewestPart): Promise<void> {
     try {
       this.#startBuilds();
-      const { shares, built } = await this.#builds.get(part)!;
-      await this.#putInPlace(part, shares, built);
+      const built = await this.#builds.get(part)!.catch((error: unknown) => {
+        this.#builds.delete(part);
+        throw error;
+      });
+      await this.#putInPlace(part, built);
     } catch (error) {
       if (!this.#closing.signal.aborted) {
         this.counts.failures++;
@@ -148,8 +153,6 @@ export class Flushing {
         });
       }
       throw error;
-    } finally {
-      this.#builds.delete(part);
     }
     this.counts.flushes++;
     this.#startBuilds();
@@ -161,24 +164,24 @@ export class Flushing {
     for (const part of this.#contents.ended.slice(0, FLUSHER_JOBS)) {
       if (this.#builds.has(part)) continue;
       const build = this.#build(part);
-      // Told when it is this part's turn.
+      // Said when it is this part's turn; what was built stays built until it is in place.
       build.catch(() => {});
       this.#builds.set(part, build);
     }
   }
 
-  async #build(part: NewestPart) {
+  async #build(part: NewestPart): Promise<readonly Built[]> {
     for (;;) {
       const shares = [...part.projects].map(([project, newest]): Share => {
         const segments = this.#contents.segmentsOf(project);
         const last = newest.lastSequence;
         return { project, newest, segments, path: segments.newPath(last), last };
       });
-      if (shares.length === 0) return { shares, built: [] };
+      if (shares.length === 0) return [];
       try {
         for (const { segments } of shares) await mkdir(segments.directory, { recursive: true });
         await syncDirectory(this.#contents.directory);
-        const built = await this.#flusher.run({
+        const facts = await this.#flusher.run({
           kind: "flush",
           journalPath: part.file.path,
           shares: shares.map(({ project, newest, path }) => ({
@@ -188,25 +191,29 @@ export class Flushing {
             path,
           })),
         });
-        return { shares, built };
+        return await Promise.all(
+          shares.map(async (share, i) => ({
+            ...share,
+            segment: await readSegment(facts[i]!, share.newest.bytes, share.last),
+          })),
+        );
       } catch (error) {
         if (this.#closing.signal.aborted) throw error;
         for (const { path } of shares) await removeSegment(path);
         // Of a project that was deleted meanwhile the folder is gone; the others are made without it.
-        if (shares.every((share) => isCurrent(part, share))) throw error;
+        if (!shares.every((share) => isCurrent(part, share))) continue;
+        throw error;
       }
     }
   }
 
-  async #putInPlace(part: NewestPart, shares: readonly Share[], built: readonly SegmentFacts[]): Promise<void> {
-    for (const [i, share] of shares.entries()) {
+  async #putInPlace(part: NewestPart, built: readonly Built[]): Promise<void> {
+    for (const share of built) {
       if (!isCurrent(part, share)) continue;
-      const { project, newest, segments, last } = share;
-      const segment = await readSegment(built[i]!, newest.bytes, last);
-      await segments.replace([], [segment], {
-        flushed: last,
+      await share.segments.replace([], [share.segment], {
+        flushed: share.last,
         onChange: () => {
-          if (isCurrent(part, share)) removeFrom(part, project);
+          if (isCurrent(part, share)) removeFrom(part, share.project);
         },
       });
     }
@@ -214,6 +221,7 @@ export class Flushing {
     await this.#contents.removeDoomed();
     await this.#journal.remove(part.file);
     this.#contents.parts.splice(this.#contents.parts.indexOf(part), 1);
+    this.#builds.delete(part);
   }
 }
 

@@ -17,7 +17,8 @@ export class Merging {
   #queue: Promise<void> = Promise.resolve();
   #isAsked = false;
   #isClosed = false;
-  #nextMergeMs = 0;
+  /** Of projects whose last merge did not end well: when others have had their turn. */
+  readonly #notBeforeMs = new WeakMap<Segments, number>();
   readonly counts = { merges: 0, failures: 0, expired: 0 };
 
   constructor(settings: Settings, contents: Contents, flusher: Flusher) {
@@ -46,12 +47,12 @@ export class Merging {
     void this.#behindOthers(async () => {
       this.#isAsked = false;
       await this.#expire();
-      if (performance.now() < this.#nextMergeMs) return;
-      const isDue = ({ all }: Segments) => this.#contents.ended.length === 0 || all.length > MANY_SEGMENTS;
+      const isDue = (segments: Segments) =>
+        performance.now() >= (this.#notBeforeMs.get(segments) ?? 0) &&
+        (this.#contents.ended.length === 0 || segments.all.length > MANY_SEGMENTS);
       if (await this.#mergeOne(isDue)) this.consider();
     }).catch((error: unknown) => {
       if (this.#isClosed) return;
-      this.#nextMergeMs = performance.now() + RETRY_MS;
       this.counts.failures++;
       this.#settings.log("error", "segments could not be merged; they stay as they are", { error: String(error) });
     });
@@ -94,6 +95,8 @@ export class Merging {
     const sequence = Math.max(...run.map((one) => one.sequence));
     const path = segments.newPath(sequence);
     const { parts, isSorted } = inOrder(run);
+    this.#notBeforeMs.set(segments, performance.now() + RETRY_MS);
+    let merged: Segment;
     try {
       const [facts] = await this.#flusher.run({
         kind: "merge",
@@ -102,18 +105,19 @@ export class Merging {
         events: total(({ events }) => events),
         isSorted,
       });
-      const merged = await readSegment(
+      merged = await readSegment(
         facts!,
         total(({ eventBytes }) => eventBytes),
         sequence,
       );
-      if (await segments.replace(run, [merged])) this.counts.merges++;
     } catch (error) {
       if (this.#isClosed) throw error;
       await removeSegment(path);
       if (![...this.#contents.projects.values()].includes(segments)) return; // Deleted meanwhile.
       throw error;
     }
+    if (await segments.replace(run, [merged])) this.counts.merges++;
+    this.#notBeforeMs.delete(segments);
   }
 
   #behindOthers(work: () => Promise<void>): Promise<void> {
