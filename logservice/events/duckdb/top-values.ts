@@ -36,7 +36,8 @@ export async function topValues(
     source,
     selection,
     {
-      summary: (summary) => (isLevel ? addLevels(known, summary) : addField(known, summary, key, type)),
+      ...(isLevel && { minutes: (minutes) => addLevels(known, minutes) }),
+      summary: (summary) => (isLevel ? addLevels(known, summary.minutes) : addField(known, summary, key, type)),
       sql: (segment) =>
         isLevel
           ? grouped(LEVEL_NAME, [], FALSE)
@@ -69,13 +70,14 @@ function add({ counts }: Known, value: string, events: number): void {
   counts.set(value, (counts.get(value) ?? 0) + events);
 }
 
-function addLevels(known: Known, { minutes, events }: Summary): true {
+function addLevels(known: Known, minutes: Summary["minutes"]): true {
   for (const levels of minutes.values()) {
     levels.forEach((events, level) => {
-      if (events > 0) add(known, LEVELS[level]!, events);
+      if (events === 0) return;
+      add(known, LEVELS[level]!, events);
+      known.holding += events;
     });
   }
-  known.holding += events;
   return true;
 }
 
