@@ -4,12 +4,23 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const example = "examples/node-server";
 const dataFolder = ".tool/service";
 const tokenFile = ".tool/service.token";
+
+/** Before the log service is started again, which is tried for as long as the app runs. */
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 30_000;
+/** What ends sooner did not start. */
+const STABLE_MS = 10_000;
+/** A little more than the log service takes to answer what is under way; one that is stopped answers nothing. */
+const STOP_MS = 12_000;
+/** Of what it wrote while it started. */
+const MAX_SAID_LENGTH = 10_000;
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -71,19 +82,20 @@ function hash(paths) {
   return sum.digest("hex");
 }
 
-/** The example app behind the proxy, beside a log service that gets its log, and what to try once it answers. */
+/**
+ * The example app behind the proxy, beside a log service that gets its log, and what to try once it answers.
+ * TOOL_APP_ADDRESS and TOOL_SERVICE_ADDRESS say where, as `--address` does.
+ */
 async function start(args) {
   const cli = "node dist/bin/cli.cjs";
   const service = await startService();
-  const child = spawn(
-    process.execPath,
-    ["dist/bin/cli.cjs", "-C", example, "start", ...(service ? ["--logs-url", service.url] : []), ...args],
-    {
-      cwd: root,
-      stdio: ["inherit", "inherit", "inherit", "ipc"],
-      env: service ? { ...process.env, TOOL_LOGS_TOKEN: service.token } : process.env,
-    },
-  );
+  const address = process.env.TOOL_APP_ADDRESS;
+  const words = [...(address ? ["--address", address] : []), ...(service ? ["--logs-url", service.url] : []), ...args];
+  const child = spawn(process.execPath, ["dist/bin/cli.cjs", "-C", example, "start", ...words], {
+    cwd: root,
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    env: service ? { ...process.env, TOOL_LOGS_TOKEN: service.token } : process.env,
+  });
   child.on("message", (message) => {
     if (message?.type !== "listening") return;
     const url = message.url.replace(/\/$/, "");
@@ -109,7 +121,10 @@ ${service ? `    TOOL_LOGS_TOKEN=$(cat ${tokenFile}) ${cli} -C ${example} logs -
   });
 }
 
-/** The log service on :5000 or the next free port, with its data below .tool; undefined where it cannot run here. */
+/**
+ * The log service on :5000 or the next free port, with its data below .tool, started again where it ends by itself;
+ * undefined where it cannot run here.
+ */
 async function startService() {
   const isMade = existsSync(join(root, dataFolder, "records.sqlite"));
   const made = runTool(
@@ -120,29 +135,73 @@ async function startService() {
   );
   if (made === undefined) return undefined;
   if (made !== "") writeFileSync(join(root, tokenFile), made, { mode: 0o600 });
+  let child = runService(process.env.TOOL_SERVICE_ADDRESS);
+  const url = await child.url;
+  if (url === undefined) {
+    console.log(`The log service does not run here, the app does without it: ${child.said().trim()}`);
+    return undefined;
+  }
+  child.showErrors();
+
+  const stopping = new AbortController();
+  /** Until the end: the app's entries wait for it, and its address is known to whoever looks at them. */
+  const keepRunning = async () => {
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
+      const how = await child.ended;
+      if (stopping.signal.aborted) return;
+      if (child.livedMs() > STABLE_MS) waitMs = FIRST_WAIT_MS;
+      console.log(`The log service ended (${how}) and is started again in ${waitMs / 1000} s; the app runs on.`);
+      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
+      child = runService(new URL(url).host);
+      child.showErrors();
+      if ((await child.url) !== undefined) console.log(`The log service is at ${url} again.`);
+    }
+  };
+  const kept = keepRunning();
+  return {
+    url,
+    token: readFileSync(join(root, tokenFile), "utf8"),
+    async stop() {
+      stopping.abort();
+      child.end();
+      await kept;
+    },
+  };
+}
+
+/** The log service's process, at the address or, without one, where it finds a port. */
+function runService(address) {
+  const beginMs = Date.now();
+  const words = ["service", "start", "--data", dataFolder, ...(address ? ["--address", address] : [])];
   // A group of its own: Ctrl-C must not end it before the app has sent its last entries.
-  const child = spawn(process.execPath, ["dist/bin/cli.cjs", "service", "start", "--data", dataFolder], {
+  const child = spawn(process.execPath, ["dist/bin/cli.cjs", ...words], {
     cwd: root,
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     detached: process.platform !== "win32",
   });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text) => {
-    said += text;
+    if (said.length < MAX_SAID_LENGTH) said += text;
   });
-  const ended = new Promise((done) => child.once("exit", () => done(undefined)));
-  const url = await Promise.race([ended, new Promise((done) => child.once("message", ({ url }) => done(url)))]);
-  if (url === undefined) {
-    console.log(`The log service does not run here, the app does without it: ${said.trim()}`);
-    return undefined;
-  }
-  child.stderr.on("data", (text) => process.stderr.write(text));
+  const ended = new Promise((done) => child.once("exit", (code, signal) => done(signal ?? `exit code ${code}`)));
   return {
-    url,
-    token: readFileSync(join(root, tokenFile), "utf8"),
-    async stop() {
+    /** Undefined where it ended before it listened. */
+    url: Promise.race([
+      ended.then(() => undefined),
+      new Promise((done) => child.once("message", ({ url }) => done(url.replace(/\/$/, "")))),
+    ]),
+    /** How it ended. */
+    ended,
+    said: () => said,
+    livedMs: () => Date.now() - beginMs,
+    showErrors() {
+      process.stderr.write(said);
+      child.stderr.on("data", (text) => process.stderr.write(text));
+    },
+    end() {
       child.kill("SIGTERM");
-      await ended;
+      setTimeout(() => child.kill("SIGKILL"), STOP_MS).unref();
     },
   };
 }

@@ -287,6 +287,10 @@ export const table = () =>
     .example("docs")
     .action((): Run => async (context) => (await import("./commands/docs.ts")).docs(context))
 
+    .command("docs service", "Open the reference of the log service's operations")
+    .example("docs service")
+    .action((): Run => async (context) => (await import("./commands/docs.ts")).serviceDocs(context))
+
     .command("completion <shell>", "Print what teaches bash, zsh or fish to complete")
     .option("--line", "Print what may stand at the end of a command `line` instead, as that script asks", "")
     .example("completion bash >> ~/.bashrc")

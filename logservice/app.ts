@@ -36,7 +36,7 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 /** Everything that the service answers over HTTP. */
 export function createApp(service: Service, { limits, version, log, stopping }: AppOptions): RequestHandler {
   const metrics = new Metrics();
-  const rate = new RequestRate(limits, service.nowMs);
+  const rate = new RequestRate(limits);
   const queries = new QuerySlots(limits);
   const inFlight: InFlight = { bytes: 0 };
   const tails = new Map<string, number>();

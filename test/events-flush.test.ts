@@ -1,10 +1,22 @@
 // What the events store does by itself: ends the journal's file, makes segments, merges them, and slows clients down. Faults
 // are made by what lies in the folder, and by the end of processes.
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { openDuckDb, quoted } from "../logservice/events/duckdb/duckdb.ts";
 import { Flusher } from "../logservice/events/duckdb/flusher.ts";
+import { type Segment, Segments } from "../logservice/events/duckdb/segments.ts";
+import { emptySummary } from "../logservice/events/duckdb/summary.ts";
 import { Journal } from "../logservice/events/journal/journal.ts";
 import { type EventsStoreOptions, openEventsStore } from "../logservice/events/open.ts";
 import { type EventsStore, type NewEvent, StoreError } from "../logservice/events/store.ts";
@@ -77,6 +89,22 @@ t.test("keys of a deleted project are forgotten with it, in the journal and behi
   }
 });
 
+t.test("what is accepted behind a deletion is remembered, though it was looked at before", async (t) => {
+  const store = await opened(folder(t));
+  await store.append("app", events(0, 1));
+  const withIds = events(1, 2).map((event, i) => ({ ...event, id: `id ${i}` }));
+  const [, ...appended] = [
+    store.drop("app"),
+    store.append("app", withIds),
+    store.append("app", events(3, 1), { idempotencyKey: "key" }),
+  ];
+  await Promise.all(appended);
+  await store.append("app", withIds);
+  await store.append("app", events(3, 1), { idempotencyKey: "key" });
+  t.strictSame(await messages(store), numbers(1, 3));
+  await store.close();
+});
+
 t.test("a journal file that does not become segments keeps later ones back, and is tried again", async (t) => {
   const directory = folder(t);
   const logged: string[] = [];
@@ -117,6 +145,39 @@ t.test("what failed is done without being asked for again", async (t) => {
   await until(() => store.metrics().flushes_total === 1);
   t.strictSame(await messages(store), numbers(0, 3));
   await store.close();
+});
+
+t.test("changes of a project's segments come one after the other, and none behind its deletion", async (t) => {
+  const directory = join(folder(t), "app~1");
+  const segments = Segments.empty(directory, 1);
+  const segment = (sequence: number): Segment => ({
+    path: segments.newPath(sequence),
+    events: 1,
+    bytes: 1,
+    eventBytes: 1,
+    first: 0n,
+    last: 0n,
+    sequence,
+    columns: new Map(),
+    summary: emptySummary(),
+  });
+  const [a, b, c] = [segment(1), segment(2), segment(3)];
+  await Promise.all([segments.replace([], [a], { flushed: 1 }), segments.replace([], [b], { flushed: 2 })]);
+  await Promise.all([segments.replace([a], [c]), segments.replace([], [segment(4)], { flushed: 4 })]);
+  t.strictSame(
+    segments.all.map(({ sequence }) => sequence),
+    [2, 3, 4],
+  );
+  t.match(JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")), {
+    flushed: 4,
+    segments: [{ sequence: 2 }, { sequence: 3 }, { sequence: 4 }],
+  });
+  const late = segments.replace([], [segment(5)]);
+  segments.delete();
+  await segments.removeFolder();
+  await late;
+  t.equal(await segments.replace([], [segment(6)]), false);
+  t.notOk(existsSync(directory));
 });
 
 t.test("the journal's file is ended between two writes, however many wait", async (t) => {
@@ -182,6 +243,58 @@ t.test(
     }
   },
 );
+
+t.test("a file of the largest events is made with more memory", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  // Six times their bytes in the journal, and a column of their own in the segment.
+  const pad = "\u0001".repeat(40_000);
+  for (let i = 0; i < 240; i++) await store.append("app", events(i, 1, `${i}${pad}`));
+  await store.flush();
+  t.equal(store.metrics().newest_events, 0);
+  t.equal((await store.count(everything(), never)).count, 240);
+  const found = await store.search(everything(), { limit: 1, order: "descending" }, never);
+  t.equal((found.events[0]!.fields as { pad: string }).pad, `239${pad}`);
+  await store.close();
+});
+
+t.test("segments and what is made of them are sorted, the newest event first", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  const orders = async () => {
+    const engine = await openDuckDb(":memory:", { threads: "1" });
+    const connection = await engine.connect();
+    const found: string[] = [];
+    for (const name of readdirSync(join(directory, "projects"), { recursive: true }) as string[]) {
+      if (!name.endsWith(".parquet")) continue;
+      const path = join(directory, "projects", name);
+      const reader = await connection.runAndReadAll(`select t, q from read_parquet(${quoted(path)})`);
+      const rows = reader.getRows() as [bigint, bigint][];
+      const isSorted = rows.every(([time, sequence], i) => {
+        const [before, of] = rows[i - 1] ?? [time + 1n, 0n];
+        return before > time || (before === time && of > sequence);
+      });
+      found.push(`${rows.length} ${isSorted}`);
+    }
+    connection.closeSync();
+    engine.closeSync();
+    return found.sort();
+  };
+  // In two projects: of the first the segments' times are apart, of the second they overlap.
+  for (let i = 0; i < 4; i++) {
+    // After the fourth they are merged.
+    if (i > 0) t.strictSame(await orders(), [...Array(i).fill("100 true"), ...Array(i).fill("50 true")]);
+    await store.append("apart", [...events(i * 100 + 50, 50), ...events(i * 100, 50)]);
+    await store.append("over", events(500 - i, 50));
+    await store.flush();
+  }
+  await store.compact();
+  t.equal(store.metrics().merges_total, 2);
+  await until(() => readdirSync(join(directory, "projects"), { recursive: true }).length === 8);
+  t.strictSame(await orders(), ["200 true", "400 true"]);
+  t.equal((await messages(store, "over")).length, 200);
+  await store.close();
+});
 
 t.test("a flusher that ends under its jobs is started again, and no more than some times", async (t) => {
   const directory = folder(t);

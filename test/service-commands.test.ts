@@ -5,6 +5,7 @@ import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { anyPort } from "../runtime/port.ts";
 import { rpcClient } from "../schema/rpc-client.ts";
 import { isRunning, listening, type Running, root, spawnTool, tool, until } from "./support/cli.ts";
 import { SCOPES } from "./support/service.ts";
@@ -25,10 +26,9 @@ interface Served {
   readonly url: string;
 }
 
-async function serveIn(t: Test, folder: string, more: readonly string[] = []): Promise<Served> {
-  const running = spawnTool(["service", "start", "--data", "data", "--address", "127.0.0.1:0", ...more], {
-    cwd: folder,
-  });
+async function serveIn(t: Test, folder: string, more: readonly string[] = [], port = 0): Promise<Served> {
+  const address = `127.0.0.1:${port}`;
+  const running = spawnTool(["service", "start", "--data", "data", "--address", address, ...more], { cwd: folder });
   t.teardown(async () => {
     running.kill("SIGKILL");
     await running.ended;
@@ -222,7 +222,8 @@ t.test("TLS", async (t) => {
 t.test("an app's log goes to the service, and is searched and followed there", async (t) => {
   const folder = folderOf(t);
   const token = await initIn(folder);
-  const { url, running: service } = await serveIn(t, folder);
+  const port = await anyPort();
+  const { url, running: service } = await serveIn(t, folder, [], port);
   const app = join(folder, "app");
   await mkdir(app);
   await writeFile(join(app, "tool.json"), JSON.stringify({ name: "my-shop", proxy: { command: "node server.mjs" } }));
@@ -281,13 +282,7 @@ t.test("an app's log goes to the service, and is searched and followed there", a
   service.kill("SIGKILL");
   await service.ended;
   t.equal((await fetch(`${appUrl}/while-away`)).status, 200, "the app goes on");
-  const port = new URL(url).port;
-  const again = spawnTool(["service", "start", "--data", "data", "--address", `127.0.0.1:${port}`], { cwd: folder });
-  t.teardown(async () => {
-    again.kill("SIGKILL");
-    await again.ended;
-  });
-  await listening(again);
+  await serveIn(t, folder, [], port);
   await until(
     "what waited",
     async () => (await found("path = /while-away and message = response")).length === 1,

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Entry } from "../../grammar/entry.ts";
 import { type RpcClient, RpcFailure } from "../../schema/rpc-client.ts";
 
@@ -18,9 +17,11 @@ export interface ShipperOptions {
   /** What a person should know; the same is not said twice in a row. */
   readonly note: (text: string) => void;
   readonly maxWaitingBytes?: number;
+  /** What the end of the command waits for. */
+  readonly closeMs?: number;
 }
 
-/** Entries that wait for a slow or absent service; beyond it they are dropped and counted. */
+/** Entries that wait for a slow or absent service; beyond it the newest are dropped and counted. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** A batch: a fifth of what the service takes at once. */
 const BATCH_BYTES = 1024 * 1024;
@@ -28,26 +29,33 @@ const BATCH_LINES = 1_000;
 /** Entries of one moment travel together; nobody waits longer than that to see them. */
 const GATHER_MS = 200;
 const FIRST_WAIT_MS = 500;
-const MAX_WAIT_MS = 15_000;
+/** A service that is back is noticed within it. */
+const MAX_WAIT_MS = 5_000;
+/** Of what a service, or something before it, asks for by Retry-After. */
+const MAX_ASKED_WAIT_MS = 60_000;
 /** Longer than the service holds a request before it refuses it. */
 const ANSWER_MS = 15_000;
-/** What the end of the command waits for. */
+/** Somebody pressed Ctrl-C and waits. */
 const CLOSE_MS = 2_000;
 
 /**
  * Sends entries to a log service, in order and in batches, each again until it is taken: a batch carries a key, by which the
- * service knows it when only its answer was lost. Lines go as they are; what the service refuses to keep is left out, alone.
+ * service knows it when only its answer was lost. Lines go as they are; what the service refuses to keep is left out, alone
+ * where the service can tell.
  */
 export function shipEntries(options: ShipperOptions): Shipper {
-  const { client, project, note, maxWaitingBytes = MAX_WAITING_BYTES } = options;
+  const { client, project, note, maxWaitingBytes = MAX_WAITING_BYTES, closeMs = CLOSE_MS } = options;
   let waiting: string[] = [];
   let waitingBytes = 0;
   let dropped = 0;
   let refused = 0;
-  let lastNote = "";
-  const stop = new AbortController();
+  let lastTrouble = "";
+  let lastRefusal = "";
   let sending: Promise<void> | undefined;
-  let hurry: () => void = () => {};
+  let isClosing = false;
+  let wake: () => void = () => {};
+  const stop = new AbortController();
+  stop.signal.addEventListener("abort", () => wake());
 
   return {
     write(entries) {
@@ -59,14 +67,13 @@ export function shipEntries(options: ShipperOptions): Shipper {
           waitingBytes += line.length;
         }
       }
-      sending ??= send().finally(() => {
-        sending = undefined;
-      });
+      sendWaiting();
     },
 
     async close() {
-      hurry();
-      const timer = setTimeout(() => stop.abort(), CLOSE_MS);
+      isClosing = true;
+      wake();
+      const timer = setTimeout(() => stop.abort(), closeMs);
       while (sending !== undefined) await sending;
       clearTimeout(timer);
       const lost = dropped + waiting.length;
@@ -75,14 +82,16 @@ export function shipEntries(options: ShipperOptions): Shipper {
     },
   };
 
-  async function send(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, GATHER_MS);
-      hurry = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+  function sendWaiting(): void {
+    if (waiting.length === 0 || stop.signal.aborted) return;
+    sending ??= send().finally(() => {
+      sending = undefined;
+      sendWaiting();
     });
+  }
+
+  async function send(): Promise<void> {
+    await pause(GATHER_MS);
     while (waiting.length > 0 && !stop.signal.aborted) {
       let count = 0;
       for (let bytes = 0; count < waiting.length && count < BATCH_LINES; count++) {
@@ -94,9 +103,8 @@ export function shipEntries(options: ShipperOptions): Shipper {
       waiting = waiting.slice(count);
       waitingBytes -= batch.reduce((sum, line) => sum + line.length, 0);
       if (dropped > 0) {
-        const lost = dropped;
+        note(`${dropped} entries were left out: no more than ${maxWaitingBytes} bytes wait for the log service`);
         dropped = 0;
-        say(`${lost} entries came too fast for the log service and were left out`);
       }
     }
   }
@@ -104,48 +112,92 @@ export function shipEntries(options: ShipperOptions): Shipper {
   /** Until it is taken, or refused for good; false where it was given up. A batch with a bad line goes in halves. */
   async function sendWhole(lines: readonly string[]): Promise<boolean> {
     const idempotencyKey = randomUUID();
+    let isProjectAdded = false;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
-      let failure: unknown;
-      try {
-        const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(ANSWER_MS)]);
-        await client.ingest(project, lines.join("\n"), { idempotencyKey, signal });
-        lastNote = "";
+      let failure = await failureOf((signal) => client.ingest(project, lines.join("\n"), { idempotencyKey, signal }));
+      let remedy = remedyOf(failure);
+      if (remedy === "add the project" && !isProjectAdded) {
+        failure = await failureOf((signal) =>
+          client.call("add_project", { project: { id: project, name: options.name } }, { signal }),
+        );
+        // Somebody else may have been faster.
+        isProjectAdded = failure === undefined || (failure instanceof RpcFailure && failure.status === 409);
+        if (isProjectAdded) continue;
+        remedy = remedyOf(failure);
+      }
+      if (remedy === "none") {
+        lastTrouble = "";
         return true;
-      } catch (error) {
-        failure = error;
       }
       if (stop.signal.aborted) return false;
-      if (failure instanceof RpcFailure && (failure.status === 400 || failure.status === 413)) {
-        if (lines.length === 1) {
-          refused++;
-          return true;
-        }
+      if (remedy === "send parts" && lines.length > 1) {
         const middle = lines.length >> 1;
         return (await sendWhole(lines.slice(0, middle))) && (await sendWhole(lines.slice(middle)));
       }
-      if (failure instanceof RpcFailure && failure.status === 404 && (await addProject())) continue;
-      say(`the log service does not take entries: ${reasonOf(failure)}; trying again`);
+      if (remedy !== "try again" && remedy !== "use another token") {
+        leaveOut(lines.length, reasonOf(failure));
+        return true;
+      }
+      const hint = remedy === "try again" ? "" : ` (${TOKEN_HINT})`;
+      say(`the log service does not take entries: ${reasonOf(failure)}${hint}; trying again`);
       const askedMs = failure instanceof RpcFailure ? (failure.retryAfterMs ?? 0) : 0;
-      await sleep(Math.max(waitMs, askedMs), undefined, { signal: stop.signal }).catch(() => undefined);
+      await pause(Math.max(waitMs, Math.min(askedMs, MAX_ASKED_WAIT_MS)));
       if (stop.signal.aborted) return false;
     }
   }
 
-  async function addProject(): Promise<boolean> {
+  /** Undefined where it succeeded. */
+  async function failureOf(ask: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
     try {
-      await client.call("add_project", { project: { id: project, name: options.name } }, { signal: stop.signal });
-      return true;
+      await ask(AbortSignal.any([stop.signal, AbortSignal.timeout(ANSWER_MS)]));
+      return undefined;
     } catch (error) {
-      // Somebody else was faster.
-      return error instanceof RpcFailure && error.status === 409;
+      return error;
     }
   }
 
+  /** Not all of it where the command is about to end: then every moment may be the last one to send something. */
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => wake(), isClosing ? Math.min(ms, CLOSING_WAIT_MS) : ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (stop.signal.aborted) wake();
+    });
+  }
+
+  function leaveOut(count: number, reason: string): void {
+    refused += count;
+    if (reason === lastRefusal) return;
+    lastRefusal = reason;
+    note(`the log service refused ${count === 1 ? "an entry" : `${count} entries`}, left out here: ${reason}`);
+  }
+
   function say(text: string): void {
-    if (text === lastNote) return;
-    lastNote = text;
+    if (text === lastTrouble) return;
+    lastTrouble = text;
     note(text);
   }
+}
+
+const CLOSING_WAIT_MS = 100;
+
+const TOKEN_HINT = "start again with TOOL_LOGS_TOKEN set to what tool service token add prints";
+
+type Remedy = "none" | "try again" | "use another token" | "add the project" | "send parts" | "leave it out";
+
+/** What is to be done where a request failed so. */
+function remedyOf(failure: unknown): Remedy {
+  if (failure === undefined) return "none";
+  if (!(failure instanceof RpcFailure)) return "try again";
+  const { status, type } = failure;
+  if (status === 401 || status === 403) return "use another token";
+  if (status === 404 && type === "not_found") return "add the project";
+  // Proxies have limits of their own; a 400 that is not the service's says nothing about a line.
+  if (status === 413 || (status === 400 && type !== "unknown")) return "send parts";
+  return status >= 500 || status === 408 || status === 429 ? "try again" : "leave it out";
 }
 
 function reasonOf(error: unknown): string {

@@ -78,11 +78,13 @@ export class Accepting {
     };
     const done = this.#journal.write(frame, lines.body, () => {
       const part = this.#contents.newestPart;
+      // Those of now: the project may have been deleted, and begun anew, since this batch was looked at.
+      const known = this.#remembered.ids(project);
       if (idempotencyKey !== undefined) {
-        keys.add(idempotencyKey, nowMs);
+        this.#remembered.keys(project).add(idempotencyKey, nowMs);
         part.keys.push([project, idempotencyKey, nowMs]);
       }
-      for (const { id } of fresh) if (id !== undefined) ids.add(id, nowMs);
+      for (const { id } of fresh) if (id !== undefined) known.add(id, nowMs);
       addToPart(part, lines);
       if (!this.#live.isRead(project)) return;
       for (let i = 0; i < fresh.length; i++) this.#live.publish(project, eventAt(lines, i).event);

@@ -1,6 +1,6 @@
 import type { Contents } from "./contents.ts";
 import { removeSegment } from "./duckdb/build.ts";
-import { MAX_MERGED_BYTES, MAX_MERGED_EVENTS, mergeable } from "./duckdb/compaction.ts";
+import { inOrder, MAX_MERGED_BYTES, MAX_MERGED_EVENTS, mergeable } from "./duckdb/compaction.ts";
 import type { Flusher } from "./duckdb/flusher.ts";
 import { readSegment, type Segment, type Segments } from "./duckdb/segments.ts";
 import type { Settings } from "./settings.ts";
@@ -93,12 +93,14 @@ export class Merging {
     const total = (of: (segment: Segment) => number) => run.reduce((sum, segment) => sum + of(segment), 0);
     const sequence = Math.max(...run.map((one) => one.sequence));
     const path = segments.newPath(sequence);
+    const { parts, isSorted } = inOrder(run);
     try {
       const [facts] = await this.#flusher.run({
         kind: "merge",
-        paths: run.map((one) => one.path),
+        paths: parts.map((one) => one.path),
         path,
         events: total(({ events }) => events),
+        isSorted,
       });
       const merged = await readSegment(
         facts!,

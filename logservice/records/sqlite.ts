@@ -18,7 +18,10 @@ export async function openSqlite(path: string): Promise<SqliteDatabase> {
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) database.pragma(pragma);
   return {
     close: () => void database.close(),
-    prepare: (sql) => guarded(database.prepare(sql)),
+    // A full disk has rolled the transaction back by itself (sqlite.org/lang_transaction.html, section 3): the failure of
+    // another rollback would hide that reason.
+    prepare: (sql) =>
+      guarded(database.prepare(sql === "rollback" && !database.inTransaction ? "select 1 where false" : sql)),
   };
 }
 

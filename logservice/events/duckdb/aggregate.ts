@@ -16,7 +16,7 @@ import {
   conditionOf,
   covers,
   eachNewest,
-  fromFiles,
+  fromRows,
   groupBy,
   open,
   overlaps,
@@ -117,7 +117,7 @@ export async function divide(
     const counted = bothSql(condition.lower, not(said.except));
     if (condition.lower !== FALSE) {
       statements.push({
-        text: `select ${said.text.replace("%", () => `from ${fromFiles(segments)} where ${counted.where}`)}`,
+        text: `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
         values: [...said.before, ...counted.values, ...(said.behind ?? [])],
       });
     }

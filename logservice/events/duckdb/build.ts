@@ -7,6 +7,7 @@ import type { JournalPiece } from "../sql/sql-protocol.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { type Summarized, summarizeJournal } from "./summarize.ts";
 import { mergeSummaries, printSummary, readSummary, type Summary } from "./summary.ts";
+import { removeFilter } from "./text-filter.ts";
 
 /** The columns that every segment has. A NULL `id` is made of the sequence `q`, a NULL `timestamp` of `t`. */
 const FIXED = "q, t, id, timestamp, level, severity, message, fields";
@@ -81,18 +82,23 @@ async function loadLines(connection: DuckDBConnection, journalPath: string): Pro
   );
 }
 
-/** Makes one segment of several. */
+/** Makes one segment of several. `isSorted`: read one after the other they have the order of a segment. */
 export async function buildFromSegments(
   connection: DuckDBConnection,
-  paths: readonly string[],
-  path: string,
-  count: number,
+  { paths, path, events: count, isSorted }: Merge,
 ): Promise<SegmentFacts> {
   const from = `read_parquet([${paths.map(quoted).join(", ")}])`;
   const times = await connection.runAndReadAll(`select min(t)::varchar, max(t)::varchar from ${from}`);
   const [first = "0", last = "0"] = times.getRows()[0] as string[];
   const summary = mergeSummaries(await Promise.all(paths.map(async (one) => (await readBeside(one)).summary)));
-  return build(connection, `select ${FIXED} from ${from}`, path, count, { summary, first, last });
+  return build(connection, `select ${FIXED} from ${from}`, path, count, { summary, first, last }, isSorted);
+}
+
+export interface Merge {
+  readonly paths: readonly string[];
+  readonly path: string;
+  readonly events: number;
+  readonly isSorted: boolean;
 }
 
 const LINE = {
@@ -152,18 +158,19 @@ async function build(
   path: string,
   count: number,
   { summary, first, last }: Summarized,
+  isSorted = false,
 ): Promise<SegmentFacts> {
   if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
   const columns = columnsOf(summary);
   const typed = columns.map(({ path, type }) => `${readFrom(path)} as ${columnOf(path, type)}`);
+  // Sorted while the rows are narrow: with their typed columns that takes a third more of all the time.
+  const sorted = isSorted ? `(${select})` : `(${select} order by t desc, q desc)`;
   const source =
-    typed.length === 0
-      ? `(${select})`
-      : `(select *, from_json(fields::json, ${quoted(shapeOf(columns))}) as shape from (${select}))`;
+    typed.length === 0 ? sorted : `(select *, from_json(fields, ${quoted(shapeOf(columns))}) as shape from ${sorted})`;
   const aside = `${path}.new`;
   await connection.run(
-    `copy (select ${[FIXED, ...typed].join(", ")} from ${source} order by t desc, q desc) to ${quoted(aside)}
-      (format parquet, compression zstd, compression_level 3, parquet_version v2, row_group_size ${ROW_GROUP})`,
+    `copy (select ${[FIXED, ...typed].join(", ")} from ${source}) to ${quoted(aside)}
+      (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${ROW_GROUP})`,
   );
   const written = await countOf(connection, `select 1 from read_parquet(${quoted(aside)})`);
   if (written !== count) throw new Error(`${path}: ${written} of ${count} events were written`);
@@ -276,6 +283,7 @@ async function sync(path: string): Promise<void> {
 
 /** Removes a segment and what stands beside it. */
 export async function removeSegment(path: string): Promise<void> {
+  await removeFilter(path);
   for (const one of [path, summaryPath(path), `${path}.new`, `${summaryPath(path)}.new`])
     await rm(one, { force: true });
 }

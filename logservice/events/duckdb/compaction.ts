@@ -13,12 +13,12 @@ const LEAST_RUN = 4;
 export function mergeable<
   Part extends { readonly sequence: number; readonly events: number; readonly eventBytes: number },
 >(parts: readonly Part[], most: number, mostBytes: number): Part[] | undefined {
-  const inOrder = [...parts].sort((a, b) => a.sequence - b.sequence);
-  for (let begin = 0; begin + LEAST_RUN <= inOrder.length; begin++) {
+  const byAge = [...parts].sort((a, b) => a.sequence - b.sequence);
+  for (let begin = 0; begin + LEAST_RUN <= byAge.length; begin++) {
     const run: Part[] = [];
     let [total, bytes] = [0, 0];
-    const size = tier(inOrder[begin]!.events);
-    for (const part of inOrder.slice(begin)) {
+    const size = tier(byAge[begin]!.events);
+    for (const part of byAge.slice(begin)) {
       if (tier(part.events) !== size || total + part.events > most || bytes + part.eventBytes > mostBytes) break;
       run.push(part);
       total += part.events;
@@ -27,6 +27,23 @@ export function mergeable<
     if (run.length >= LEAST_RUN) return run;
   }
   return undefined;
+}
+
+/** Segments as a merge reads them: the newest first, and whether they then need no sorting, since their times are apart. */
+export function inOrder<Part extends { readonly sequence: number; readonly first: bigint; readonly last: bigint }>(
+  parts: readonly Part[],
+): { readonly parts: readonly Part[]; readonly isSorted: boolean } {
+  const newestFirst = [...parts].sort((a, b) =>
+    a.last === b.last ? b.sequence - a.sequence : a.last < b.last ? 1 : -1,
+  );
+  const isSorted = newestFirst.every((part, i) => {
+    const newer = newestFirst[i - 1];
+    // Of events of the same instant the later accepted one comes first.
+    return (
+      newer === undefined || newer.first > part.last || (newer.first === part.last && newer.sequence > part.sequence)
+    );
+  });
+  return { parts: newestFirst, isSorted };
 }
 
 const tier = (events: number) => Math.floor(Math.log(Math.max(1, events)) / Math.log(4));

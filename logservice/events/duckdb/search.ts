@@ -1,18 +1,18 @@
-import { FALSE } from "../../../grammar/query/sql/condition.ts";
+import { type Condition, FALSE } from "../../../grammar/query/sql/condition.ts";
 import { comparePlaces, type Place, type PlacedEvent, printCursor, readCursor } from "../order.ts";
+import { hasRoom, PAGE_BYTES } from "../page.ts";
 import type { Page } from "../store.ts";
 import type { StoredEvent } from "../stored.ts";
+import { eventsAt, firstRows, type Row } from "./rows.ts";
 import type { Segment } from "./segments.ts";
 import {
   conditionOf,
   eachNewest,
   groupBy,
-  ID,
   open,
   overlaps,
   Pace,
   placeOf,
-  readEvents,
   type Selection,
   type Source,
 } from "./source.ts";
@@ -30,7 +30,7 @@ export async function search(
   if (limit <= 0) return { events: [], cursor: undefined };
   // One more says whether there is another page.
   const wanted = limit + 1;
-  let found = await newestPage(source, selection, wanted, sign, after, signal);
+  let found: (Row | PlacedEvent)[] = await newestPage(source, selection, wanted, sign, after, signal);
   const near = ({ first, last }: Segment) => (sign > 0 ? first : last);
   const waiting = source.segments
     .filter((segment) => overlaps(segment, selection) && !isBefore(segment, after, sign))
@@ -43,15 +43,21 @@ export async function search(
     const pages = await Promise.all(
       groups
         .filter(({ asked }) => asked.upper !== FALSE)
-        .map(({ segments }) => {
+        .map(({ asked, segments }) => {
           open(source, segments);
-          return segmentsPage(source, selection, segments, wanted, sign, after, signal);
+          return segmentsPage(source, selection, asked, segments, wanted, sign, after, signal);
         }),
     );
     found = [found, ...pages].flat().sort(compare).slice(0, wanted);
   }
-  const page = found.slice(0, limit);
-  return { events: page, cursor: found.length > limit ? printCursor(page.at(-1)!) : undefined };
+  const page: PlacedEvent[] = [];
+  let bytes = 0;
+  for await (const placed of eventsAt(source, found.slice(0, limit), signal)) {
+    if (!hasRoom(bytes, placed.bytes)) break;
+    page.push(placed);
+    bytes += placed.bytes;
+  }
+  return { events: page, cursor: found.length > page.length ? printCursor(page.at(-1)!) : undefined };
 }
 
 /** Whether a page that begins behind a place has passed a segment. */
@@ -124,38 +130,30 @@ async function inOrder(
 async function segmentsPage(
   source: Source,
   selection: Selection,
+  { upper, lower }: Condition,
   segments: readonly Segment[],
   wanted: number,
   sign: number,
   after: Place | undefined,
   signal: AbortSignal,
-): Promise<PlacedEvent[]> {
-  const condition = conditionOf(selection, segments[0]!, source.nowMs);
-  const isExact = condition.upper === condition.lower;
-  const direction = sign > 0 ? "asc" : "desc";
-  const beyond = sign > 0 ? ">" : "<";
+): Promise<(Row | PlacedEvent)[]> {
+  if (upper === lower) return firstRows(source, segments, upper, sign, after, wanted, signal);
   const found: PlacedEvent[] = [];
+  let bytes = 0;
   let from = after;
   for (let limit = wanted; ; limit = Math.min(limit * 4, MOST_AT_ONCE)) {
-    const place = from === undefined ? "" : ` and (t ${beyond} ?::bigint or (t = ?::bigint and ${ID} ${beyond} ?))`;
-    let rows = 0;
-    let last: Place | undefined;
-    await readEvents(
-      source,
-      segments,
-      `where ${condition.upper.where}${place} order by t ${direction}, event_id ${direction} limit ${limit}`,
-      [...condition.upper.values, ...(from === undefined ? [] : [from.nanoseconds, from.nanoseconds, from.id])],
-      signal,
-      (placed) => {
-        rows++;
-        last = placed;
-        if (isExact || selection.selects(placed)) found.push(placed);
-      },
-    );
-    if (rows < limit || found.length >= wanted) return found;
-    from = last;
+    const rows = await firstRows(source, segments, upper, sign, from, limit, signal);
+    for await (const placed of eventsAt(source, rows, signal)) {
+      if (!selection.selects(placed)) continue;
+      found.push(placed);
+      bytes += placed.bytes;
+      // No page takes more of these.
+      if (found.length >= wanted || bytes > PAGE_BYTES) return found;
+    }
+    if (rows.length < limit) return found;
+    from = rows.at(-1);
   }
 }
 
-// Ten thousand events of the largest size are 2.5 GB; of usual size, some megabytes.
+// Of places only.
 const MOST_AT_ONCE = 10_000;

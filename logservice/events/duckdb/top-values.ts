@@ -117,10 +117,8 @@ async function cutByEngine(
   const parts = [...statements];
   let bound = 0;
   if (counts.size > 0) {
-    parts.push({
-      text: KNOWN_COUNTS,
-      values: [JSON.stringify({ value: [...counts.keys()], n: [...counts.values()] })],
-    });
+    const known = { value: [...counts.keys()], n: [...counts.values()] };
+    parts.push({ text: KNOWN_COUNTS, values: [JSON.stringify(known)] });
     for (const events of counts.values()) bound += events;
   }
   const [only] = parts;

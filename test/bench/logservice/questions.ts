@@ -57,6 +57,20 @@ export function questionsOf(total: number): readonly Question[] {
     input: { ...range(query), field: "duration" },
     answer: ({ min, avg, max }: Operations["get_numeric_field_stats"]["output"]) => [min, rounded(avg), max],
   });
+  const levels = (startMs?: number): Ask => ({
+    operation: "get_level_timeseries",
+    input: { ...range("", startMs), max_points: 60 },
+    answer: ({ points }: Operations["get_level_timeseries"]["output"]) => counts(points.map(({ count }) => count)),
+  });
+  const levelsSql =
+    (stepMs: number, where = "true") =>
+    (rival: RivalName) =>
+      `select ${bucket(rival, stepMs)}, level, count(*) from events where ${where} group by 1, 2`;
+  const discovered = (startMs?: number): Ask => ({
+    operation: "get_discovered_fields",
+    input: range("", startMs),
+    answer: ({ fields }: Operations["get_discovered_fields"]["output"]) => fields.length,
+  });
   const newestSql = (where: string | ((rival: RivalName) => string)) => (rival: RivalName) =>
     `select t, level, message, fields from events where ${typeof where === "string" ? where : where(rival)} order by t desc limit 100`;
   /** FTS5 looks for words in a row, which here is the same. */
@@ -66,8 +80,8 @@ export function questionsOf(total: number): readonly Question[] {
       : `id in (select rowid from texts where texts match '"${text}"')`;
   const number = (path: string, rival: RivalName) =>
     rival === "table" ? `(fields->>'$.${path}')::double` : `(fields->>'$.${path}')`;
+  const bucket = (rival: RivalName, stepMs: number) => (rival === "table" ? `t // ${stepMs}` : `t / ${stepMs}`);
   const { stepMs } = stepsOf(BEGIN_MS, lastMs, 60);
-  const bucket = (rival: RivalName) => (rival === "table" ? `t // ${stepMs}` : `t / ${stepMs}`);
 
   return [
     {
@@ -116,13 +130,16 @@ export function questionsOf(total: number): readonly Question[] {
     {
       what: "60-bucket histogram by level, unfiltered",
       goalMs: 20,
-      ours: {
-        operation: "get_level_timeseries",
-        input: { ...range(), max_points: 60 },
-        answer: ({ points }: Operations["get_level_timeseries"]["output"]) => counts(points.map(({ count }) => count)),
-      },
-      sql: (rival) => `select ${bucket(rival)}, level, count(*) from events group by 1, 2`,
-      rows: (rows) => counts(rows.map((row) => Number(row[2]))),
+      ours: levels(),
+      sql: levelsSql(stepMs),
+      rows: levelCounts,
+    },
+    {
+      what: "the same of the last hour, which begins within a segment",
+      goalMs: 20,
+      ours: levels(hourMs),
+      sql: levelsSql(stepsOf(hourMs, lastMs, 60).stepMs, `t >= ${hourMs}`),
+      rows: levelCounts,
     },
     {
       what: "60-bucket histogram of errors",
@@ -132,7 +149,7 @@ export function questionsOf(total: number): readonly Question[] {
         input: { ...range("error"), max_points: 60 },
         answer: ({ points }: Operations["get_timeseries"]["output"]) => counts(points.map(({ count }) => count)),
       },
-      sql: (rival) => `select ${bucket(rival)}, count(*) from events where level = 'error' group by 1`,
+      sql: (rival) => `select ${bucket(rival, stepMs)}, count(*) from events where level = 'error' group by 1`,
       rows: (rows) => counts(rows.map((row) => Number(row[1]))),
     },
     {
@@ -168,11 +185,13 @@ export function questionsOf(total: number): readonly Question[] {
     {
       what: "discovered fields",
       goalMs: 20,
-      ours: {
-        operation: "get_discovered_fields",
-        input: range(),
-        answer: ({ fields }: Operations["get_discovered_fields"]["output"]) => fields.length,
-      },
+      ours: discovered(),
+      expected: FIELD_PATHS,
+    },
+    {
+      what: "discovered fields of the last hour, which begins within a segment",
+      goalMs: 20,
+      ours: discovered(hourMs),
       expected: FIELD_PATHS,
     },
     {
@@ -204,6 +223,7 @@ export function pageOf(questions: readonly Question[]): readonly Ask[] {
 
 const firsts = (rows: Rows) => rows.map((row) => Number(row[0]));
 const onlyNumber = (rows: Rows) => Number(rows[0]![0]);
+const levelCounts = (rows: Rows) => counts(rows.map((row) => Number(row[2])));
 const statistics = (rows: Rows) => [Number(rows[0]![0]), rounded(Number(rows[0]![1])), Number(rows[0]![2])];
 /** Empty steps are in our answers only, and the order is each one's own. */
 const counts = (all: readonly number[]) => all.filter((count) => count > 0).sort((a, b) => a - b);

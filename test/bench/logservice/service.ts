@@ -34,11 +34,8 @@ export async function startService(folder: string): Promise<BenchService> {
     writeFileSync(tokenPath, JSON.parse(stdout).token, { mode: 0o600 });
   }
   const token = readFileSync(tokenPath, "utf8");
-  // For a profile: SERVICE_NODE_OPTIONS="--cpu-prof --cpu-prof-dir=/tmp/profile".
-  const { SERVICE_NODE_OPTIONS: options } = process.env;
   const running: Running = spawnTool(["service", "start", "--data", "data", "--address", "127.0.0.1:0"], {
     cwd: folder,
-    ...(options !== undefined && { env: { NODE_OPTIONS: options } }),
   });
   const url = await listening(running);
   const agent = new Agent({ keepAlive: true });

@@ -3,8 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { readEntryLine } from "../../../cli/logs/entry-line.ts";
-import { compilePredicate, levelOf, printQuery, type Query } from "../../../grammar/query/index.ts";
+import { compilePredicate, printQuery, type Query } from "../../../grammar/query/index.ts";
 import { querySql } from "../../../grammar/query/sql/query-sql.ts";
 import { buildFromJournal } from "../../../logservice/events/duckdb/build.ts";
 import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
@@ -12,12 +11,13 @@ import { Readers } from "../../../logservice/events/duckdb/readers.ts";
 import { readSegment } from "../../../logservice/events/duckdb/segments.ts";
 import { columnsOf, fromFiles } from "../../../logservice/events/duckdb/source.ts";
 import { encodeEvent } from "../../../logservice/events/encoded.ts";
-import { firstNanosecond, isStorableTimestamp } from "../../../logservice/events/instant.ts";
+import { firstNanosecond } from "../../../logservice/events/instant.ts";
 import { Journal } from "../../../logservice/events/journal/journal.ts";
 import { eventAt, printLines } from "../../../logservice/events/lines.ts";
 import type { StoredEvent } from "../../../logservice/events/stored.ts";
 import { queries } from "../query-arbitrary.ts";
 import { generator, NOW_MS, nearLines } from "../scan-fuzz.ts";
+import { storable } from "./storable.ts";
 
 export interface Translated {
   readonly queries: number;
@@ -125,25 +125,3 @@ export async function compareSql(count: number, seed: number): Promise<Translate
 
 const shown = (query: Query, { event }: StoredEvent, expected: boolean, said: unknown, text: string) =>
   `${printQuery(query)} | ${JSON.stringify(event)} | expected ${expected}, ${JSON.stringify(said)} | ${text}`;
-
-/** An entry as the log service takes it: known levels, storable times, UTF-8. */
-function storable(line: string, isTidy: boolean) {
-  const { entry } = readEntryLine(line);
-  const { id, timestamp, level, message, fields } = entry;
-  return {
-    ...(id && { id }),
-    timestamp: isStorableTimestamp(timestamp) ? timestamp : "2024-05-01T11:00:00.000Z",
-    level: levelOf(level) === undefined ? "info" : level,
-    message,
-    fields: Array.isArray(fields) ? {} : isTidy ? (tidied(fields) as typeof fields) : fields,
-  };
-}
-
-/** Scalars as they stand where their key's length says so; everything else of the key becomes a text, number or boolean. */
-function tidied(value: unknown, key = ""): unknown {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, tidied(one, key)]));
-  }
-  if (key.length % 3 === 0) return typeof value === "number" ? value : String(value).length;
-  return key.length % 3 === 1 ? String(value) : value === true || String(value).length % 2 === 0;
-}

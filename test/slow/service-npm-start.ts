@@ -1,0 +1,102 @@
+// `npm start` in a copy of the project, as people run it: its requests are found in the log service beside it, also those
+// that came while that was killed or stopped.
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { anyPort } from "../../runtime/port.ts";
+import { cleanEnv, root, tool, until } from "../support/cli.ts";
+import { commandOf, processesWith } from "../support/processes.ts";
+
+/** An installation or a build that is out of date is made again first. */
+const START_MS = 300_000;
+/** Longer than the longest wait between two tries to send. */
+const FOUND_MS = 60_000;
+
+t.setTimeout(START_MS + 5 * FOUND_MS);
+const skip = process.platform === "linux" ? false : "needs /proc";
+
+t.test("what npm start shows is found in its log service", { skip, timeout: START_MS + 5 * FOUND_MS }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "npm-start-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  copyProject(folder);
+  const processes = () => processesWith(`NPM_START_MARK=${folder}`);
+  const processOf = (words: RegExp) => until(`${words}`, () => processes().find((pid) => words.test(commandOf(pid))));
+
+  const child = spawn("npm", ["start"], {
+    cwd: folder,
+    env: cleanEnv({
+      HOME: folder,
+      NPM_START_MARK: folder,
+      TOOL_APP_ADDRESS: `127.0.0.1:${await anyPort()}`,
+      TOOL_SERVICE_ADDRESS: `127.0.0.1:${await anyPort()}`,
+    }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  t.teardown(() => {
+    for (const pid of processes()) process.kill(pid, "SIGKILL");
+  });
+
+  const [, app] = await until("the app", () => /answers at (\S+)/.exec(said), START_MS).catch((error) => {
+    throw new Error(`${error.message}\n${said}`);
+  });
+  const [, service] = /log service at (\S+)/.exec(said)!;
+  const token = readFileSync(join(folder, ".tool/service.token"), "utf8");
+  const ask = async (order: number) =>
+    t.ok((await fetch(`${app}/api/orders/${order}`)).status < 500, "the app answers");
+  const find = (order: number) =>
+    until(
+      `the response about the order ${order}`,
+      async () => {
+        const query = `message = response and path = /api/orders/${order}`;
+        const env = { TOOL_LOGS_TOKEN: token };
+        const cwd = join(folder, "examples/node-server");
+        const { stdout } = await tool(["logs", "--service", service!, "--count", query], { cwd, env });
+        return stdout.trim() === "1";
+      },
+      FOUND_MS,
+    );
+  const serviceCommand = /cli\.cjs service start/;
+
+  await ask(1);
+  await find(1);
+
+  const first = await processOf(serviceCommand);
+  process.kill(first, "SIGKILL");
+  await ask(2);
+  await until("what is said", () => said.includes("The log service ended (SIGKILL) and is started again in 0.5 s"));
+  await until("the same address", () => said.includes(`The log service is at ${service} again.`), FOUND_MS);
+  await find(2);
+  await find(1);
+
+  const second = await processOf(serviceCommand);
+  t.not(second, first);
+  process.kill(second, "SIGSTOP");
+  await ask(3);
+  await sleep(4_000);
+  process.kill(second, "SIGCONT");
+  await find(3);
+  t.equal(await processOf(serviceCommand), second, "it goes on");
+
+  process.kill(await processOf(/^node cli\/bootstrap\.mjs start/), "SIGINT");
+  await ended;
+  await until("the end of all", () => processes().length === 0);
+});
+
+/** The project as it stands, with what is installed and built; links in place of copies of packages. */
+function copyProject(folder: string): void {
+  const left = new Set(["node_modules", ".git", ".tool"]);
+  cpSync(root, folder, { recursive: true, filter: (path) => !left.has(basename(path)) });
+  const packages = join(root, "node_modules");
+  mkdirSync(join(folder, "node_modules"));
+  for (const name of readdirSync(packages)) {
+    if (name !== ".tool-stamp") symlinkSync(join(packages, name), join(folder, "node_modules", name));
+  }
+  const stamp = join(packages, ".tool-stamp");
+  if (existsSync(stamp)) cpSync(stamp, join(folder, "node_modules/.tool-stamp"));
+}
