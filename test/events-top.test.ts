@@ -1,4 +1,4 @@
-// Top values and discovered fields of segments whose columns differ, and of the newest events beside them: as the predicate
+// Top values, discovered fields and histograms of segments whose columns differ, and of the newest events beside them: as the predicate
 // says, whether the engine counts or summaries do.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -54,7 +54,9 @@ const rangeOf = (query: string, startMs: number, stopMs: number): Range => {
   return { project: "app", startMs, stopMs, query: query === "" ? undefined : parsed.value };
 };
 
-t.test("top values and discovered fields are the predicate's", async (t) => {
+const HOUR = { startMs: BEGIN_MS, stopMs: BEGIN_MS + 3_599_999 };
+
+t.test("top values, discovered fields and histograms are the predicate's", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "events-top-"));
   const store = await openEventsStore({ directory, reserveBytes: 0 });
   t.teardown(async () => {
@@ -84,6 +86,8 @@ t.test("top values and discovered fields are the predicate's", async (t) => {
         texts: await each(async (field) => (await one.stringFieldStats(range, field, 10, never)).values),
         all: (await one.stringFieldStats(range, fields[0]!, 1000, never)).values,
         truths: await each(async (field) => (await one.booleanFieldStats(range, field, never)).values),
+        count: (await one.count(range, never)).count,
+        points: (await one.levelTimeseries({ ...range, ...HOUR }, 60, never)).points,
         discovered: (await one.discoveredFields(range, never)).fields,
       });
       t.strictSame(await ask(store), await ask(oracle), `${query || "everything"} from ${startMs}`);

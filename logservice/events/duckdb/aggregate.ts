@@ -9,6 +9,7 @@ import {
 } from "../../../grammar/query/sql/condition.ts";
 import { breathe } from "../pace.ts";
 import type { Event } from "../store.ts";
+import { levelsOf } from "./level-queries.ts";
 import type { Columns } from "./readers.ts";
 import type { Segment } from "./segments.ts";
 import {
@@ -33,6 +34,8 @@ export interface Aggregate extends Parts {
 export interface Parts {
   /** Takes a whole summary where that says everything; else false. */
   readonly summary: (summary: Summary) => boolean;
+  /** Takes the selected events by minute and severity, where that says everything: for queries of nothing but the level. */
+  readonly minutes?: (minutes: Summary["minutes"]) => void;
   /**
    * The statement behind `select`, in which `%` stands for `from ... where ...`; its values, those before `%` and those
    * behind it; and the events that it does not count right, which are then taken one by one. Undefined where SQL cannot.
@@ -73,22 +76,29 @@ export async function aggregate(
 export async function divide(
   source: Source,
   selection: Selection,
-  { summary, sql: statement, event }: Parts,
+  { summary, minutes, sql: statement, event }: Parts,
   signal: AbortSignal,
 ): Promise<Select[]> {
   const isWhole = selection.range.query?.expr === undefined;
+  const levels = levelsOf(selection.range.query);
+  const canSum = isWhole || (minutes !== undefined && levels !== undefined);
+  const isSummed = (of: Summary) => {
+    if (isWhole) return summary(of);
+    minutes!(new Map([...of.minutes].map(([minute, counts]) => [minute, counts.map((n, i) => (levels![i] ? n : 0))])));
+    return true;
+  };
   const { startMs, stopMs } = selection.range;
   const asked: Source["newest"][number][] = [];
   for (const newest of source.newest) {
     const { list, length } = newest;
-    const isCovered = () => isWhole && list.firstMs >= startMs && list.lastMs <= stopMs;
+    const isCovered = () => canSum && list.firstMs >= startMs && list.lastMs <= stopMs;
     // Events that come meanwhile may be in the summary, too, and may lie elsewhere.
     if (isCovered()) await list.summarize(length, signal);
-    if (!(isCovered() && summary(list.summary))) asked.push(newest);
+    if (!(isCovered() && isSummed(list.summary))) asked.push(newest);
   }
   const segments = source.segments
     .filter((segment) => overlaps(segment, selection))
-    .filter((segment) => !(isWhole && covers(selection, segment) && summary(segment.summary)));
+    .filter((segment) => !(canSum && covers(selection, segment) && isSummed(segment.summary)));
   await eachNewest(source, selection, signal, event, asked);
   source.used.isScanned = asked.length > 0;
   const groups = groupBy(segments, (segment) => ({

@@ -85,22 +85,27 @@ export async function discovered(
  * the JSON. Undefined where too much has none: then it is faster to parse the events.
  */
 function countedFields(segment: Segment): Statement | undefined {
-  if (segment.summary.isCut) return undefined;
+  const { summary, columns } = segment;
+  if (summary.isCut) return undefined;
   const names: string[] = [ALL];
-  const counts: Statement[] = [{ text: "*", before: [], except: FALSE }];
+  const counts: Statement[] = [EACH];
   let read = 0;
-  for (const { path, ...field } of segment.summary.fields.values()) {
-    const hasColumn = segment.columns.has(JSON.stringify(path));
+  // In the same order for all segments, so that those with the same paths are asked at once.
+  for (const key of [...summary.fields.keys()].sort()) {
+    const field = summary.fields.get(key)!;
     for (const type of TYPES) {
       if (field[type] === 0) continue;
-      if (!hasColumn && ++read > MOST_READ) return undefined;
-      const said = ofField({ at: "fields", path }, segment, type, ({ text, values }, except) => ({
-        text,
-        before: values,
-        except,
-      }));
+      if (!columns.has(key) && ++read > MOST_READ) return undefined;
+      const said =
+        columns.has(key) && field.present === summary.events
+          ? EACH
+          : ofField({ at: "fields", path: field.path }, segment, type, ({ text, values }, except) => ({
+              text,
+              before: values,
+              except,
+            }));
       if (said === undefined) return undefined;
-      names.push(JSON.stringify([path, type]));
+      names.push(JSON.stringify([field.path, type]));
       counts.push(said);
     }
   }
@@ -110,6 +115,9 @@ function countedFields(segment: Segment): Statement | undefined {
     except: eitherSql(counts.map(({ except }) => except)),
   };
 }
+
+/** Counts each event: a column that no event lacks need not be read. */
+const EACH: Statement = { text: "*", before: [], except: FALSE };
 
 /** The name under which all events are counted. */
 const ALL = "all";

@@ -6,6 +6,7 @@ import { stepsOf } from "../steps.ts";
 import { aggregate } from "./aggregate.ts";
 import { ofField, pathKey, valueAt } from "./field-values.ts";
 import type { Selection, Source } from "./source.ts";
+import type { Summary } from "./summary.ts";
 
 export async function count(source: Source, selection: Selection, signal: AbortSignal): Promise<number> {
   let total = 0;
@@ -16,6 +17,9 @@ export async function count(source: Source, selection: Selection, signal: AbortS
       summary: ({ events }) => {
         total += events;
         return true;
+      },
+      minutes: (minutes) => {
+        for (const levels of minutes.values()) for (const events of levels) total += events;
       },
       sql: () => ({ text: "count(*)::double %", before: [], except: FALSE }),
       rows: ([counts]) => {
@@ -49,6 +53,13 @@ export async function histogram(
   const add = (place: number, level: number, events: number) => {
     counts[Math.min(Math.max(place, 0), starts.length - 1)]![level]! += events;
   };
+  const isByMinutes = stepMs % 60_000 === 0;
+  const addMinutes = (minutes: Summary["minutes"]) => {
+    for (const [minute, levels] of minutes) {
+      const place = Math.floor((minute * 60_000 - firstMs) / stepMs);
+      for (let level = 0; level < levels.length; level++) if (levels[level]! > 0) add(place, level, levels[level]!);
+    }
+  };
   const [first, step] = [BigInt(firstMs) * 1_000_000n, BigInt(stepMs) * 1_000_000n];
   if (starts.length > 0) {
     await aggregate(
@@ -56,15 +67,10 @@ export async function histogram(
       selection,
       {
         summary: ({ minutes }) => {
-          if (stepMs % 60_000 !== 0) return false;
-          for (const [minute, levels] of minutes) {
-            const place = Math.floor((minute * 60_000 - firstMs) / stepMs);
-            levels.forEach((events, level) => {
-              if (events > 0) add(place, level, events);
-            });
-          }
-          return true;
+          if (isByMinutes) addMinutes(minutes);
+          return isByMinutes;
         },
+        ...(isByMinutes && { minutes: addMinutes }),
         sql: () => ({
           text: `((t - ?::bigint) // ?::bigint)::integer, severity::integer, count(*)::double % group by all`,
           before: [first, step],

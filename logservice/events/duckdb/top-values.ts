@@ -1,5 +1,5 @@
 import { LEVELS, levelOf, type Target } from "../../../grammar/query/index.ts";
-import { FALSE, type Sql, type SqlValue, sql } from "../../../grammar/query/sql/condition.ts";
+import { FALSE, type Sql, type SqlValue } from "../../../grammar/query/sql/condition.ts";
 import { eachElement } from "../field-paths.ts";
 import { compareText } from "../order.ts";
 import { divide, type Select } from "./aggregate.ts";
@@ -36,7 +36,8 @@ export async function topValues(
     source,
     selection,
     {
-      summary: (summary) => (isLevel ? addLevels(known, summary) : addField(known, summary, key, type)),
+      ...(isLevel && { minutes: (minutes) => addLevels(known, minutes) }),
+      summary: (summary) => (isLevel ? addLevels(known, summary.minutes) : addField(known, summary, key, type)),
       sql: (segment) =>
         isLevel
           ? grouped(LEVEL_NAME, [], FALSE)
@@ -69,13 +70,14 @@ function add({ counts }: Known, value: string, events: number): void {
   counts.set(value, (counts.get(value) ?? 0) + events);
 }
 
-function addLevels(known: Known, { minutes, events }: Summary): true {
+function addLevels(known: Known, minutes: Summary["minutes"]): true {
   for (const levels of minutes.values()) {
     levels.forEach((events, level) => {
-      if (events > 0) add(known, LEVELS[level]!, events);
+      if (events === 0) return;
+      add(known, LEVELS[level]!, events);
+      known.holding += events;
     });
   }
-  known.holding += events;
   return true;
 }
 
@@ -115,7 +117,8 @@ async function cutByEngine(
   const parts = [...statements];
   let bound = 0;
   if (counts.size > 0) {
-    parts.push(sql(KNOWN_COUNTS, JSON.stringify({ value: [...counts.keys()], n: [...counts.values()] })));
+    const known = { value: [...counts.keys()], n: [...counts.values()] };
+    parts.push({ text: KNOWN_COUNTS, values: [JSON.stringify(known)] });
     for (const events of counts.values()) bound += events;
   }
   const [only] = parts;
