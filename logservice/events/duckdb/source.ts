@@ -87,7 +87,7 @@ export function groupBy<Asked>(
 export const fromFiles = (segments: readonly Segment[]) =>
   `read_parquet([${segments.map(({ path }) => quoted(path)).join(", ")}])`;
 
-/** Files that are read together: those of which all rows are asked, or a range of one. */
+/** Files that are read together: those of which all rows are asked, or one of which some are. */
 export interface Scan {
   readonly segments: readonly Segment[];
   readonly from: string;
@@ -95,19 +95,15 @@ export interface Scan {
   readonly where: string;
 }
 
-/** A range by itself lets the engine leave out row groups; ranges joined by "or" do not. */
+/** Each by itself: of a range that is joined to others by "or" the engine reads every row group. */
 export function scansOf(segments: readonly Segment[]): Scan[] {
   const whole = segments.filter(({ rows }) => rows === undefined);
-  const ranges = segments.flatMap((segment) =>
-    (segment.rows ?? []).map(
-      ([first, last]): Scan => ({
-        segments: [segment],
-        from: fromFiles([segment]),
-        where: `file_row_number between ${first} and ${last}`,
-      }),
-    ),
-  );
-  return whole.length === 0 ? ranges : [{ segments: whole, from: fromFiles(whole), where: "true" }, ...ranges];
+  const parts = segments.flatMap((segment): Scan[] => {
+    if (segment.rows === undefined) return [];
+    const where = `file_row_number between ${segment.rows.join(" and ")}`;
+    return [{ segments: [segment], from: fromFiles([segment]), where }];
+  });
+  return whole.length === 0 ? parts : [{ segments: whole, from: fromFiles(whole), where: "true" }, ...parts];
 }
 
 /** The events that are asked as one table. */
