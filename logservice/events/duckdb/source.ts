@@ -52,10 +52,18 @@ export const covers = ({ from, to }: Selection, { first, last }: Segment) => fir
 /** The id as an expression: those of our making are not stored. */
 export const ID = "coalesce(id, lower(to_base(q, 36, 12)))";
 
-export const columnsOf = ({ columns, summary }: Segment): EventColumns => ({
+export const columnsOf = ({ columns, summary, eventBytes, events }: Segment): EventColumns => ({
   id: ID,
-  typeOf: (path) => columns.get(JSON.stringify(path)) ?? (isAbsent(summary, path) ? "absent" : undefined),
+  typeOf(path) {
+    const type = columns.get(JSON.stringify(path));
+    if (type !== undefined) return type;
+    if (isAbsent(summary, path)) return "absent";
+    return eventBytes > LARGE_BYTES * events ? "unread" : undefined;
+  },
 });
+
+// The engine reads the fields of 2,048 events as JSON at once, several times over: of 32 KiB each that takes its memory.
+const LARGE_BYTES = 32 * 1024;
 
 /** What SQL says of the selection in a segment: the query, and the range where the segment lies over its ends. */
 export function conditionOf(selection: Selection, segment: Segment, nowMs: number): Condition {
