@@ -96,12 +96,11 @@ declare namespace Tap {
 
 /** How many rows are asked of a segment of so many, and whether one of them is this. */
 const asked = (segments: readonly Segment[], row?: number) => ({
-  rows: segments.reduce(
-    (sum, { rows }) => sum + (rows?.reduce((sum, [a, b]) => sum + Math.min(b, ROWS - 1) - a + 1, 0) ?? ROWS),
-    0,
-  ),
-  holds: segments.some(({ rows }) => rows === undefined || rows.some(([a, b]) => row! >= a && row! <= b)),
+  rows: segments.reduce((sum, { rows: [a, b] = WHOLE }) => sum + Math.min(b, ROWS - 1) - a + 1, 0),
+  holds: segments.some(({ rows: [a, b] = WHOLE }) => row! >= a && row! <= b),
 });
+
+const WHOLE = [0, ROWS - 1] as const;
 
 t.test("no event is lost", async (t) => {
   const { events, narrow } = await madeSegment(t);

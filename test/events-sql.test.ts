@@ -12,7 +12,9 @@ t.setTimeout(120_000);
 const columns = {
   id: "id",
   typeOf: (path: readonly (string | number)[]) =>
-    (({ status: "number", method: "string", ok: "boolean", gone: "absent" }) as const)[String(path[0])],
+    (({ status: "number", method: "string", ok: "boolean", gone: "absent", large: "unread" }) as const)[
+      String(path[0])
+    ],
 };
 
 const rows: readonly {
@@ -44,6 +46,12 @@ const rows: readonly {
   { query: 'timestamp > "2024-05-01T10:00:00Z"', upper: "(t >= ?::bigint)", values: [1714557600000000123n] },
   { query: "gone = 5 or gone != 5 or gone.at[0] ~ /x/ or exists gone", upper: "false" },
   { query: "not gone", upper: "true" },
+  {
+    query: "large = 5 and method = GET",
+    upper: 'coalesce("string:method" = ?, false)',
+    lower: "false",
+    values: ["GET"],
+  },
   { query: "exists other", upper: "(json_extract(fields, ?) is not null)", values: ['$."other"'] },
   { query: 'exists fields["a*b"]', upper: "true", lower: "false" },
 ];

@@ -8,8 +8,11 @@ export type ColumnType = "string" | "number" | "boolean";
  */
 export interface EventColumns {
   readonly id: string;
-  /** Undefined where the fields have to be looked at; "absent" where no event of the table has anything at the path. */
-  typeOf(path: readonly (string | number)[]): ColumnType | "absent" | undefined;
+  /**
+   * Undefined where the fields have to be looked at; "absent" where no event of the table has anything at the path; "unread"
+   * where SQL must not look at the fields.
+   */
+  typeOf(path: readonly (string | number)[]): ColumnType | "absent" | "unread" | undefined;
 }
 
 /** The quoted name of the column of a path. Only paths that `canBeColumn` have one. */

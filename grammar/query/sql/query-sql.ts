@@ -147,6 +147,7 @@ function reading(place: Target, { columns }: QuerySqlOptions, readers: Readers):
   const type = columns.typeOf(place.path);
   // Nothing holds of a value that is missing: not even that it differs.
   if (type === "absent") return NONE;
+  if (type === "unread") return UNKNOWN;
   if (type !== undefined) return readers.column(columnOf(place.path, type), type);
   const path = jsonPath(place.path);
   if (path === undefined) return UNKNOWN;

@@ -22,8 +22,8 @@ export interface Segment {
   /** The types of the paths that have a column, by the JSON of the path. */
   readonly columns: ReadonlyMap<string, ColumnType>;
   readonly summary: Summary;
-  /** Where not all rows are asked: ranges of their numbers, both ends included. */
-  readonly rows?: readonly (readonly [first: number, last: number])[];
+  /** Where not all rows are asked: the first and the last number. */
+  readonly rows?: readonly [first: number, last: number];
 }
 
 export interface Manifest {

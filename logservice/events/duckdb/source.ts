@@ -53,10 +53,18 @@ export const covers = ({ from, to }: Selection, { first, last }: Segment) => fir
 /** The id as an expression: those of our making are not stored. */
 export const ID = "coalesce(id, lower(to_base(q, 36, 12)))";
 
-export const columnsOf = ({ columns, summary }: Segment): EventColumns => ({
+export const columnsOf = ({ columns, summary, eventBytes, events }: Segment): EventColumns => ({
   id: ID,
-  typeOf: (path) => columns.get(JSON.stringify(path)) ?? (isAbsent(summary, path) ? "absent" : undefined),
+  typeOf(path) {
+    const type = columns.get(JSON.stringify(path));
+    if (type !== undefined) return type;
+    if (isAbsent(summary, path)) return "absent";
+    return eventBytes > LARGE_BYTES * events ? "unread" : undefined;
+  },
 });
+
+// The engine reads the fields of 2,048 events as JSON at once, several times over: of 32 KiB each that takes its memory.
+const LARGE_BYTES = 32 * 1024;
 
 /** What SQL says of the selection in a segment: the query, and the range where the segment lies over its ends. */
 export function conditionOf(selection: Selection, segment: Segment, nowMs: number): Condition {
@@ -88,7 +96,7 @@ export function groupBy<Asked>(
 export const fromFiles = (segments: readonly Segment[]) =>
   `read_parquet([${segments.map(({ path }) => quoted(path)).join(", ")}])`;
 
-/** Files that are read together: those of which all rows are asked, or a range of one. */
+/** Files that are read together: those of which all rows are asked, or one of which some are. */
 export interface Scan {
   readonly segments: readonly Segment[];
   readonly from: string;
@@ -96,19 +104,15 @@ export interface Scan {
   readonly where: string;
 }
 
-/** A range by itself lets the engine leave out row groups; ranges joined by "or" do not. */
+/** Each by itself: of a range that is joined to others by "or" the engine reads every row group. */
 export function scansOf(segments: readonly Segment[]): Scan[] {
   const whole = segments.filter(({ rows }) => rows === undefined);
-  const ranges = segments.flatMap((segment) =>
-    (segment.rows ?? []).map(
-      ([first, last]): Scan => ({
-        segments: [segment],
-        from: fromFiles([segment]),
-        where: `file_row_number between ${first} and ${last}`,
-      }),
-    ),
-  );
-  return whole.length === 0 ? ranges : [{ segments: whole, from: fromFiles(whole), where: "true" }, ...ranges];
+  const parts = segments.flatMap((segment): Scan[] => {
+    if (segment.rows === undefined) return [];
+    const where = `file_row_number between ${segment.rows.join(" and ")}`;
+    return [{ segments: [segment], from: fromFiles([segment]), where }];
+  });
+  return whole.length === 0 ? parts : [{ segments: whole, from: fromFiles(whole), where: "true" }, ...parts];
 }
 
 /** The events that are asked as one table. */
