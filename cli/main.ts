@@ -265,7 +265,7 @@ export const table = () =>
           (await import("./commands/service.ts")).token(context, action, id, flags),
     )
 
-    .command("service backup <to>", "Copy a log service that does not run into a new folder")
+    .command("service backup <to>", "Copy a log service into a new folder, also while it runs")
     .option("--data", "The folder `dir` of the service", "")
     .example("service backup --data logs /backup/2026-01-31")
     .action(
@@ -286,6 +286,10 @@ export const table = () =>
     .command("docs", "Open the reference of tool.json")
     .example("docs")
     .action((): Run => async (context) => (await import("./commands/docs.ts")).docs(context))
+
+    .command("docs service", "Open the reference of the log service's operations")
+    .example("docs service")
+    .action((): Run => async (context) => (await import("./commands/docs.ts")).serviceDocs(context))
 
     .command("completion <shell>", "Print what teaches bash, zsh or fish to complete")
     .option("--line", "Print what may stand at the end of a command `line` instead, as that script asks", "")

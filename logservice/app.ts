@@ -17,6 +17,7 @@ import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { getProject } from "./records/projects.ts";
 import { RpcError } from "./rpc/error.ts";
+import { addScanned } from "./rpc/events.ts";
 import { operations } from "./rpc/operations.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
@@ -35,7 +36,7 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 /** Everything that the service answers over HTTP. */
 export function createApp(service: Service, { limits, version, log, stopping }: AppOptions): RequestHandler {
   const metrics = new Metrics();
-  const rate = new RequestRate(limits, service.nowMs);
+  const rate = new RequestRate(limits);
   const queries = new QuerySlots(limits);
   const inFlight: InFlight = { bytes: 0 };
   const tails = new Map<string, number>();
@@ -104,7 +105,9 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       allow(grant, scope);
       expectType(request, ["application/json"]);
       const idempotencyKey = keyOf(request);
-      const output = await withBody(request, limits, inFlight, async (text) => {
+      const output = await withBody(request, limits, inFlight, async (body) => {
+        if (name === "add_events" && (await addScanned(service, body, idempotencyKey))) return undefined;
+        const text = body.toString();
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
         if (!isLimited) return operations[name](service, input, { grant, signal, idempotencyKey });
         return withinTime(signal, (timed) =>
@@ -123,8 +126,8 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     expectType(request, LINE_TYPES);
     const idempotencyKey = keyOf(request);
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
-    await withBody(request, limits, inFlight, async (text) => {
-      const batch = readLines(text, service.nowMs());
+    await withBody(request, limits, inFlight, async (body) => {
+      const batch = readLines(body.toString(), service.nowMs());
       await getProject(service.records.db, project);
       if (batch.length > 0) await service.events.append(project, batch, { idempotencyKey });
     });

@@ -10,6 +10,8 @@ import { table } from "../cli/main.ts";
 import { profileRegion } from "../cli/project/profile-region.ts";
 import { parseAddress } from "../cli/start/address.ts";
 import { describeTable } from "../cli/table.ts";
+import { rpcReference } from "../schema/rpc-reference.ts";
+import { rpcSchema } from "../schema/rpc-schema.generated.ts";
 import { isRunning, shell, spawnTool, tool, until } from "./support/cli.ts";
 import vectors from "./vectors/argv.json" with { type: "json" };
 
@@ -267,6 +269,16 @@ t.test("docs writes one page that needs nothing else", async (t) => {
     t.match(page, `id="${id.replace("redirects.", "redirects._name_.").replace("alerts.", "alerts_.")}"`);
   }
   t.notMatch(page, /<script|src=|undefined|\[object|\*\*/);
+});
+
+t.test("docs service writes the page that the service answers at /reference", async (t) => {
+  const cache = t.testdir();
+  const { code, stdout } = await tool(["docs", "service"], { env: { XDG_CACHE_HOME: cache } });
+  t.equal(code, 0);
+  t.match(stdout, /^\/.*\/tool\/log-service-[\w.-]+\.html\n$/);
+  t.equal(await readFile(stdout.trim(), "utf8"), rpcReference(rpcSchema, version));
+  const { stdout: json } = await tool(["docs", "service", "--format", "json"], { env: { XDG_CACHE_HOME: cache } });
+  t.same(JSON.parse(json), { path: stdout.trim() });
 });
 
 t.test("an early end of the reader is no failure", async (t) => {

@@ -12,7 +12,7 @@ t.setTimeout(120_000);
 const columns = {
   id: "id",
   typeOf: (path: readonly (string | number)[]) =>
-    (({ status: "number", method: "string", ok: "boolean" }) as const)[String(path[0])],
+    (({ status: "number", method: "string", ok: "boolean", gone: "absent" }) as const)[String(path[0])],
 };
 
 const rows: readonly {
@@ -42,6 +42,8 @@ const rows: readonly {
   { query: '"\\ud83d"', upper: "true", lower: "false" },
   { query: "timestamp = x", upper: "true", lower: "false" },
   { query: 'timestamp > "2024-05-01T10:00:00Z"', upper: "(t >= ?::bigint)", values: [1714557600000000123n] },
+  { query: "gone = 5 or gone != 5 or gone.at[0] ~ /x/ or exists gone", upper: "false" },
+  { query: "not gone", upper: "true" },
   { query: "exists other", upper: "(json_extract(fields, ?) is not null)", values: ['$."other"'] },
   { query: 'exists fields["a*b"]', upper: "true", lower: "false" },
 ];
@@ -76,6 +78,18 @@ t.test("the first nanosecond of a time is where the predicate's milliseconds pas
     "1700-01-01T00:00:00Z",
   ]) {
     t.equal(millisecondsOf(BigInt(nanosecondsOf(text))), parseTimestamp(text), text);
+  }
+});
+
+t.test("rows are selected by plain comparisons where nothing negates them", async (t) => {
+  for (const [query, where] of [
+    ["status = 5ms and method = GET", '(("number:status" = ?::double) and ("string:method" = ?))'],
+    ["not method = GET", '(not coalesce("string:method" = ?, false))'],
+  ] as const) {
+    const parsed = parseQuery(query);
+    if (!parsed.ok) throw new Error(query);
+    const { upper } = querySql(parsed.value, { nowMs: 0, columns, firstInstant: firstNanosecond });
+    t.equal(upper.where, where, query);
   }
 });
 

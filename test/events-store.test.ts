@@ -192,6 +192,51 @@ for (const { name, open } of stores) {
       }
     });
 
+    await t.test("search: a page holds at most 16 MiB of events", async (t) => {
+      const store = await open(t);
+      const mib = 1024 * 1024;
+      const sized = (i: number, bytes: number, project: string) => {
+        const one = event(`10:00:${10 + i}.000`, "large", {
+          id: `${project}${10 + i}`,
+          fields: { tags: ["q"], text: "" },
+        });
+        const text = "é".repeat((bytes - Buffer.byteLength(JSON.stringify(one))) / 2);
+        return { ...one, fields: { ...one.fields, text } };
+      };
+      for (const [project, bytes, query, ...lengths] of [
+        ["exact", mib, "", 16, 4],
+        ["exact", mib, "tags = q", 16, 4],
+        ["exact", mib, "tags != q", 0],
+        ["above", mib + 2, "", 15, 5],
+        ["above", mib + 2, "tags = q", 15, 5],
+      ] as const) {
+        const ids = Array.from({ length: 20 }, (_, i) => `${project}${10 + i}`);
+        if (query === "") {
+          for (const i of ids.keys()) {
+            await store.append(project, [sized(i, bytes, project)]);
+            if (i % 7 === 0) await store.settle?.(i);
+          }
+        }
+        for (const order of ["descending", "ascending"] as const) {
+          const pages: string[][] = [];
+          let cursor: string | undefined;
+          do {
+            const range = { ...rangeOf(query), project };
+            const page = await store.search(range, { limit: 100, order, cursor }, never);
+            pages.push(page.events.map(({ id }) => id));
+            cursor = page.cursor;
+          } while (cursor !== undefined);
+          const found = query === "tags != q" ? [] : order === "ascending" ? ids : [...ids].reverse();
+          t.strictSame(
+            pages.map(({ length }) => length),
+            lengths,
+            `${project}, ${query}, ${order}`,
+          );
+          t.strictSame(pages.flat(), found, "each event once, in order");
+        }
+      }
+    });
+
     await t.test("histograms", async (t) => {
       const store = await open(t);
       await fill(store, history, 2);

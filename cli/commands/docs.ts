@@ -2,19 +2,31 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { toolSchema } from "../../schema/index.ts";
+import { rpcReference } from "../../schema/rpc-reference.ts";
+import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { referencePage } from "../docs/reference-page.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { version } from "../version.ts";
 
-/** `tool docs`: writes the reference page of this version into the user's cache, and opens it. */
-export async function docs(context: Context): Promise<number> {
+/** `tool docs`: the reference of tool.json. */
+export function docs(context: Context): Promise<number> {
+  return openPage(context, "tool-json", referencePage(toolSchema, version));
+}
+
+/** `tool docs service`: the reference of the log service's operations, as the service itself shows it at /reference. */
+export function serviceDocs(context: Context): Promise<number> {
+  return openPage(context, "log-service", rpcReference(rpcSchema, version));
+}
+
+/** Writes the page of this version into the user's cache, and opens it. */
+async function openPage(context: Context, name: string, page: string): Promise<number> {
   const { env } = context.io;
   const folder = join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "tool");
-  const path = join(folder, `tool-json-${version}.html`);
+  const path = join(folder, `${name}-${version}.html`);
   try {
     await mkdir(folder, { recursive: true });
-    await writeFile(path, referencePage(toolSchema, version));
+    await writeFile(path, page);
   } catch (error) {
     throw new Error(`cannot write the reference to ${path}`, { cause: error });
   }

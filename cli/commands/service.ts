@@ -5,7 +5,7 @@ import { type RunningService, startService } from "../../logservice/start.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
-import { copyService, restoreService } from "../service/copy.ts";
+import { type Copied, copyService } from "../service/copy.ts";
 import { EVENTS_FOLDER, isServiceFolder, makeDataFolder, openServiceRecords } from "../service/data-folder.ts";
 import { tlsFiles } from "../service/tls-files.ts";
 import { type Address, parseAddress } from "../start/address.ts";
@@ -257,20 +257,36 @@ function readScopes(words: readonly string[]): readonly Scope[] | string {
   return unknown === undefined ? (scopes as Scope[]) : `there is no scope ${JSON.stringify(unknown)}`;
 }
 
-/** `tool service backup`: a copy that `restore` makes a data directory of. The service must not run. */
+/** `tool service backup`: a copy that `restore` makes a data directory of; the service may run meanwhile. */
 export async function backup(context: Context, folder: string, flags: DataFlag): Promise<number> {
   const data = dataFolder(context, flags);
   if (data === undefined) return withoutData(context);
-  const problem = await copyService(data, resolve(context.directory, folder));
-  return problem === undefined ? EXIT.ok : context.fail(problem.message, problem.hint);
+  return copied(context, "data directory", data, resolve(context.directory, folder));
 }
 
-/** `tool service restore`: a data directory of a backup. */
+/** `tool service restore`: a data directory of a backup, which is looked at first. */
 export async function restore(context: Context, folder: string, flags: DataFlag): Promise<number> {
   const data = dataFolder(context, flags);
   if (data === undefined) return withoutData(context);
-  const problem = await restoreService(resolve(context.directory, folder), data);
-  return problem === undefined ? EXIT.ok : context.fail(problem.message, problem.hint);
+  return copied(context, "backup", resolve(context.directory, folder), data);
+}
+
+/** How often a copy that takes long says how far it is. */
+const PROGRESS_MS = 2_000;
+
+async function copied(context: Context, kind: "data directory" | "backup", from: string, to: string): Promise<number> {
+  const { io } = context;
+  const said = ({ files, bytes }: Copied) => `${files} files of events, ${(bytes / 1e6).toFixed(1)} MB`;
+  let saidMs = io.nowMs();
+  const result = await copyService(kind, from, to, (sofar) => {
+    if (Math.abs(io.nowMs() - saidMs) < PROGRESS_MS) return;
+    saidMs = io.nowMs();
+    void context.say(`copied ${said(sofar)} so far`);
+  });
+  if ("message" in result) return context.fail(result.message, result.hint);
+  if (context.format === "json") await context.print(JSON.stringify({ path: to, ...result }));
+  else await context.say(`${to} holds a copy of ${from}: ${said(result)}`);
+  return EXIT.ok;
 }
 
 function dataFolder({ directory }: Context, { data }: DataFlag): string | undefined {

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
-import { chmod, cp, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { lockDirectory } from "../../logservice/events/lock.ts";
+import { copyEvents, wrongEvents } from "../../logservice/events/copy.ts";
+import { syncDirectory } from "../../logservice/events/journal/journal.ts";
+import { copyRecords, wrongRecords } from "../../logservice/records/copy.ts";
 import { EVENTS_FOLDER, isServiceFolder } from "./data-folder.ts";
 
 interface Wrong {
@@ -9,52 +11,51 @@ interface Wrong {
   readonly hint?: string;
 }
 
-/** Copies a data directory into a new folder. Nothing stands there under its name before all of it does. */
-export async function copyService(data: string, target: string): Promise<Wrong | undefined> {
-  if (!isServiceFolder(data)) return { message: `${data} is no data directory of a log service` };
-  if (!(await isFree(target))) return { message: `${target} is there already`, hint: "name a folder that is not" };
-  await mkdir(join(data, EVENTS_FOLDER), { recursive: true });
-  let unlock: () => Promise<void>;
-  try {
-    // A service that runs would change files while they are copied.
-    unlock = await lockDirectory(join(data, EVENTS_FOLDER));
-  } catch (error) {
-    return { message: (error as Error).message, hint: "stop the service for as long as the backup takes" };
-  }
-  try {
-    await copyWhole(data, target);
-  } finally {
-    await unlock();
-  }
-  return undefined;
+export interface Copied {
+  readonly files: number;
+  readonly bytes: number;
 }
 
-/** Makes a data directory of a backup. */
-export async function restoreService(backup: string, data: string): Promise<Wrong | undefined> {
-  if (!isServiceFolder(backup)) return { message: `${backup} is no backup of a log service` };
-  if (!(await isFree(data)))
-    return { message: `${data} is there already`, hint: "name a folder that is not, or remove it" };
-  await copyWhole(backup, data);
-  return undefined;
+/**
+ * Copies a data directory, or a backup of one, into a new folder, also while a service works there: the service writes its files so that they
+ * can be read at any moment, and a copy from outside works as well when it hangs or is not there. Nothing stands under
+ * the new name before all of it is durable and found whole. `progress` is told what is copied so far, file by file.
+ */
+export async function copyService(
+  kind: "data directory" | "backup",
+  from: string,
+  to: string,
+  progress: (copied: Copied) => void,
+): Promise<Copied | Wrong> {
+  if (!isServiceFolder(from)) return { message: `${from} is no ${kind} of a log service` };
+  if (!(await isFree(to)))
+    return { message: `${to} is there already`, hint: "name a folder that is not, or remove it" };
+  const wrong = await wrongRecords(from);
+  if (wrong !== undefined) return { message: wrong, hint: "take another backup" };
+  const aside = join(dirname(to), `.${basename(to)}.${process.pid}`);
+  let copied: Copied = { files: 0, bytes: 0 };
+  try {
+    await mkdir(aside, { recursive: true, mode: 0o700 });
+    await copyEvents(join(from, EVENTS_FOLDER), join(aside, EVENTS_FOLDER), (bytes) => {
+      copied = { files: copied.files + 1, bytes: copied.bytes + bytes };
+      progress(copied);
+    });
+    // Behind the events, whose project is there before they are.
+    await copyRecords(from, aside);
+    const lacking = await wrongEvents(join(aside, EVENTS_FOLDER));
+    if (lacking !== undefined) return { message: `${from} is not whole: ${lacking.replaceAll(aside, from)}` };
+    await syncDirectory(aside);
+    await rm(to, { recursive: true, force: true });
+    await rename(aside, to);
+    await syncDirectory(dirname(to));
+  } catch (error) {
+    throw new Error(`cannot copy ${from} to ${to}`, { cause: error });
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+  return copied;
 }
 
 async function isFree(folder: string): Promise<boolean> {
   return !existsSync(folder) || (await readdir(folder)).length === 0;
-}
-
-async function copyWhole(from: string, to: string): Promise<void> {
-  const aside = join(dirname(to), `.${basename(to)}.${process.pid}`);
-  try {
-    await cp(from, aside, {
-      recursive: true,
-      preserveTimestamps: true,
-      filter: (path) => !/^lock(\.|$)/.test(basename(path)) || dirname(path) !== join(from, EVENTS_FOLDER),
-    });
-    await chmod(aside, 0o700);
-    await rm(to, { recursive: true, force: true });
-    await rename(aside, to);
-  } catch (error) {
-    await rm(aside, { recursive: true, force: true });
-    throw new Error(`cannot copy ${from} to ${to}`, { cause: error });
-  }
 }

@@ -30,7 +30,7 @@ function isFollowed(value: unknown, depth: number): boolean {
 }
 
 // Of the limits: an event's fields are at most ten deep; what is deeper came in by another door and is still searchable.
-const MAX_DEPTH = 32;
+export const MAX_DEPTH = 32;
 
 export function discoveredType(value: unknown): DiscoveredType | undefined {
   const type = typeof value;

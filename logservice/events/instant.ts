@@ -10,13 +10,75 @@ export function isStorableTimestamp(text: string): boolean {
   return ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS;
 }
 
+export interface Instant {
+  /** As the predicate reads it: see parseTimestamp. */
+  readonly ms: number;
+  /** Since 1970, as decimal digits. */
+  readonly nanoseconds: string;
+  /** Written as Date writes it, so that the nanoseconds say all. */
+  readonly isCanonical: boolean;
+}
+
+/** Reads a timestamp that `cutTimestamp` gave; undefined where it is not storable. */
+export function readInstant(text: string): Instant | undefined {
+  const known = inKnownMinute(text);
+  if (known !== undefined) return known;
+  const ms = parseTimestamp(text);
+  if (ms === undefined || ms < FIRST_MS || ms > LAST_MS) return undefined;
+  if (text[10] === "T" && text.endsWith("Z")) learnMinute(text.slice(0, MINUTE_LENGTH));
+  return { ms, nanoseconds: nanosecondsOf(text), isCanonical: isCanonical(text) };
+}
+
+/** Milliseconds of minutes by their text, `2024-05-01T11:00`: the events of a batch share few, and all else is digits. */
+const minutes = new Map<string, number>();
+const MINUTE_LENGTH = 16;
+const MAX_MINUTES = 1000;
+/** From here on float64 rounds milliseconds with a fraction of three digits to whole ones, however they are added up. */
+const FIRST_KNOWN_MS = Date.UTC(1980, 0, 1);
+
+function learnMinute(minute: string): void {
+  const ms = parseTimestamp(`${minute}:00Z`)!;
+  // The last storable minute ends before its end.
+  if (ms < FIRST_KNOWN_MS || ms + 60_000 > LAST_MS) return;
+  if (minutes.size >= MAX_MINUTES) minutes.clear();
+  minutes.set(minute, ms);
+}
+
+/** Times like 2024-05-01T11:00:00Z and 2024-05-01T11:00:00.123456789Z of a minute that was read before. */
+function inKnownMinute(text: string): Instant | undefined {
+  const { length } = text;
+  if (length < 20 || length > 30 || length === 21) return undefined;
+  if (text.charCodeAt(16) !== 0x3a || text.charCodeAt(length - 1) !== 0x5a) return undefined;
+  const [tens, ones] = [text.charCodeAt(17) - 0x30, text.charCodeAt(18) - 0x30];
+  if (!(tens >= 0 && tens <= 5 && ones >= 0 && ones <= 9)) return undefined;
+  let fraction = 0;
+  if (length > 20) {
+    if (text.charCodeAt(19) !== 0x2e) return undefined;
+    for (let at = 20; at < length - 1; at++) {
+      const digit = text.charCodeAt(at) - 0x30;
+      if (!(digit >= 0 && digit <= 9)) return undefined;
+      fraction = fraction * 10 + digit;
+    }
+  }
+  const minuteMs = minutes.get(text.slice(0, MINUTE_LENGTH));
+  if (minuteMs === undefined) return undefined;
+  const wholeMs = minuteMs + (tens * 10 + ones) * 1000;
+  if (length === 24) return { ms: wholeMs + fraction, nanoseconds: `${wholeMs + fraction}000000`, isCanonical: true };
+  const digits = text.slice(20, -1);
+  return {
+    ms: wholeMs + Number(`0.${digits || "0"}`) * 1000,
+    nanoseconds: `${wholeMs / 1000}${digits.padEnd(9, "0")}`,
+    isCanonical: false,
+  };
+}
+
 /** A storable timestamp without digits beyond nanoseconds, which nothing here could tell apart. */
 export function cutTimestamp(text: string): string {
   return text.length <= LONGEST_EXACT ? text : text.replace(/(\.\d{9})\d+/, "$1");
 }
 
-// 2024-05-01T11:00:00.123456789+00:00 is no longer; most are shorter by far and skip the expression.
-const LONGEST_EXACT = 30;
+/** No text of this length has digits beyond nanoseconds: 2024-05-01T11:00:00.123456789Z. */
+export const LONGEST_EXACT = 30;
 
 /** Nanoseconds since 1970 of a storable timestamp, as decimal digits: most need no BigInt. */
 export function nanosecondsOf(text: string): string {

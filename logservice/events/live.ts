@@ -1,3 +1,5 @@
+import { lastIndexOf } from "./lines.ts";
+import type { NewestEvents } from "./newest.ts";
 import type { Event, TailItem } from "./store.ts";
 
 /** How many events wait for a reader of a tail before it misses some: about a second of a busy project. */
@@ -39,6 +41,45 @@ export class Live {
       if (project === undefined || name === project) for (const reader of [...readers]) void reader.return();
     }
   }
+}
+
+/** Reads from behind the event `afterId`, as far as that one is among the newest. */
+export function tailOf(
+  live: Live,
+  project: string,
+  selects: (event: Event) => boolean,
+  newest: readonly NewestEvents[],
+  afterId: string | undefined,
+): AsyncIterableIterator<TailItem> {
+  const before = afterId === undefined ? [] : itemsBehind(afterId, selects, newest);
+  return live.read(project, selects, before);
+}
+
+/** The last events behind an id, or of all where it is not there, and how many are left out before them. */
+function itemsBehind(
+  id: string,
+  selects: (event: Event) => boolean,
+  newest: readonly NewestEvents[],
+): readonly TailItem[] {
+  const chunks = newest.flatMap((list) => list.chunks);
+  const found = chunks.findLastIndex(({ lines }) => lastIndexOf(lines, id) >= 0);
+  const shown: TailItem[] = [];
+  let missed = 0;
+  for (let c = chunks.length - 1; c >= Math.max(found, 0); c--) {
+    const chunk = chunks[c]!;
+    const last = c === found ? lastIndexOf(chunk.lines, id) : -1;
+    for (let i = chunk.length - 1; i > last; i--) {
+      // How many there were before is not known without the id.
+      if (found < 0 && shown.length >= MAX_WAITING) break;
+      const { event } = chunk.at(i);
+      if (!selects(event)) continue;
+      if (shown.length < MAX_WAITING) shown.push({ event });
+      else missed++;
+    }
+  }
+  if (found < 0) shown.push({ dropped: null });
+  else if (missed > 0) shown.push({ dropped: missed });
+  return shown.reverse();
 }
 
 class LiveReader implements AsyncIterableIterator<TailItem> {

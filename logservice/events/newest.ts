@@ -1,44 +1,112 @@
-import { levelOf, severity } from "../../grammar/query/index.ts";
-import { addToSummary, emptySummary, type Summary } from "./duckdb/summary.ts";
-import { minuteOf, nanosecondsOf } from "./instant.ts";
+import { LineCounts } from "./duckdb/summarize.ts";
+import type { Summary } from "./duckdb/summary.ts";
 import type { JournalFile } from "./journal/journal.ts";
+import type { SeenKey } from "./journal/seen-keys.ts";
+import { eventAt, type Lines } from "./lines.ts";
 import type { StoredEvent } from "./stored.ts";
 
-/** The events of one project in one journal file, in the order of their acceptance. Only ever appended to. */
+/** The events of a batch. */
+export class Chunk {
+  readonly lines: Lines;
+  /** How many events of the list were accepted before. */
+  readonly begin: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  #parsed: StoredEvent[] | undefined;
+
+  constructor(lines: Lines, begin: number) {
+    this.lines = lines;
+    this.begin = begin;
+    let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const ms of lines.times) {
+      if (ms < first) first = ms;
+      if (ms > last) last = ms;
+    }
+    this.firstMs = first;
+    this.lastMs = last;
+  }
+
+  get length(): number {
+    return this.lines.times.length;
+  }
+
+  /** An event, kept as it was parsed: who asks once asks again. */
+  at(index: number): StoredEvent {
+    this.#parsed ??= new Array<StoredEvent>(this.length);
+    this.#parsed[index] ??= eventAt(this.lines, index);
+    return this.#parsed[index]!;
+  }
+}
+
+/**
+ * The events of one project in one journal file, in the order of their acceptance. Only ever appended to, batch by batch.
+ * They are kept as the lines of the journal: ingest makes no objects, and what nobody asks for is never parsed.
+ */
 export class NewestEvents {
-  readonly events: StoredEvent[] = [];
+  readonly chunks: Chunk[] = [];
+  length = 0;
   bytes = 0;
   /** Whether the order of acceptance is the order of time, as it nearly always is. */
   isOrdered = true;
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = Number.NEGATIVE_INFINITY;
-  #summary = emptySummary();
+  readonly #counts = new LineCounts();
+  #countedChunks = 0;
 
-  add(stored: StoredEvent): void {
-    if (stored.ms < this.lastMs) this.isOrdered = false;
-    else this.lastMs = stored.ms;
-    if (stored.ms < this.firstMs) this.firstMs = stored.ms;
-    this.events.push(stored);
-    this.bytes += stored.bytes;
+  add(lines: Lines): void {
+    const chunk = new Chunk(lines, this.length);
+    this.isOrdered &&= chunk.firstMs >= this.lastMs && isSorted(lines.times);
+    this.firstMs = Math.min(this.firstMs, chunk.firstMs);
+    this.lastMs = Math.max(this.lastMs, chunk.lastMs);
+    this.chunks.push(chunk);
+    this.length += chunk.length;
+    this.bytes += lines.bytes;
+  }
+
+  get firstSequence(): number {
+    return this.chunks[0]!.lines.firstSequence;
+  }
+
+  get lastSequence(): number {
+    const { lines, length } = this.chunks.at(-1)!;
+    return lines.firstSequence + length - 1;
   }
 
   /** Brought up to date when somebody asks: ingest does not pay for it. */
   get summary(): Summary {
-    for (let i = this.#summary.events; i < this.events.length; i++) {
-      const { event } = this.events[i]!;
-      const minute = minuteOf(BigInt(nanosecondsOf(event.timestamp)));
-      addToSummary(this.#summary, minute, severity(levelOf(event.level)!), event.fields);
+    while (this.#countSome());
+    return this.#counts.summary;
+  }
+
+  /** Brings the summary up to date in steps of a few milliseconds, between which `pause` lets others run. */
+  async summarize(pause: () => Promise<void>): Promise<void> {
+    while (this.#countSome()) await pause();
+  }
+
+  /** False where all are counted. */
+  #countSome(): boolean {
+    const end = Math.min(this.#counts.summary.events + LINES_A_STEP, this.length);
+    while (this.#counts.summary.events < end) {
+      const { lines, begin, length } = this.chunks[this.#countedChunks]!;
+      const at = this.#counts.summary.events - begin;
+      if (at === length) this.#countedChunks++;
+      else this.#counts.add(lines.body, lines.starts[at]!);
     }
-    return this.#summary;
+    return end < this.length;
   }
 }
+
+// At some 3 us each.
+const LINES_A_STEP = 1000;
+
+const isSorted = (times: Float64Array) => times.every((ms, i) => i === 0 || ms >= times[i - 1]!);
 
 /** The events of one journal file, by project. */
 export interface NewestPart {
   readonly file: JournalFile;
   readonly projects: Map<string, NewestEvents>;
-  /** Project, idempotency key and time of the batches that had one. */
-  readonly keys: [string, string, number][];
+  /** Of the batches that had one. */
+  keys: SeenKey[];
   events: number;
   bytes: number;
 }
@@ -51,13 +119,28 @@ export const newPart = (file: JournalFile): NewestPart => ({
   bytes: 0,
 });
 
-export function addToPart(part: NewestPart, project: string, stored: StoredEvent): void {
-  let newest = part.projects.get(project);
+export function addToPart(part: NewestPart, lines: Lines): void {
+  let newest = part.projects.get(lines.project);
   if (newest === undefined) {
     newest = new NewestEvents();
-    part.projects.set(project, newest);
+    part.projects.set(lines.project, newest);
   }
-  newest.add(stored);
-  part.events++;
-  part.bytes += stored.bytes;
+  newest.add(lines);
+  part.events += lines.times.length;
+  part.bytes += lines.bytes;
+}
+
+/** The project was deleted. */
+export function forgetIn(part: NewestPart, project: string): void {
+  removeFrom(part, project);
+  part.keys = part.keys.filter(([of]) => of !== project);
+}
+
+/** What was accepted of a project is in segments now. */
+export function removeFrom(part: NewestPart, project: string): void {
+  const newest = part.projects.get(project);
+  if (newest === undefined) return;
+  part.projects.delete(project);
+  part.events -= newest.length;
+  part.bytes -= newest.bytes;
 }

@@ -17,7 +17,10 @@ export interface EventsStore {
    */
   append(project: string, batch: readonly NewEvent[], options?: AppendOptions): Promise<void>;
 
-  /** By (instant of the timestamp, id), ids in the order of their UTF-8 bytes. `cursor` is absent on the last page. */
+  /**
+   * By (instant of the timestamp, id), ids in the order of their UTF-8 bytes. A page ends early where it would hold more than
+   * PAGE_BYTES. `cursor` is absent on the last page.
+   */
   search(range: Range, page: Page, signal: AbortSignal): Promise<SearchResult>;
   count(range: Range, signal: AbortSignal): Promise<{ readonly count: number; readonly stats: Stats }>;
   /** Zero-filled, UTC-aligned, with the narrowest step of steps.ts that gives at most `maxPoints` points (at least one). */

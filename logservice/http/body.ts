@@ -10,14 +10,14 @@ export interface InFlight {
 }
 
 /**
- * Runs `use` with the body as text, its coding taken off. What is too large is refused as soon as that is known, unread;
+ * Runs `use` with the body, its coding taken off. What is too large is refused as soon as that is known, unread;
  * unpacking stops at the limit. Throws RpcErrors; `gone` where the client left.
  */
 export async function withBody<T>(
   request: IncomingMessage,
   limits: Limits,
   inFlight: InFlight,
-  use: (text: string) => Promise<T>,
+  use: (body: Buffer) => Promise<T>,
 ): Promise<T> {
   const coding = codingOf(request);
   const announced = Number(request.headers["content-length"] ?? 0);
@@ -32,10 +32,10 @@ export async function withBody<T>(
   };
   try {
     const packed = await read(request, limits, hold);
-    if (packed.length === 0) return await use("");
+    if (packed.length === 0) return await use(packed);
     const bytes = coding === undefined ? packed : await unpack(packed, coding, limits);
     if (bytes !== packed) hold(bytes.length);
-    return await use(bytes.toString("utf8"));
+    return await use(bytes);
   } finally {
     inFlight.bytes -= held;
   }

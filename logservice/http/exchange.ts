@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { StoreError } from "../events/store.ts";
 import { RpcError } from "../rpc/error.ts";
 import { ClientGone } from "./body.ts";
-import { sendError } from "./send.ts";
+import { sendError, writeError } from "./send.ts";
 
 export interface ServiceLog {
   /** Something that ought not to be, for whoever runs the service. */
@@ -20,7 +20,10 @@ export async function answering(
   answer: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const gone = new AbortController();
-  const leave = () => gone.abort(new ClientGone("the client left"));
+  const leave = () => {
+    // Making the reason costs more than the rest of this: nobody waits for it where the answer was taken.
+    if (!response.writableFinished) gone.abort(new ClientGone("the client left"));
+  };
   response.once("close", leave);
   try {
     await answer(gone.signal);
@@ -36,8 +39,8 @@ export async function answering(
       response.destroy();
       return;
     }
-    if (!request.complete) hangUpAfter(request, response);
-    sendError(response, error);
+    if (request.complete) sendError(response, error);
+    else answerEarly(request, response, error);
   }
 }
 
@@ -51,7 +54,13 @@ function asRpcError(thrown: unknown): RpcError {
     });
   }
   const code = (thrown as { code?: unknown } | undefined)?.code;
-  if (typeof code === "string" && /^SQLITE_(BUSY|FULL|LOCKED|IOERR)/.test(code)) {
+  if (typeof code === "string" && /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code)) {
+    return new RpcError("unavailable", "the disk is full: nothing was changed; make room, then send it again", {
+      cause: thrown,
+      retryAfterMs: 30_000,
+    });
+  }
+  if (typeof code === "string" && /^SQLITE_(BUSY|LOCKED|IOERR)/.test(code)) {
     return new RpcError("unavailable", "the records cannot be reached just now: try again", {
       cause: thrown,
       retryAfterMs: 1_000,
@@ -63,11 +72,20 @@ function asRpcError(thrown: unknown): RpcError {
 /** A client reads the answer only when it has sent its body, or sees it when the connection ends. */
 const LINGER_MS = 2_000;
 
-/** What still comes of a body that nobody wants is thrown away for a moment, then the connection ends. */
-function hangUpAfter(request: IncomingMessage, response: ServerResponse): void {
+/**
+ * Answers before all of the body is there. What still comes of it is thrown away for a moment, then the connection ends:
+ * ended at once it would be reset, and the client, which still writes, would lose the answer.
+ */
+function answerEarly(request: IncomingMessage, response: ServerResponse, error: RpcError): void {
   response.setHeader("Connection", "close");
+  writeError(response, error);
   request.on("data", () => {});
   request.resume();
-  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS);
-  request.once("close", () => clearTimeout(timer));
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  request.once("end", end);
+  request.once("close", end);
 }

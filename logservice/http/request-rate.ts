@@ -10,27 +10,27 @@ type RateLimits = Pick<Limits, "requestsPerSecond" | "requestBurst" | "holdMs" |
  */
 export class RequestRate {
   readonly #limits: RateLimits;
-  readonly #now: () => number;
-  /** By token: when its bucket is full again. */
+  /** By token: when its bucket is full again, by the clock that nobody sets. */
   readonly #fullAtMs = new Map<string, number>();
   #held = 0;
 
-  constructor(limits: RateLimits, nowMs: () => number) {
+  constructor(limits: RateLimits) {
     this.#limits = limits;
-    this.#now = nowMs;
   }
 
   /** Resolves when the request may go on. Rejects with `rate_limited`, or with the signal's reason. */
   async take(token: string, signal: AbortSignal): Promise<void> {
     const { requestsPerSecond, requestBurst, holdMs, requestsHeld } = this.#limits;
     const stepMs = 1000 / requestsPerSecond;
-    const nowMs = this.#now();
+    const nowMs = performance.now();
     const fullAtMs = Math.max(this.#fullAtMs.get(token) ?? 0, nowMs) + stepMs;
     const waitMs = fullAtMs - nowMs - requestBurst * stepMs;
-    const isTaken = waitMs <= holdMs;
+    const isHeld = waitMs > 0;
+    const isTaken = waitMs <= holdMs && (!isHeld || this.#held < requestsHeld);
     if (isTaken) this.#fullAtMs.set(token, fullAtMs);
     this.#forget(nowMs);
-    if (waitMs <= 0) return;
+    if (!isHeld) return;
+    // What is refused at once has taken nothing from those who wait.
     if (this.#held < requestsHeld) {
       this.#held++;
       try {

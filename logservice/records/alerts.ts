@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Alert, AlertInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../rpc/error.ts";
+import { changedAt } from "./changed-at.ts";
 import { newId } from "./id.ts";
 import type { AlertRow, Tables } from "./tables.ts";
 
@@ -44,7 +45,7 @@ export async function updateAlert(db: Db, before: Alert, alert: AlertInput, now:
   const isReset = (["query", "operator", "threshold", "interval"] as const).some((key) => row[key] !== before[key]);
   await db
     .updateTable("alerts")
-    .set({ ...row, updated_at: now, ...(isReset && { triggered: 0 }) })
+    .set({ ...row, updated_at: changedAt(now), ...(isReset && { triggered: 0 }) })
     .where("id", "=", before.id)
     .execute();
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../rpc/error.ts";
+import { changedAt } from "./changed-at.ts";
 import { newId } from "./id.ts";
 import type { Seal } from "./seal.ts";
 import type { NotificationRow, Tables } from "./tables.ts";
@@ -59,7 +60,7 @@ export async function updateNotification(
 ): Promise<void> {
   await db
     .updateTable("notifications")
-    .set({ ...rowOf(notification, id, seal), updated_at: now })
+    .set({ ...rowOf(notification, id, seal), updated_at: changedAt(now) })
     .where("id", "=", id)
     .execute();
 }

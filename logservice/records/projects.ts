@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { projectIdOf } from "../../schema/project-id.ts";
 import type { Project, ProjectInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../rpc/error.ts";
+import { changedAt } from "./changed-at.ts";
 import type { Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
@@ -40,7 +41,7 @@ export async function addProject(db: Db, project: ProjectInput, now: string): Pr
 export async function updateProject(db: Db, id: string, project: ProjectInput, now: string): Promise<void> {
   await db
     .updateTable("projects")
-    .set({ ...rowOf(project), updated_at: now })
+    .set({ ...rowOf(project), updated_at: changedAt(now) })
     .where("id", "=", id)
     .execute();
 }

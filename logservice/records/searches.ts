@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Search, SearchInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../rpc/error.ts";
+import { changedAt } from "./changed-at.ts";
 import { newId } from "./id.ts";
 import type { Tables } from "./tables.ts";
 
@@ -36,7 +37,11 @@ export async function addSearch(db: Db, search: SearchInput, now: string): Promi
 }
 
 export async function updateSearch(db: Db, id: string, { name, query }: SearchInput, now: string): Promise<void> {
-  await db.updateTable("searches").set({ name, query, updated_at: now }).where("id", "=", id).execute();
+  await db
+    .updateTable("searches")
+    .set({ name, query, updated_at: changedAt(now) })
+    .where("id", "=", id)
+    .execute();
 }
 
 export async function removeSearch(db: Db, id: string): Promise<void> {

@@ -4,16 +4,24 @@ import type Libsql from "libsql";
 /** How long a statement waits for another process on the same file (`tool service token`). */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Opens or makes the file. Committed is what a power loss leaves there. */
-export async function openSqlite(path: string): Promise<SqliteDatabase> {
+/** The file as it is; it is made where it is missing. */
+export async function openDatabase(path: string): Promise<Libsql.Database> {
   const { default: Database } = await import("libsql").catch((error: unknown) => {
     throw new Error(`the log service needs the package libsql, which has no build for this platform`, { cause: error });
   });
-  const database = new Database(path, { timeout: BUSY_TIMEOUT_MS } as Libsql.Options);
+  return new Database(path, { timeout: BUSY_TIMEOUT_MS } as Libsql.Options);
+}
+
+/** Opens or makes the file. Committed is what a power loss leaves there. */
+export async function openSqlite(path: string): Promise<SqliteDatabase> {
+  const database = await openDatabase(path);
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) database.pragma(pragma);
   return {
     close: () => void database.close(),
-    prepare: (sql) => guarded(database.prepare(sql)),
+    // A full disk has rolled the transaction back by itself (sqlite.org/lang_transaction.html, section 3): the failure of
+    // another rollback would hide that reason.
+    prepare: (sql) =>
+      guarded(database.prepare(sql === "rollback" && !database.inTransaction ? "select 1 where false" : sql)),
   };
 }
 

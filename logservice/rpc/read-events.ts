@@ -38,7 +38,7 @@ export function readEvent(value: unknown, place: string, now: string): NewEvent 
 }
 
 /** Longer than every kind of id in use; the newest ones are kept in memory. */
-const MAX_ID_LENGTH = 255;
+export const MAX_ID_LENGTH = 255;
 
 /** The names first, `warning` as the specification has it, then what is understood as well. */
 const SPELLINGS = [

@@ -242,9 +242,9 @@ t.test("which segments are merged", async (t) => {
     ],
   ];
   for (const [sizes, run] of rows) {
-    const parts = sizes.map((events, sequence) => ({ events, sequence }));
+    const parts = sizes.map((events, sequence) => ({ events, sequence, eventBytes: events }));
     t.strictSame(
-      mergeable(parts, 250)?.map(({ events }) => events),
+      mergeable(parts, 250, 1000)?.map(({ events }) => events),
       run,
       sizes.join(" "),
     );
@@ -297,7 +297,7 @@ t.test("a reader of the tail that falls behind is told how much it missed", asyn
 
 t.test("too much that waits is refused before it is accepted", async (t) => {
   const directory = folder(t);
-  const store = await opened(directory, { maxWaitingEvents: 10, flushEvents: 1e9 });
+  const store = await opened(directory, { maxWaitingEvents: 10, flushEvents: 1e9, waitForRoomMs: 0 });
   await store.append("app", events(0, 10));
   const error = await store.append("app", events(10, 1)).then(
     () => undefined,

@@ -60,7 +60,9 @@ export async function startTestService(
   const { nowMs = Date.now, limits = {}, around = (events) => events } = options;
   const records = await openRecords(directory);
   const isReal = options.engine === "duckdb";
-  const events = around(isReal ? await openEventsStore({ directory: join(directory, "events") }) : openOracle(nowMs));
+  const events = around(
+    isReal ? await openEventsStore({ directory: join(directory, "events"), nowMs }) : openOracle(nowMs),
+  );
   const logged: string[] = [];
   const running = await startService({
     records,

@@ -8,7 +8,8 @@ export type ColumnType = "string" | "number" | "boolean";
  */
 export interface EventColumns {
   readonly id: string;
-  typeOf(path: readonly (string | number)[]): ColumnType | undefined;
+  /** Undefined where the fields have to be looked at; "absent" where no event of the table has anything at the path. */
+  typeOf(path: readonly (string | number)[]): ColumnType | "absent" | undefined;
 }
 
 /** The quoted name of the column of a path. Only paths that `canBeColumn` have one. */

@@ -5,6 +5,11 @@ export type SqlValue = string | number | bigint;
 /** Text of a boolean expression that is never NULL. Its `?` stand for the values, in order. */
 export interface Sql {
   readonly text: string;
+  /**
+   * True where `text` is, of the same values, but false or NULL elsewhere. DuckDB leaves out the row groups whose least and
+   * greatest value say that a plain comparison holds of none; one within a function tells it nothing.
+   */
+  readonly where: string;
   readonly values: readonly SqlValue[];
 }
 
@@ -17,7 +22,7 @@ export interface Condition {
   readonly lower: Sql;
 }
 
-export const sql = (text: string, ...values: SqlValue[]): Sql => ({ text, values });
+export const sql = (text: string, ...values: SqlValue[]): Sql => ({ text, where: text, values });
 
 export const TRUE = sql("true");
 export const FALSE = sql("false");
@@ -30,7 +35,11 @@ export const NONE = exactly(FALSE);
 export const UNKNOWN: Condition = { upper: TRUE, lower: FALSE };
 
 /** An operand that is NULL where there is nothing to test: false. */
-export const orFalse = (text: string, ...values: SqlValue[]): Sql => sql(`coalesce(${text}, false)`, ...values);
+export const orFalse = (text: string, ...values: SqlValue[]): Sql => ({
+  text: `coalesce(${text}, false)`,
+  where: `(${text})`,
+  values,
+});
 
 export function not({ upper, lower }: Condition): Condition {
   return pair(negated(lower), negated(upper), upper === lower);
@@ -56,17 +65,27 @@ function joinPair(terms: readonly Condition[], word: "and" | "or", decides: Sql,
   return pair(of("upper"), isExact ? TRUE : of("lower"), isExact);
 }
 
+/** Both conditions at once, each as one side of a query. */
+export const bothSql = (...terms: readonly Sql[]): Sql => joinSql(terms, "and", FALSE, TRUE);
+
+/** Any of the conditions, as one side of a query. */
+export const eitherSql = (terms: readonly Sql[]): Sql => joinSql(terms, "or", TRUE, FALSE);
+
 function joinSql(terms: readonly Sql[], word: "and" | "or", decides: Sql, neutral: Sql): Sql {
   if (terms.includes(decides)) return decides;
   const rest = terms.filter((term) => term !== neutral);
   if (rest.length <= 1) return rest[0] ?? neutral;
-  return { text: `(${rest.map(({ text }) => text).join(` ${word} `)})`, values: rest.flatMap(({ values }) => values) };
+  return {
+    text: `(${rest.map(({ text }) => text).join(` ${word} `)})`,
+    where: `(${rest.map(({ where }) => where).join(` ${word} `)})`,
+    values: rest.flatMap(({ values }) => values),
+  };
 }
 
 function negated(condition: Sql): Sql {
   if (condition === TRUE) return FALSE;
   if (condition === FALSE) return TRUE;
-  return { text: `(not ${condition.text})`, values: condition.values };
+  return sql(`(not ${condition.text})`, ...condition.values);
 }
 
 const pair = (upper: Sql, lower: Sql, isExact: boolean): Condition =>

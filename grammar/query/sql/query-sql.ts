@@ -145,6 +145,8 @@ interface Readers {
 function reading(place: Target, { columns }: QuerySqlOptions, readers: Readers): Condition {
   if (place.at === "entry") return readers.column(place.name === "id" ? columns.id : "message", "string");
   const type = columns.typeOf(place.path);
+  // Nothing holds of a value that is missing: not even that it differs.
+  if (type === "absent") return NONE;
   if (type !== undefined) return readers.column(columnOf(place.path, type), type);
   const path = jsonPath(place.path);
   if (path === undefined) return UNKNOWN;

@@ -1,4 +1,13 @@
-import { type Condition, FALSE, type Sql, type SqlValue, sql, TRUE } from "../../../grammar/query/sql/condition.ts";
+import {
+  bothSql,
+  type Condition,
+  FALSE,
+  type Sql,
+  type SqlValue,
+  sql,
+  TRUE,
+} from "../../../grammar/query/sql/condition.ts";
+import type { Event } from "../store.ts";
 import type { Columns } from "./readers.ts";
 import type { Segment } from "./segments.ts";
 import {
@@ -6,7 +15,7 @@ import {
   conditionOf,
   covers,
   eachNewest,
-  fromFiles,
+  fromRows,
   groupBy,
   open,
   overlaps,
@@ -17,7 +26,11 @@ import {
 import type { Summary } from "./summary.ts";
 
 /** How a number of all selected events is made: from summaries, by SQL, or of events one by one. */
-export interface Aggregate {
+export interface Aggregate extends Parts {
+  readonly rows: (columns: Columns) => void;
+}
+
+export interface Parts {
   /** Takes a whole summary where that says everything; else false. */
   readonly summary: (summary: Summary) => boolean;
   /**
@@ -25,8 +38,7 @@ export interface Aggregate {
    * behind it; and the events that it does not count right, which are then taken one by one. Undefined where SQL cannot.
    */
   readonly sql: (segment: Segment) => Statement | undefined;
-  readonly rows: (columns: Columns) => void;
-  readonly event: (stored: { readonly event: import("../store.ts").Event }) => void;
+  readonly event: (stored: { readonly event: Event }) => void;
 }
 
 export interface Statement {
@@ -37,49 +49,75 @@ export interface Statement {
   readonly except: Sql;
 }
 
+/** A whole statement. */
+export interface Select {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** Of segments that have no event that counts. */
+export const NOTHING: Statement = { text: "", before: [], except: FALSE };
+
 export async function aggregate(
   source: Source,
   selection: Selection,
-  { summary, sql: statement, rows, event }: Aggregate,
+  { rows, ...parts }: Aggregate,
   signal: AbortSignal,
 ): Promise<void> {
+  for (const { text, values } of await divide(source, selection, parts, signal)) {
+    await source.readers.run(text, values, signal, rows);
+  }
+}
+
+/** Takes what summaries say and events one by one, and gives the statements that say the rest. */
+export async function divide(
+  source: Source,
+  selection: Selection,
+  { summary, sql: statement, event }: Parts,
+  signal: AbortSignal,
+): Promise<Select[]> {
   const isWhole = selection.range.query?.expr === undefined;
   const { startMs, stopMs } = selection.range;
-  const asked = source.newest.filter(({ list, length }) => {
-    const isCovered = isWhole && length === list.events.length && list.firstMs >= startMs && list.lastMs <= stopMs;
-    return length > 0 && !(isCovered && summary(list.summary));
-  });
+  const asked: (typeof source.newest)[number][] = [];
+  for (const one of source.newest) {
+    const { list, length } = one;
+    const isCovered = () => isWhole && list.firstMs >= startMs && list.lastMs <= stopMs;
+    if (isCovered()) await list.summarize(() => breathe(signal));
+    // More may have come meanwhile, which counts as well where the range has it.
+    if (length > 0 && !(isCovered() && summary(list.summary))) asked.push(one);
+  }
   const segments = source.segments
     .filter((segment) => overlaps(segment, selection))
     .filter((segment) => !(isWhole && covers(selection, segment) && summary(segment.summary)));
   await eachNewest(source, selection, signal, event, asked);
-  open(source, segments);
-  source.used.isScanned = segments.length > 0 || asked.length > 0;
+  source.used.isScanned = asked.length > 0;
   const groups = groupBy(segments, (segment) => ({
     condition: conditionOf(selection, segment, source.nowMs),
     said: statement(segment),
   }));
+  const statements: Select[] = [];
   for (const { segments, asked } of groups) {
     const { condition, said } = asked;
+    if (said === NOTHING || condition.upper === FALSE) continue;
+    open(source, segments);
     if (said === undefined) {
       await oneByOne(source, selection, segments, condition, condition.upper, signal, event);
       continue;
     }
-    const counted = and(condition.lower, not(said.except));
+    const counted = bothSql(condition.lower, not(said.except));
     if (condition.lower !== FALSE) {
-      await source.readers.run(
-        `select ${said.text.replace("%", () => `from ${fromFiles(segments)} where ${counted.text}`)}`,
-        [...said.before, ...counted.values, ...(said.behind ?? [])],
-        signal,
-        rows,
-      );
+      statements.push({
+        text: `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
+        values: [...said.before, ...counted.values, ...(said.behind ?? [])],
+      });
     }
     const isExact = condition.upper === condition.lower;
     if (isExact && said.except === FALSE) continue;
     // Between the bounds, and what SQL does not count right.
-    const left = isExact ? and(condition.upper, said.except) : and(condition.upper, not(counted));
+    const left = isExact ? bothSql(condition.upper, said.except) : bothSql(condition.upper, not(counted));
     await oneByOne(source, selection, segments, condition, left, signal, event);
   }
+  return statements;
 }
 
 async function oneByOne(
@@ -89,16 +127,13 @@ async function oneByOne(
   { upper, lower }: Condition,
   where: Sql,
   signal: AbortSignal,
-  take: Aggregate["event"],
+  take: Parts["event"],
 ): Promise<void> {
   const isExact = upper === lower;
-  await readEvents(source, segments, `where ${where.text}`, where.values, signal, (placed) => {
+  await readEvents(source, segments, `where ${where.where}`, where.values, signal, (placed) => {
     if (isExact || selection.selects(placed)) take(placed);
   });
   await breathe(signal);
 }
-
-const and = (a: Sql, b: Sql): Sql =>
-  a === TRUE ? b : b === TRUE ? a : sql(`(${a.text} and ${b.text})`, ...a.values, ...b.values);
 
 const not = (a: Sql): Sql => (a === FALSE ? TRUE : a === TRUE ? FALSE : sql(`(not ${a.text})`, ...a.values));

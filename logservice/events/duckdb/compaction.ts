@@ -1,30 +1,49 @@
-/** A segment of a million events is read in parallel by row groups; larger ones only take longer to merge. */
-export const MAX_MERGED_EVENTS = 1_000_000;
+/** A merge of so many is sorted within the flusher's memory in some seconds; of large events there are fewer. */
+export const MAX_MERGED_EVENTS = 500_000;
+/** Of the events as JSON. */
+export const MAX_MERGED_BYTES = 512 * 1024 * 1024;
 
 /** Fewer are not worth writing again: each event is written about once for every factor of four. */
 const LEAST_RUN = 4;
 
 /**
  * The run of neighbours to merge next, in the order of acceptance: at least four of about the same size (within a factor
- * of four), together at most `most` events. Undefined where there is none.
+ * of four), together at most `most` events of `mostBytes` bytes. Undefined where there is none.
  */
-export function mergeable<Part extends { readonly sequence: number; readonly events: number }>(
-  parts: readonly Part[],
-  most: number,
-): Part[] | undefined {
-  const inOrder = [...parts].sort((a, b) => a.sequence - b.sequence);
-  for (let begin = 0; begin + LEAST_RUN <= inOrder.length; begin++) {
+export function mergeable<
+  Part extends { readonly sequence: number; readonly events: number; readonly eventBytes: number },
+>(parts: readonly Part[], most: number, mostBytes: number): Part[] | undefined {
+  const byAge = [...parts].sort((a, b) => a.sequence - b.sequence);
+  for (let begin = 0; begin + LEAST_RUN <= byAge.length; begin++) {
     const run: Part[] = [];
-    let total = 0;
-    const size = tier(inOrder[begin]!.events);
-    for (const part of inOrder.slice(begin)) {
-      if (tier(part.events) !== size || total + part.events > most) break;
+    let [total, bytes] = [0, 0];
+    const size = tier(byAge[begin]!.events);
+    for (const part of byAge.slice(begin)) {
+      if (tier(part.events) !== size || total + part.events > most || bytes + part.eventBytes > mostBytes) break;
       run.push(part);
       total += part.events;
+      bytes += part.eventBytes;
     }
     if (run.length >= LEAST_RUN) return run;
   }
   return undefined;
+}
+
+/** Segments as a merge reads them: the newest first, and whether they then need no sorting, since their times are apart. */
+export function inOrder<Part extends { readonly sequence: number; readonly first: bigint; readonly last: bigint }>(
+  parts: readonly Part[],
+): { readonly parts: readonly Part[]; readonly isSorted: boolean } {
+  const newestFirst = [...parts].sort((a, b) =>
+    a.last === b.last ? b.sequence - a.sequence : a.last < b.last ? 1 : -1,
+  );
+  const isSorted = newestFirst.every((part, i) => {
+    const newer = newestFirst[i - 1];
+    // Of events of the same instant the later accepted one comes first.
+    return (
+      newer === undefined || newer.first > part.last || (newer.first === part.last && newer.sequence > part.sequence)
+    );
+  });
+  return { parts: newestFirst, isSorted };
 }
 
 const tier = (events: number) => Math.floor(Math.log(Math.max(1, events)) / Math.log(4));

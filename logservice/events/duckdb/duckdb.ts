@@ -1,6 +1,6 @@
-import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "@duckdb/node-api";
 
-export type { DuckDBConnection, DuckDBInstance };
+export type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance };
 
 /**
  * DuckDB comes with a binary for each platform and is an optional dependency: it is loaded when the first store is

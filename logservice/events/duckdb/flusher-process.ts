@@ -1,39 +1,95 @@
 // Makes segments in a process of its own: sorting and compressing would stop the service for seconds, and its memory is
-// given back when it ends. Jobs come and go over the channel to the parent; without one there is nothing to do.
+// given back when it ends. Jobs come and go over the channel to the parent; without one there is nothing to do. Arguments:
+// a folder for what does not fit into memory, and how many jobs are done at once.
 import { setPriority } from "node:os";
 import { buildFromJournal, buildFromSegments } from "./build.ts";
-import { openDuckDb } from "./duckdb.ts";
+import { type DuckDBConnection, openDuckDb, quoted } from "./duckdb.ts";
+import { writeFilter } from "./text-filter.ts";
 import type { JobAnswer, JobRequest } from "./worker-protocol.ts";
+
+/** Fewer are read about as fast as a filter. */
+const LEAST_FILTERED = 100_000;
+
+const [spill = "", jobsAtOnce = "1"] = process.argv.slice(2);
+
+// Enough for jobs of the usual size, the engine goes to the disk early; a few need more.
+const MEMORY = "220MB";
+const MUCH_MEMORY = "1GB";
 
 // Readers and ingest come first.
 setPriority(10);
 
-// Both halve the memory that the allocator keeps between segments.
 const opened = openDuckDb(":memory:", {
-  threads: "2",
-  memory_limit: "1GB",
+  // Of each job; the jobs are what is done side by side.
+  threads: "1",
+  memory_limit: MEMORY,
+  temp_directory: spill,
+  max_temp_directory_size: "8GB",
+  // Both halve the memory that the allocator keeps between segments.
   allocator_flush_threshold: "8MB",
   allocator_bulk_deallocation_flush_threshold: "16MB",
   autoinstall_known_extensions: "false",
-}).then((engine) => engine.connect());
+});
 // Said with the first job.
 opened.catch(() => {});
 
-let last: Promise<void> = Promise.resolve();
+const waiting: JobRequest[] = [];
+const idle: DuckDBConnection[] = [];
+let running = 0;
+let large = 0;
+
 process.on("message", (request: JobRequest) => {
-  last = last.then(async () => {
-    const answer = await work(request).then(
-      (built): JobAnswer => ({ number: request.number, built }),
-      (error: unknown): JobAnswer => ({ number: request.number, error: String(error) }),
-    );
-    process.send?.(answer);
-  });
+  waiting.push(request);
+  startJobs();
 });
 // The service is gone: what is half done is done again after its next start.
 process.on("disconnect", () => process.exit(0));
 
-async function work(job: JobRequest) {
-  const connection = await opened;
+function startJobs(): void {
+  while (running < Number(jobsAtOnce) && waiting.length > 0) {
+    const request = waiting.shift()!;
+    running++;
+    void answerTo(request).then((answer) => {
+      running--;
+      process.send?.(answer);
+      startJobs();
+    });
+  }
+}
+
+async function answerTo(job: JobRequest): Promise<JobAnswer> {
+  try {
+    const connection = idle.pop() ?? (await (await opened).connect());
+    try {
+      const built = await work(connection, job).catch((error: unknown) => {
+        if (!/out of memory/i.test(String(error))) throw error;
+        return withMuchMemory(connection, () => work(connection, job));
+      });
+      return { number: job.number, built };
+    } finally {
+      idle.push(connection);
+    }
+  } catch (error) {
+    return { number: job.number, error: String(error) };
+  }
+}
+
+async function work(connection: DuckDBConnection, job: JobRequest) {
   if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.shares);
-  return [await buildFromSegments(connection, job.paths, job.path, job.events)];
+  const merged = await buildFromSegments(connection, job);
+  // The small ones of which it was made come and go too fast for one.
+  if (merged.events >= LEAST_FILTERED) await writeFilter(connection, merged.path);
+  return [merged];
+}
+
+/** The limit is the engine's: the job beside has it, too. */
+async function withMuchMemory<Result>(connection: DuckDBConnection, again: () => Promise<Result>): Promise<Result> {
+  large++;
+  await connection.run(`set memory_limit = ${quoted(MUCH_MEMORY)}`);
+  try {
+    return await again();
+  } finally {
+    large--;
+    if (large === 0) await connection.run(`set memory_limit = ${quoted(MEMORY)}`);
+  }
 }

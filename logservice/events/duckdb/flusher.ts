@@ -1,15 +1,62 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { mkdir, rm } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { processFile } from "../process-file.ts";
 import type { SegmentFacts } from "./build.ts";
 import type { Job, JobAnswer, JobRequest } from "./worker-protocol.ts";
 
-/** The process that makes segments. It is started with the first job, and again with the next one where it ended. */
+/** Jobs that it does at once. */
+export const FLUSHER_JOBS = 2;
+
+/** The process that makes segments. It is started with the first job, and again where it ended. */
 export class Flusher {
+  readonly #spill: string;
   #child: ChildProcess | undefined;
   #jobs = new Map<number, { resolve: (built: readonly SegmentFacts[]) => void; reject: (error: Error) => void }>();
   #number = 0;
+  #isClosed = false;
 
-  run(job: Job): Promise<readonly SegmentFacts[]> {
+  /** `spill` is a folder for what does not fit into its memory. */
+  constructor(spill: string) {
+    this.#spill = spill;
+  }
+
+  /** Removes what a crash left. */
+  async open(): Promise<void> {
+    await rm(this.#spill, { recursive: true, force: true });
+    await mkdir(this.#spill, { recursive: true });
+  }
+
+  /** Does the job, some times again where the process ends under it: another job, or the system, may have ended it. */
+  async run(job: Job): Promise<readonly SegmentFacts[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#try(job);
+      } catch (error) {
+        if (!(error instanceof FlusherEnded) || tries === MOST_TRIES || this.#isClosed) throw error;
+        await pause(PAUSE_MS * 4 ** (tries - 1));
+      }
+    }
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Ends the process; what it was at is refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const child = this.#child;
+    if (child === undefined) return;
+    await new Promise<void>((resolve) => {
+      child.ref();
+      child.once("exit", () => resolve());
+      child.kill("SIGKILL");
+    });
+  }
+
+  #try(job: Job): Promise<readonly SegmentFacts[]> {
+    if (this.#isClosed) return Promise.reject(new FlusherEnded("the flusher is closed"));
     const number = ++this.#number;
     this.#child ??= this.#start();
     const child = this.#child;
@@ -24,23 +71,8 @@ export class Flusher {
     });
   }
 
-  get pid(): number | undefined {
-    return this.#child?.pid;
-  }
-
-  /** Ends the process; what it was at is refused. */
-  async close(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined) return;
-    await new Promise<void>((resolve) => {
-      child.ref();
-      child.once("exit", () => resolve());
-      child.kill("SIGKILL");
-    });
-  }
-
   #start(): ChildProcess {
-    const child = fork(processFile("flusher-process", import.meta.url), [], {
+    const child = fork(processFile("flusher-process", import.meta.url), [this.#spill, String(FLUSHER_JOBS)], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     const idle = () => {
@@ -55,16 +87,21 @@ export class Flusher {
       if (this.#jobs.size === 0) idle();
     });
     child.on("error", (error) => this.#fail(child, error));
-    child.on("exit", (code, signal) =>
-      this.#fail(child, new Error(`the flusher ended (${signal ?? `exit status ${code}`})`)),
-    );
+    child.on("exit", (code, signal) => this.#fail(child, new Error(signal ?? `exit status ${code}`)));
     return child;
   }
 
-  #fail(child: ChildProcess, error: Error): void {
+  #fail(child: ChildProcess, cause: Error): void {
     if (this.#child !== child) return;
     this.#child = undefined;
-    for (const { reject } of this.#jobs.values()) reject(error);
+    for (const { reject } of this.#jobs.values()) {
+      reject(new FlusherEnded(`the flusher ended (${cause.message})`, { cause }));
+    }
     this.#jobs.clear();
   }
 }
+
+class FlusherEnded extends Error {}
+
+const MOST_TRIES = 3;
+const PAUSE_MS = 250;

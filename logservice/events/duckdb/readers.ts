@@ -1,5 +1,5 @@
 import type { SqlValue } from "../../../grammar/query/sql/condition.ts";
-import type { DuckDBConnection, DuckDBInstance } from "./duckdb.ts";
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "./duckdb.ts";
 
 /** A chunk of an answer, column by column. */
 export type Columns = readonly (readonly unknown[])[];
@@ -17,7 +17,8 @@ export class Readers {
   }
 
   /**
-   * Runs a statement and hands over its chunks, each of at most 2,048 rows: a whole answer at once would stop the loop.
+   * Runs a statement and hands over its rows, at most SLICE_ROWS at once, between which others run: a whole answer, and
+   * with long texts even the engine's own chunk of 2,048 rows, would stop the loop.
    * Rejects with the signal's reason where that is aborted.
    */
   async run(
@@ -38,8 +39,11 @@ export class Readers {
         chunk !== null && chunk.rowCount > 0;
         chunk = await result.fetchChunk()
       ) {
-        signal.throwIfAborted();
-        take(chunk.getColumns());
+        for (let from = 0; from < chunk.rowCount; from += SLICE_ROWS) {
+          if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+          signal.throwIfAborted();
+          take(slice(chunk, from, Math.min(from + SLICE_ROWS, chunk.rowCount)));
+        }
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -83,6 +87,16 @@ export class Readers {
     this.#waiting.shift()?.();
   }
 }
+
+function slice(chunk: DuckDBDataChunk, from: number, to: number): unknown[][] {
+  return Array.from({ length: chunk.columnCount }, (_, column) => {
+    const vector = chunk.getColumnVector(column);
+    return Array.from({ length: to - from }, (_, i) => vector.getItem(from + i));
+  });
+}
+
+// Some milliseconds of events of the usual size.
+const SLICE_ROWS = 512;
 
 /** Said rather than guessed: DuckDB's package takes a large whole number for a BIGINT, and refuses or bends it. */
 async function typesOf(values: readonly SqlValue[]) {

@@ -1,17 +1,18 @@
+import { type Condition, FALSE } from "../../../grammar/query/sql/condition.ts";
 import { comparePlaces, type Place, type PlacedEvent, printCursor, readCursor } from "../order.ts";
+import { hasRoom, PAGE_BYTES } from "../page.ts";
 import type { Page } from "../store.ts";
 import type { StoredEvent } from "../stored.ts";
+import { eventsAt, firstRows, type Row } from "./rows.ts";
 import type { Segment } from "./segments.ts";
 import {
-  breathe,
   conditionOf,
   eachNewest,
   groupBy,
-  ID,
   open,
   overlaps,
+  Pace,
   placeOf,
-  readEvents,
   type Selection,
   type Source,
 } from "./source.ts";
@@ -29,7 +30,7 @@ export async function search(
   if (limit <= 0) return { events: [], cursor: undefined };
   // One more says whether there is another page.
   const wanted = limit + 1;
-  let found = await newestPage(source, selection, wanted, sign, after, signal);
+  let found: (Row | PlacedEvent)[] = await newestPage(source, selection, wanted, sign, after, signal);
   const near = ({ first, last }: Segment) => (sign > 0 ? first : last);
   const waiting = source.segments
     .filter((segment) => overlaps(segment, selection) && !isBefore(segment, after, sign))
@@ -38,17 +39,25 @@ export async function search(
     const last = found[wanted - 1];
     const ahead = near(waiting[0]!);
     if (last !== undefined && (sign > 0 ? last.nanoseconds < ahead : last.nanoseconds > ahead)) break;
-    const opened = waiting.splice(0, count);
-    open(source, opened);
+    const groups = groupBy(waiting.splice(0, count), (segment) => conditionOf(selection, segment, source.nowMs));
     const pages = await Promise.all(
-      groupBy(opened, (segment) => conditionOf(selection, segment, source.nowMs)).map(({ segments }) =>
-        segmentsPage(source, selection, segments, wanted, sign, after, signal),
-      ),
+      groups
+        .filter(({ asked }) => asked.upper !== FALSE)
+        .map(({ asked, segments }) => {
+          open(source, segments);
+          return segmentsPage(source, selection, asked, segments, wanted, sign, after, signal);
+        }),
     );
     found = [found, ...pages].flat().sort(compare).slice(0, wanted);
   }
-  const page = found.slice(0, limit);
-  return { events: page, cursor: found.length > limit ? printCursor(page.at(-1)!) : undefined };
+  const page: PlacedEvent[] = [];
+  let bytes = 0;
+  for await (const placed of eventsAt(source, found.slice(0, limit), signal)) {
+    if (!hasRoom(bytes, placed.bytes)) break;
+    page.push(placed);
+    bytes += placed.bytes;
+  }
+  return { events: page, cursor: found.length > page.length ? printCursor(page.at(-1)!) : undefined };
 }
 
 /** Whether a page that begins behind a place has passed a segment. */
@@ -85,7 +94,7 @@ async function newestPage(
 /** A list in the order of time is read from its wanted end, until the page is full and the time another. */
 async function inOrder(
   source: Source,
-  { range, selects }: Selection,
+  { range: { startMs, stopMs }, selects, filter }: Selection,
   { list, length }: Source["newest"][number],
   wanted: number,
   sign: number,
@@ -93,53 +102,58 @@ async function inOrder(
   take: (stored: StoredEvent) => void,
   taken: readonly PlacedEvent[],
 ): Promise<void> {
+  const pace = new Pace();
+  const chunks = list.chunks.filter(({ begin }) => begin < length);
+  if (sign < 0) chunks.reverse();
   let lastMs: number | undefined;
-  for (let looked = 0; looked < length; looked++) {
-    const stored = list.events[sign > 0 ? looked : length - 1 - looked]!;
-    if (taken.length >= wanted && stored.ms !== lastMs) return;
-    if (sign > 0 ? stored.ms > range.stopMs : stored.ms < range.startMs) return;
-    if (stored.ms >= range.startMs && stored.ms <= range.stopMs && selects(stored)) take(stored);
-    lastMs = stored.ms;
+  for (const chunk of chunks) {
+    if (chunk.lastMs < startMs || chunk.firstMs > stopMs) continue;
+    if (taken.length >= wanted && (sign > 0 ? chunk.firstMs : chunk.lastMs) !== lastMs) return;
     source.used.isScanned = true;
-    if (looked % 20_000 === 19_999) await breathe(signal);
+    const places = filter?.(chunk.lines);
+    const count = places?.length ?? chunk.length;
+    for (let looked = 0; looked < count; looked++) {
+      const n = sign > 0 ? looked : count - 1 - looked;
+      const place = places?.[n] ?? n;
+      const ms = chunk.lines.times[place]!;
+      if (taken.length >= wanted && ms !== lastMs) return;
+      lastMs = ms;
+      if (ms < startMs || ms > stopMs) continue;
+      const stored = chunk.at(place);
+      if (selects(stored)) take(stored);
+      if (pace.isDue()) await pace.rest(signal);
+    }
+    if (pace.isDue()) await pace.rest(signal);
   }
 }
 
 async function segmentsPage(
   source: Source,
   selection: Selection,
+  { upper, lower }: Condition,
   segments: readonly Segment[],
   wanted: number,
   sign: number,
   after: Place | undefined,
   signal: AbortSignal,
-): Promise<PlacedEvent[]> {
-  const condition = conditionOf(selection, segments[0]!, source.nowMs);
-  const isExact = condition.upper === condition.lower;
-  const direction = sign > 0 ? "asc" : "desc";
-  const beyond = sign > 0 ? ">" : "<";
+): Promise<(Row | PlacedEvent)[]> {
+  if (upper === lower) return firstRows(source, segments, upper, sign, after, wanted, signal);
   const found: PlacedEvent[] = [];
+  let bytes = 0;
   let from = after;
   for (let limit = wanted; ; limit = Math.min(limit * 4, MOST_AT_ONCE)) {
-    const place = from === undefined ? "" : ` and (t ${beyond} ?::bigint or (t = ?::bigint and ${ID} ${beyond} ?))`;
-    let rows = 0;
-    let last: Place | undefined;
-    await readEvents(
-      source,
-      segments,
-      `where ${condition.upper.text}${place} order by t ${direction}, event_id ${direction} limit ${limit}`,
-      [...condition.upper.values, ...(from === undefined ? [] : [from.nanoseconds, from.nanoseconds, from.id])],
-      signal,
-      (placed) => {
-        rows++;
-        last = placed;
-        if (isExact || selection.selects(placed)) found.push(placed);
-      },
-    );
-    if (rows < limit || found.length >= wanted) return found;
-    from = last;
+    const rows = await firstRows(source, segments, upper, sign, from, limit, signal);
+    for await (const placed of eventsAt(source, rows, signal)) {
+      if (!selection.selects(placed)) continue;
+      found.push(placed);
+      bytes += placed.bytes;
+      // No page takes more of these.
+      if (found.length >= wanted || bytes > PAGE_BYTES) return found;
+    }
+    if (rows.length < limit) return found;
+    from = rows.at(-1);
   }
 }
 
-// Ten thousand events of the largest size are 2.5 GB; of usual size, some megabytes.
+// Of places only.
 const MOST_AT_ONCE = 10_000;

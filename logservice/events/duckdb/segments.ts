@@ -2,8 +2,9 @@ import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ColumnType } from "../../../grammar/query/sql/columns.ts";
 import { syncDirectory } from "../journal/journal.ts";
-import { removeSegment, type SegmentFacts, summaryPath } from "./build.ts";
-import { readSummary, type Summary } from "./summary.ts";
+import { readBeside, removeSegment, type SegmentFacts, summaryPath } from "./build.ts";
+import type { Summary } from "./summary.ts";
+import { filterPath } from "./text-filter.ts";
 
 /** A file of events, which never changes. */
 export interface Segment {
@@ -21,9 +22,11 @@ export interface Segment {
   /** The types of the paths that have a column, by the JSON of the path. */
   readonly columns: ReadonlyMap<string, ColumnType>;
   readonly summary: Summary;
+  /** Where not all rows are asked: ranges of their numbers, both ends included. */
+  readonly rows?: readonly (readonly [first: number, last: number])[];
 }
 
-interface Manifest {
+export interface Manifest {
   readonly version: 1;
   /** All events up to this sequence are in the segments; what the journal holds of them is there twice. */
   readonly flushed: number;
@@ -45,6 +48,8 @@ export class Segments {
   /** How many readers each file has, and those that go when the last one is done. */
   readonly #readers = new Map<string, number>();
   readonly #doomed = new Set<string>();
+  #isDeleted = false;
+  #change: Promise<void> = Promise.resolve();
 
   private constructor(directory: string, began: number) {
     this.directory = directory;
@@ -88,20 +93,45 @@ export class Segments {
     );
   }
 
-  /** Puts segments in place of others, at once and durably. `then` runs with the change, before anybody can look. */
-  async replace(
+  /**
+   * Puts segments in place of others, at once and durably, behind all changes before. `onChange` runs with the change,
+   * before anybody can look. False where the project was deleted: nothing is changed then.
+   */
+  replace(
     removed: readonly Segment[],
     added: readonly Segment[],
-    flushed = this.#flushed,
-    then = () => {},
-  ): Promise<void> {
-    const next = [...this.#segments.filter((one) => !removed.includes(one)), ...added];
-    await mkdir(this.directory, { recursive: true });
-    await this.#writeManifest(next, flushed);
-    this.#segments = next;
-    this.#flushed = flushed;
-    then();
-    for (const { path } of removed) this.#discard(path);
+    { flushed, onChange = () => {} }: { flushed?: number; onChange?: () => void } = {},
+  ): Promise<boolean> {
+    return this.#behindOthers(async () => {
+      if (this.#isDeleted) return false;
+      const next = [...this.#segments.filter((one) => !removed.includes(one)), ...added];
+      await mkdir(this.directory, { recursive: true });
+      await this.#writeManifest(next, flushed ?? this.#flushed);
+      this.#segments = next;
+      this.#flushed = flushed ?? this.#flushed;
+      onChange();
+      for (const { path } of removed) this.#discard(path);
+      return true;
+    });
+  }
+
+  /** The project is deleted: nothing is added any more. */
+  delete(): void {
+    this.#isDeleted = true;
+  }
+
+  /** Removes the folder of a deleted project; no change that was under way makes it anew. */
+  removeFolder(): Promise<void> {
+    return this.#behindOthers(() => rm(this.directory, { recursive: true, force: true, maxRetries: 5 }));
+  }
+
+  #behindOthers<Result>(change: () => Promise<Result>): Promise<Result> {
+    const done = this.#change.then(change);
+    this.#change = done.then(
+      () => {},
+      () => {},
+    );
+    return done;
   }
 
   /** The segments as they are now; their files stay until `release`. */
@@ -157,7 +187,9 @@ export class Segments {
 
   /** What a crash left between a file and its manifest. */
   async #removeOrphans(): Promise<void> {
-    const kept = new Set(this.#segments.flatMap(({ path }) => [path, summaryPath(path)].map((one) => basename(one))));
+    const kept = new Set(
+      this.#segments.flatMap(({ path }) => [path, summaryPath(path), filterPath(path)].map((one) => basename(one))),
+    );
     const names = await readdir(this.directory).catch(() => []);
     for (const name of names) {
       if (name !== MANIFEST && !kept.has(name)) await rm(join(this.directory, name), { force: true });
@@ -165,11 +197,10 @@ export class Segments {
   }
 }
 
-const MANIFEST = "manifest.json";
+export const MANIFEST = "manifest.json";
 
 /** A segment with what its summary says. */
 export async function readSegment(facts: SegmentFacts, eventBytes: number, sequence: number): Promise<Segment> {
-  const [columns = "[]", summary = ""] = (await readFile(summaryPath(facts.path), "utf8")).split("\n");
   return {
     path: facts.path,
     events: facts.events,
@@ -178,9 +209,6 @@ export async function readSegment(facts: SegmentFacts, eventBytes: number, seque
     first: BigInt(facts.first),
     last: BigInt(facts.last),
     sequence,
-    columns: new Map(
-      (JSON.parse(columns) as [string[], ColumnType][]).map(([path, type]) => [JSON.stringify(path), type]),
-    ),
-    summary: readSummary(summary),
+    ...(await readBeside(facts.path)),
   };
 }

@@ -1,5 +1,5 @@
 import { LEVELS } from "../../../grammar/query/index.ts";
-import { discoveredType, eachElement, eachField } from "../field-paths.ts";
+import { discoveredType, eachElement, eachField, MAX_DEPTH } from "../field-paths.ts";
 
 /**
  * What is known of a set of events without looking at them: enough to answer counts, histograms by minutes, statistics
@@ -33,7 +33,7 @@ export interface FieldSummary {
 export const emptySummary = (): Summary => ({ events: 0, minutes: new Map(), fields: new Map(), isCut: false });
 
 // A path that differs in each event is data; a hundred times what people make by hand.
-const MAX_FIELDS = 5000;
+export const MAX_FIELDS = 5000;
 /** Different values of a field that are counted one by one. Beyond that the events have to be asked. */
 export const MAX_VALUES = 256;
 const MAX_VALUE_LENGTH = 128;
@@ -44,13 +44,7 @@ export function addToSummary(
   severity: number,
   fields: Readonly<Record<string, unknown>>,
 ): void {
-  summary.events++;
-  let levels = summary.minutes.get(minute);
-  if (levels === undefined) {
-    levels = LEVELS.map(() => 0);
-    summary.minutes.set(minute, levels);
-  }
-  levels[severity]!++;
+  addEvent(summary, minute, severity);
   eachField(fields, (path, value) => {
     const key = JSON.stringify(path);
     let field = summary.fields.get(key);
@@ -59,23 +53,37 @@ export function addToSummary(
         summary.isCut = true;
         return;
       }
-      field = {
-        path: [...path],
-        present: 0,
-        plain: 0,
-        string: 0,
-        number: 0,
-        boolean: 0,
-        numbers: { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 },
-        values: new Map(),
-      };
+      field = emptyField([...path]);
       summary.fields.set(key, field);
     }
     addValue(field, value);
   });
 }
 
-function addValue(field: FieldSummary, value: unknown): void {
+/** Counts an event without its fields. */
+export function addEvent(summary: Summary, minute: number, severity: number): void {
+  summary.events++;
+  let levels = summary.minutes.get(minute);
+  if (levels === undefined) {
+    levels = LEVELS.map(() => 0);
+    summary.minutes.set(minute, levels);
+  }
+  levels[severity]!++;
+}
+
+export const emptyField = (path: readonly string[]): FieldSummary => ({
+  path,
+  present: 0,
+  plain: 0,
+  string: 0,
+  number: 0,
+  boolean: 0,
+  numbers: { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 },
+  values: new Map(),
+});
+
+/** Counts an event that holds the value at the field. */
+export function addValue(field: FieldSummary, value: unknown): void {
   field.present++;
   const type = discoveredType(value);
   if (type !== undefined) {
@@ -99,21 +107,87 @@ function addValue(field: FieldSummary, value: unknown): void {
   for (const one of values) countValue(field, one);
 }
 
-function addNumber({ numbers }: FieldSummary, number: number): void {
+/** Whether no event has anything at a path: not even a null, an empty object or a list that an index may look into. */
+export function isAbsent(summary: Summary, path: readonly (string | number)[]): boolean {
+  if (summary.isCut || path.length > MAX_DEPTH) return false;
+  const index = path.findIndex((key) => typeof key === "number");
+  const keys = index < 0 ? path : path.slice(0, index);
+  return !prefixesOf(summary).has(JSON.stringify(keys));
+}
+
+function prefixesOf(summary: Summary): ReadonlySet<string> {
+  const known = PREFIXES.get(summary);
+  if (known?.fields === summary.fields.size) return known.prefixes;
+  const prefixes = new Set<string>();
+  for (const { path } of summary.fields.values()) {
+    for (let length = 0; length <= path.length; length++) prefixes.add(JSON.stringify(path.slice(0, length)));
+  }
+  PREFIXES.set(summary, { fields: summary.fields.size, prefixes });
+  return prefixes;
+}
+
+/** Made once for each segment. */
+const PREFIXES = new WeakMap<Summary, { fields: number; prefixes: ReadonlySet<string> }>();
+
+export function addNumber({ numbers }: FieldSummary, number: number): void {
   numbers.count++;
   numbers.sum += number;
   if (number < numbers.min) numbers.min = number;
   if (number > numbers.max) numbers.max = number;
 }
 
-function countValue(field: FieldSummary, value: string | boolean): void {
+export function countValue(field: FieldSummary, value: string | boolean, events = 1): void {
   const { values } = field;
   if (values === undefined) return;
   const count = values.get(value);
-  if (count !== undefined) values.set(value, count + 1);
+  if (count !== undefined) values.set(value, count + events);
   else if (values.size >= MAX_VALUES || (typeof value === "string" && value.length > MAX_VALUE_LENGTH)) {
     field.values = undefined;
-  } else values.set(value, 1);
+  } else values.set(value, events);
+}
+
+/**
+ * The summary of all events together. The same as if each were added, but for the last digits of sums; where there are
+ * too many paths, other ones may be missing.
+ */
+export function mergeSummaries(summaries: readonly Summary[]): Summary {
+  const merged = emptySummary();
+  for (const { events, minutes, fields, isCut } of summaries) {
+    merged.events += events;
+    merged.isCut ||= isCut;
+    for (const [minute, levels] of minutes) {
+      const known = merged.minutes.get(minute);
+      if (known === undefined) merged.minutes.set(minute, [...levels]);
+      else for (const [level, events] of levels.entries()) known[level]! += events;
+    }
+    for (const [key, field] of fields) {
+      let known = merged.fields.get(key);
+      if (known === undefined) {
+        if (merged.fields.size >= MAX_FIELDS) {
+          merged.isCut = true;
+          continue;
+        }
+        known = emptyField(field.path);
+        merged.fields.set(key, known);
+      }
+      mergeField(known, field);
+    }
+  }
+  return merged;
+}
+
+function mergeField(known: FieldSummary, { present, plain, string, number, boolean, numbers, values }: FieldSummary) {
+  known.present += present;
+  known.plain += plain;
+  known.string += string;
+  known.number += number;
+  known.boolean += boolean;
+  known.numbers.count += numbers.count;
+  known.numbers.sum += numbers.sum;
+  known.numbers.min = Math.min(known.numbers.min, numbers.min);
+  known.numbers.max = Math.max(known.numbers.max, numbers.max);
+  if (values === undefined) known.values = undefined;
+  else for (const [value, events] of values) countValue(known, value, events);
 }
 
 /** As JSON, for the file beside a segment. */

@@ -1,9 +1,9 @@
-import type { JournalShare, SegmentFacts } from "./build.ts";
+import type { JournalShare, Merge, SegmentFacts } from "./build.ts";
 
-/** What the flusher is asked to do, one thing after the other. */
+/** What the flusher is asked to do, FLUSHER_JOBS at once. */
 export type Job =
   | { readonly kind: "flush"; readonly journalPath: string; readonly shares: readonly JournalShare[] }
-  | { readonly kind: "merge"; readonly paths: readonly string[]; readonly path: string; readonly events: number };
+  | (Merge & { readonly kind: "merge" });
 
 export type JobRequest = Job & { readonly number: number };
 

@@ -22,14 +22,13 @@ export interface FrameAndBody {
   readonly body: Buffer;
 }
 
-export function encodeBatch(batch: Omit<Frame, "bytes">, body: string): Buffer {
+export function encodeBatch(batch: Omit<Frame, "bytes">, body: Buffer): Buffer {
   const { sequence, project, lines, atMs, key, isDrop } = batch;
-  const bytes = Buffer.from(body);
-  const head = `{"b":${sequence},"p":"${project}","n":${lines},"z":${bytes.length},"at":${atMs}${
+  const head = `{"b":${sequence},"p":"${project}","n":${lines},"z":${body.length},"at":${atMs}${
     key === undefined ? "" : `,"k":${JSON.stringify(key)}`
   }${isDrop ? ',"drop":true' : ""},"c":`;
-  const sum = crc32(bytes, crc32(head));
-  return Buffer.concat([Buffer.from(`${head}${sum}}\n`), bytes]);
+  const sum = crc32(body, crc32(head));
+  return Buffer.concat([Buffer.from(`${head}${sum}}\n`), body]);
 }
 
 /**

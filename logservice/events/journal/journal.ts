@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, truncate, unlink } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { StoreError } from "../store.ts";
 import { encodeBatch, type Frame, type FrameAndBody, readFrames } from "./frame.ts";
@@ -29,9 +29,12 @@ export class Journal {
   #file: JournalFile;
   #length = 0;
   #waiting: Waiting[] = [];
+  #rotations: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
   readonly counts = { syncs: 0, batches: 0, bytes: 0, failures: 0 };
+  /** Of batches that are not durable yet. */
+  readonly waiting = { events: 0, bytes: 0 };
 
   private constructor(directory: string, file: JournalFile, handle: FileHandle) {
     this.#directory = directory;
@@ -57,34 +60,30 @@ export class Journal {
     return this.#file;
   }
 
-  get waitingBytes(): number {
-    return this.#waiting.reduce((bytes, { buffer }) => bytes + buffer.length, 0);
-  }
-
   /** `durable` is called in the order of the writes, before the promise resolves. */
-  write(frame: Omit<Frame, "bytes">, body: string, durable: () => void): Promise<void> {
+  write(frame: Omit<Frame, "bytes">, body: Buffer, durable: () => void): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(unavailable(this.#failure));
     const buffer = encodeBatch(frame, body);
+    this.#count(buffer.length, frame.lines);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ buffer, durable, resolve, reject });
+      this.#waiting.push({ buffer, events: frame.lines, durable, resolve, reject });
       this.#running ??= this.#run();
     });
   }
 
-  /** Begins a new file once everything before is durable; `then` runs with the change, before anything is written to it. */
-  async rotate(nextSequence: () => number, then: () => void): Promise<void> {
-    await this.#exclusive(async () => {
-      const next = fileOf(this.#directory, nextSequence());
-      const handle = await open(next.path, "wx");
-      await syncDirectory(this.#directory);
-      await this.#handle.close();
-      [this.#handle, this.#file, this.#length] = [handle, next, 0];
-      then();
+  /**
+   * Begins a new file behind the group that is being written, however many wait for the next one. `then` runs with the
+   * change, before anything is written to the new file.
+   */
+  rotate(nextSequence: () => number, then: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#rotations.push(() => this.#rotate(nextSequence(), then).then(resolve, reject));
+      this.#running ??= this.#run();
     });
   }
 
   async remove(file: JournalFile): Promise<void> {
-    await unlink(file.path);
+    await rm(file.path, { force: true });
     await syncDirectory(this.#directory);
   }
 
@@ -93,36 +92,59 @@ export class Journal {
     await this.#handle.close();
   }
 
-  /** Between two group commits. */
-  async #exclusive(work: () => Promise<void>): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
-    const done = work();
-    this.#running = done
-      .catch(() => {})
-      .then(() => {
-        this.#running = undefined;
-        if (this.#waiting.length > 0) this.#running = this.#run();
-      });
-    await done;
-  }
-
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, takeable(this.#waiting));
-      try {
-        await this.#commit(group.map(({ buffer }) => buffer));
-      } catch (error) {
-        this.counts.failures++;
-        await this.#undo(error as Error);
-        for (const { reject } of group) reject(unavailable(error as Error));
-        continue;
-      }
-      for (const { durable, resolve } of group) {
-        durable();
-        resolve();
-      }
+    for (;;) {
+      const rotation = this.#rotations.shift();
+      if (rotation !== undefined) await rotation();
+      else if (this.#waiting.length > 0) await this.#writeGroup(this.#waiting.splice(0, takeable(this.#waiting)));
+      else break;
     }
     this.#running = undefined;
+  }
+
+  async #rotate(begin: number, then: () => void): Promise<void> {
+    const next = fileOf(this.#directory, begin);
+    const handle = await open(next.path, "wx");
+    try {
+      await syncDirectory(this.#directory);
+    } catch (error) {
+      await handle.close();
+      await unlink(next.path);
+      throw error;
+    }
+    const before = this.#handle;
+    [this.#handle, this.#file, this.#length] = [handle, next, 0];
+    then();
+    // Everything in it is durable.
+    await before.close().catch(() => {});
+  }
+
+  async #writeGroup(group: readonly Waiting[]): Promise<void> {
+    try {
+      await this.#commit(group.map(({ buffer }) => buffer));
+    } catch (error) {
+      this.counts.failures++;
+      await this.#undo(error as Error);
+      this.#refuse(group, error as Error);
+      return;
+    }
+    for (const { buffer, events, durable, resolve } of group) {
+      this.#count(-buffer.length, -events);
+      durable();
+      resolve();
+    }
+  }
+
+  #refuse(group: readonly Waiting[], cause: Error): void {
+    for (const { buffer, events, reject } of group) {
+      this.#count(-buffer.length, -events);
+      reject(unavailable(cause));
+    }
+  }
+
+  #count(bytes: number, events: number): void {
+    this.waiting.bytes += bytes;
+    this.waiting.events += events;
   }
 
   async #commit(buffers: readonly Buffer[]): Promise<void> {
@@ -150,13 +172,14 @@ export class Journal {
       this.#failure = new Error("the journal cannot be written any more; restart the service", {
         cause: error ?? cause,
       });
-      for (const { reject } of this.#waiting.splice(0)) reject(unavailable(this.#failure));
+      this.#refuse(this.#waiting.splice(0), this.#failure);
     }
   }
 }
 
 interface Waiting {
   readonly buffer: Buffer;
+  readonly events: number;
   readonly durable: () => void;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -185,13 +208,15 @@ const unavailable = (cause: Error & { code?: string }) =>
     { cause, retryAfterMs: 5000 },
   );
 
+export const isJournalFile = (name: string) => /^\d{16}\.ndjson$/.test(name);
+
 const fileOf = (directory: string, begin: number): JournalFile => ({
   path: join(directory, `${String(begin).padStart(16, "0")}.ndjson`),
   begin,
 });
 
 async function recover(directory: string): Promise<{ recovered: RecoveredFile[]; damage: Damage }> {
-  const names = (await readdir(directory)).filter((name) => /^\d{16}\.ndjson$/.test(name)).sort();
+  const names = (await readdir(directory)).filter(isJournalFile).sort();
   const recovered: RecoveredFile[] = [];
   const quarantined: string[] = [];
   let tornBytes = 0;
@@ -222,7 +247,7 @@ async function quarantine(directory: string, name: string, batches: readonly Fra
   const kept = join(folder, `${name}.${Date.now()}`);
   const aside = `${path}.mended`;
   const handle = await open(aside, "w");
-  for (const { frame, body } of batches) await handle.write(encodeBatch(frame, body.toString()));
+  for (const { frame, body } of batches) await handle.write(encodeBatch(frame, body));
   await handle.sync();
   await handle.close();
   await writeCopy(path, kept);

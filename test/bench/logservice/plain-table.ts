@@ -1,15 +1,15 @@
 // A rival: the same events in one DuckDB table with the fields as JSON, as one would begin.
 import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
-import type { NewEvent } from "../../../logservice/events/store.ts";
+import type { BenchEvent } from "./bodies.ts";
+import type { RivalStore } from "./rivals.ts";
 
-export async function openPlainTable(path: string) {
+export async function openPlainTable(path: string): Promise<RivalStore> {
   const engine = await openDuckDb(path, { threads: "2", memory_limit: "512MB" });
   const connection = await engine.connect();
-  await connection.run("create table events (t bigint, level varchar, message varchar, fields json)");
+  await connection.run("create table if not exists events (t bigint, level varchar, message varchar, fields json)");
   return {
-    /** Milliseconds that it took. */
-    async append(events: readonly NewEvent[]): Promise<number> {
-      const began = performance.now();
+    // The end of an appender commits, so that a batch is durable as ours is.
+    async append(events: readonly BenchEvent[]) {
       const appender = await connection.createAppender("events");
       for (const { timestamp, level, message, fields } of events) {
         appender.appendBigInt(BigInt(Date.parse(timestamp)));
@@ -19,10 +19,9 @@ export async function openPlainTable(path: string) {
         appender.endRow();
       }
       appender.closeSync();
-      await connection.run("checkpoint");
-      return performance.now() - began;
     },
-    all: async (sql: string) => (await connection.runAndReadAll(sql)).getRows(),
+    settle: async () => void (await connection.run("checkpoint")),
+    all: async (sql) => (await connection.runAndReadAll(sql)).getRows(),
     close() {
       connection.closeSync();
       engine.closeSync();

@@ -10,6 +10,7 @@ import {
   printCursor,
   readCursor,
 } from "../../../logservice/events/order.ts";
+import { hasRoom } from "../../../logservice/events/page.ts";
 import { stepsOf } from "../../../logservice/events/steps.ts";
 import {
   type Event,
@@ -60,8 +61,15 @@ export function openOracle(nowMs: () => number): EventsStore {
       const after = cursor === undefined ? undefined : readCursor(cursor);
       const sorted = within(range, signal).sort((a, b) => sign * comparePlaces(a, b));
       const rest = sorted.filter((one) => after === undefined || sign * comparePlaces(one, after) > 0);
-      const page = rest.slice(0, limit);
-      const isLast = rest.length <= limit || page.length === 0;
+      const page: PlacedEvent[] = [];
+      let held = 0;
+      for (const one of rest.slice(0, limit)) {
+        const bytes = Buffer.byteLength(JSON.stringify(one.event));
+        if (!hasRoom(held, bytes)) break;
+        page.push(one);
+        held += bytes;
+      }
+      const isLast = rest.length === page.length || page.length === 0;
       return { events: page.map(({ event }) => event), cursor: isLast ? undefined : printCursor(page.at(-1)!), stats };
     },
 

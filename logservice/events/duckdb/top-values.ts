@@ -1,0 +1,142 @@
+import { LEVELS, levelOf, type Target } from "../../../grammar/query/index.ts";
+import { FALSE, type Sql, type SqlValue, sql } from "../../../grammar/query/sql/condition.ts";
+import { eachElement } from "../field-paths.ts";
+import { compareText } from "../order.ts";
+import { divide, type Select } from "./aggregate.ts";
+import { ofField, pathKey, valueAt } from "./field-values.ts";
+import type { Selection, Source } from "./source.ts";
+import type { Summary } from "./summary.ts";
+
+export interface TopValue {
+  /** A truth as `true` or `false`. */
+  readonly value: string;
+  /** Events that hold it. */
+  readonly count: number;
+  /** Their share of the events that hold any. */
+  readonly percent: number;
+}
+
+/**
+ * The most frequent values of a field, then by their UTF-8 bytes. They are counted and cut by the engine: the different
+ * values of all segments may be more than memory has room for.
+ */
+export async function topValues(
+  source: Source,
+  selection: Selection,
+  field: Target,
+  type: "string" | "boolean",
+  limit: number,
+  signal: AbortSignal,
+): Promise<TopValue[]> {
+  const known: Known = { counts: new Map(), holding: 0 };
+  const isLevel = field.at === "entry" && field.name === "level";
+  if (field.at === "entry" && type === "boolean") return [];
+  const key = pathKey(field);
+  const statements = await divide(
+    source,
+    selection,
+    {
+      summary: (summary) => (isLevel ? addLevels(known, summary) : addField(known, summary, key, type)),
+      sql: (segment) =>
+        isLevel
+          ? grouped(LEVEL_NAME, [], FALSE)
+          : ofField(field, segment, type, (value, list) => grouped(value.text, value.values, list)),
+      event: ({ event }) => {
+        const here = new Set<string>();
+        eachElement(valueAt(event, field), (element) => {
+          if (typeof element === type) here.add(isLevel ? levelOf(element as string)! : String(element));
+        });
+        for (const value of here) add(known, value, 1);
+        if (here.size > 0) known.holding++;
+      },
+    },
+    signal,
+  );
+  if (statements.length === 0 && known.counts.size <= MOST_SORTED) return sorted(known, limit);
+  return cutByEngine(source, statements, known, limit, signal);
+}
+
+// Sorting more in the service would stop it for longer than a few milliseconds.
+const MOST_SORTED = 5000;
+
+/** Counts that need no engine. */
+interface Known {
+  readonly counts: Map<string, number>;
+  holding: number;
+}
+
+function add({ counts }: Known, value: string, events: number): void {
+  counts.set(value, (counts.get(value) ?? 0) + events);
+}
+
+function addLevels(known: Known, { minutes, events }: Summary): true {
+  for (const levels of minutes.values()) {
+    levels.forEach((events, level) => {
+      if (events > 0) add(known, LEVELS[level]!, events);
+    });
+  }
+  known.holding += events;
+  return true;
+}
+
+function addField(known: Known, summary: Summary, key: string | undefined, type: "string" | "boolean"): boolean {
+  if (summary.isCut || key === undefined) return false;
+  const field = summary.fields.get(key);
+  if (field === undefined || field[type] === 0) return true;
+  if (field.values === undefined) return false;
+  for (const [value, events] of field.values) if (typeof value === type) add(known, String(value), events);
+  known.holding += field[type];
+  return true;
+}
+
+const grouped = (value: string, before: readonly SqlValue[], except: Sql) => ({
+  text: `value::varchar as value, count(*) as n from (select ${value} as value %) where value is not null group by value`,
+  before,
+  except,
+});
+
+const LEVEL_NAME = `['${LEVELS.join("', '")}'][severity + 1]`;
+
+function sorted({ counts, holding }: Known, limit: number): TopValue[] {
+  return [...counts]
+    .sort(([a, m], [b, n]) => n - m || compareText(a, b))
+    .slice(0, limit)
+    .map(([value, count]) => ({ value, count, percent: count / holding }));
+}
+
+/** Joins the known counts, as one bound text of JSON, with what the statements count. DuckDB orders texts by bytes. */
+async function cutByEngine(
+  source: Source,
+  statements: readonly Select[],
+  { counts, holding }: Known,
+  limit: number,
+  signal: AbortSignal,
+): Promise<TopValue[]> {
+  const parts = [...statements];
+  let bound = 0;
+  if (counts.size > 0) {
+    parts.push(sql(KNOWN_COUNTS, JSON.stringify({ value: [...counts.keys()], n: [...counts.values()] })));
+    for (const events of counts.values()) bound += events;
+  }
+  const [only] = parts;
+  const joined =
+    parts.length === 1
+      ? only!.text
+      : `select value, sum(n) as n from (${parts.map(({ text }) => `(${text})`).join(" union all ")}) group by value`;
+  const found: { value: string; count: number; all: number }[] = [];
+  await source.readers.run(
+    `select value, n::double, (sum(n) over ())::double from (${joined}) order by n desc, value limit ${limit}`,
+    parts.flatMap(({ values }) => values),
+    signal,
+    ([values, totals, alls]) => {
+      values!.forEach((value, i) => {
+        found.push({ value: value as string, count: totals![i] as number, all: alls![i] as number });
+      });
+    },
+  );
+  // An event that holds several of the known values was counted for each of them.
+  return found.map(({ value, count, all }) => ({ value, count, percent: count / (all - bound + holding) }));
+}
+
+const KNOWN_COUNTS = `select unnest(known.value) as value, unnest(known.n) as n
+  from (select from_json(?, '{"value":["VARCHAR"],"n":["UBIGINT"]}') as known)`;

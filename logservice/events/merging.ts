@@ -1,0 +1,129 @@
+import type { Contents } from "./contents.ts";
+import { removeSegment } from "./duckdb/build.ts";
+import { inOrder, MAX_MERGED_BYTES, MAX_MERGED_EVENTS, mergeable } from "./duckdb/compaction.ts";
+import type { Flusher } from "./duckdb/flusher.ts";
+import { readSegment, type Segment, type Segments } from "./duckdb/segments.ts";
+import type { Settings } from "./settings.ts";
+
+/**
+ * Makes large segments of small ones, and deletes those that are too old: one thing at a time, beside the flushes. Merges
+ * wait until there is nothing to flush, but not for ever: a project of many segments is slow to ask.
+ */
+export class Merging {
+  readonly #settings: Settings;
+  readonly #contents: Contents;
+  readonly #flusher: Flusher;
+  readonly #retention = new Map<string, number>();
+  #queue: Promise<void> = Promise.resolve();
+  #isAsked = false;
+  #isClosed = false;
+  #nextMergeMs = 0;
+  readonly counts = { merges: 0, failures: 0, expired: 0 };
+
+  constructor(settings: Settings, contents: Contents, flusher: Flusher) {
+    this.#settings = settings;
+    this.#contents = contents;
+    this.#flusher = flusher;
+  }
+
+  setRetention(project: string, days: number): void {
+    if (days > 0) this.#retention.set(project, days);
+    else this.#retention.delete(project);
+  }
+
+  /** Resolves when nothing is left to merge or to delete. */
+  compact(): Promise<void> {
+    return this.#behindOthers(async () => {
+      await this.#expire();
+      while (await this.#mergeOne(() => true));
+    });
+  }
+
+  /** Something was flushed: looks for what is to be done now. */
+  consider(): void {
+    if (this.#isAsked || this.#isClosed) return;
+    this.#isAsked = true;
+    void this.#behindOthers(async () => {
+      this.#isAsked = false;
+      await this.#expire();
+      if (performance.now() < this.#nextMergeMs) return;
+      const isDue = ({ all }: Segments) => this.#contents.ended.length === 0 || all.length > MANY_SEGMENTS;
+      if (await this.#mergeOne(isDue)) this.consider();
+    }).catch((error: unknown) => {
+      if (this.#isClosed) return;
+      this.#nextMergeMs = performance.now() + RETRY_MS;
+      this.counts.failures++;
+      this.#settings.log("error", "segments could not be merged; they stay as they are", { error: String(error) });
+    });
+  }
+
+  /** Nothing is begun any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Resolves when nothing is under way. */
+  settled(): Promise<void> {
+    return this.#queue;
+  }
+
+  async #expire(): Promise<void> {
+    for (const [project, days] of this.#retention) {
+      const segments = this.#contents.projects.get(project);
+      if (segments === undefined) continue;
+      const oldest = BigInt(Math.floor(this.#settings.nowMs() - days * DAY_MS)) * 1_000_000n;
+      const expired = segments.all.filter(({ last }) => last < oldest);
+      if (expired.length > 0 && (await segments.replace(expired, []))) this.counts.expired += expired.length;
+    }
+  }
+
+  /** Merges one run of small neighbours; false where there is none. */
+  async #mergeOne(isDue: (segments: Segments) => boolean): Promise<boolean> {
+    for (const segments of this.#contents.projects.values()) {
+      if (this.#isClosed || !isDue(segments)) continue;
+      const run = mergeable(segments.all, MAX_MERGED_EVENTS, MAX_MERGED_BYTES);
+      if (run === undefined) continue;
+      await this.#merge(segments, run);
+      return true;
+    }
+    return false;
+  }
+
+  async #merge(segments: Segments, run: readonly Segment[]): Promise<void> {
+    const total = (of: (segment: Segment) => number) => run.reduce((sum, segment) => sum + of(segment), 0);
+    const sequence = Math.max(...run.map((one) => one.sequence));
+    const path = segments.newPath(sequence);
+    const { parts, isSorted } = inOrder(run);
+    try {
+      const [facts] = await this.#flusher.run({
+        kind: "merge",
+        paths: parts.map((one) => one.path),
+        path,
+        events: total(({ events }) => events),
+        isSorted,
+      });
+      const merged = await readSegment(
+        facts!,
+        total(({ eventBytes }) => eventBytes),
+        sequence,
+      );
+      if (await segments.replace(run, [merged])) this.counts.merges++;
+    } catch (error) {
+      if (this.#isClosed) throw error;
+      await removeSegment(path);
+      if (![...this.#contents.projects.values()].includes(segments)) return; // Deleted meanwhile.
+      throw error;
+    }
+  }
+
+  #behindOthers(work: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(() => (this.#isClosed ? undefined : work()));
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+}
+
+/** Newest-first searches open few of them either way; everything else asks them all. */
+const MANY_SEGMENTS = 30;
+const RETRY_MS = 60_000;
+const DAY_MS = 24 * 3_600_000;

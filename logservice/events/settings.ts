@@ -1,0 +1,38 @@
+import { SQL_LIMITS, type SqlLimits } from "./sql/run-sql.ts";
+
+export interface EventsStoreOptions {
+  /** Made where it is missing. One process at a time. */
+  readonly directory: string;
+  readonly nowMs?: () => number;
+  /** A line about what went wrong by itself: a torn tail, a failed flush. */
+  readonly log?: (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
+  /** Events in a journal file, and bytes of them, before it is made into segments. */
+  readonly flushEvents?: number;
+  readonly flushBytes?: number;
+  /** Free bytes of the disk below which nothing is accepted: what a flush and a merge need at least. */
+  readonly reserveBytes?: number;
+  /** Events that wait to be flushed, and bytes of them, before new ones have to wait. */
+  readonly maxWaitingEvents?: number;
+  readonly maxWaitingBytes?: number;
+  /** How long they wait before they are refused. */
+  readonly waitForRoomMs?: number;
+  readonly sqlLimits?: SqlLimits;
+}
+
+export type Settings = Required<EventsStoreOptions>;
+
+export const settingsOf = (options: EventsStoreOptions): Settings => ({
+  nowMs: Date.now,
+  log: () => {},
+  // A segment of so many is made in a second or two.
+  flushEvents: 100_000,
+  flushBytes: 64 * 1024 * 1024,
+  reserveBytes: 256 * 1024 * 1024,
+  // Three files behind, two of which are being flushed: what waits is in memory.
+  maxWaitingEvents: 300_000,
+  maxWaitingBytes: 224 * 1024 * 1024,
+  // Several public clients never try again; longer than a flush takes, shorter than any of them waits.
+  waitForRoomMs: 3000,
+  sqlLimits: SQL_LIMITS,
+  ...options,
+});

@@ -1,0 +1,237 @@
+import { isUtf8 } from "node:buffer";
+import { LEVEL_SPELLINGS, LEVELS } from "../../grammar/query/index.ts";
+import { type EncodedEvent, encodeEvent, encodePieces } from "../events/encoded.ts";
+import { type Instant, LONGEST_EXACT, readInstant } from "../events/instant.ts";
+import { parseJson } from "../http/json.ts";
+import { LIMITS } from "../limits.ts";
+import { RpcError } from "./error.ts";
+import { MAX_ID_LENGTH, readEvent } from "./read-events.ts";
+import { isZeroTime } from "./read-input.ts";
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  JsonScan,
+  NONE,
+  NULL,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from "./scan-json.ts";
+
+export interface ScannedBatch {
+  readonly project: string;
+  readonly events: readonly EncodedEvent[];
+}
+
+/**
+ * Reads a body of `add_events` without making values of it: what an event is made of is copied from the body as it
+ * stands there. Gives what `readInput` and `readEvents` would, or undefined where the body is unusual as a whole or
+ * anything is wrong: those then say what.
+ */
+export function scanEvents(body: Buffer, nowMs: number): ScannedBatch | undefined {
+  return isUtf8(body) ? new EventsScan(body, new Date(nowMs).toISOString()).batch() : undefined;
+}
+
+class EventsScan {
+  readonly #json: JsonScan;
+  readonly #bytes: Buffer;
+  /** Pieces of it are cheap. */
+  readonly #text: string;
+  readonly #now: string;
+  readonly #nowInstant: Instant;
+  /** Behind what was read last. */
+  #at = 0;
+
+  constructor(body: Buffer, now: string) {
+    this.#json = new JsonScan(body);
+    this.#bytes = body;
+    this.#text = body.toString("latin1");
+    this.#now = now;
+    this.#nowInstant = readInstant(now)!;
+  }
+
+  batch(): ScannedBatch | undefined {
+    const json = this.#json;
+    let project: string | undefined;
+    let events: EncodedEvent[] | undefined;
+    let at = json.space(0);
+    if (this.#bytes[at] !== OPEN_BRACE) return undefined;
+    do {
+      at = json.space(at + 1);
+      const end = json.plainText(at);
+      if (end === NONE) return undefined;
+      const key = this.#text.slice(at + 1, end - 1);
+      at = json.space(end);
+      if (this.#bytes[at] !== COLON) return undefined;
+      at = json.space(at + 1);
+      if (key === "project_id" && project === undefined) {
+        const end = json.plainText(at);
+        if (end === NONE) return undefined;
+        project = this.#bytes.toString("latin1", at + 1, end - 1);
+        at = end;
+      } else if (key === "events" && events === undefined) {
+        events = this.#events(at);
+        at = this.#at;
+      } else return undefined;
+      at = json.space(at);
+    } while (this.#bytes[at] === COMMA);
+    if (this.#bytes[at] !== CLOSE_BRACE || json.space(at + 1) !== this.#bytes.length) return undefined;
+    if (project === undefined || !PROJECT.test(project) || events === undefined) return undefined;
+    return { project, events };
+  }
+
+  #events(from: number): EncodedEvent[] | undefined {
+    const json = this.#json;
+    const events: EncodedEvent[] = [];
+    let at = from;
+    if (this.#bytes[at] !== OPEN_BRACKET) return undefined;
+    do {
+      at = json.space(at + 1);
+      const event = this.#event(at) ?? this.#unusual(at);
+      if (event === undefined || events.length === LIMITS.eventsPerBatch) return undefined;
+      events.push(event);
+      at = json.space(this.#at);
+    } while (this.#bytes[at] === COMMA);
+    if (this.#bytes[at] !== CLOSE_BRACKET) return undefined;
+    this.#at = at + 1;
+    return events;
+  }
+
+  /** An event of texts that need no look inside and of canonical fields; `#at` is then behind it. */
+  #event(from: number): EncodedEvent | undefined {
+    const json = this.#json;
+    const bytes = this.#bytes;
+    const text = this.#text;
+    let id: string | undefined;
+    let idJson = "";
+    let timestamp = this.#now;
+    let instant: Instant | undefined = this.#nowInstant;
+    let level: string | undefined;
+    let messageJson = "";
+    let fieldsJson = "{}";
+    let seen = 0;
+    let at = from;
+    if (bytes[at] !== OPEN_BRACE) return undefined;
+    do {
+      at = json.space(at + 1);
+      const member = MEMBERS[bytes[at + 1]!];
+      if (member === undefined || (seen & member.bit) !== 0) return undefined;
+      seen |= member.bit;
+      at = json.literal(at, member.key);
+      if (at === NONE) return undefined;
+      at = json.space(at);
+      if (bytes[at] !== COLON) return undefined;
+      const begin = json.space(at + 1);
+      at = this.#memberEnd(member, begin);
+      if (at === NONE) return undefined;
+      const isAbsent = bytes[begin] === NULL[0] || (bytes[begin] === QUOTE && at === begin + 2);
+      switch (member.name) {
+        case "id":
+          if (isAbsent) break;
+          if (at - begin - 2 > MAX_ID_LENGTH) return undefined;
+          // A piece of the text would keep all of it for as long as the id is remembered.
+          id = bytes.toString("utf8", begin + 1, at - 1);
+          idJson = text.slice(begin, at);
+          break;
+        case "timestamp":
+          if (isAbsent) break;
+          if (at - begin - 2 > LONGEST_EXACT) return undefined;
+          timestamp = bytes.toString("latin1", begin + 1, at - 1);
+          if (timestamp.startsWith("0001-") && isZeroTime(timestamp)) timestamp = this.#now;
+          else instant = readInstant(timestamp);
+          if (instant === undefined) return undefined;
+          break;
+        case "level":
+          level = SPELLINGS.get(text.slice(begin + 1, at - 1));
+          break;
+        case "message":
+          if (isAbsent || at - begin - 2 > LIMITS.messageBytes) return undefined;
+          messageJson = text.slice(begin, at);
+          break;
+        case "fields":
+          if (bytes[begin] === OPEN_BRACE) fieldsJson = withoutGaps(text, begin, at, json.gaps);
+      }
+      at = json.space(at);
+    } while (bytes[at] === COMMA);
+    if (bytes[at] !== CLOSE_BRACE || level === undefined || messageJson === "") return undefined;
+    // Counted with its quotes and escapes the event is a little larger than it is.
+    if (fieldsJson.length + messageJson.length + idJson.length > LIMITS.eventBytes) return undefined;
+    this.#at = at + 1;
+    return encodePieces({ id, idJson, timestamp, instant, level, messageJson, fieldsJson });
+  }
+
+  #memberEnd({ name }: Member, at: number): number {
+    const json = this.#json;
+    if (this.#bytes[at] === NULL[0]) return json.literal(at, NULL);
+    if (name === "fields") return json.fields(at);
+    return name === "message" ? json.text(at) : json.plainText(at);
+  }
+
+  /** An object that has to be parsed: its escapes or numbers are written otherwise, or it is no event. */
+  #unusual(from: number): EncodedEvent | undefined {
+    const end = this.#objectEnd(from);
+    if (end === NONE) return undefined;
+    this.#at = end;
+    try {
+      return encodeEvent(readEvent(parseJson(this.#bytes.toString("utf8", from, end)), "", this.#now));
+    } catch (error) {
+      if (error instanceof RpcError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Behind the bracket that closes the one at `at`, if this is JSON: the parser will say. */
+  #objectEnd(at: number): number {
+    const bytes = this.#bytes;
+    if (bytes[at] !== OPEN_BRACE) return NONE;
+    let depth = 0;
+    for (let to = at; to < bytes.length; to++) {
+      const code = bytes[to];
+      if (code === QUOTE) {
+        for (to++; bytes[to] !== QUOTE; to++) {
+          if (to >= bytes.length) return NONE;
+          if (bytes[to] === BACKSLASH) to++;
+        }
+      } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+      else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return to + 1;
+    }
+    return NONE;
+  }
+}
+
+/** What names a folder and needs no escape; other names are for the schema to judge. */
+const PROJECT = /^[A-Za-z0-9_-]{1,64}$/;
+
+interface Member {
+  readonly name: "id" | "timestamp" | "level" | "message" | "fields";
+  readonly key: Uint8Array;
+  readonly bit: number;
+}
+
+/** The members of an event by the first byte of their names, which all differ. */
+const MEMBERS: readonly (Member | undefined)[] = (() => {
+  const members: (Member | undefined)[] = Array.from({ length: 256 }, () => undefined);
+  for (const [i, name] of (["id", "timestamp", "level", "message", "fields"] as const).entries()) {
+    members[name.charCodeAt(0)] = { name, key: Buffer.from(`"${name}"`), bit: 1 << i };
+  }
+  return members;
+})();
+
+/** Each spelling as a text of its own rather than a piece of a body. */
+const SPELLINGS: ReadonlyMap<string, string> = new Map(
+  LEVELS.flatMap((level) => LEVEL_SPELLINGS[level].map((spelling) => [spelling, spelling] as const)),
+);
+
+function withoutGaps(text: string, begin: number, end: number, gaps: readonly number[]): string {
+  if (gaps.length === 0) return text.slice(begin, end);
+  let result = "";
+  let from = begin;
+  for (let i = 0; i < gaps.length; i += 2) {
+    result += text.slice(from, gaps[i]);
+    from = gaps[i + 1]!;
+  }
+  return result + text.slice(from, end);
+}

@@ -1,0 +1,226 @@
+import { LIMITS } from "../limits.ts";
+
+/**
+ * Finds the ends of JSON values in bytes of valid UTF-8, as long as they are just as JSON.parse and JSON.stringify would
+ * give them back, but for white space between tokens. Positions are indexes; NONE stands for "this has to be parsed":
+ * other escapes, numbers written otherwise or beyond float64, keys twice or that sort themselves, what is no JSON, and
+ * what exceeds the limits of an event's fields.
+ */
+export class JsonScan {
+  readonly bytes: Buffer;
+  /** White space within the last value of `fields`: where each piece begins and ends. */
+  readonly gaps: number[] = [];
+  #keys = 0;
+  /** Of the keys of the objects that are open, the inner ones last. */
+  readonly #hashes = new Int32Array(LIMITS.fieldsPerEvent);
+  #hashCount = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  /** Behind the white space. */
+  space(at: number): number {
+    let to = at;
+    for (;;) {
+      const code = this.bytes[to]!;
+      if (code !== 0x20 && code !== LF && code !== TAB && code !== CR) return to;
+      to++;
+    }
+  }
+
+  /** Behind the text whose quote is at `at`. */
+  text(at: number): number {
+    const { bytes } = this;
+    if (bytes[at] !== QUOTE) return NONE;
+    for (let to = at + 1; ; ) {
+      const code = bytes[to]!;
+      if (code === QUOTE) return to + 1;
+      if (code === BACKSLASH) {
+        to = this.#escape(to + 1);
+        if (to === NONE) return NONE;
+      } else if (code >= 0x20) to++;
+      else return NONE;
+    }
+  }
+
+  /** Behind a text without any escape. */
+  plainText(at: number): number {
+    const { bytes } = this;
+    if (bytes[at] !== QUOTE) return NONE;
+    for (let to = at + 1; ; to++) {
+      const code = bytes[to]!;
+      if (code === QUOTE) return to + 1;
+      if (!(code >= 0x20) || code === BACKSLASH) return NONE;
+    }
+  }
+
+  /** Behind the object at `at`, an event's fields. */
+  fields(at: number): number {
+    if (this.bytes[at] !== OPEN_BRACE) return NONE;
+    this.gaps.length = 0;
+    this.#keys = 0;
+    this.#hashCount = 0;
+    return this.#object(at + 1, 1);
+  }
+
+  #object(at: number, depth: number): number {
+    if (depth > LIMITS.fieldsDepth) return NONE;
+    const { bytes } = this;
+    const firstHash = this.#hashCount;
+    let to = this.#gap(at);
+    if (bytes[to] === CLOSE_BRACE) return to + 1;
+    for (;;) {
+      to = this.#key(to, firstHash);
+      if (to === NONE) return NONE;
+      to = this.#gap(to);
+      if (bytes[to] !== COLON) return NONE;
+      to = this.#value(this.#gap(to + 1), depth);
+      if (to === NONE) return NONE;
+      to = this.#gap(to);
+      const code = bytes[to];
+      to++;
+      if (code === CLOSE_BRACE) break;
+      if (code !== COMMA) return NONE;
+      to = this.#gap(to);
+    }
+    this.#hashCount = firstHash;
+    return to;
+  }
+
+  #list(at: number, depth: number): number {
+    if (depth > LIMITS.fieldsDepth) return NONE;
+    const { bytes } = this;
+    let to = this.#gap(at);
+    if (bytes[to] === CLOSE_BRACKET) return to + 1;
+    for (;;) {
+      to = this.#value(to, depth);
+      if (to === NONE) return NONE;
+      to = this.#gap(to);
+      const code = bytes[to];
+      to++;
+      if (code === CLOSE_BRACKET) return to;
+      if (code !== COMMA) return NONE;
+      to = this.#gap(to);
+    }
+  }
+
+  #value(at: number, depth: number): number {
+    const code = this.bytes[at]!;
+    if (code === QUOTE) return this.text(at);
+    if (code === MINUS || (code >= ZERO && code <= NINE)) return this.#number(at);
+    if (code === OPEN_BRACE) return this.#object(at + 1, depth + 1);
+    if (code === OPEN_BRACKET) return this.#list(at + 1, depth + 1);
+    if (code === TRUE[0]) return this.literal(at, TRUE);
+    if (code === FALSE[0]) return this.literal(at, FALSE);
+    return this.literal(at, NULL);
+  }
+
+  /** Behind the literal at `at`. */
+  literal(at: number, literal: Uint8Array): number {
+    for (let i = 0; i < literal.length; i++) if (this.bytes[at + i] !== literal[i]) return NONE;
+    return at + literal.length;
+  }
+
+  /** Behind a key that no other key of its object equals: those with the hash of another have to be parsed. */
+  #key(at: number, firstHash: number): number {
+    const { bytes } = this;
+    if (bytes[at] !== QUOTE || ++this.#keys > LIMITS.fieldsPerEvent) return NONE;
+    let to = at + 1;
+    const first = bytes[to]!;
+    // JSON.parse puts whole numbers before all other keys.
+    if (first >= ZERO && first <= NINE) return NONE;
+    let hash = 0;
+    for (; ; to++) {
+      const code = bytes[to]!;
+      if (code === QUOTE) break;
+      if (!(code >= 0x20) || code === BACKSLASH) return NONE;
+      hash = (Math.imul(hash, 31) + code) | 0;
+    }
+    const hashes = this.#hashes;
+    const count = this.#hashCount;
+    for (let i = firstHash; i < count; i++) if (hashes[i] === hash) return NONE;
+    hashes[count] = hash;
+    this.#hashCount = count + 1;
+    return to + 1;
+  }
+
+  /** Behind a number that is printed as it stands there. An exponent is left over, and no value ends before one. */
+  #number(at: number): number {
+    const { bytes } = this;
+    const isNegative = bytes[at] === MINUS;
+    const begin = isNegative ? at + 1 : at;
+    const whole = this.#digits(begin) - begin;
+    const isZero = bytes[begin] === ZERO;
+    if (whole === 0 || (isZero && whole > 1)) return NONE;
+    let to = begin + whole;
+    if (bytes[to] !== POINT) {
+      return whole <= EXACT_DIGITS && !(isZero && isNegative) ? to : NONE;
+    }
+    const fractionAt = to + 1;
+    to = this.#digits(fractionAt);
+    if (to === fractionAt) return NONE;
+    const digits = whole + to - fractionAt;
+    const isSmall = isZero && bytes[fractionAt] === ZERO;
+    if (digits <= EXACT_DIGITS && bytes[to - 1] !== ZERO && !isSmall) return to;
+    const text = bytes.toString("latin1", at, to);
+    return String(Number(text)) === text ? to : NONE;
+  }
+
+  #digits(at: number): number {
+    let to = at;
+    for (;;) {
+      const code = this.bytes[to]!;
+      if (!(code >= ZERO && code <= NINE)) return to;
+      to++;
+    }
+  }
+
+  /** Behind the escape whose backslash is before `at`, where JSON.stringify writes it so. */
+  #escape(at: number): number {
+    const code = this.bytes[at]!;
+    if (SHORT_ESCAPES[code] === 1) return at + 1;
+    if (code !== 0x75) return NONE;
+    return CONTROL_ESCAPES.has(this.bytes.toString("latin1", at + 1, at + 5)) ? at + 5 : NONE;
+  }
+
+  #gap(at: number): number {
+    if (!(this.bytes[at]! <= 0x20)) return at;
+    const to = this.space(at);
+    if (to > at) this.gaps.push(at, to);
+    return to;
+  }
+}
+
+export const NONE = -1;
+/** So many digits come back from float64 as they went in. */
+const EXACT_DIGITS = 15;
+
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const BACKSLASH = 0x5c;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+const TRUE = Buffer.from("true");
+const FALSE = Buffer.from("false");
+export const NULL = Buffer.from("null");
+
+/** 1 for each byte that may follow a backslash. */
+const SHORT_ESCAPES = new Uint8Array(256);
+for (const code of Buffer.from('"\\bfnrt')) SHORT_ESCAPES[code] = 1;
+/** What has no short escape, in the digits that JSON.stringify writes. */
+const CONTROL_ESCAPES: ReadonlySet<string> = new Set(
+  Array.from({ length: 0x20 }, (_, code) => JSON.stringify(String.fromCharCode(code)))
+    .filter((text) => text.startsWith('"\\u'))
+    .map((text) => text.slice(3, -1)),
+);

@@ -1,0 +1,380 @@
+// What the events store does by itself: ends the journal's file, makes segments, merges them, and slows clients down. Faults
+// are made by what lies in the folder, and by the end of processes.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { openDuckDb, quoted } from "../logservice/events/duckdb/duckdb.ts";
+import { Flusher } from "../logservice/events/duckdb/flusher.ts";
+import { type Segment, Segments } from "../logservice/events/duckdb/segments.ts";
+import { emptySummary } from "../logservice/events/duckdb/summary.ts";
+import { Journal } from "../logservice/events/journal/journal.ts";
+import { type EventsStoreOptions, openEventsStore } from "../logservice/events/open.ts";
+import { type EventsStore, type NewEvent, StoreError } from "../logservice/events/store.ts";
+
+// Segments are made by processes of their own, which take a while to start on a busy machine.
+t.setTimeout(120_000);
+
+const never = new AbortController().signal;
+const everything = (project = "app") => ({ project, startMs: 0, stopMs: 4e12, query: undefined });
+const events = (from: number, count: number, pad = ""): NewEvent[] =>
+  Array.from({ length: count }, (_, i) => ({
+    timestamp: new Date(1714557600000 + from + i).toISOString(),
+    level: "info",
+    message: `number ${from + i}`,
+    fields: { i: from + i, pad },
+  }));
+const messages = async (store: EventsStore, project = "app") => {
+  const { events } = await store.search(everything(project), { limit: 10_000, order: "ascending" }, never);
+  return events.map(({ message }) => message);
+};
+const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => `number ${from + i}`);
+
+function folder(t: { teardown(done: () => void): void }): string {
+  const directory = mkdtempSync(join(tmpdir(), "events-flush-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+const opened = (directory: string, options: Partial<EventsStoreOptions> = {}) =>
+  openEventsStore({ directory, reserveBytes: 0, ...options });
+const journals = (directory: string) =>
+  readdirSync(join(directory, "journal")).filter((name) => name.endsWith(".ndjson"));
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+t.test("keys of batches are known after a flush and a start", async (t) => {
+  const directory = folder(t);
+  const first = await opened(directory);
+  await first.append("app", events(0, 2), { idempotencyKey: "key" });
+  await first.flush();
+  await first.close();
+  const second = await opened(directory);
+  await second.append("app", events(0, 2), { idempotencyKey: "key" });
+  t.strictSame(await messages(second), numbers(0, 2));
+  await second.close();
+});
+
+t.test("keys of a deleted project are forgotten with it, in the journal and behind it", async (t) => {
+  for (const isFlushed of [false, true]) {
+    const directory = folder(t);
+    const first = await opened(directory);
+    await first.append("app", events(0, 2), { idempotencyKey: "key" });
+    await first.append("other", events(0, 2), { idempotencyKey: "key" });
+    if (isFlushed) await first.flush();
+    await first.drop("app");
+    await first.append("other", events(2, 1));
+    await first.flush();
+    await first.close();
+    const second = await opened(directory);
+    await second.append("app", events(5, 2), { idempotencyKey: "key" });
+    await second.append("other", events(0, 2), { idempotencyKey: "key" });
+    t.strictSame(await messages(second), numbers(5, 2));
+    t.strictSame(await messages(second, "other"), numbers(0, 3));
+    await second.close();
+  }
+});
+
+t.test("what is accepted behind a deletion is remembered, though it was looked at before", async (t) => {
+  const store = await opened(folder(t));
+  await store.append("app", events(0, 1));
+  const withIds = events(1, 2).map((event, i) => ({ ...event, id: `id ${i}` }));
+  const [, ...appended] = [
+    store.drop("app"),
+    store.append("app", withIds),
+    store.append("app", events(3, 1), { idempotencyKey: "key" }),
+  ];
+  await Promise.all(appended);
+  await store.append("app", withIds);
+  await store.append("app", events(3, 1), { idempotencyKey: "key" });
+  t.strictSame(await messages(store), numbers(1, 3));
+  await store.close();
+});
+
+t.test("a journal file that does not become segments keeps later ones back, and is tried again", async (t) => {
+  const directory = folder(t);
+  const logged: string[] = [];
+  const log: EventsStoreOptions["log"] = (level, message) => void logged.push(`${level}: ${message}`);
+  const first = await opened(directory, { log });
+  // Files where the folder of a project will be made.
+  const stones = Array.from({ length: 40 }, (_, began) => join(directory, "projects", `blocked~${began}`));
+  for (const path of stones) writeFileSync(path, "");
+  await first.append("blocked", events(0, 3));
+  await first.append("app", events(0, 3));
+  t.ok(await failure(first.flush()));
+  await first.append("app", events(3, 3));
+  t.ok(await failure(first.flush()));
+  t.match(logged[0], "error: events could not be made into segments; they stay in the journal");
+  t.strictSame(await messages(first), numbers(0, 6), "they are answered from memory");
+  await first.close();
+  for (const path of stones) rmSync(path);
+  const second = await opened(directory);
+  t.strictSame(await messages(second), numbers(0, 6));
+  t.strictSame(await messages(second, "blocked"), numbers(0, 3));
+  await until(() => second.metrics().flushes_total === 2);
+  t.strictSame(await messages(second), numbers(0, 6));
+  await second.close();
+  const third = await opened(directory);
+  t.strictSame(await messages(third), numbers(0, 6));
+  await third.close();
+});
+
+t.test("what failed is done without being asked for again", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory, { flushEvents: 3 });
+  renameSync(join(directory, "projects"), join(directory, "away"));
+  writeFileSync(join(directory, "projects"), "");
+  await store.append("app", events(0, 3));
+  await until(() => store.metrics().flush_failures_total! > 0);
+  rmSync(join(directory, "projects"));
+  renameSync(join(directory, "away"), join(directory, "projects"));
+  await until(() => store.metrics().flushes_total === 1);
+  t.strictSame(await messages(store), numbers(0, 3));
+  await store.close();
+});
+
+t.test("changes of a project's segments come one after the other, and none behind its deletion", async (t) => {
+  const directory = join(folder(t), "app~1");
+  const segments = Segments.empty(directory, 1);
+  const segment = (sequence: number): Segment => ({
+    path: segments.newPath(sequence),
+    events: 1,
+    bytes: 1,
+    eventBytes: 1,
+    first: 0n,
+    last: 0n,
+    sequence,
+    columns: new Map(),
+    summary: emptySummary(),
+  });
+  const [a, b, c] = [segment(1), segment(2), segment(3)];
+  await Promise.all([segments.replace([], [a], { flushed: 1 }), segments.replace([], [b], { flushed: 2 })]);
+  await Promise.all([segments.replace([a], [c]), segments.replace([], [segment(4)], { flushed: 4 })]);
+  t.strictSame(
+    segments.all.map(({ sequence }) => sequence),
+    [2, 3, 4],
+  );
+  t.match(JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")), {
+    flushed: 4,
+    segments: [{ sequence: 2 }, { sequence: 3 }, { sequence: 4 }],
+  });
+  const late = segments.replace([], [segment(5)]);
+  segments.delete();
+  await segments.removeFolder();
+  await late;
+  t.equal(await segments.replace([], [segment(6)]), false);
+  t.notOk(existsSync(directory));
+});
+
+t.test("the journal's file is ended between two writes, however many wait", async (t) => {
+  const directory = folder(t);
+  const { journal } = await Journal.open(directory, () => 1);
+  const files: number[] = [];
+  let sequence = 1;
+  // Each write is followed by the next before it has ended, so that one always waits.
+  const write = (): Promise<void> => {
+    const frame = { sequence: sequence++, project: "app", lines: 1, atMs: 0, key: undefined, isDrop: false };
+    return journal.write(frame, Buffer.from("{}\n"), () => {
+      files.push(journal.current.begin);
+      if (sequence < 200) void write();
+    });
+  };
+  await write();
+  await journal.rotate(
+    () => sequence,
+    () => {},
+  );
+  t.ok(sequence < 200, `ended when ${sequence} of 200 were written`);
+  await until(() => files.length >= 199);
+  t.equal(new Set(files).size, 2);
+  await journal.close();
+});
+
+t.test("large events are flushed by their bytes", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory, { flushBytes: 1_000_000 });
+  const pad = "x".repeat(100_000);
+  for (let i = 0; i < 12; i++) await store.append("app", events(i, 1, pad));
+  await until(() => store.metrics().flushes_total === 1);
+  t.equal((await store.count(everything(), never)).count, 12);
+  t.ok(store.metrics().newest_events! < 12);
+  await store.close();
+});
+
+t.test(
+  "who comes when too much waits is let in when there is room, and refused when there is none for long",
+  async (t) => {
+    for (const limit of [{ maxWaitingEvents: 10 }, { maxWaitingBytes: 1000 }]) {
+      const store = await opened(folder(t), { ...limit, waitForRoomMs: 60_000 });
+      await store.append("app", events(0, 10));
+      const waiting = store.append("app", events(10, 1));
+      const [first] = await Promise.all([
+        Promise.race([waiting.then(() => "appended"), store.count(everything(), never).then(() => "counted")]),
+        store.flush(),
+      ]);
+      t.equal(first, "counted", "it waits");
+      await waiting;
+      t.strictSame(await messages(store), numbers(0, 11));
+      t.equal(store.metrics().refused_batches_total, 0);
+      await store.close();
+
+      const full = await opened(folder(t), { ...limit, waitForRoomMs: 20 });
+      await full.append("app", events(0, 10));
+      const error = await failure(full.append("app", events(10, 1)));
+      t.ok(error instanceof StoreError && error.type === "unavailable" && (error.retryAfterMs ?? 0) > 0, String(error));
+      t.strictSame(await messages(full), numbers(0, 10));
+      const last = failure(full.append("app", events(10, 1)));
+      await full.close();
+      t.ok((await last) instanceof StoreError, "the end of the store ends the waiting");
+    }
+  },
+);
+
+t.test("a file of the largest events is made with more memory", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  // Six times their bytes in the journal, and a column of their own in the segment.
+  const pad = "\u0001".repeat(40_000);
+  for (let i = 0; i < 240; i++) await store.append("app", events(i, 1, `${i}${pad}`));
+  await store.flush();
+  t.equal(store.metrics().newest_events, 0);
+  t.equal((await store.count(everything(), never)).count, 240);
+  const found = await store.search(everything(), { limit: 1, order: "descending" }, never);
+  t.equal((found.events[0]!.fields as { pad: string }).pad, `239${pad}`);
+  await store.close();
+});
+
+t.test("segments and what is made of them are sorted, the newest event first", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  const orders = async () => {
+    const engine = await openDuckDb(":memory:", { threads: "1" });
+    const connection = await engine.connect();
+    const found: string[] = [];
+    for (const name of readdirSync(join(directory, "projects"), { recursive: true }) as string[]) {
+      if (!name.endsWith(".parquet")) continue;
+      const path = join(directory, "projects", name);
+      const reader = await connection.runAndReadAll(`select t, q from read_parquet(${quoted(path)})`);
+      const rows = reader.getRows() as [bigint, bigint][];
+      const isSorted = rows.every(([time, sequence], i) => {
+        const [before, of] = rows[i - 1] ?? [time + 1n, 0n];
+        return before > time || (before === time && of > sequence);
+      });
+      found.push(`${rows.length} ${isSorted}`);
+    }
+    connection.closeSync();
+    engine.closeSync();
+    return found.sort();
+  };
+  // In two projects: of the first the segments' times are apart, of the second they overlap.
+  for (let i = 0; i < 4; i++) {
+    // After the fourth they are merged.
+    if (i > 0) t.strictSame(await orders(), [...Array(i).fill("100 true"), ...Array(i).fill("50 true")]);
+    await store.append("apart", [...events(i * 100 + 50, 50), ...events(i * 100, 50)]);
+    await store.append("over", events(500 - i, 50));
+    await store.flush();
+  }
+  await store.compact();
+  t.equal(store.metrics().merges_total, 2);
+  await until(() => readdirSync(join(directory, "projects"), { recursive: true }).length === 8);
+  t.strictSame(await orders(), ["200 true", "400 true"]);
+  t.equal((await messages(store, "over")).length, 200);
+  await store.close();
+});
+
+t.test("a flusher that ends under its jobs is started again, and no more than some times", async (t) => {
+  const directory = folder(t);
+  const store = await opened(join(directory, "store"));
+  await store.append("app", events(0, 100));
+  await store.close();
+  const [name = ""] = journals(join(directory, "store"));
+  const flusher = new Flusher(join(directory, "spill"));
+  await flusher.open();
+  t.teardown(() => flusher.close());
+  const job = (to: string) =>
+    ({
+      kind: "flush",
+      journalPath: join(directory, "store", "journal", name),
+      shares: [{ project: "app", fromSequence: 1, events: 100, path: join(directory, to) }],
+    }) as const;
+  const two = [flusher.run(job("a.parquet")), flusher.run(job("b.parquet"))];
+  const pid = flusher.pid!;
+  process.kill(pid, "SIGKILL");
+  t.strictSame(
+    (await Promise.all(two)).map(([facts]) => facts?.events),
+    [100, 100],
+  );
+  t.not(flusher.pid, pid);
+  // One that cannot run at all.
+  const broken = new Flusher(join(directory, "spill"));
+  await broken.open();
+  const killed = new Set<number>();
+  const watch = setInterval(() => {
+    if (broken.pid === undefined || killed.has(broken.pid)) return;
+    killed.add(broken.pid);
+    process.kill(broken.pid, "SIGKILL");
+  }, 1);
+  const error = await failure(broken.run(job("c.parquet")));
+  clearInterval(watch);
+  t.match(String(error), /the flusher ended \(SIGKILL\)/);
+  t.equal(killed.size, 3);
+  await broken.close();
+});
+
+t.test("nothing is spilled outside of the store's folder, and what a crash left there goes", async (t) => {
+  const directory = folder(t);
+  const before = readdirSync(".");
+  const first = await opened(directory);
+  await first.append("app", events(0, 5));
+  await first.flush();
+  await first.close();
+  for (const owner of ["flusher", "queries"]) {
+    mkdirSync(join(directory, "spill", owner), { recursive: true });
+    writeFileSync(join(directory, "spill", owner, "duckdb_temp_storage_DEFAULT-0.tmp"), "left");
+  }
+  const second = await opened(directory);
+  t.notOk(readdirSync(join(directory, "spill"), { recursive: true }).some((name) => String(name).endsWith(".tmp")));
+  t.strictSame(readdirSync("."), before);
+  await second.close();
+});
+
+t.test("an event is there once, while segments are made, merged, deleted, and after a start", async (t) => {
+  const directory = folder(t);
+  let store = await opened(directory, { flushEvents: 20, maxWaitingEvents: 1e9 });
+  let [next, dropped] = [0, 0];
+  for (let round = 0; round < 60; round++) {
+    await store.append("app", events(next, 7));
+    next += 7;
+    if (round % 3 === 0) await store.append("passing", events(dropped++, 5));
+    if (round % 12 === 7) {
+      await store.drop("passing");
+      t.equal((await store.count(everything("passing"), never)).count, 0);
+    }
+    if (round % 9 === 8) {
+      await store.close();
+      store = await opened(directory, { flushEvents: 20, maxWaitingEvents: 1e9 });
+    }
+    const [found, { count }] = await Promise.all([messages(store), store.count(everything(), never)]);
+    t.strictSame(found, numbers(0, next), `round ${round}`);
+    t.equal(count, next);
+  }
+  await store.flush();
+  await store.compact();
+  t.strictSame(await messages(store), numbers(0, next));
+  t.strictSame(journals(directory).length, 1);
+  await store.close();
+});
