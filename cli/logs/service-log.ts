@@ -60,10 +60,11 @@ export async function* followService(
       if (signal.aborted) return;
       if (error instanceof InputError) throw error;
     }
+    if (signal.aborted) return;
+    asked.onTrouble("the log service closed the connection; trying again");
     for (;;) {
-      if (signal.aborted) return;
-      asked.onTrouble("the log service closed the connection; trying again");
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
       waitMs = Math.min(2 * waitMs, MAX_WAIT_MS);
       try {
         stream = await openTail(client, asked, last, signal);
@@ -78,7 +79,8 @@ export async function* followService(
 }
 
 const FIRST_WAIT_MS = 500;
-const MAX_WAIT_MS = 15_000;
+/** A service that is back is noticed within it. */
+const MAX_WAIT_MS = 5_000;
 /** Clocks of machines that write to one service differ by less. */
 const CLOCK_SKEW_MS = 60_000;
 

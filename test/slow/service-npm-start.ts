@@ -83,6 +83,8 @@ t.test("what npm start shows is found in its log service", { skip, timeout: STAR
   await find(3);
   t.equal(await processOf(serviceCommand), second, "it goes on");
 
+  // Ctrl-C ends also what does not answer any more.
+  process.kill(second, "SIGSTOP");
   process.kill(await processOf(/^node cli\/bootstrap\.mjs start/), "SIGINT");
   await ended;
   await until("the end of all", () => processes().length === 0);
