@@ -185,6 +185,37 @@ t.test("bodies that are refused, or unusual as a whole, are not scanned", async 
   t.equal(scanEvents(Buffer.from(bodyOf(message("\xff")), "latin1"), NOW_MS), undefined, "no UTF-8");
 });
 
+t.test("the usual event is not parsed", async (t) => {
+  const usual = {
+    id: "0190f1c2",
+    timestamp: "2024-05-01T11:00:00.123Z",
+    level: "warning",
+    message: 'GET "/" took 12 ms\n',
+    fields: {
+      status: 200,
+      duration: 12.25,
+      ok: true,
+      none: null,
+      user: { id: 7, name: "\u00e9" },
+      order: { id: 8, tags: ["a"] },
+    },
+  };
+  const batch = { project_id: "app", events: Array.from({ length: 100 }, () => usual) };
+  const bodies = [JSON.stringify(batch), JSON.stringify(batch, null, 2)].map((text) => Buffer.from(text));
+  const { parse } = JSON;
+  let calls = 0;
+  JSON.parse = (...input: Parameters<typeof parse>) => {
+    calls++;
+    return parse(...input);
+  };
+  t.teardown(() => {
+    JSON.parse = parse;
+  });
+  const scanned = bodies.map((body) => scanEvents(body, NOW_MS)!.events.length);
+  JSON.parse = parse;
+  t.same({ scanned, calls }, { scanned: [100, 100], calls: 0 });
+});
+
 t.test("any body is scanned as it is parsed, or not at all", async (t) => {
   const random = randomOf(Number(process.env.FUZZ_SEED ?? 11));
   const count = Number(process.env.FUZZ_COUNT ?? 6_000);

@@ -1,6 +1,5 @@
-import { levelOf, severity } from "../../grammar/query/index.ts";
-import { addToSummary, emptySummary, type Summary } from "./duckdb/summary.ts";
-import { minuteOf, nanosecondsOf } from "./instant.ts";
+import { LineCounts } from "./duckdb/summarize.ts";
+import type { Summary } from "./duckdb/summary.ts";
 import type { JournalFile } from "./journal/journal.ts";
 import type { SeenKey } from "./journal/seen-keys.ts";
 import { eventAt, type Lines } from "./lines.ts";
@@ -51,9 +50,8 @@ export class NewestEvents {
   isOrdered = true;
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = Number.NEGATIVE_INFINITY;
-  readonly #summary = emptySummary();
-  /** Those that the summary has. */
-  #summedChunks = 0;
+  readonly #counts = new LineCounts();
+  #countedChunks = 0;
 
   add(lines: Lines): void {
     const chunk = new Chunk(lines, this.length);
@@ -76,17 +74,30 @@ export class NewestEvents {
 
   /** Brought up to date when somebody asks: ingest does not pay for it. */
   get summary(): Summary {
-    for (; this.#summedChunks < this.chunks.length; this.#summedChunks++) {
-      const { lines, length } = this.chunks[this.#summedChunks]!;
-      for (let i = 0; i < length; i++) {
-        const { event } = eventAt(lines, i);
-        const minute = minuteOf(BigInt(nanosecondsOf(event.timestamp)));
-        addToSummary(this.#summary, minute, severity(levelOf(event.level)!), event.fields);
-      }
+    while (this.#countSome());
+    return this.#counts.summary;
+  }
+
+  /** Brings the summary up to date in steps of a few milliseconds, between which `pause` lets others run. */
+  async summarize(pause: () => Promise<void>): Promise<void> {
+    while (this.#countSome()) await pause();
+  }
+
+  /** False where all are counted. */
+  #countSome(): boolean {
+    const end = Math.min(this.#counts.summary.events + LINES_A_STEP, this.length);
+    while (this.#counts.summary.events < end) {
+      const { lines, begin, length } = this.chunks[this.#countedChunks]!;
+      const at = this.#counts.summary.events - begin;
+      if (at === length) this.#countedChunks++;
+      else this.#counts.add(lines.body, lines.starts[at]!);
     }
-    return this.#summary;
+    return end < this.length;
   }
 }
+
+// At some 3 us each.
+const LINES_A_STEP = 1000;
 
 const isSorted = (times: Float64Array) => times.every((ms, i) => i === 0 || ms >= times[i - 1]!);
 

@@ -7,6 +7,7 @@ import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../instant.t
 import { type LineFilter, lineFilter } from "../line-filter.ts";
 import type { NewestEvents } from "../newest.ts";
 import type { PlacedEvent } from "../order.ts";
+import { bytesOf } from "../page.ts";
 import type { Event, Range } from "../store.ts";
 import { madeId, type StoredEvent } from "../stored.ts";
 import { quoted } from "./duckdb.ts";
@@ -132,9 +133,12 @@ function eachEvent(columns: Columns, take: (one: { readonly event: Event }) => v
   }
 }
 
-export const placeOf = ({ event, bytes, sequence, hasOwnId }: StoredEvent): PlacedEvent => ({
+export const placeOf = ({ event, sequence, hasOwnId }: StoredEvent): PlacedEvent => ({
   event,
-  bytes,
+  // Of those that are placed few get into the page, which asks for it.
+  get bytes() {
+    return bytesOf(event, JSON.stringify(event.fields));
+  },
   nanoseconds: BigInt(nanosecondsOf(event.timestamp)),
   id: hasOwnId ? event.id : madeId(sequence),
 });
