@@ -192,6 +192,42 @@ t.test("what was acknowledged is there after kill -9, and a second process is re
   );
 });
 
+t.test("of several that take over what a killed one left, one gets it", async (t) => {
+  const folder = folderOf(t);
+  await initIn(folder);
+  const killed = await serveIn(t, folder);
+  killed.running.kill("SIGKILL");
+  await killed.running.ended;
+  const lock = join(folder, "data/events/lock");
+  t.equal(JSON.parse(readFileSync(lock, "utf8")).pid, killed.running.pid, "its lock is there still");
+  // Its number is another process's by now: this one's.
+  await writeFile(lock, JSON.stringify({ ...JSON.parse(readFileSync(lock, "utf8")), pid: process.pid }));
+  const started = Array.from({ length: 3 }, () =>
+    spawnTool(["service", "start", "--data", "data", "--address", "127.0.0.1:0"], { cwd: folder }),
+  );
+  t.teardown(async () => {
+    for (const { kill } of started) kill("SIGKILL");
+    await Promise.all(started.map(({ ended }) => ended));
+  });
+  const isSettled = ({ child, messages }: Running) => child.exitCode !== null || messages.length > 0;
+  await until("all of them", () => started.every(isSettled), 30_000);
+  const winners = started.filter(({ messages }) => messages.length > 0);
+  t.equal(winners.length, 1);
+  const [winner] = winners;
+  for (const other of started.filter((one) => one !== winner)) {
+    const { code, stderr } = await other.ended;
+    t.equal(code, 1);
+    t.match(stderr, new RegExp(`is in use by the process ${winner!.pid}: stop that one`));
+  }
+  const over = await tool(["service", "restore", "data", "--data", "data"], { cwd: folder });
+  t.match(over, { code: 1, stderr: /data is there already/ }, "nor is it overwritten");
+  winner!.kill("SIGTERM");
+  t.equal((await winner!.ended).code, 0);
+  const { running } = await serveIn(t, folder);
+  running.kill("SIGTERM");
+  t.equal((await running.ended).code, 0, "and the next one has it");
+});
+
 t.test("TLS", async (t) => {
   const folder = folderOf(t);
   const token = await initIn(folder);

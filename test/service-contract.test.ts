@@ -259,6 +259,24 @@ t.test("scopes: all but the one that is needed, and only that one", async (t) =>
       name === "add_token" ? 403 : (OTHER_ANSWERS[name]?.[0] ?? (rpcSchema.operations[name]!.output ? 200 : 204));
     t.equal(status, granted, `${name} with ${scope} alone: ${text}`);
   }
+  // The routes beside the operations. A tail that is granted does not end: test/service-wire.test.ts has it.
+  const routes: [method: string, path: string, scope: Scope, granted: number | undefined][] = [
+    ["POST", `/ingest/${kept.project}`, "events:write", 204],
+    ["GET", `/tail?project_id=${kept.project}`, "events:read", undefined],
+  ];
+  for (const [method, path, scope, granted] of routes) {
+    const send = (token: string) =>
+      service.send({
+        method,
+        path,
+        headers: { authorization: `Bearer ${token}` },
+        ...(method === "POST" && { body: "x" }),
+      });
+    for (const other of SCOPES) {
+      if (other !== scope) t.equal((await send(only.get(other)!)).status, 403, `${path} with ${other} alone`);
+    }
+    if (granted !== undefined) t.equal((await send(only.get(scope)!)).status, granted, `${path} with ${scope} alone`);
+  }
 });
 
 t.test("without a token, with a wrong one, with a removed one", async (t) => {

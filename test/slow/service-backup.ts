@@ -36,7 +36,7 @@ t.test("events are copied while they become segments and those are merged", asyn
       message: "x",
       fields: { number, i },
     }));
-    await store.append("app", batch);
+    await store.append("app", batch, { idempotencyKey: `batch ${number}` });
   };
   const writing = (async () => {
     while (!isOver) {
@@ -76,6 +76,12 @@ t.test("events are copied while they become segments and those are merged", asyn
       t.strictSame(lost, [], `of ${batches} batches none is lost`);
       const odd = [...counts].filter(([, count]) => count !== BATCH);
       t.strictSame(odd, [], "all are whole and there once");
+      const retried = { timestamp: new Date().toISOString(), level: "info", message: "again", fields: {} };
+      const retries = Array.from({ length: batches }, (_, number) =>
+        copy.append("app", [retried], { idempotencyKey: `batch ${number}` }),
+      );
+      await Promise.all(retries);
+      t.equal((await copy.projectStats("app")).eventsTotal, counts.size * BATCH, "their keys are known");
     } finally {
       await copy.close();
     }

@@ -69,6 +69,21 @@ const head = (token: string, more: string) =>
 const halfHead = open("POST /get_projects HTTP/1.1\r\nHost: x\r\n");
 const halfBody = open(head(owner, "Content-Length: 10\r\n") + "{");
 
+t.test("the values that are promised", async (t) => {
+  t.match(LIMITS, {
+    bodyBytesInFlight: 256 * 1024 * 1024,
+    queryMs: 30_000,
+    queriesPerToken: 4,
+    queriesWaitingPerToken: 100,
+    requestsPerSecond: 1_000,
+    requestBurst: 2_000,
+    holdMs: 3_000,
+    tailsPerToken: 16,
+    headersMs: 15_000,
+    requestMs: 60_000,
+  });
+});
+
 t.test("requests: a burst, then the rate, held before they are refused", async (t) => {
   // Without the scope, since the rate is looked at first and nothing else shall take time.
   const burst = await newToken(["searches:read"]);
@@ -226,7 +241,8 @@ t.test("bodies: 256 MiB at once", async (t) => {
     await closed;
     t.match(answer(), /^HTTP\/1\.1 200 /);
   }
-  await until("nothing held", async () => (await gauge("body_bytes_in_flight")) === 0);
+  // The half body of above may still be there.
+  await until("nothing held", async () => (await gauge("body_bytes_in_flight")) <= 1);
 });
 
 t.test("tails: sixteen of a token", async (t) => {
