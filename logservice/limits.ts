@@ -22,8 +22,8 @@ export const LIMITS = {
   requestBurst: 2_000,
   /** Some clients never retry: a request is held so long before it is told to come back. */
   holdMs: 3_000,
-  /** Held requests cost a socket and little memory. */
-  requestsHeld: 2_000,
+  /** All that one token may still have answered within that time, and some that are told to come back: each costs a socket. */
+  requestsHeld: 5_000,
   /** Bodies that are being read or worked on, all together. */
   bodyBytesInFlight: 256 * 1024 * 1024,
   tailsPerToken: 16,

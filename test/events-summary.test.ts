@@ -19,7 +19,7 @@ import {
 import { encodeEvent } from "../logservice/events/encoded.ts";
 import { minuteOf, nanosecondsOf } from "../logservice/events/instant.ts";
 import { encodeBatch } from "../logservice/events/journal/frame.ts";
-import { eventAt, printLines } from "../logservice/events/lines.ts";
+import { printLines } from "../logservice/events/lines.ts";
 import type { NewEvent } from "../logservice/events/store.ts";
 import { readEventLine } from "../logservice/events/stored.ts";
 import { oddEvents } from "./support/events/generate.ts";
@@ -44,7 +44,8 @@ function counted(lines: readonly string[]): Summary {
   return counts.summary;
 }
 
-const lineOf = (event: NewEvent, i: number) => printLines("app", i + 1, [encodeEvent(event)]).body.toString();
+const lineOf = (event: NewEvent, i: number, project = "app") =>
+  printLines(project, i + 1, [encodeEvent(event)]).body.toString();
 
 const withFields = (fields: Record<string, unknown>, i = 0): string =>
   lineOf({ timestamp: "2024-05-01T10:00:00.000Z", level: "info", message: 'a "b" \\', fields }, i);
@@ -178,22 +179,18 @@ t.test("a journal file: its projects, from their sequences on, with the first an
     // Longer than what is read at once.
     { timestamp: "2261-01-01T00:00:00.000000001Z", level: "debug", message: "x".repeat(2_500_000), fields: { big: 1 } },
   ];
-  const accepted = all.map((event, i) => {
-    const lines = printLines(i % 3 === 0 ? "other" : "app", i + 1, [encodeEvent(event)]);
-    return { stored: eventAt(lines, 0), line: lines.body.toString() };
-  });
+  const projectOf = (i: number) => (i % 3 === 0 ? "other" : "app");
+  const accepted = all.map((event, i) => ({
+    event,
+    sequence: i + 1,
+    project: projectOf(i),
+    line: lineOf(event, i, projectOf(i)),
+  }));
   const pieces: Buffer[] = [];
   for (let from = 0; from < accepted.length; from += 100) {
     for (const project of ["app", "other"]) {
-      const batch = accepted.slice(from, from + 100).filter(({ line }) => line.includes(`"p":"${project}"`));
-      const frame = {
-        sequence: batch[0]!.stored.sequence,
-        project,
-        lines: batch.length,
-        atMs: 0,
-        key: '"q',
-        isDrop: false,
-      };
+      const batch = accepted.slice(from, from + 100).filter((one) => one.project === project);
+      const frame = { sequence: batch[0]!.sequence, project, lines: batch.length, atMs: 0, key: '"q', isDrop: false };
       pieces.push(encodeBatch(frame, Buffer.from(batch.map(({ line }) => line).join(""))));
     }
   }
@@ -205,10 +202,8 @@ t.test("a journal file: its projects, from their sequences on, with the first an
   ];
   const found = await summarizeJournal(path, shares);
   for (const [i, { project, fromSequence }] of shares.entries()) {
-    const own = accepted.filter(
-      ({ stored, line }) => stored.sequence >= fromSequence && line.includes(`"p":"${project}"`),
-    );
-    const times = own.map(({ stored }) => BigInt(nanosecondsOf(stored.event.timestamp)));
+    const own = accepted.filter((one) => one.sequence >= fromSequence && one.project === project);
+    const times = own.map(({ event }) => BigInt(nanosecondsOf(event.timestamp)));
     const [first, last] = [times.reduce((a, b) => (a < b ? a : b)), times.reduce((a, b) => (a > b ? a : b))];
     t.strictSame(shown(found[i]!.summary), shown(expected(own.map(({ line }) => line))), project);
     t.strictSame([found[i]!.first, found[i]!.last], [String(first), String(last)], `${project}, times`);

@@ -1,5 +1,7 @@
 // What goes over the wire, byte for byte where clients look at bytes: bodies, codings, zero values, numbers, names of
 // fields, browsers, retries, limits on both sides, slow clients.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
@@ -613,6 +615,57 @@ t.test("slow and absurd clients", async (t) => {
   ];
   for (const [title, text, expected] of rows) t.match(await talk(text), expected, title);
   t.equal((await service.call("get_projects")).status, 200, "the service goes on");
+});
+
+t.test("a client that writes all of its body first is told why it was refused", async (t) => {
+  const { service } = await withProject(t, { limits: { bodyBytesInFlight: 1_000 } });
+  const socket = connect(service.running.port, "127.0.0.1").pause();
+  t.teardown(() => socket.destroy());
+  const errors: Error[] = [];
+  socket.on("error", (error) => errors.push(error));
+  const piece = "x".repeat(10_000);
+  socket.write(
+    `POST /get_projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.owner}\r\nContent-Length: ${10 * piece.length}\r\n\r\n`,
+  );
+  // The first one is too much already.
+  for (let i = 0; i < 10; i++) {
+    socket.write(piece);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  t.same(errors, [], "it can write to the end");
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk;
+  });
+  socket.resume();
+  await until("the answer", () => answer.includes("}"));
+  t.match(answer, /^HTTP\/1\.1 503 .*"type":"unavailable"/s);
+});
+
+t.test("a client that does not read its answer", { skip: process.platform !== "linux" }, async (t) => {
+  const { service, project } = await withProject(t, { limits: { stalledMs: 300 } });
+  const event = { level: "info", message: "m", fields: { pad: "x".repeat(40_000) } };
+  for (let i = 0; i < 4; i++) await service.call("add_events", { project_id: project, events: Array(100).fill(event) });
+  const range = { project_id: project, start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z", limit: 400 };
+  const body = JSON.stringify(range);
+  // Its 16 MB are more than sockets hold.
+  const socket = connect(service.running.port, "127.0.0.1").pause();
+  t.teardown(() => socket.destroy());
+  socket.write(
+    `POST /search HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.owner}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(socket, "connect");
+  // As proc(5) says: whether the service has the connection still.
+  const end = (port: number) => `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const isHeld = () => {
+    const line = `: ${end(service.running.port)} ${end(socket.localPort!)} 01 `;
+    return readFileSync("/proc/net/tcp", "utf8").includes(line);
+  };
+  await until("the connection", isHeld);
+  await until("its end", () => !isHeld());
+  t.equal((await service.call("get_projects")).status, 200, "the service goes on");
+  const reading = await service.call("search", range);
+  t.equal(reading.json.events.length, 400, "who reads gets all of it");
 });
 
 t.test("the live tail", async (t) => {

@@ -1,10 +1,12 @@
 import type { Contents } from "./contents.ts";
 import { discovered } from "./duckdb/discovered.ts";
+import { Narrowing } from "./duckdb/narrow.ts";
 import type { Readers } from "./duckdb/readers.ts";
 import { search } from "./duckdb/search.ts";
 import { type Source, selectionOf } from "./duckdb/source.ts";
 import { byLevel, count, histogram, numbers } from "./duckdb/statistics.ts";
 import { topValues } from "./duckdb/top-values.ts";
+import type { Settings } from "./settings.ts";
 import type { SqlRunner } from "./sql/run-sql.ts";
 import type { EventsStore, ProjectStats, Range, SqlResult, Stats } from "./store.ts";
 
@@ -14,8 +16,12 @@ export class Asking {
   readonly #readers: Readers;
   readonly #sql: SqlRunner;
   readonly #nowMs: () => number;
+  readonly #narrowing: Narrowing;
 
-  constructor(contents: Contents, readers: Readers, sql: SqlRunner, nowMs: () => number) {
+  constructor(contents: Contents, readers: Readers, sql: SqlRunner, { nowMs, log }: Settings) {
+    this.#narrowing = new Narrowing(readers, (path) =>
+      log("warn", "a filter of texts is damaged; its segment is read without it", { path }),
+    );
     this.#contents = contents;
     this.#readers = readers;
     this.#sql = sql;
@@ -114,14 +120,15 @@ export class Asking {
     signal.throwIfAborted();
     const beganMs = performance.now();
     const held = this.#contents.projects.get(range.project)?.hold();
-    const source: Source = {
-      segments: held?.segments ?? [],
-      newest: this.#contents.newestOf(range.project),
-      readers: this.#readers,
-      nowMs: this.#nowMs(),
-      used: { bytes: 0, isScanned: false },
-    };
+    const nowMs = this.#nowMs();
     try {
+      const source: Source = {
+        segments: await this.#narrowing.narrow(held?.segments ?? [], selectionOf(range, nowMs), signal),
+        newest: this.#contents.newestOf(range.project),
+        readers: this.#readers,
+        nowMs,
+        used: { bytes: 0, isScanned: false },
+      };
       const result = await work(source);
       const durationMs = performance.now() - beganMs;
       return {

@@ -3,7 +3,6 @@ import type { Summary } from "./duckdb/summary.ts";
 import type { JournalFile } from "./journal/journal.ts";
 import type { SeenKey } from "./journal/seen-keys.ts";
 import { eventAt, type Lines } from "./lines.ts";
-import { Pace } from "./pace.ts";
 import type { StoredEvent } from "./stored.ts";
 
 /** The events of a batch. */
@@ -52,8 +51,7 @@ export class NewestEvents {
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = Number.NEGATIVE_INFINITY;
   readonly #counts = new LineCounts();
-  /** The chunk, and the event in it, that the summary has not yet. */
-  #next = { chunk: 0, index: 0 };
+  #countedChunks = 0;
 
   add(lines: Lines): void {
     const chunk = new Chunk(lines, this.length);
@@ -74,23 +72,32 @@ export class NewestEvents {
     return lines.firstSequence + length - 1;
   }
 
-  /** Of the first events, as far as `summarize` was asked to go. */
+  /** Brought up to date when somebody asks: ingest does not pay for it. */
   get summary(): Summary {
+    while (this.#countSome());
     return this.#counts.summary;
   }
 
-  /** Resolves when the summary has the first `length` events at least. Ingest does not pay for it: who asks first does. */
-  async summarize(length: number, signal: AbortSignal): Promise<void> {
-    const pace = new Pace();
-    while (this.summary.events < length) {
-      const { chunk, index } = this.#next;
-      const { body, starts, times } = this.chunks[chunk]!.lines;
-      this.#counts.add(body, starts[index]!);
-      this.#next = index + 1 < times.length ? { chunk, index: index + 1 } : { chunk: chunk + 1, index: 0 };
-      if (pace.isDue()) await pace.rest(signal);
+  /** Brings the summary up to date in steps of a few milliseconds, between which `pause` lets others run. */
+  async summarize(pause: () => Promise<void>): Promise<void> {
+    while (this.#countSome()) await pause();
+  }
+
+  /** False where all are counted. */
+  #countSome(): boolean {
+    const end = Math.min(this.#counts.summary.events + LINES_A_STEP, this.length);
+    while (this.#counts.summary.events < end) {
+      const { lines, begin, length } = this.chunks[this.#countedChunks]!;
+      const at = this.#counts.summary.events - begin;
+      if (at === length) this.#countedChunks++;
+      else this.#counts.add(lines.body, lines.starts[at]!);
     }
+    return end < this.length;
   }
 }
+
+// At some 3 us each.
+const LINES_A_STEP = 1000;
 
 const isSorted = (times: Float64Array) => times.every((ms, i) => i === 0 || ms >= times[i - 1]!);
 

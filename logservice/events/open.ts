@@ -123,7 +123,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
       this.#merging.consider();
     });
     this.#sql = new SqlRunner(join(settings.directory, "sql"), settings.sqlLimits);
-    this.#asking = new Asking(contents, readers, this.#sql, settings.nowMs);
+    this.#asking = new Asking(contents, readers, this.#sql, settings);
     this.#sweep = setInterval(() => void this.compact().catch(() => {}), SWEEP_MS);
     this.#sweep.unref();
   }

@@ -48,6 +48,4 @@ export function readCursor(text: string): Place {
 /** An event and its place. */
 export interface PlacedEvent extends Place {
   readonly event: Event;
-  /** Of the event as JSON. */
-  readonly bytes: number;
 }

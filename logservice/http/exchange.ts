@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { StoreError } from "../events/store.ts";
 import { RpcError } from "../rpc/error.ts";
 import { ClientGone } from "./body.ts";
-import { sendError } from "./send.ts";
+import { sendError, writeError } from "./send.ts";
 
 export interface ServiceLog {
   /** Something that ought not to be, for whoever runs the service. */
@@ -39,8 +39,8 @@ export async function answering(
       response.destroy();
       return;
     }
-    if (!request.complete) hangUpAfter(request, response);
-    sendError(response, error);
+    if (request.complete) sendError(response, error);
+    else answerEarly(request, response, error);
   }
 }
 
@@ -72,11 +72,20 @@ function asRpcError(thrown: unknown): RpcError {
 /** A client reads the answer only when it has sent its body, or sees it when the connection ends. */
 const LINGER_MS = 2_000;
 
-/** What still comes of a body that nobody wants is thrown away for a moment, then the connection ends. */
-function hangUpAfter(request: IncomingMessage, response: ServerResponse): void {
+/**
+ * Answers before all of the body is there. What still comes of it is thrown away for a moment, then the connection ends:
+ * ended at once it would be reset, and the client, which still writes, would lose the answer.
+ */
+function answerEarly(request: IncomingMessage, response: ServerResponse, error: RpcError): void {
   response.setHeader("Connection", "close");
+  writeError(response, error);
   request.on("data", () => {});
   request.resume();
-  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS);
-  request.once("close", () => clearTimeout(timer));
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  request.once("end", end);
+  request.once("close", end);
 }

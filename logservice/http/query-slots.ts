@@ -22,13 +22,16 @@ export class QuerySlots {
 
   async #enter(token: string, signal: AbortSignal): Promise<void> {
     const { queriesPerToken, queriesWaitingPerToken, holdMs } = this.#limits;
+    const running = `${queriesPerToken} queries of this token run already`;
     const slots = this.#byToken.get(token) ?? { running: 0, waiting: [] };
     this.#byToken.set(token, slots);
     if (slots.running < queriesPerToken) {
       slots.running++;
       return;
     }
-    if (slots.waiting.length >= queriesWaitingPerToken) throw this.#refusal();
+    if (slots.waiting.length >= queriesWaitingPerToken) {
+      throw this.#refusal(`${running}, and ${queriesWaitingPerToken} wait`);
+    }
     await new Promise<void>((resolve, reject) => {
       const giveUp = (error: Error) => {
         slots.waiting.splice(slots.waiting.indexOf(start), 1);
@@ -36,7 +39,7 @@ export class QuerySlots {
         reject(error);
       };
       const onAbort = () => giveUp(signal.reason);
-      const timer = setTimeout(() => giveUp(this.#refusal()), holdMs);
+      const timer = setTimeout(() => giveUp(this.#refusal(running)), holdMs);
       const end = () => {
         clearTimeout(timer);
         signal.removeEventListener("abort", onAbort);
@@ -62,9 +65,8 @@ export class QuerySlots {
     if (slots.running === 0) this.#byToken.delete(token);
   }
 
-  #refusal(): RpcError {
-    const { queriesPerToken, holdMs } = this.#limits;
-    const message = `${queriesPerToken} queries of this token run already: ask one after the other`;
-    return new RpcError("rate_limited", message, { retryAfterMs: holdMs });
+  #refusal(reason: string): RpcError {
+    const { holdMs } = this.#limits;
+    return new RpcError("rate_limited", `${reason}: ask one after the other`, { retryAfterMs: holdMs });
   }
 }

@@ -25,10 +25,12 @@ export class RequestRate {
     const nowMs = performance.now();
     const fullAtMs = Math.max(this.#fullAtMs.get(token) ?? 0, nowMs) + stepMs;
     const waitMs = fullAtMs - nowMs - requestBurst * stepMs;
-    const isTaken = waitMs <= holdMs;
+    const isHeld = waitMs > 0;
+    const isTaken = waitMs <= holdMs && (!isHeld || this.#held < requestsHeld);
     if (isTaken) this.#fullAtMs.set(token, fullAtMs);
     this.#forget(nowMs);
-    if (waitMs <= 0) return;
+    if (!isHeld) return;
+    // What is refused at once has taken nothing from those who wait.
     if (this.#held < requestsHeld) {
       this.#held++;
       try {

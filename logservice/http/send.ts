@@ -23,9 +23,17 @@ export function sendNothing(response: ServerResponse): void {
 
 /** `{type, message}`. `status` where it is not that of the type. */
 export function sendError(response: ServerResponse, error: RpcError, status: number = ERROR_STATUS[error.type]): void {
+  writeError(response, error, status);
+  response.end();
+}
+
+/** The same, all of it, but for the end of the response. */
+export function writeError(response: ServerResponse, error: RpcError, status: number = ERROR_STATUS[error.type]): void {
   if (error.retryAfterMs !== undefined) {
     response.setHeader("Retry-After", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
   }
   if (error.type === "unauthorized") response.setHeader("WWW-Authenticate", "Bearer");
-  sendJson(response, status, { type: error.type, message: error.message });
+  const body = Buffer.from(JSON.stringify({ type: error.type, message: error.message }));
+  response.writeHead(status, { "Content-Type": JSON_TYPE, "Content-Length": body.length });
+  response.write(body);
 }

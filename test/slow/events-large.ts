@@ -12,7 +12,8 @@ import { LIMITS } from "../../logservice/limits.ts";
 t.setTimeout(300_000);
 
 const COUNT = 560;
-const MOST_RESIDENT_BYTES = 700_000_000;
+// The engine may take 512 MiB; the rest is the events that wait to be flushed, and a page.
+const MOST_RESIDENT_BYTES = 1_000_000_000;
 const never = new AbortController().signal;
 
 t.test("140 MB of large events", async (t) => {

@@ -68,6 +68,9 @@ function joinPair(terms: readonly Condition[], word: "and" | "or", decides: Sql,
 /** Both conditions at once, each as one side of a query. */
 export const bothSql = (...terms: readonly Sql[]): Sql => joinSql(terms, "and", FALSE, TRUE);
 
+/** Any of the conditions, as one side of a query. */
+export const eitherSql = (terms: readonly Sql[]): Sql => joinSql(terms, "or", TRUE, FALSE);
+
 function joinSql(terms: readonly Sql[], word: "and" | "or", decides: Sql, neutral: Sql): Sql {
   if (terms.includes(decides)) return decides;
   const rest = terms.filter((term) => term !== neutral);

@@ -15,7 +15,7 @@ import {
   conditionOf,
   covers,
   eachNewest,
-  fromFiles,
+  fromRows,
   groupBy,
   open,
   overlaps,
@@ -49,6 +49,12 @@ export interface Statement {
   readonly except: Sql;
 }
 
+/** A whole statement. */
+export interface Select {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
 /** Of segments that have no event that counts. */
 export const NOTHING: Statement = { text: "", before: [], except: FALSE };
 
@@ -69,16 +75,16 @@ export async function divide(
   selection: Selection,
   { summary, sql: statement, event }: Parts,
   signal: AbortSignal,
-): Promise<Sql[]> {
+): Promise<Select[]> {
   const isWhole = selection.range.query?.expr === undefined;
   const { startMs, stopMs } = selection.range;
-  const asked: Source["newest"][number][] = [];
-  for (const newest of source.newest) {
-    const { list, length } = newest;
+  const asked: (typeof source.newest)[number][] = [];
+  for (const one of source.newest) {
+    const { list, length } = one;
     const isCovered = () => isWhole && list.firstMs >= startMs && list.lastMs <= stopMs;
-    // Events that come meanwhile may be in the summary, too, and may lie elsewhere.
-    if (isCovered()) await list.summarize(length, signal);
-    if (!(isCovered() && summary(list.summary))) asked.push(newest);
+    if (isCovered()) await list.summarize(() => breathe(signal));
+    // More may have come meanwhile, which counts as well where the range has it.
+    if (length > 0 && !(isCovered() && summary(list.summary))) asked.push(one);
   }
   const segments = source.segments
     .filter((segment) => overlaps(segment, selection))
@@ -89,10 +95,10 @@ export async function divide(
     condition: conditionOf(selection, segment, source.nowMs),
     said: statement(segment),
   }));
-  const statements: Sql[] = [];
+  const statements: Select[] = [];
   for (const { segments, asked } of groups) {
     const { condition, said } = asked;
-    if (condition.upper === FALSE || said === NOTHING) continue;
+    if (said === NOTHING || condition.upper === FALSE) continue;
     open(source, segments);
     if (said === undefined) {
       await oneByOne(source, selection, segments, condition, condition.upper, signal, event);
@@ -100,14 +106,10 @@ export async function divide(
     }
     const counted = bothSql(condition.lower, not(said.except));
     if (condition.lower !== FALSE) {
-      statements.push(
-        sql(
-          `select ${said.text.replace("%", () => `from ${fromFiles(segments)} where ${counted.where}`)}`,
-          ...said.before,
-          ...counted.values,
-          ...(said.behind ?? []),
-        ),
-      );
+      statements.push({
+        text: `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
+        values: [...said.before, ...counted.values, ...(said.behind ?? [])],
+      });
     }
     const isExact = condition.upper === condition.lower;
     if (isExact && said.except === FALSE) continue;

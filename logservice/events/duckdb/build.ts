@@ -7,6 +7,7 @@ import type { JournalPiece } from "../sql/sql-protocol.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { type Summarized, summarizeJournal } from "./summarize.ts";
 import { mergeSummaries, printSummary, readSummary, type Summary } from "./summary.ts";
+import { removeFilter } from "./text-filter.ts";
 
 /** The columns that every segment has. A NULL `id` is made of the sequence `q`, a NULL `timestamp` of `t`. */
 const FIXED = "q, t, id, timestamp, level, severity, message, fields";
@@ -282,6 +283,7 @@ async function sync(path: string): Promise<void> {
 
 /** Removes a segment and what stands beside it. */
 export async function removeSegment(path: string): Promise<void> {
+  await removeFilter(path);
   for (const one of [path, summaryPath(path), `${path}.new`, `${summaryPath(path)}.new`])
     await rm(one, { force: true });
 }

@@ -1,7 +1,10 @@
+import { eitherSql, FALSE } from "../../../grammar/query/sql/condition.ts";
 import { discoveredType, eachElement, eachField, fieldName } from "../field-paths.ts";
 import { compareText } from "../order.ts";
 import { type DiscoveredField, type DiscoveredType, MAX_DISCOVERED_FIELDS } from "../store.ts";
-import { aggregate } from "./aggregate.ts";
+import { aggregate, type Statement } from "./aggregate.ts";
+import { ofField } from "./field-values.ts";
+import type { Segment } from "./segments.ts";
 import type { Selection, Source } from "./source.ts";
 
 export async function discovered(
@@ -35,9 +38,17 @@ export async function discovered(
         }
         return true;
       },
-      // Of a part of the events: each is read.
-      sql: () => undefined,
-      rows: () => {},
+      sql: countedFields,
+      rows: ([names, totals]) => {
+        for (let i = 0; i < names!.length; i++) {
+          const events = totals![i] as number;
+          if (names![i] === ALL) total += events;
+          else if (events > 0) {
+            const [path, type] = JSON.parse(names![i] as string) as [string[], DiscoveredType];
+            of(path)[type] += events;
+          }
+        }
+      },
       event: ({ event }) => {
         total++;
         eachField(event.fields, (path, value) => {
@@ -58,10 +69,51 @@ export async function discovered(
   );
   return [...found.values()]
     .flatMap(({ path, counts }) =>
-      (["boolean", "number", "string"] as const)
-        .filter((type) => counts[type] > 0)
-        .map((type) => ({ name: fieldName(path), type, count: counts[type], percent: counts[type] / total })),
+      TYPES.filter((type) => counts[type] > 0).map((type) => ({
+        name: fieldName(path),
+        type,
+        count: counts[type],
+        percent: counts[type] / total,
+      })),
     )
     .sort((a, b) => b.count - a.count || compareText(a.name, b.name) || compareText(a.type, b.type))
     .slice(0, MAX_DISCOVERED_FIELDS);
 }
+
+/**
+ * A statement of each path and type, as JSON, with the events that hold it: what has a column is counted without reading
+ * the JSON. Undefined where too much has none: then it is faster to parse the events.
+ */
+function countedFields(segment: Segment): Statement | undefined {
+  if (segment.summary.isCut) return undefined;
+  const names: string[] = [ALL];
+  const counts: Statement[] = [{ text: "*", before: [], except: FALSE }];
+  let read = 0;
+  for (const { path, ...field } of segment.summary.fields.values()) {
+    const hasColumn = segment.columns.has(JSON.stringify(path));
+    for (const type of TYPES) {
+      if (field[type] === 0) continue;
+      if (!hasColumn && ++read > MOST_READ) return undefined;
+      const said = ofField({ at: "fields", path }, segment, type, ({ text, values }, except) => ({
+        text,
+        before: values,
+        except,
+      }));
+      if (said === undefined) return undefined;
+      names.push(JSON.stringify([path, type]));
+      counts.push(said);
+    }
+  }
+  return {
+    text: `unnest(from_json(?, '["VARCHAR"]')), unnest([${counts.map(({ text }) => `count(${text})`).join(", ")}])::double %`,
+    before: [JSON.stringify(names), ...counts.flatMap(({ before }) => before)],
+    except: eitherSql(counts.map(({ except }) => except)),
+  };
+}
+
+/** The name under which all events are counted. */
+const ALL = "all";
+const TYPES = ["boolean", "number", "string"] as const;
+
+// The engine reads an event's JSON for each of them again.
+const MOST_READ = 4;

@@ -4,7 +4,11 @@
 import { setPriority } from "node:os";
 import { buildFromJournal, buildFromSegments } from "./build.ts";
 import { type DuckDBConnection, openDuckDb, quoted } from "./duckdb.ts";
+import { writeFilter } from "./text-filter.ts";
 import type { JobAnswer, JobRequest } from "./worker-protocol.ts";
+
+/** Fewer are read about as fast as a filter. */
+const LEAST_FILTERED = 100_000;
 
 const [spill = "", jobsAtOnce = "1"] = process.argv.slice(2);
 
@@ -72,7 +76,10 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
 
 async function work(connection: DuckDBConnection, job: JobRequest) {
   if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.shares);
-  return [await buildFromSegments(connection, job)];
+  const merged = await buildFromSegments(connection, job);
+  // The small ones of which it was made come and go too fast for one.
+  if (merged.events >= LEAST_FILTERED) await writeFilter(connection, merged.path);
+  return [merged];
 }
 
 /** The limit is the engine's: the job beside has it, too. */

@@ -3,12 +3,17 @@ import { canonicalTimestamp } from "../instant.ts";
 import type { Place, PlacedEvent } from "../order.ts";
 import { bytesOf } from "../page.ts";
 import type { Segment } from "./segments.ts";
-import { fromFiles, ID, type Source } from "./source.ts";
+import { fromFiles, ID, type Source, scansOf } from "./source.ts";
 
 /** Where an event stands in a segment. */
 export interface Row extends Place {
   readonly segment: Segment;
   readonly row: number;
+}
+
+/** An event that was looked at, with its length as JSON. */
+export interface SizedEvent extends PlacedEvent {
+  readonly bytes: number;
 }
 
 /**
@@ -28,17 +33,25 @@ export async function firstRows(
   const beyond = sign > 0 ? ">" : "<";
   // The first part says nothing new, but of a row group as a whole.
   const behind = `t ${beyond}= ?::bigint and (t ${beyond} ?::bigint or ${ID} ${beyond} ?)`;
+  const scans = scansOf(segments);
+  const selects = scans.map(
+    (
+      scan,
+      number,
+    ) => `select t, ${ID} as event_id, ${number} as scan, file_index::integer as file, file_row_number::double as row
+      from ${scan.from} where ${scan.where} and ${where}${after === undefined ? "" : ` and ${behind}`}`,
+  );
+  const each = [...values, ...(after === undefined ? [] : [after.nanoseconds, after.nanoseconds, after.id])];
   const rows: Row[] = [];
   await source.readers.run(
-    `select t, ${ID} as event_id, file_index::integer, file_row_number::double from ${fromFiles(segments)}
-      where ${where}${after === undefined ? "" : ` and ${behind}`}
-      order by t ${direction}, event_id ${direction} limit ${limit}`,
-    [...values, ...(after === undefined ? [] : [after.nanoseconds, after.nanoseconds, after.id])],
+    `${selects.join(" union all ")} order by t ${direction}, event_id ${direction} limit ${limit}`,
+    scans.flatMap(() => each),
     signal,
     (columns) => {
-      const [times, ids, files, numbers] = columns as [bigint[], string[], number[], number[]];
+      const [times, ids, numbers, files, found] = columns as [bigint[], string[], number[], number[], number[]];
       for (let i = 0; i < times.length; i++) {
-        rows.push({ nanoseconds: times[i]!, id: ids[i]!, segment: segments[files[i]!]!, row: numbers[i]! });
+        const segment = scans[numbers[i]!]!.segments[files[i]!]!;
+        rows.push({ nanoseconds: times[i]!, id: ids[i]!, segment, row: found[i]! });
       }
     },
   );
@@ -48,9 +61,9 @@ export async function firstRows(
 /** Reads the events of places in their order, a bounded number of bytes ahead. Events that are there already pass. */
 export async function* eventsAt(
   source: Source,
-  places: readonly (Row | PlacedEvent)[],
+  places: readonly (Row | PlacedEvent | SizedEvent)[],
   signal: AbortSignal,
-): AsyncGenerator<PlacedEvent> {
+): AsyncGenerator<SizedEvent> {
   // A hundred are asked for most often. How large they are is known of the first ones.
   let size = FIRST_ROWS;
   let [read, bytes] = [0, 0];
@@ -59,10 +72,10 @@ export async function* eventsAt(
     const some = places.slice(from, from + size);
     const events = await readRows(source, some.filter(isRow), signal);
     for (const place of some) {
-      const placed = isRow(place) ? events.get(place)! : place;
+      const sized = isRow(place) ? events.get(place)! : "bytes" in place ? place : sizedOf(place);
       read++;
-      bytes += placed.bytes;
-      yield placed;
+      bytes += sized.bytes;
+      yield sized;
     }
   }
 }
@@ -73,13 +86,18 @@ const AHEAD_BYTES = 4 * 1024 * 1024;
 
 const isRow = (place: Row | PlacedEvent): place is Row => "row" in place;
 
-async function readRows(source: Source, rows: readonly Row[], signal: AbortSignal): Promise<Map<Row, PlacedEvent>> {
+const sizedOf = (placed: PlacedEvent): SizedEvent => ({
+  ...placed,
+  bytes: bytesOf(placed.event, JSON.stringify(placed.event.fields)),
+});
+
+async function readRows(source: Source, rows: readonly Row[], signal: AbortSignal): Promise<Map<Row, SizedEvent>> {
   const bySegment = new Map<Segment, Map<number, Row>>();
   for (const row of rows) {
     const here = bySegment.get(row.segment) ?? new Map<number, Row>();
     bySegment.set(row.segment, here.set(row.row, row));
   }
-  const events = new Map<Row, PlacedEvent>();
+  const events = new Map<Row, SizedEvent>();
   await Promise.all(
     [...bySegment].map(([segment, here]) => {
       const numbers = [...here.keys()].sort((a, b) => a - b);

@@ -4,6 +4,7 @@ import type { ColumnType } from "../../../grammar/query/sql/columns.ts";
 import { syncDirectory } from "../journal/journal.ts";
 import { readBeside, removeSegment, type SegmentFacts, summaryPath } from "./build.ts";
 import type { Summary } from "./summary.ts";
+import { filterPath } from "./text-filter.ts";
 
 /** A file of events, which never changes. */
 export interface Segment {
@@ -21,6 +22,8 @@ export interface Segment {
   /** The types of the paths that have a column, by the JSON of the path. */
   readonly columns: ReadonlyMap<string, ColumnType>;
   readonly summary: Summary;
+  /** Where not all rows are asked: ranges of their numbers, both ends included. */
+  readonly rows?: readonly (readonly [first: number, last: number])[];
 }
 
 export interface Manifest {
@@ -184,7 +187,9 @@ export class Segments {
 
   /** What a crash left between a file and its manifest. */
   async #removeOrphans(): Promise<void> {
-    const kept = new Set(this.#segments.flatMap(({ path }) => [path, summaryPath(path)].map((one) => basename(one))));
+    const kept = new Set(
+      this.#segments.flatMap(({ path }) => [path, summaryPath(path), filterPath(path)].map((one) => basename(one))),
+    );
     const names = await readdir(this.directory).catch(() => []);
     for (const name of names) {
       if (name !== MANIFEST && !kept.has(name)) await rm(join(this.directory, name), { force: true });

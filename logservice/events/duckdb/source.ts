@@ -88,6 +88,36 @@ export function groupBy<Asked>(
 export const fromFiles = (segments: readonly Segment[]) =>
   `read_parquet([${segments.map(({ path }) => quoted(path)).join(", ")}])`;
 
+/** Files that are read together: those of which all rows are asked, or a range of one. */
+export interface Scan {
+  readonly segments: readonly Segment[];
+  readonly from: string;
+  /** "true" where all rows are asked. */
+  readonly where: string;
+}
+
+/** A range by itself lets the engine leave out row groups; ranges joined by "or" do not. */
+export function scansOf(segments: readonly Segment[]): Scan[] {
+  const whole = segments.filter(({ rows }) => rows === undefined);
+  const ranges = segments.flatMap((segment) =>
+    (segment.rows ?? []).map(
+      ([first, last]): Scan => ({
+        segments: [segment],
+        from: fromFiles([segment]),
+        where: `file_row_number between ${first} and ${last}`,
+      }),
+    ),
+  );
+  return whole.length === 0 ? ranges : [{ segments: whole, from: fromFiles(whole), where: "true" }, ...ranges];
+}
+
+/** The events that are asked as one table. */
+export function fromRows(segments: readonly Segment[]): string {
+  const scans = scansOf(segments);
+  if (scans.length === 1 && scans[0]!.where === "true") return scans[0]!.from;
+  return `(${scans.map(({ from, where }) => `select * from ${from} where ${where}`).join(" union all by name ")})`;
+}
+
 /** Counts files as read. */
 export function open(source: Source, segments: readonly Segment[]): void {
   source.used.isScanned = true;
@@ -105,7 +135,7 @@ export async function readEvents(
   signal: AbortSignal,
   take: (one: { readonly event: Event }) => void,
 ): Promise<void> {
-  await source.readers.run(`select ${EVENT} from ${fromFiles(segments)} ${rest}`, values, signal, (columns) =>
+  await source.readers.run(`select ${EVENT} from ${fromRows(segments)} ${rest}`, values, signal, (columns) =>
     eachEvent(columns, take),
   );
 }
@@ -133,9 +163,8 @@ function eachEvent(columns: Columns, take: (one: { readonly event: Event }) => v
   }
 }
 
-export const placeOf = ({ event, bytes, sequence, hasOwnId }: StoredEvent): PlacedEvent => ({
+export const placeOf = ({ event, sequence, hasOwnId }: StoredEvent): PlacedEvent => ({
   event,
-  bytes,
   nanoseconds: BigInt(nanosecondsOf(event.timestamp)),
   id: hasOwnId ? event.id : madeId(sequence),
 });

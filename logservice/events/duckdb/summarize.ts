@@ -85,7 +85,7 @@ export class LineCounts {
     return { summary, first: digits(this.#first), last: digits(this.#last) };
   }
 
-  /** Counts the event whose line begins at `at`. Throws where it is none that `printLines` wrote. */
+  /** Counts the event whose line begins at `at`. Throws where it is none that encoded.ts wrote. */
   add(bytes: Buffer, at: number): void {
     let [seconds, severity] = [0, 0];
     for (;;) {

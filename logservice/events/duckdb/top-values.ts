@@ -2,7 +2,7 @@ import { LEVELS, levelOf, type Target } from "../../../grammar/query/index.ts";
 import { FALSE, type Sql, type SqlValue, sql } from "../../../grammar/query/sql/condition.ts";
 import { eachElement } from "../field-paths.ts";
 import { compareText } from "../order.ts";
-import { divide } from "./aggregate.ts";
+import { divide, type Select } from "./aggregate.ts";
 import { ofField, pathKey, valueAt } from "./field-values.ts";
 import type { Selection, Source } from "./source.ts";
 import type { Summary } from "./summary.ts";
@@ -107,7 +107,7 @@ function sorted({ counts, holding }: Known, limit: number): TopValue[] {
 /** Joins the known counts, as one bound text of JSON, with what the statements count. DuckDB orders texts by bytes. */
 async function cutByEngine(
   source: Source,
-  statements: readonly Sql[],
+  statements: readonly Select[],
   { counts, holding }: Known,
   limit: number,
   signal: AbortSignal,

@@ -51,8 +51,7 @@ export function openOracle(nowMs: () => number): EventsStore {
         if (one.id !== undefined && ids.has(one.id)) continue;
         if (one.id !== undefined) ids.add(one.id);
         const event = stored(one, one.id ?? `oracle-${String(made++).padStart(12, "0")}`);
-        const bytes = Buffer.byteLength(JSON.stringify(event));
-        events.push({ event, nanoseconds: BigInt(nanosecondsOf(event.timestamp)), id: event.id, bytes });
+        events.push({ event, nanoseconds: BigInt(nanosecondsOf(event.timestamp)), id: event.id });
         for (const reader of readers) reader(event);
       }
     },
@@ -65,9 +64,10 @@ export function openOracle(nowMs: () => number): EventsStore {
       const page: PlacedEvent[] = [];
       let held = 0;
       for (const one of rest.slice(0, limit)) {
-        if (!hasRoom(held, one.bytes)) break;
+        const bytes = Buffer.byteLength(JSON.stringify(one.event));
+        if (!hasRoom(held, bytes)) break;
         page.push(one);
-        held += one.bytes;
+        held += bytes;
       }
       const isLast = rest.length === page.length || page.length === 0;
       return { events: page.map(({ event }) => event), cursor: isLast ? undefined : printCursor(page.at(-1)!), stats };
