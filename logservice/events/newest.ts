@@ -3,7 +3,6 @@ import type { Summary } from "./duckdb/summary.ts";
 import type { JournalFile } from "./journal/journal.ts";
 import type { SeenKey } from "./journal/seen-keys.ts";
 import { eventAt, type Lines } from "./lines.ts";
-import { Pace } from "./pace.ts";
 import type { StoredEvent } from "./stored.ts";
 
 /** The events of a batch. */
@@ -74,7 +73,7 @@ export class NewestEvents {
     return lines.firstSequence + length - 1;
   }
 
-  /** Of the first events, as far as `summarize` was asked to go. */
+  /** Brought up to date when somebody asks: ingest does not pay for it. */
   get summary(): Summary {
     return this.#counts.summary;
   }
