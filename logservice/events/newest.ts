@@ -3,6 +3,7 @@ import type { Summary } from "./duckdb/summary.ts";
 import type { JournalFile } from "./journal/journal.ts";
 import type { SeenKey } from "./journal/seen-keys.ts";
 import { eventAt, type Lines } from "./lines.ts";
+import { Pace } from "./pace.ts";
 import type { StoredEvent } from "./stored.ts";
 
 /** The events of a batch. */
