@@ -74,7 +74,7 @@ export class NewestEvents {
     return lines.firstSequence + length - 1;
   }
 
-  /** Brought up to date when somebody asks: ingest does not pay for it. */
+  /** Of the first events, as far as `summarize` was asked to go. */
   get summary(): Summary {
     return this.#counts.summary;
   }
