@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { parseQuery } from "../grammar/query/index.ts";
 import { Contents } from "../logservice/events/contents.ts";
 import { openDuckDb, quoted } from "../logservice/events/duckdb/duckdb.ts";
 import { Flusher } from "../logservice/events/duckdb/flusher.ts";
@@ -439,6 +440,23 @@ t.test("nothing is spilled outside of the store's folder, and what a crash left 
   t.notOk(readdirSync(join(directory, "spill"), { recursive: true }).some((name) => String(name).endsWith(".tmp")));
   t.strictSame(readdirSync("."), before);
   await second.close();
+});
+
+t.test("events that become segments while a query looks for filters are counted", async (t) => {
+  const store = await opened(folder(t));
+  const parsed = parseQuery("pad = here");
+  const range = { ...everything(), query: parsed.ok ? parsed.value : undefined };
+  await store.append("app", events(0, 5, "here"));
+  await store.flush();
+  for (let round = 1; round <= 8; round++) {
+    await store.append("app", events(round * 5, 5, "here"));
+    const asked: Promise<number>[] = [];
+    const asking = setInterval(() => asked.push(store.count(range, never).then(({ count }) => count)), 1);
+    await store.flush();
+    clearInterval(asking);
+    t.strictSame([...new Set(await Promise.all(asked))], [round * 5 + 5], `round ${round}`);
+  }
+  await store.close();
 });
 
 t.test("an event is there once, while segments are made, merged, deleted, and after a start", async (t) => {

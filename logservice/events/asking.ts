@@ -119,12 +119,14 @@ export class Asking {
   ): Promise<Result & { stats: Stats }> {
     signal.throwIfAborted();
     const beganMs = performance.now();
+    // Both at one moment: what becomes a segment meanwhile would be in neither.
     const held = this.#contents.projects.get(range.project)?.hold();
+    const newest = this.#contents.newestOf(range.project);
     const nowMs = this.#nowMs();
     try {
       const source: Source = {
         segments: await this.#narrowing.narrow(held?.segments ?? [], selectionOf(range, nowMs), signal),
-        newest: this.#contents.newestOf(range.project),
+        newest,
         readers: this.#readers,
         nowMs,
         used: { bytes: 0, isScanned: false },
