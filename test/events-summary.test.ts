@@ -18,7 +18,7 @@ import {
 } from "../logservice/events/duckdb/summary.ts";
 import { encodeEvent } from "../logservice/events/encoded.ts";
 import { minuteOf, nanosecondsOf } from "../logservice/events/instant.ts";
-import { encodeBatch } from "../logservice/events/journal/frame.ts";
+import { encodeFrame } from "../logservice/events/journal/frame.ts";
 import { printLines } from "../logservice/events/lines.ts";
 import type { NewEvent } from "../logservice/events/store.ts";
 import { readEventLine } from "../logservice/events/stored.ts";
@@ -191,7 +191,8 @@ t.test("a journal file: its projects, from their sequences on, with the first an
     for (const project of ["app", "other"]) {
       const batch = accepted.slice(from, from + 100).filter((one) => one.project === project);
       const frame = { sequence: batch[0]!.sequence, project, lines: batch.length, atMs: 0, key: '"q', isDrop: false };
-      pieces.push(encodeBatch(frame, Buffer.from(batch.map(({ line }) => line).join(""))));
+      const body = Buffer.from(batch.map(({ line }) => line).join(""));
+      pieces.push(encodeFrame(frame, body), body);
     }
   }
   const path = join(directory, "journal");

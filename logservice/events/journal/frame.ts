@@ -22,13 +22,14 @@ export interface FrameAndBody {
   readonly body: Buffer;
 }
 
-export function encodeBatch(batch: Omit<Frame, "bytes">, body: Buffer): Buffer {
-  const { sequence, project, lines, atMs, key, isDrop } = batch;
+/** The line that stands before the body. */
+export function encodeFrame(frame: Omit<Frame, "bytes">, body: Buffer): Buffer {
+  const { sequence, project, lines, atMs, key, isDrop } = frame;
   const head = `{"b":${sequence},"p":"${project}","n":${lines},"z":${body.length},"at":${atMs}${
     key === undefined ? "" : `,"k":${JSON.stringify(key)}`
   }${isDrop ? ',"drop":true' : ""},"c":`;
   const sum = crc32(body, crc32(head));
-  return Buffer.concat([Buffer.from(`${head}${sum}}\n`), body]);
+  return Buffer.from(`${head}${sum}}\n`);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { StoreError } from "../store.ts";
-import { encodeBatch, type Frame, type FrameAndBody, readFrames } from "./frame.ts";
+import { encodeFrame, type Frame, type FrameAndBody, readFrames } from "./frame.ts";
 
 export interface JournalFile {
   readonly path: string;
@@ -63,10 +63,11 @@ export class Journal {
   /** `durable` is called in the order of the writes, before the promise resolves. */
   write(frame: Omit<Frame, "bytes">, body: Buffer, durable: () => void): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(unavailable(this.#failure));
-    const buffer = encodeBatch(frame, body);
-    this.#count(buffer.length, frame.lines);
+    const head = encodeFrame(frame, body);
+    const bytes = head.length + body.length;
+    this.#count(bytes, frame.lines);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ buffer, events: frame.lines, durable, resolve, reject });
+      this.#waiting.push({ head, body, bytes, events: frame.lines, durable, resolve, reject });
       this.#running ??= this.#run();
     });
   }
@@ -121,23 +122,23 @@ export class Journal {
 
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
     try {
-      await this.#commit(group.map(({ buffer }) => buffer));
+      await this.#commit(group);
     } catch (error) {
       this.counts.failures++;
       await this.#undo(error as Error);
       this.#refuse(group, error as Error);
       return;
     }
-    for (const { buffer, events, durable, resolve } of group) {
-      this.#count(-buffer.length, -events);
+    for (const { bytes, events, durable, resolve } of group) {
+      this.#count(-bytes, -events);
       durable();
       resolve();
     }
   }
 
   #refuse(group: readonly Waiting[], cause: Error): void {
-    for (const { buffer, events, reject } of group) {
-      this.#count(-buffer.length, -events);
+    for (const { bytes, events, reject } of group) {
+      this.#count(-bytes, -events);
       reject(unavailable(cause));
     }
   }
@@ -147,17 +148,20 @@ export class Journal {
     this.waiting.events += events;
   }
 
-  async #commit(buffers: readonly Buffer[]): Promise<void> {
-    const whole = buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers);
-    for (let written = 0; written < whole.length; ) {
-      const { bytesWritten } = await this.#handle.write(whole, written, whole.length - written, this.#length + written);
+  async #commit(group: readonly Waiting[]): Promise<void> {
+    const length = group.reduce((sum, { bytes }) => sum + bytes, 0);
+    // As they are: to join them would copy each event once more.
+    let left: Buffer[] = group.flatMap(({ head, body }) => [head, body]);
+    for (let written = 0; written < length; ) {
+      const { bytesWritten } = await this.#handle.writev(left, this.#length + written);
       written += bytesWritten;
+      if (written < length) left = [Buffer.concat(left).subarray(bytesWritten)];
     }
     await this.#handle.datasync();
-    this.#length += whole.length;
+    this.#length += length;
     this.counts.syncs++;
-    this.counts.batches += buffers.length;
-    this.counts.bytes += whole.length;
+    this.counts.batches += group.length;
+    this.counts.bytes += length;
   }
 
   /**
@@ -178,7 +182,10 @@ export class Journal {
 }
 
 interface Waiting {
-  readonly buffer: Buffer;
+  readonly head: Buffer;
+  readonly body: Buffer;
+  /** Of both. */
+  readonly bytes: number;
   readonly events: number;
   readonly durable: () => void;
   readonly resolve: () => void;
@@ -189,8 +196,8 @@ interface Waiting {
 function takeable(waiting: readonly Waiting[]): number {
   let bytes = 0;
   let count = 0;
-  for (const { buffer } of waiting) {
-    bytes += buffer.length;
+  for (const one of waiting) {
+    bytes += one.bytes;
     if (bytes > MAX_GROUP_BYTES) break;
     count++;
   }
@@ -247,7 +254,10 @@ async function quarantine(directory: string, name: string, batches: readonly Fra
   const kept = join(folder, `${name}.${Date.now()}`);
   const aside = `${path}.mended`;
   const handle = await open(aside, "w");
-  for (const { frame, body } of batches) await handle.write(encodeBatch(frame, body));
+  for (const { frame, body } of batches) {
+    await handle.write(encodeFrame(frame, body));
+    await handle.write(body);
+  }
   await handle.sync();
   await handle.close();
   await writeCopy(path, kept);
