@@ -36,7 +36,9 @@ opened.catch(() => {});
 const waiting: JobRequest[] = [];
 const idle: DuckDBConnection[] = [];
 let running = 0;
+/** Jobs that have much memory. */
 let large = 0;
+let isMuch = false;
 
 process.on("message", (request: JobRequest) => {
   waiting.push(request);
@@ -62,11 +64,12 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
     const connection = idle.pop() ?? (await (await opened).connect());
     try {
       const built = await work(connection, job).catch((error: unknown) => {
-        if (!/out of memory/i.test(String(error))) throw error;
+        if (!OUT_OF_MEMORY.test(String(error))) throw error;
         return withMuchMemory(connection, () => work(connection, job));
       });
       return { number: job.number, built };
     } finally {
+      await giveBackMemory(connection);
       idle.push(connection);
     }
   } catch (error) {
@@ -85,11 +88,24 @@ async function work(connection: DuckDBConnection, job: JobRequest) {
 /** The limit is the engine's: the job beside has it, too. */
 async function withMuchMemory<Result>(connection: DuckDBConnection, again: () => Promise<Result>): Promise<Result> {
   large++;
-  await connection.run(`set memory_limit = ${quoted(MUCH_MEMORY)}`);
+  isMuch = true;
   try {
+    await connection.run(`set memory_limit = ${quoted(MUCH_MEMORY)}`);
     return await again();
   } finally {
     large--;
-    if (large === 0) await connection.run(`set memory_limit = ${quoted(MEMORY)}`);
   }
 }
+
+async function giveBackMemory(connection: DuckDBConnection): Promise<void> {
+  if (!isMuch || large > 0) return;
+  try {
+    await connection.run(`set memory_limit = ${quoted(MEMORY)}`);
+    isMuch = false;
+  } catch (error) {
+    // The job beside holds more: its end comes, too.
+    if (!OUT_OF_MEMORY.test(String(error))) throw error;
+  }
+}
+
+const OUT_OF_MEMORY = /out of memory/i;

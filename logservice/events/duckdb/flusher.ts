@@ -84,7 +84,8 @@ export class Flusher {
       this.#jobs.delete(answer.number);
       if ("built" in answer) job?.resolve(answer.built);
       else job?.reject(new Error(answer.error));
-      if (this.#jobs.size === 0) idle();
+      // Whoever closes it waits for its end.
+      if (this.#jobs.size === 0 && !this.#isClosed) idle();
     });
     child.on("error", (error) => this.#fail(child, error));
     child.on("exit", (code, signal) => this.#fail(child, new Error(signal ?? `exit status ${code}`)));
