@@ -1,9 +1,8 @@
 import type { Sql } from "../../../grammar/query/sql/condition.ts";
-import { canonicalTimestamp } from "../instant.ts";
 import type { Place, PlacedEvent } from "../order.ts";
 import { bytesOf } from "../page.ts";
 import type { Segment } from "./segments.ts";
-import { fromFiles, ID, type Source, scansOf } from "./source.ts";
+import { eventOf, fromFiles, ID, type Source, scansOf } from "./source.ts";
 
 /** Where an event stands in a segment. */
 export interface Row extends Place {
@@ -119,13 +118,7 @@ async function readRows(source: Source, rows: readonly Row[], signal: AbortSigna
           for (let i = 0; i < found.length; i++) {
             const row = here.get(found[i]!)!;
             const { nanoseconds, id } = row;
-            const event = {
-              id,
-              timestamp: timestamps[i] ?? canonicalTimestamp(nanoseconds),
-              level: levels[i]!,
-              message: messages[i]!,
-              fields: JSON.parse(fields[i]!) as Record<string, unknown>,
-            };
+            const event = eventOf(row, timestamps[i]!, levels[i]!, messages[i]!, fields[i]!);
             events.set(row, { event, nanoseconds, id, bytes: bytesOf(event, fields[i]!) });
           }
         },

@@ -6,7 +6,7 @@ import { querySql } from "../../../grammar/query/sql/query-sql.ts";
 import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../instant.ts";
 import { type LineFilter, lineFilter } from "../line-filter.ts";
 import type { NewestEvents } from "../newest.ts";
-import type { PlacedEvent } from "../order.ts";
+import type { Place, PlacedEvent } from "../order.ts";
 import { Pace } from "../pace.ts";
 import type { Event, Range } from "../store.ts";
 import { madeId, type StoredEvent } from "../stored.ts";
@@ -154,17 +154,21 @@ function eachEvent(columns: Columns, take: (one: { readonly event: Event }) => v
     string[],
   ];
   for (let i = 0; i < times.length; i++) {
-    const nanoseconds = times[i]!;
-    const id = ids[i]!;
-    const event = {
-      id,
-      timestamp: timestamps[i] ?? canonicalTimestamp(nanoseconds),
-      level: levels[i]!,
-      message: messages[i]!,
-      fields: JSON.parse(fields[i]!) as Record<string, unknown>,
-    };
-    take({ event });
+    take({
+      event: eventOf({ nanoseconds: times[i]!, id: ids[i]! }, timestamps[i]!, levels[i]!, messages[i]!, fields[i]!),
+    });
   }
+}
+
+/** An event of the columns of its row. */
+export function eventOf(
+  { nanoseconds, id }: Place,
+  timestamp: string | null,
+  level: string,
+  message: string,
+  fields: string,
+): Event {
+  return { id, timestamp: timestamp ?? canonicalTimestamp(nanoseconds), level, message, fields: JSON.parse(fields) };
 }
 
 export const placeOf = ({ event, sequence, hasOwnId }: StoredEvent): PlacedEvent => ({
