@@ -29,7 +29,7 @@ export async function copyService(
 ): Promise<Copied | Wrong> {
   if (!isServiceFolder(from)) return { message: `${from} is no ${kind} of a log service` };
   if (!(await isFree(to)))
-    return { message: `${to} is there already`, hint: "name a folder that is not, or remove it" };
+    return { message: `${to} is there already`, hint: "name a folder that is not there yet, or remove this one" };
   const wrong = await wrongRecords(from);
   if (wrong !== undefined) return { message: wrong, hint: "take another backup" };
   const aside = join(dirname(to), `.${basename(to)}.${process.pid}`);
