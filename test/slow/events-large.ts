@@ -12,8 +12,9 @@ import { LIMITS } from "../../logservice/limits.ts";
 t.setTimeout(300_000);
 
 const COUNT = 560;
-// The engine may take 512 MiB; the rest is the events that wait to be flushed, and a page.
-const MOST_RESIDENT_BYTES = 1_000_000_000;
+// The engine may take 512 MiB; the rest is the events that wait to be flushed, a page, and what is garbage until somebody
+// collects it: 820 to 1,140 MB were seen. Pages that ended by their number of events alone took 2.2 GB.
+const MOST_RESIDENT_BYTES = 1_500_000_000;
 const never = new AbortController().signal;
 
 t.test("140 MB of large events", async (t) => {
