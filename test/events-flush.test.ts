@@ -442,6 +442,21 @@ t.test("nothing is spilled outside of the store's folder, and what a crash left 
   await second.close();
 });
 
+t.test("deletions are not forgotten over a start, however many there were", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  for (let life = 0; life < 5; life++) {
+    await store.append("app", events(life, 1));
+    await store.drop("app");
+  }
+  await store.append("app", events(5, 1));
+  await store.close();
+  const restarted = await opened(directory);
+  t.equal(restarted.metrics().journal_quarantined_total, 0);
+  t.strictSame(await messages(restarted), ["number 5"]);
+  await restarted.close();
+});
+
 t.test("events that become segments while a query looks for filters are counted", async (t) => {
   const store = await opened(folder(t));
   const parsed = parseQuery("pad = here");

@@ -28,9 +28,12 @@ export function encodeFrame(frame: Omit<Frame, "bytes">, body: Buffer): Buffer {
   const head = `{"b":${sequence},"p":"${project}","n":${lines},"z":${body.length},"at":${atMs}${
     key === undefined ? "" : `,"k":${JSON.stringify(key)}`
   }${isDrop ? ',"drop":true' : ""},"c":`;
-  const sum = crc32(body, crc32(head));
+  const sum = sumOf(head, body);
   return Buffer.from(`${head}${sum}}\n`);
 }
+
+// Of no bytes crc32 gives 0, whatever came before, where the buffer has no memory of its own: after it was written.
+const sumOf = (head: string, body: Buffer) => (body.length === 0 ? crc32(head) : crc32(body, crc32(head)));
 
 /**
  * Reads frames one behind the other. `torn` is where the text stops being a journal: everything before is whole. A frame
@@ -71,7 +74,7 @@ function frameAt(text: Buffer, at: number): { whole: FrameAndBody; end: number }
   const end = lineEnd + 1 + parsed.z;
   if (!Number.isInteger(parsed.z) || end > text.length) return undefined;
   const body = text.subarray(lineEnd + 1, end);
-  if (crc32(body, crc32(line.slice(0, split))) !== parsed.c) return undefined;
+  if (sumOf(line.slice(0, split), body) !== parsed.c) return undefined;
   const { b: sequence, p: project, n: lines, z: bytes, at: atMs, k: key, drop = false } = parsed;
   return { whole: { frame: { sequence, project, lines, bytes, atMs, key, isDrop: drop }, body }, end };
 }
