@@ -54,7 +54,7 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
     await window.openFile("tool.json");
     t.equal(await window.statusItem("development"), "development: stopped");
     t.same(processes("cli.cjs"), [], "no process before it is asked for");
-    await window.editor.locator(".codelens-decoration a", { hasText: "Start" }).click();
+    await window.clickLens("Start", async () => (await window.statusItem("development")) !== "development: stopped");
     const item = await window.statusItem(/development: .+:\d+/);
     url = `http://${item.replace(/^.*development: /, "")}`;
     const answer = await fetch(`${url}/api/orders/42`);

@@ -43,9 +43,8 @@ t.test("the extension without trust in VS Code", { skip: requiresCodeServer(), t
 
   await t.test("a lens says why it starts nothing", async (t) => {
     await window.go(0);
-    await window.editor.locator(".codelens-decoration a", { hasText: "Start" }).click();
     const message = page.locator(".notifications-toasts .notification-list-item-message");
-    await until("the warning", async () => /not trusted/.test((await message.allTextContents()).join()));
+    await window.clickLens("Start", async () => /not trusted/.test((await message.allTextContents()).join()));
     t.same(await message.allTextContents(), [
       "Cannot start the app: this workspace is not trusted, so no process is started in it. Trust it first.",
     ]);

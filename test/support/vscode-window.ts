@@ -256,6 +256,19 @@ export class VscodeWindow {
     return text;
   }
 
+  /**
+   * Clicks a lens, again where nothing came of it: the editor draws lenses anew after changes, and a click that falls
+   * between is lost, for people, too.
+   */
+  async clickLens(title: string, hasWorked: () => Promise<boolean>): Promise<void> {
+    for (let tries = 1; !(await hasWorked()); tries++) {
+      await this.editor.locator(".codelens-decoration a", { hasText: title }).click();
+      const worked = until(`what the lens ${title} does`, hasWorked, 5000);
+      if (tries < 3) await worked.catch(() => {});
+      else await worked;
+    }
+  }
+
   /** The lenses, as `line title`, by line. */
   async lenses(): Promise<string[]> {
     await this.editor.locator(".codelens-decoration a").first().waitFor();
