@@ -40,8 +40,14 @@ const events = (from: number, count: number, pad = ""): NewEvent[] =>
     fields: { i: from + i, pad },
   }));
 const messages = async (store: EventsStore, project = "app") => {
-  const { events } = await store.search(everything(project), { limit: 10_000, order: "ascending" }, never);
-  return events.map(({ message }) => message);
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.search(everything(project), { limit: 10_000, order: "ascending", cursor }, never);
+    found.push(...page.events.map(({ message }) => message));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
 };
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => `number ${from + i}`);
 
@@ -250,6 +256,29 @@ t.test(
   },
 );
 
+t.test("many large events of one file become several segments, others one", async (t) => {
+  const directory = folder(t);
+  const store = await opened(directory);
+  const pad = "x".repeat(250_000);
+  for (let i = 0; i < 150; i++) {
+    await store.append("app", [...events(3 * i, 1, pad), ...events(3 * i + 1, 2)]);
+    await store.append("other", events(i, 1));
+  }
+  const before = await store.projectStats("app");
+  await store.flush();
+  t.equal(store.metrics().flushes_total, 1);
+  t.equal(store.metrics().segments, 4);
+  t.strictSame(await messages(store), numbers(0, 450));
+  t.equal((await store.count(everything("other"), never)).count, 150);
+  const after = await store.projectStats("app");
+  t.equal(after.eventsTotal, 450);
+  t.ok(Math.abs(after.bytesTotal - before.bytesTotal) < 100, `${after.bytesTotal} of ${before.bytesTotal} bytes`);
+  await store.close();
+  const again = await opened(directory);
+  t.strictSame(await messages(again), numbers(0, 450), "after a start, too");
+  await again.close();
+});
+
 t.test("a file of the largest events is made with more memory", async (t) => {
   const directory = folder(t);
   const store = await opened(directory);
@@ -399,7 +428,7 @@ t.test("a flusher that ends under its jobs is started again, and no more than so
     ({
       kind: "flush",
       journalPath: join(directory, "store", "journal", name),
-      shares: [{ project: "app", fromSequence: 1, events: 100, path: join(directory, to) }],
+      shares: [{ project: "app", first: 1, last: 100, events: 100, path: join(directory, to) }],
     }) as const;
   const two = [flusher.run(job("a.parquet")), flusher.run(job("b.parquet"))];
   const pid = flusher.pid!;

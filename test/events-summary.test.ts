@@ -198,18 +198,22 @@ t.test("a journal file: its projects, from their sequences on, with the first an
   const path = join(directory, "journal");
   await writeFile(path, Buffer.concat(pieces));
   const shares = [
-    { project: "other", fromSequence: 500 },
-    { project: "app", fromSequence: 1 },
+    { project: "other", first: 500, last: 1e6 },
+    { project: "app", first: 1, last: 333 },
+    { project: "app", first: 334, last: 1e6 },
   ];
   const found = await summarizeJournal(path, shares);
-  for (const [i, { project, fromSequence }] of shares.entries()) {
-    const own = accepted.filter((one) => one.sequence >= fromSequence && one.project === project);
+  for (const [i, share] of shares.entries()) {
+    const { project } = share;
+    const own = accepted.filter(
+      ({ project, sequence }) => project === share.project && sequence >= share.first && sequence <= share.last,
+    );
     const times = own.map(({ event }) => BigInt(nanosecondsOf(event.timestamp)));
     const [first, last] = [times.reduce((a, b) => (a < b ? a : b)), times.reduce((a, b) => (a > b ? a : b))];
     t.strictSame(shown(found[i]!.summary), shown(expected(own.map(({ line }) => line))), project);
     t.strictSame([found[i]!.first, found[i]!.last], [String(first), String(last)], `${project}, times`);
   }
-  t.strictSame((await summarizeJournal(path, [{ project: "none", fromSequence: 0 }]))[0]!.first, "0");
+  t.strictSame((await summarizeJournal(path, [{ project: "none", first: 0, last: 1 }]))[0]!.first, "0");
 });
 
 t.test("a line of another form is refused, not miscounted", async (t) => {

@@ -1,5 +1,6 @@
 import type { Contents } from "./contents.ts";
 import { discovered } from "./duckdb/discovered.ts";
+import { isOutOfMemory } from "./duckdb/duckdb.ts";
 import { Narrowing } from "./duckdb/narrow.ts";
 import type { Readers } from "./duckdb/readers.ts";
 import { search } from "./duckdb/search.ts";
@@ -8,7 +9,7 @@ import { byLevel, count, histogram, numbers } from "./duckdb/statistics.ts";
 import { topValues } from "./duckdb/top-values.ts";
 import type { Settings } from "./settings.ts";
 import type { SqlRunner } from "./sql/run-sql.ts";
-import type { EventsStore, ProjectStats, Range, SqlResult, Stats } from "./store.ts";
+import { type EventsStore, type ProjectStats, type Range, type SqlResult, type Stats, tooMuch } from "./store.ts";
 
 /** Answers, each of the segments and the newest events together, as they are when it is asked. */
 export class Asking {
@@ -129,9 +130,18 @@ export class Asking {
         newest,
         readers: this.#readers,
         nowMs,
+        isOneByOne: false,
         used: { bytes: 0, isScanned: false },
       };
-      const result = await work(source);
+      const result = await work(source)
+        .catch((error: unknown) => {
+          if (!isOutOfMemory(error)) throw error;
+          // Large values, of which the engine holds some thousands at a time. Nothing of the first try is kept.
+          return work({ ...source, isOneByOne: true });
+        })
+        .catch((error: unknown) => {
+          throw isOutOfMemory(error) ? tooMuch(error) : error;
+        });
       const durationMs = performance.now() - beganMs;
       return {
         ...result,

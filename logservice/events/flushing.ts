@@ -8,18 +8,19 @@ import { readSegment, type Segment, type Segments } from "./duckdb/segments.ts";
 import { type Journal, syncDirectory } from "./journal/journal.ts";
 import type { SeenKeys } from "./journal/seen-keys.ts";
 import { type NewestEvents, type NewestPart, newPart, removeFrom } from "./newest.ts";
+import { type Piece, piecesOf } from "./pieces.ts";
 import type { Settings } from "./settings.ts";
 
-/** The segment that a part's events of one project become. */
+/** The segments that a part's events of one project become. */
 interface Share {
   readonly project: string;
   readonly newest: NewestEvents;
   readonly segments: Segments;
-  readonly path: string;
+  readonly pieces: readonly (Piece & { readonly path: string })[];
   readonly last: number;
 }
 
-type Built = Share & { readonly segment: Segment };
+type Built = Share & { readonly built: readonly Segment[] };
 
 /**
  * Ends the journal's file when it is full, and makes segments of the ended ones: several at once, put in place in their
@@ -174,8 +175,8 @@ export class Flushing {
     for (;;) {
       const shares = [...part.projects].map(([project, newest]): Share => {
         const segments = this.#contents.segmentsOf(project);
-        const last = newest.lastSequence;
-        return { project, newest, segments, path: segments.newPath(last), last };
+        const pieces = piecesOf(newest).map((piece) => ({ ...piece, path: segments.newPath(piece.last) }));
+        return { project, newest, segments, pieces, last: newest.lastSequence };
       });
       if (shares.length === 0) return [];
       try {
@@ -184,22 +185,20 @@ export class Flushing {
         const facts = await this.#flusher.run({
           kind: "flush",
           journalPath: part.file.path,
-          shares: shares.map(({ project, newest, path }) => ({
-            project,
-            fromSequence: newest.firstSequence,
-            events: newest.length,
-            path,
-          })),
+          shares: shares.flatMap(({ project, pieces }) =>
+            pieces.map(({ first, last, events, path }) => ({ project, first, last, events, path })),
+          ),
         });
+        const left = [...facts];
         return await Promise.all(
-          shares.map(async (share, i) => ({
+          shares.map(async (share) => ({
             ...share,
-            segment: await readSegment(facts[i]!, share.newest.bytes, share.last),
+            built: await Promise.all(share.pieces.map(({ bytes, last }) => readSegment(left.shift()!, bytes, last))),
           })),
         );
       } catch (error) {
         if (this.#closing.signal.aborted) throw error;
-        for (const { path } of shares) await removeSegment(path);
+        for (const { path } of shares.flatMap(({ pieces }) => pieces)) await removeSegment(path);
         // Of a project that was deleted meanwhile the folder is gone; the others are made without it.
         if (!shares.every((share) => isCurrent(part, share))) continue;
         throw error;
@@ -210,7 +209,7 @@ export class Flushing {
   async #putInPlace(part: NewestPart, built: readonly Built[]): Promise<void> {
     for (const share of built) {
       if (!isCurrent(part, share)) continue;
-      await share.segments.replace([], [share.segment], {
+      await share.segments.replace([], share.built, {
         flushed: share.last,
         onChange: () => {
           if (isCurrent(part, share)) removeFrom(part, share.project);

@@ -1,6 +1,7 @@
 import type { Contents } from "./contents.ts";
 import { removeSegment } from "./duckdb/build.ts";
 import { inOrder, MAX_MERGED_BYTES, MAX_MERGED_EVENTS, mergeable } from "./duckdb/compaction.ts";
+import { isOutOfMemory } from "./duckdb/duckdb.ts";
 import type { Flusher } from "./duckdb/flusher.ts";
 import { readSegment, type Segment, type Segments } from "./duckdb/segments.ts";
 import type { Settings } from "./settings.ts";
@@ -19,6 +20,8 @@ export class Merging {
   #isClosed = false;
   /** Of projects whose last merge did not end well: when others have had their turn. */
   readonly #notBeforeMs = new WeakMap<Segments, number>();
+  /** For whose merge there was not enough memory: they stay as they are. */
+  readonly #tooLarge = new WeakSet<Segment>();
   readonly counts = { merges: 0, failures: 0, expired: 0 };
 
   constructor(settings: Settings, contents: Contents, flusher: Flusher) {
@@ -82,7 +85,7 @@ export class Merging {
   async #mergeOne(isDue: (segments: Segments) => boolean): Promise<boolean> {
     for (const segments of this.#contents.projects.values()) {
       if (this.#isClosed || !isDue(segments)) continue;
-      const run = mergeable(segments.all, MAX_MERGED_EVENTS, MAX_MERGED_BYTES);
+      const run = mergeable(segments.all, MAX_MERGED_EVENTS, MAX_MERGED_BYTES, this.#tooLarge);
       if (run === undefined) continue;
       await this.#merge(segments, run);
       return true;
@@ -114,6 +117,7 @@ export class Merging {
       if (this.#isClosed) throw error;
       await removeSegment(path);
       if (![...this.#contents.projects.values()].includes(segments)) return; // Deleted meanwhile.
+      if (isOutOfMemory(error)) for (const segment of run) this.#tooLarge.add(segment);
       throw error;
     }
     if (await segments.replace(run, [merged])) this.counts.merges++;

@@ -189,6 +189,12 @@ export class StoreError extends Error {
   }
 }
 
+/** The error of a question that takes more memory than the store has for one. */
+export const tooMuch = (cause?: unknown) =>
+  new StoreError("bad_request", "this takes more memory than a query may have: narrow its time range or its query", {
+    cause,
+  });
+
 /** Letters, digits, `_` and `-`: a project is a folder of that name. */
 export const PROJECT_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 

@@ -4,7 +4,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { mergeable } from "../../logservice/events/duckdb/compaction.ts";
+import { MAX_MERGED_BYTES, mergeable } from "../../logservice/events/duckdb/compaction.ts";
 import { MAX_WAITING } from "../../logservice/events/live.ts";
 import { type EventsStoreOptions, openEventsStore } from "../../logservice/events/open.ts";
 import { STEPS_MS, stepsOf } from "../../logservice/events/steps.ts";
@@ -249,6 +249,14 @@ t.test("which segments are merged", async (t) => {
       sizes.join(" "),
     );
   }
+  // Of large events fewer bytes: a merge holds several copies of all of them.
+  const megabytes = (each: number, events: number) =>
+    [0, 1, 2, 3].map((sequence) => ({ events, sequence, eventBytes: each * 1024 * 1024 }));
+  t.equal(mergeable(megabytes(16, 16_000), 500_000, MAX_MERGED_BYTES)?.length, 4, "of a kilobyte");
+  t.equal(mergeable(megabytes(16, 64), 500_000, MAX_MERGED_BYTES), undefined, "of a quarter megabyte");
+  t.equal(mergeable(megabytes(8, 32), 500_000, MAX_MERGED_BYTES)?.length, 4, "of that size, but fewer");
+  const parts = megabytes(1, 100);
+  t.equal(mergeable(parts, 500_000, MAX_MERGED_BYTES, new Set([parts[2]!])), undefined, "none that is excluded");
 });
 
 t.test("steps are the narrowest that give at most so many points", async (t) => {

@@ -7,7 +7,7 @@ import t from "tap";
 import { parseQuery } from "../../grammar/query/index.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import { PAGE_BYTES } from "../../logservice/events/page.ts";
-import { LIMITS } from "../../logservice/limits.ts";
+import { largeEvent, largeText } from "../support/events/large.ts";
 
 t.setTimeout(300_000);
 
@@ -24,25 +24,11 @@ t.test("140 MB of large events", async (t) => {
     await store.close();
     await rm(directory, { recursive: true });
   });
-  // Of letters without an order, as nothing that a compressor knows.
-  let state = 1;
-  const letters = Array.from({ length: LIMITS.eventBytes }, () => {
-    state = (state * 48271) % 2147483647;
-    return String.fromCharCode(97 + (state % 26));
-  }).join("");
-  for (let i = 0; i < COUNT; i++) {
-    const text = letters.slice(i) + letters.slice(0, i);
-    await store.append("app", [
-      {
-        timestamp: new Date(1_714_557_600_000 + i).toISOString(),
-        level: "info",
-        message: `event ${i}`,
-        fields: { number: i, tags: ["large"], text: text.slice(200) },
-      },
-    ]);
-  }
+  for (let i = 0; i < COUNT; i++) await store.append("app", [largeEvent(i, largeText(i))]);
   await store.flush();
   t.equal(store.metrics().newest_events, 0, "all are in segments");
+  await store.compact();
+  t.equal(store.metrics().merge_failures_total, 0, "what is too large together is not merged");
   // The second is read by the predicate, since lists are.
   for (const text of ["", "tags = large"]) {
     const query = parseQuery(text);

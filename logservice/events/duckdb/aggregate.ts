@@ -103,7 +103,7 @@ export async function divide(
   source.used.isScanned = asked.length > 0;
   const groups = groupBy(segments, (segment) => ({
     condition: conditionOf(selection, segment, source.nowMs),
-    said: statement(segment),
+    said: source.isOneByOne ? undefined : statement(segment),
   }));
   const statements: Select[] = [];
   for (const { segments, asked } of groups) {

@@ -22,16 +22,17 @@ export interface SegmentFacts {
   readonly last: string;
 }
 
-/** One project's share of a journal file: the events from a sequence on (those before belong to a deleted namesake). */
+/** One project's events of a journal file between two sequences; those before may belong to a deleted namesake. */
 export interface JournalShare {
   readonly project: string;
-  readonly fromSequence: number;
+  readonly first: number;
+  readonly last: number;
   readonly events: number;
   /** Where the segment goes; the summary goes beside it. */
   readonly path: string;
 }
 
-/** Makes a segment of each project's events in a journal file. */
+/** Makes a segment of each share of a journal file. */
 export async function buildFromJournal(
   connection: DuckDBConnection,
   journalPath: string,
@@ -43,7 +44,8 @@ export async function buildFromJournal(
     const built: SegmentFacts[] = [];
     let isRedone = false;
     for (const [i, share] of shares.entries()) {
-      const select = events(`lines where p = ${quoted(share.project)} and q >= ${share.fromSequence}`);
+      const { project, first, last } = share;
+      const select = events(`lines where p = ${quoted(project)} and q between ${first} and ${last}`);
       if (!isRedone && (await countOf(connection, select)) !== share.events) {
         // One line that DuckDB cannot read is left out, and may take others with it: each by itself, then.
         await insertRowByRow(connection, journalPath);

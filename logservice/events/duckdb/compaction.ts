@@ -1,28 +1,39 @@
+import { LARGE_BYTES, MAX_LARGE_BYTES } from "../pieces.ts";
+
 /** A merge of so many is sorted within the flusher's memory in some seconds; of large events there are fewer. */
 export const MAX_MERGED_EVENTS = 500_000;
 /** Of the events as JSON. */
 export const MAX_MERGED_BYTES = 512 * 1024 * 1024;
+/** Where they are large on average: for twice as much a merge was seen to take 400 MB. */
+export const MAX_MERGED_LARGE_BYTES = 2 * MAX_LARGE_BYTES;
 
 /** Fewer are not worth writing again: each event is written about once for every factor of four. */
 const LEAST_RUN = 4;
 
 /**
  * The run of neighbours to merge next, in the order of acceptance: at least four of about the same size (within a factor
- * of four), together at most `most` events of `mostBytes` bytes. Undefined where there is none.
+ * of four), together at most `most` events of `mostBytes` bytes, none of them `excluded`. Undefined where there is none.
  */
 export function mergeable<
   Part extends { readonly sequence: number; readonly events: number; readonly eventBytes: number },
->(parts: readonly Part[], most: number, mostBytes: number): Part[] | undefined {
+>(
+  parts: readonly Part[],
+  most: number,
+  mostBytes: number,
+  excluded: Pick<ReadonlySet<Part>, "has"> = new Set(),
+): Part[] | undefined {
   const byAge = [...parts].sort((a, b) => a.sequence - b.sequence);
   for (let begin = 0; begin + LEAST_RUN <= byAge.length; begin++) {
     const run: Part[] = [];
     let [total, bytes] = [0, 0];
     const size = tier(byAge[begin]!.events);
     for (const part of byAge.slice(begin)) {
-      if (tier(part.events) !== size || total + part.events > most || bytes + part.eventBytes > mostBytes) break;
-      run.push(part);
       total += part.events;
       bytes += part.eventBytes;
+      const bound = bytes < total * LARGE_BYTES ? mostBytes : Math.min(mostBytes, MAX_MERGED_LARGE_BYTES);
+      const fits = total <= most && bytes <= bound;
+      if (tier(part.events) !== size || !fits || excluded.has(part)) break;
+      run.push(part);
     }
     if (run.length >= LEAST_RUN) return run;
   }

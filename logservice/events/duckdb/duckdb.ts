@@ -21,3 +21,5 @@ export async function openDuckDb(path: string, settings: Readonly<Record<string,
 
 /** A text as a literal. For names of our own files and columns only: what comes from outside is bound. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+export const isOutOfMemory = (error: unknown) => /out of memory/i.test(String(error));

@@ -3,7 +3,7 @@
 // a folder for what does not fit into memory, and how many jobs are done at once.
 import { setPriority } from "node:os";
 import { buildFromJournal, buildFromSegments } from "./build.ts";
-import { type DuckDBConnection, openDuckDb, quoted } from "./duckdb.ts";
+import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "./duckdb.ts";
 import { writeFilter } from "./text-filter.ts";
 import type { JobAnswer, JobRequest } from "./worker-protocol.ts";
 
@@ -36,8 +36,9 @@ opened.catch(() => {});
 const waiting: JobRequest[] = [];
 const idle: DuckDBConnection[] = [];
 let running = 0;
-/** Jobs that have much memory. */
-let large = 0;
+/** Those that need much memory, one after the other. */
+let large: Promise<unknown> = Promise.resolve();
+let waitingLarge = 0;
 let isMuch = false;
 
 process.on("message", (request: JobRequest) => {
@@ -64,7 +65,7 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
     const connection = idle.pop() ?? (await (await opened).connect());
     try {
       const built = await work(connection, job).catch((error: unknown) => {
-        if (!OUT_OF_MEMORY.test(String(error))) throw error;
+        if (!isOutOfMemory(error)) throw error;
         return withMuchMemory(connection, () => work(connection, job));
       });
       return { number: job.number, built };
@@ -85,27 +86,29 @@ async function work(connection: DuckDBConnection, job: JobRequest) {
   return [merged];
 }
 
-/** The limit is the engine's: the job beside has it, too. */
+/** The limit is the engine's: the job beside may take of it, too, but only one is there that needs it. */
 async function withMuchMemory<Result>(connection: DuckDBConnection, again: () => Promise<Result>): Promise<Result> {
-  large++;
+  waitingLarge++;
   isMuch = true;
-  try {
+  const done = large.then(async () => {
     await connection.run(`set memory_limit = ${quoted(MUCH_MEMORY)}`);
-    return await again();
+    return again();
+  });
+  large = done.catch(() => {});
+  try {
+    return await done;
   } finally {
-    large--;
+    waitingLarge--;
   }
 }
 
 async function giveBackMemory(connection: DuckDBConnection): Promise<void> {
-  if (!isMuch || large > 0) return;
+  if (!isMuch || waitingLarge > 0) return;
   try {
     await connection.run(`set memory_limit = ${quoted(MEMORY)}`);
     isMuch = false;
   } catch (error) {
     // The job beside holds more: its end comes, too.
-    if (!OUT_OF_MEMORY.test(String(error))) throw error;
+    if (!isOutOfMemory(error)) throw error;
   }
 }
-
-const OUT_OF_MEMORY = /out of memory/i;

@@ -21,6 +21,8 @@ export interface Source {
   readonly newest: readonly { readonly list: NewestEvents; readonly length: number }[];
   readonly readers: Readers;
   readonly nowMs: number;
+  /** Whether events are counted one by one, for which the engine needs little memory. */
+  readonly isOneByOne: boolean;
   /** Counted up while the query runs. */
   readonly used: { bytes: number; isScanned: boolean };
 }

@@ -21,12 +21,14 @@ export interface Summarized {
   readonly last: string;
 }
 
-/** One pass over a journal file: the summary of each project's events from a sequence on. */
+/** One pass over a journal file: the summary of each project's events between two sequences. */
 export async function summarizeJournal(
   path: string,
-  shares: readonly { readonly project: string; readonly fromSequence: number }[],
+  shares: readonly { readonly project: string; readonly first: number; readonly last: number }[],
 ): Promise<Summarized[]> {
-  const counts = new Map(shares.map(({ project, fromSequence }) => [project, new LineCounts(fromSequence)]));
+  const all = shares.map(({ project, first, last }) => ({ project, counts: new LineCounts(first, last) }));
+  const counts = new Map<string, LineCounts[]>();
+  for (const { project, counts: one } of all) counts.set(project, [...(counts.get(project) ?? []), one]);
   const handle = await open(path);
   try {
     let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -44,19 +46,20 @@ export async function summarizeJournal(
   } finally {
     await handle.close();
   }
-  return shares.map(({ project }) => counts.get(project)!.summarized);
+  return all.map(({ counts }) => counts.summarized);
 }
 
 // Lines are longer only where an event has nearly its largest size.
 const CHUNK_BYTES = 1024 * 1024;
 
-function countLines(counts: ReadonlyMap<string, LineCounts>, lines: Buffer): void {
+function countLines(counts: ReadonlyMap<string, readonly LineCounts[]>, lines: Buffer): void {
   for (let begin = 0; begin < lines.length; ) {
     const end = lines.indexOf(LINE_END, begin);
     // Other lines are frames.
     if (lines[begin + 2] === LETTER_Q) {
       const name = lines.indexOf(PROJECT, begin) + PROJECT.length;
-      counts.get(lines.toString("latin1", name, lines.indexOf(QUOTE, name)))?.add(lines, begin);
+      const own = counts.get(lines.toString("latin1", name, lines.indexOf(QUOTE, name))) ?? [];
+      for (const one of own) one.add(lines, begin);
     }
     begin = end + 1;
   }
@@ -68,14 +71,17 @@ function countLines(counts: ReadonlyMap<string, LineCounts>, lines: Buffer): voi
  */
 export class LineCounts {
   readonly summary = emptySummary();
-  readonly #fromSequence: number;
+  readonly #firstSequence: number;
+  readonly #lastSequence: number;
   readonly #root = newPlace([]);
   // Whole seconds and what is above: nanoseconds are more than a float64 holds.
   #first = { seconds: Number.POSITIVE_INFINITY, nanoseconds: 0 };
   #last = { seconds: Number.NEGATIVE_INFINITY, nanoseconds: 0 };
 
-  constructor(fromSequence = 0) {
-    this.#fromSequence = fromSequence;
+  /** Of events between two sequences. */
+  constructor(first = 0, last = Number.POSITIVE_INFINITY) {
+    this.#firstSequence = first;
+    this.#lastSequence = last;
   }
 
   get summarized(): Summarized {
@@ -94,7 +100,8 @@ export class LineCounts {
       at += '"x":'.length;
       if (name === LETTER_Q) {
         const end = endOfNumber(bytes, at);
-        if (integer(bytes, at, end) < this.#fromSequence) return;
+        const sequence = integer(bytes, at, end);
+        if (sequence < this.#firstSequence || sequence > this.#lastSequence) return;
         at = end;
       } else if (name === LETTER_T) {
         const end = endOfNumber(bytes, at);

@@ -2,6 +2,7 @@ import { LEVELS, levelOf, type Target } from "../../../grammar/query/index.ts";
 import { FALSE, type Sql, type SqlValue } from "../../../grammar/query/sql/condition.ts";
 import { eachElement } from "../field-paths.ts";
 import { compareText } from "../order.ts";
+import { tooMuch } from "../store.ts";
 import { divide, type Select } from "./aggregate.ts";
 import { ofField, pathKey, valueAt } from "./field-values.ts";
 import type { Selection, Source } from "./source.ts";
@@ -28,7 +29,7 @@ export async function topValues(
   limit: number,
   signal: AbortSignal,
 ): Promise<TopValue[]> {
-  const known: Known = { counts: new Map(), holding: 0 };
+  const known: Known = { counts: new Map(), length: 0, holding: 0 };
   const isLevel = field.at === "entry" && field.name === "level";
   if (field.at === "entry" && type === "boolean") return [];
   const key = pathKey(field);
@@ -63,12 +64,21 @@ const MOST_SORTED = 5000;
 /** Counts that need no engine. */
 interface Known {
   readonly counts: Map<string, number>;
+  /** Of the values, in characters. */
+  length: number;
   holding: number;
 }
 
-function add({ counts }: Known, value: string, events: number): void {
-  counts.set(value, (counts.get(value) ?? 0) + events);
+function add(known: Known, value: string, events: number): void {
+  const before = known.counts.get(value);
+  known.counts.set(value, (before ?? 0) + events);
+  if (before !== undefined) return;
+  known.length += value.length;
+  if (known.length > MOST_KNOWN_LENGTH) throw tooMuch();
 }
+
+// A value may be nearly as long as an event.
+const MOST_KNOWN_LENGTH = 256 * 1024 * 1024;
 
 function addLevels(known: Known, minutes: Summary["minutes"]): true {
   for (const levels of minutes.values()) {
