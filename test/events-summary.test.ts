@@ -9,6 +9,7 @@ import { levelOf, severity } from "../grammar/query/index.ts";
 import { LineCounts, summarizeJournal } from "../logservice/events/duckdb/summarize.ts";
 import {
   addToSummary,
+  allFields,
   emptySummary,
   MAX_VALUES,
   mergeSummaries,
@@ -47,23 +48,32 @@ function counted(lines: readonly string[]): Summary {
 const lineOf = (event: NewEvent, i: number, project = "app") =>
   printLines(project, i + 1, [encodeEvent(event)]).body.toString();
 
-const withFields = (fields: Record<string, unknown>, i = 0): string =>
-  lineOf({ timestamp: "2024-05-01T10:00:00.000Z", level: "info", message: 'a "b" \\', fields }, i);
+/** Of one level, so that a bound is reached, unless others are named. */
+const withFields = (fields: Record<string, unknown>, i = 0, levels = ["info"]): string =>
+  lineOf({ timestamp: "2024-05-01T10:00:00.000Z", level: levels[i % levels.length]!, message: 'a "b" \\', fields }, i);
+const ofLevels = (fields: Record<string, unknown>, i: number) => withFields(fields, i, ["info", "error", "warning"]);
+
+const asErrors = (line: string) => line.replace('"l":"info","v":1', '"l":"error","v":4');
 
 /** The order of paths is none of its properties; a merge sums numbers in another order. */
 const shown = ({ fields, minutes, ...rest }: Summary, digits = 21) => ({
   ...rest,
   minutes: [...minutes].sort(([a], [b]) => a - b),
   fields: [...fields]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, { numbers, values, ...field }]) => [
-      key,
-      field,
-      // JSON has one zero.
-      digits === 21
-        ? numbers
-        : [numbers.count, numbers.min + 0, numbers.max + 0, (numbers.sum + 0).toPrecision(digits)],
-      values && [...values].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    .sort(([a], [b]) => a - b)
+    .map(([severity, ofLevel]) => [
+      severity,
+      [...ofLevel]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, { numbers, values, ...field }]) => [
+          key,
+          field,
+          // JSON has one zero.
+          digits === 21
+            ? numbers
+            : [numbers.count, numbers.min + 0, numbers.max + 0, (numbers.sum + 0).toPrecision(digits)],
+          values && [...values].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+        ]),
     ]),
 });
 
@@ -98,7 +108,7 @@ t.test("each form of value, by itself and together", async (t) => {
     const line = withFields(fields);
     t.strictSame(shown(counted([line])), shown(expected([line])), JSON.stringify(fields));
   }
-  const lines = rows.map(withFields);
+  const lines = rows.map(ofLevels);
   t.strictSame(shown(counted([...lines, ...lines])), shown(expected([...lines, ...lines])));
 });
 
@@ -128,7 +138,7 @@ const someFields = fc.dictionary(keys, value, { maxKeys: 6 }) as fc.Arbitrary<Re
 t.test("of random fields", async (t) => {
   fc.assert(
     fc.property(fc.array(someFields, { maxLength: 8 }), (all) => {
-      const lines = all.map(withFields);
+      const lines = all.map(ofLevels);
       deepStrictEqual(shown(counted(lines)), shown(expected(lines)));
     }),
     { numRuns: 300 },
@@ -139,7 +149,7 @@ t.test("of random fields", async (t) => {
 t.test("merged is the same as of all events, whatever is in which part", async (t) => {
   fc.assert(
     fc.property(fc.array(fc.array(someFields, { maxLength: 5 }), { maxLength: 5 }), (parts) => {
-      const lines = parts.map((part) => part.map(withFields));
+      const lines = parts.map((part) => part.map(ofLevels));
       const merged = mergeSummaries(lines.map(expected).map((one) => readSummary(printSummary(one))));
       deepStrictEqual(shown(merged, 9), shown(expected(lines.flat()), 9));
     }),
@@ -154,8 +164,8 @@ t.test("the bounds on values and paths", async (t) => {
   const values = some(0, MAX_VALUES + 1, (i) => ({ most: `v${Math.min(i, MAX_VALUES - 1)}`, more: `v${i}` }));
   const summary = counted(values);
   t.strictSame(shown(summary), shown(expected(values)));
-  t.equal(summary.fields.get('["most"]')?.values?.size, MAX_VALUES);
-  t.equal(summary.fields.get('["more"]')?.values, undefined);
+  t.equal(allFields(summary).get('["most"]')?.values?.size, MAX_VALUES);
+  t.equal(allFields(summary).get('["more"]')?.values, undefined);
   const halves = [values.slice(0, 100), values.slice(100)].map(counted);
   t.strictSame(shown(mergeSummaries(halves)), shown(expected(values)), "merged");
 
@@ -168,6 +178,9 @@ t.test("the bounds on values and paths", async (t) => {
     [false, false],
   );
   t.equal(mergeSummaries(parts).isCut, true, "parts that fit may not fit together");
+  const ofTwo = some(0, 5000, (i) => ({ [`k${i}`]: 1 })).concat(some(0, 5000, (i) => ({ [`k${i}`]: 2 })).map(asErrors));
+  t.equal(counted(ofTwo).isCut, false, "a path counts once, whatever the levels");
+  t.equal(mergeSummaries([counted(ofTwo), counted(ofTwo)]).isCut, false);
 });
 
 t.test("a journal file: its projects, from their sequences on, with the first and last time", async (t) => {

@@ -4,7 +4,18 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { parseQuery, type Target } from "../grammar/query/index.ts";
+import { LEVELS, type Level, parseQuery, severity, type Target } from "../grammar/query/index.ts";
+import {
+  addToSummary,
+  allFields,
+  emptySummary,
+  eventsOfLevels,
+  fieldsOfLevels,
+  mergeSummaries,
+  printSummary,
+  readSummary,
+  type Summary,
+} from "../logservice/events/duckdb/summary.ts";
 import { openEventsStore } from "../logservice/events/open.ts";
 import type { EventsStore, NewEvent, Range } from "../logservice/events/store.ts";
 import { openOracle } from "./support/events/oracle.ts";
@@ -32,8 +43,8 @@ const times = (count: number, from: number, make: () => Record<string, unknown>)
 
 /** Each is a segment, but for the last one, which stays in memory. */
 const batches: readonly (readonly NewEvent[])[] = [
-  times(600, 0, () => ({ user: name(), ok: random.chance(0.3), few: random.pick(["a", "b"]) })),
-  times(600, 600, () => ({ user: name(), few: random.pick(["b", "c", 3]), rare: { x: 1 } })),
+  times(600, 0, () => ({ user: name(), ok: random.chance(0.3), few: random.pick(["a", "b"]), n: random.below(100) })),
+  times(600, 600, () => ({ user: name(), few: random.pick(["b", "c", 3]), rare: { x: 1 }, n: -1 })),
   times(600, 1200, () => ({ user: random.chance(0.2) ? [name(), name(), 1, ["a"]] : name(), ok: true })),
   times(200, 1800, () => ({ user: random.below(5), ok: "no", few: null })),
   times(50, 2000, () => ({ other: { deep: name() }, many: { [`k${random.below(9)}`]: 1 } })),
@@ -41,7 +52,7 @@ const batches: readonly (readonly NewEvent[])[] = [
 ];
 
 const fields: readonly Target[] = [
-  ...["user", "ok", "few", "missing"].map((key): Target => ({ at: "fields", path: [key] })),
+  ...["user", "ok", "few", "n", "missing"].map((key): Target => ({ at: "fields", path: [key] })),
   { at: "fields", path: ["other", "deep"] },
   { at: "fields", path: ["user", 0] },
   { at: "entry", name: "level" },
@@ -73,6 +84,10 @@ t.test("top values, discovered fields and histograms are the predicate's", async
   for (const query of [
     "",
     "error",
+    "not info",
+    "critical",
+    "not critical",
+    "few = z or n > 99",
     "message contains 7",
     "error or few = b",
     "user != 2 and message ~ /\\d[02468]$/",
@@ -86,6 +101,7 @@ t.test("top values, discovered fields and histograms are the predicate's", async
         texts: await each(async (field) => (await one.stringFieldStats(range, field, 10, never)).values),
         all: (await one.stringFieldStats(range, fields[0]!, 1000, never)).values,
         truths: await each(async (field) => (await one.booleanFieldStats(range, field, never)).values),
+        numbers: await each(async (field) => numbersOf(await one.numericFieldStats(range, field, never))),
         count: (await one.count(range, never)).count,
         points: (await one.levelTimeseries({ ...range, ...HOUR }, 60, never)).points,
         discovered: (await one.discoveredFields(range, never)).fields,
@@ -94,6 +110,87 @@ t.test("top values, discovered fields and histograms are the predicate's", async
     }
   }
 });
+
+t.test("what summaries say is not looked up", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "events-top-"));
+  const store = await openEventsStore({ directory, reserveBytes: 0 });
+  t.teardown(async () => {
+    await store.close();
+    await rm(directory, { recursive: true });
+  });
+  await store.append(
+    "app",
+    times(3000, 0, () => ({
+      user: name(),
+      ok: random.chance(0.3),
+      few: random.pick(["a", "b"]),
+      n: random.below(100),
+    })),
+  );
+  await store.flush();
+  const read = async (query: string, ask: (range: Range) => Promise<{ stats: { bytesProcessed: number } }>) =>
+    (await ask(rangeOf(query, 0, 4e12))).stats.bytesProcessed > 0;
+  const field = (name: string): Target => ({ at: "fields", path: [name] });
+  for (const query of ["", "error", "not error", "critical"]) {
+    t.notOk(await read(query, (range) => store.count(range, never)), `${query}: count`);
+    t.notOk(await read(query, (range) => store.levelTimeseries(range, 60, never)), `${query}: histogram`);
+    t.notOk(await read(query, (range) => store.stringFieldStats(range, field("few"), 10, never)), `${query}: texts`);
+    t.notOk(await read(query, (range) => store.booleanFieldStats(range, field("ok"), never)), `${query}: truths`);
+    t.notOk(await read(query, (range) => store.numericFieldStats(range, field("n"), never)), `${query}: numbers`);
+    t.notOk(await read(query, (range) => store.discoveredFields(range, never)), `${query}: fields`);
+    const isMany = query !== "critical";
+    t.equal(
+      await read(query, (range) => store.stringFieldStats(range, field("user"), 10, never)),
+      isMany,
+      "many texts",
+    );
+  }
+  for (const query of ["n > 99", "n >= 99.5", "n < 0", "n <= -1", "n = 100", "n = -1", "few = z", "missing = 1"]) {
+    t.notOk(await read(query, (range) => store.count(range, never)), query);
+    t.notOk(await read(query, (range) => store.search(range, { limit: 10, order: "descending" }, never)), query);
+  }
+  for (const query of [
+    "n >= 99",
+    "n > 98",
+    "n <= 0",
+    "n < 1",
+    "n = 50",
+    "few = a",
+    "few = A*",
+    "n != 100",
+    "n = 0 or n > 99",
+  ]) {
+    t.ok(await read(query, (range) => store.count(range, never)), query);
+  }
+});
+
+t.test("a summary of before levels were told apart is read as it was", async (t) => {
+  const { values, numbers, ...field } = allFields(summaryOf(["info", "error"])).get('["few"]')!;
+  const old = { events: 2, isCut: false, minutes: [[0, [0, 1, 0, 0, 1, 0, 0, 0]]] };
+  const read = readSummary(JSON.stringify({ ...old, fields: [{ ...field, numbers, values: [...values!] }] }));
+  t.strictSame([...allFields(read)], [...allFields(summaryOf(["info", "error"]))]);
+  const all = LEVELS.map(() => true);
+  const errors = LEVELS.map((level) => level === "error");
+  t.equal(fieldsOfLevels(read, all)?.length, 1);
+  t.equal(fieldsOfLevels(read, errors), undefined, "not known");
+  t.equal(eventsOfLevels(read, errors), 1);
+  const merged = readSummary(printSummary(mergeSummaries([read, summaryOf(["error"])])));
+  t.equal(allFields(merged).get('["few"]')?.values?.get("error"), 2);
+  t.equal(fieldsOfLevels(merged, errors), undefined);
+});
+
+/** Of events that hold their level as a field, in the first minute. */
+function summaryOf(levels: readonly Level[]): Summary {
+  const summary = emptySummary();
+  for (const level of levels) addToSummary(summary, 0, severity(level), { few: level });
+  return summary;
+}
+
+const numbersOf = ({ min, avg, max }: { min: number | null; avg: number | null; max: number | null }) => [
+  min,
+  avg,
+  max,
+];
 
 async function each<Value>(of: (field: Target) => Promise<Value>): Promise<Value[]> {
   const found: Value[] = [];

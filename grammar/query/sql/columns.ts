@@ -13,6 +13,10 @@ export interface EventColumns {
    * where SQL must not look at the fields.
    */
   typeOf(path: readonly (string | number)[]): ColumnType | "absent" | "unread" | undefined;
+  /** The least and the greatest number of a column, where they are known: of others nothing need be asked. */
+  numbersOf?(path: readonly (string | number)[]): { readonly min: number; readonly max: number } | undefined;
+  /** Every text of a column, where they are known. */
+  textsOf?(path: readonly (string | number)[]): ReadonlySet<string> | undefined;
 }
 
 /** The quoted name of the column of a path. Only paths that `canBeColumn` have one. */

@@ -194,7 +194,10 @@ function equals(place: Target, value: Value, options: QuerySqlOptions): Conditio
       return textTest(place, value.chunks, options);
     case "number": {
       const isNumber = reading(place, options, {
-        column: (column, type) => (type === "number" ? exactly(orFalse(`${column} = ?::double`, value.value)) : NONE),
+        column: (column, type) =>
+          type === "number" && mayHold(place, "=", value.value, options)
+            ? exactly(orFalse(`${column} = ?::double`, value.value))
+            : NONE,
         json: (json) => orInList(json, orFalse(`${json.number} = ?::double`, json.path, value.value)),
       });
       // Without a unit the digits may also be a text: version = 5 finds "5".
@@ -227,13 +230,37 @@ function ordered(place: Target, { op, value }: Comparison, options: QuerySqlOpti
   // parseQuery has refused everything that has no rank.
   if (value.kind !== "number") throw new Error("unchecked ordering of a field");
   return reading(place, options, {
-    column: (column, type) => (type === "number" ? exactly(orFalse(`${column} ${op} ?::double`, value.value)) : NONE),
+    column: (column, type) =>
+      type === "number" && mayHold(place, op, value.value, options)
+        ? exactly(orFalse(`${column} ${op} ?::double`, value.value))
+        : NONE,
     json: (json) => orInList(json, orFalse(`${json.number} ${op} ?::double`, json.path, value.value)),
   });
 }
 
+/** Whether any number of a column compares so, as far as is known. */
+function mayHold(place: Target, op: Comparison["op"], value: number, { columns }: QuerySqlOptions): boolean {
+  const known = place.at === "fields" ? columns.numbersOf?.(place.path) : undefined;
+  if (known === undefined) return true;
+  const { min, max } = known;
+  switch (op) {
+    case "<":
+      return min < value;
+    case "<=":
+      return min <= value;
+    case ">":
+      return max > value;
+    case ">=":
+      return max >= value;
+    default:
+      return min <= value && value <= max;
+  }
+}
+
 /** A text with wildcards between its chunks. */
 function textTest(place: Target, chunks: readonly string[], options: QuerySqlOptions): Condition {
+  const texts = place.at === "fields" && chunks.length === 1 ? options.columns.textsOf?.(place.path) : undefined;
+  if (texts !== undefined && !texts.has(chunks[0]!)) return NONE;
   const { test, values } = wildcards(chunks);
   return tested(place, options, test, values);
 }

@@ -32,10 +32,8 @@ export interface Aggregate extends Parts {
 }
 
 export interface Parts {
-  /** Takes a whole summary where that says everything; else false. */
-  readonly summary: (summary: Summary) => boolean;
-  /** Takes the selected events by minute and severity, where that says everything: for queries of nothing but the level. */
-  readonly minutes?: (minutes: Summary["minutes"]) => void;
+  /** Takes the events of some levels (by severity) from a summary where that says everything; else false. */
+  readonly summary: (summary: Summary, levels: readonly boolean[]) => boolean;
   /**
    * The statement behind `select`, in which `%` stands for `from ... where ...`; its values, those before `%` and those
    * behind it; and the events that it does not count right, which are then taken one by one. Undefined where SQL cannot.
@@ -76,29 +74,23 @@ export async function aggregate(
 export async function divide(
   source: Source,
   selection: Selection,
-  { summary, minutes, sql: statement, event }: Parts,
+  { summary, sql: statement, event }: Parts,
   signal: AbortSignal,
 ): Promise<Select[]> {
-  const isWhole = selection.range.query?.expr === undefined;
+  // Of all events, or of some levels.
   const levels = levelsOf(selection.range.query);
-  const canSum = isWhole || (minutes !== undefined && levels !== undefined);
-  const isSummed = (of: Summary) => {
-    if (isWhole) return summary(of);
-    minutes!(new Map([...of.minutes].map(([minute, counts]) => [minute, counts.map((n, i) => (levels![i] ? n : 0))])));
-    return true;
-  };
   const { startMs, stopMs } = selection.range;
   const asked: Source["newest"][number][] = [];
   for (const newest of source.newest) {
     const { list, length } = newest;
-    const isCovered = () => canSum && list.firstMs >= startMs && list.lastMs <= stopMs;
+    const isCovered = () => levels !== undefined && list.firstMs >= startMs && list.lastMs <= stopMs;
     // Events that come meanwhile may be in the summary, too, and may lie elsewhere.
     if (isCovered()) await list.summarize(length, signal);
-    if (!(isCovered() && isSummed(list.summary))) asked.push(newest);
+    if (!(isCovered() && summary(list.summary, levels!))) asked.push(newest);
   }
   const segments = source.segments
     .filter((segment) => overlaps(segment, selection))
-    .filter((segment) => !(canSum && covers(selection, segment) && isSummed(segment.summary)));
+    .filter((segment) => !(levels !== undefined && covers(selection, segment) && summary(segment.summary, levels)));
   await eachNewest(source, selection, signal, event, asked);
   source.used.isScanned = asked.length > 0;
   const groups = groupBy(segments, (segment) => ({

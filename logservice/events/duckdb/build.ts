@@ -6,7 +6,7 @@ import { syncDirectory } from "../journal/journal.ts";
 import type { JournalPiece } from "../sql/sql-protocol.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { type Summarized, summarizeJournal } from "./summarize.ts";
-import { mergeSummaries, printSummary, readSummary, type Summary } from "./summary.ts";
+import { allFields, mergeSummaries, printSummary, readSummary, type Summary } from "./summary.ts";
 import { removeFilter } from "./text-filter.ts";
 
 /** The columns that every segment has. A NULL `id` is made of the sequence `q`, a NULL `timestamp` of `t`. */
@@ -200,16 +200,17 @@ function columnsOf(summary: Summary): Column[] {
   // What was not counted may be of any type, and of any case.
   if (summary.isCut) return [];
   // DuckDB's names know no case: of two that differ in nothing else neither gets a column, at any depth of the path.
+  const fields = [...allFields(summary).values()];
   const spelled = new Map<string, Set<string>>();
-  for (const { path } of summary.fields.values()) {
+  for (const { path } of fields) {
     for (const name of prefixes(path)) {
       const all = spelled.get(name.toLowerCase()) ?? new Set();
       spelled.set(name.toLowerCase(), all.add(name));
     }
   }
   // Some events have an object where others have a value: as a column the object would be missing.
-  const objects = new Set([...summary.fields.values()].flatMap(({ path }) => prefixes(path).slice(0, -1)));
-  return [...summary.fields.values()]
+  const objects = new Set(fields.flatMap(({ path }) => prefixes(path).slice(0, -1)));
+  return fields
     .filter(({ path }) => !objects.has(JSON.stringify(path)))
     .filter(({ present }) => present * LEAST_SHARE >= summary.events)
     .flatMap((field): (Column & { present: number })[] => {

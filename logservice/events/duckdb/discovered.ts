@@ -6,6 +6,7 @@ import { aggregate, type Statement } from "./aggregate.ts";
 import { ofField } from "./field-values.ts";
 import type { Segment } from "./segments.ts";
 import type { Selection, Source } from "./source.ts";
+import { allFields, eventsOfLevels, fieldsOfLevels } from "./summary.ts";
 
 export async function discovered(
   source: Source,
@@ -27,14 +28,17 @@ export async function discovered(
     source,
     selection,
     {
-      summary: ({ events, fields, isCut }) => {
-        if (isCut) return false;
-        total += events;
-        for (const { path, string, number, boolean } of fields.values()) {
-          const counts = of(path);
-          counts.string += string;
-          counts.number += number;
-          counts.boolean += boolean;
+      summary: (summary, levels) => {
+        const known = fieldsOfLevels(summary, levels);
+        if (known === undefined) return false;
+        total += eventsOfLevels(summary, levels);
+        for (const fields of known) {
+          for (const { path, string, number, boolean } of fields.values()) {
+            const counts = of(path);
+            counts.string += string;
+            counts.number += number;
+            counts.boolean += boolean;
+          }
         }
         return true;
       },
@@ -91,8 +95,9 @@ function countedFields(segment: Segment): Statement | undefined {
   const counts: Statement[] = [EACH];
   let read = 0;
   // In the same order for all segments, so that those with the same paths are asked at once.
-  for (const key of [...summary.fields.keys()].sort()) {
-    const field = summary.fields.get(key)!;
+  const fields = allFields(summary);
+  for (const key of [...fields.keys()].sort()) {
+    const field = fields.get(key)!;
     for (const type of TYPES) {
       if (field[type] === 0) continue;
       if (!columns.has(key) && ++read > MOST_READ) return undefined;

@@ -5,6 +5,7 @@ import type { Event } from "../store.ts";
 import { NOTHING, type Statement } from "./aggregate.ts";
 import type { Segment } from "./segments.ts";
 import { ID } from "./source.ts";
+import { allFields } from "./summary.ts";
 
 /** A statement over a field's values of one type, NULL where it has none; lists are excepted. Undefined where SQL cannot. */
 export function ofField(
@@ -24,7 +25,7 @@ export function ofField(
   const path = jsonPath(field.path);
   if (path === undefined) return undefined;
   const key = pathKey(field);
-  const known = key === undefined || segment.summary.isCut ? undefined : segment.summary.fields.get(key);
+  const known = key === undefined || segment.summary.isCut ? undefined : allFields(segment.summary).get(key);
   if (key !== undefined && !segment.summary.isCut && known === undefined) return NOTHING;
   const json = "json_extract(fields, ?)::varchar";
   const value =

@@ -1,6 +1,6 @@
 import type { Query } from "../../../grammar/query/index.ts";
 import { compilePredicate } from "../../../grammar/query/index.ts";
-import type { EventColumns } from "../../../grammar/query/sql/columns.ts";
+import type { ColumnType, EventColumns } from "../../../grammar/query/sql/columns.ts";
 import { bothSql, type Condition, type Sql, type SqlValue, sql } from "../../../grammar/query/sql/condition.ts";
 import { querySql } from "../../../grammar/query/sql/query-sql.ts";
 import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../instant.ts";
@@ -13,7 +13,7 @@ import { madeId, type StoredEvent } from "../stored.ts";
 import { quoted } from "./duckdb.ts";
 import type { Columns, Readers } from "./readers.ts";
 import type { Segment } from "./segments.ts";
-import { isAbsent } from "./summary.ts";
+import { allFields, type FieldSummary, isAbsent } from "./summary.ts";
 
 /** What a query is asked of: the files and the newest events at one moment. */
 export interface Source {
@@ -63,7 +63,24 @@ export const columnsOf = ({ columns, summary, eventBytes, events }: Segment): Ev
     if (isAbsent(summary, path)) return "absent";
     return eventBytes > LARGE_BYTES * events ? "unread" : undefined;
   },
+  numbersOf: (path) => fieldOf(columns, summary, path, "number")?.numbers,
+  textsOf(path) {
+    const values = fieldOf(columns, summary, path, "string")?.values;
+    // All are texts.
+    return values === undefined ? undefined : new Set(values.keys() as Iterable<string>);
+  },
 });
+
+/** What is known of a path that has a column of the type. */
+function fieldOf(
+  columns: Segment["columns"],
+  summary: Segment["summary"],
+  path: readonly (string | number)[],
+  type: ColumnType,
+): FieldSummary | undefined {
+  const key = JSON.stringify(path);
+  return columns.get(key) === type ? allFields(summary).get(key) : undefined;
+}
 
 // The engine reads the fields of 2,048 events as JSON at once, several times over: of 32 KiB each that takes its memory.
 const LARGE_BYTES = 32 * 1024;

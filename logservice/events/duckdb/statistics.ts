@@ -6,7 +6,7 @@ import { stepsOf } from "../steps.ts";
 import { aggregate } from "./aggregate.ts";
 import { ofField, pathKey, valueAt } from "./field-values.ts";
 import type { Selection, Source } from "./source.ts";
-import type { Summary } from "./summary.ts";
+import { eventsOfLevels, fieldsOfLevels, minutesOfLevels, type Summary } from "./summary.ts";
 
 export async function count(source: Source, selection: Selection, signal: AbortSignal): Promise<number> {
   let total = 0;
@@ -14,12 +14,9 @@ export async function count(source: Source, selection: Selection, signal: AbortS
     source,
     selection,
     {
-      summary: ({ events }) => {
-        total += events;
+      summary: (summary, levels) => {
+        total += eventsOfLevels(summary, levels);
         return true;
-      },
-      minutes: (minutes) => {
-        for (const levels of minutes.values()) for (const events of levels) total += events;
       },
       sql: () => ({ text: "count(*)::double %", before: [], except: FALSE }),
       rows: ([counts]) => {
@@ -66,11 +63,10 @@ export async function histogram(
       source,
       selection,
       {
-        summary: ({ minutes }) => {
-          if (isByMinutes) addMinutes(minutes);
+        summary: (summary, levels) => {
+          if (isByMinutes) addMinutes(minutesOfLevels(summary, levels));
           return isByMinutes;
         },
-        ...(isByMinutes && { minutes: addMinutes }),
         sql: () => ({
           text: `((t - ?::bigint) // ?::bigint)::integer, severity::integer, count(*)::double % group by all`,
           before: [first, step],
@@ -120,11 +116,13 @@ export async function numbers(
     source,
     selection,
     {
-      summary: ({ fields, isCut }) => {
-        if (isCut || key === undefined) return false;
-        const known = fields.get(key);
-        if (known !== undefined) add(known.numbers);
-        return true;
+      summary: (summary, levels) => {
+        const known = key === undefined ? undefined : fieldsOfLevels(summary, levels);
+        for (const fields of known ?? []) {
+          const field = fields.get(key!);
+          if (field !== undefined) add(field.numbers);
+        }
+        return known !== undefined;
       },
       sql: (segment) =>
         ofField(field, segment, "number", ({ text, values }, list) => ({

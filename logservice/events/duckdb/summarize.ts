@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { LEVELS } from "../../../grammar/query/index.ts";
 import { MAX_DEPTH } from "../field-paths.ts";
 import { ByteTable, HASH_SEED, hashOf, nextHash } from "./byte-table.ts";
 import {
@@ -6,10 +7,10 @@ import {
   addNumber,
   addValue,
   countValue,
-  emptyField,
   emptySummary,
   type FieldSummary,
   MAX_FIELDS,
+  newField,
   type Summary,
 } from "./summary.ts";
 
@@ -74,6 +75,10 @@ export class LineCounts {
   readonly #firstSequence: number;
   readonly #lastSequence: number;
   readonly #root = newPlace([]);
+  /** Paths with a value. */
+  #paths = 0;
+  /** Of the event that is being counted. */
+  #severity = 0;
   // Whole seconds and what is above: nanoseconds are more than a float64 holds.
   #first = { seconds: Number.POSITIVE_INFINITY, nanoseconds: 0 };
   #last = { seconds: Number.NEGATIVE_INFINITY, nanoseconds: 0 };
@@ -93,7 +98,8 @@ export class LineCounts {
 
   /** Counts the event whose line begins at `at`. Throws where it is none that `printLines` wrote. */
   add(bytes: Buffer, at: number): void {
-    let [seconds, severity] = [0, 0];
+    let seconds = 0;
+    this.#severity = 0;
     for (;;) {
       at++;
       const name = bytes[at + 1];
@@ -108,7 +114,8 @@ export class LineCounts {
         seconds = this.#addTime(bytes, at, end);
         at = end;
       } else if (name === LETTER_V) {
-        severity = bytes[at]! - DIGIT_0;
+        // Before the fields.
+        this.#severity = bytes[at]! - DIGIT_0;
         at++;
       } else if (name === LETTER_F) {
         at = bytes[at + 1] === OBJECT_END ? at + 2 : this.#object(bytes, at + 1, this.#root);
@@ -116,7 +123,7 @@ export class LineCounts {
       if (bytes[at] === OBJECT_END) break;
       if (bytes[at] !== COMMA) throw unreadable(at);
     }
-    addEvent(this.summary, Math.floor(seconds / 60), severity);
+    addEvent(this.summary, Math.floor(seconds / 60), this.#severity);
   }
 
   #addTime(bytes: Buffer, at: number, end: number): number {
@@ -162,7 +169,7 @@ export class LineCounts {
   #below(place: Place, bytes: Buffer, begin: number, end: number, hash: number): Place | undefined {
     const known = place.below.find(bytes, begin, end, hash);
     if (known !== undefined) return known;
-    if (this.summary.fields.size >= MAX_FIELDS) {
+    if (this.#paths >= MAX_FIELDS) {
       this.summary.isCut = true;
       return undefined;
     }
@@ -194,15 +201,19 @@ export class LineCounts {
   }
 
   #fieldOf(place: Place): FieldSummary | undefined {
-    if (place.field !== undefined) return place.field;
-    const { summary } = this;
-    if (summary.fields.size >= MAX_FIELDS) {
-      summary.isCut = true;
-      return undefined;
+    const known = place.fields[this.#severity];
+    if (known !== undefined) return known;
+    if (!place.hasValues) {
+      if (this.#paths >= MAX_FIELDS) {
+        this.summary.isCut = true;
+        return undefined;
+      }
+      place.hasValues = true;
+      this.#paths++;
     }
-    place.field = emptyField(place.path);
-    summary.fields.set(JSON.stringify(place.path), place.field);
-    return place.field;
+    const field = newField(this.summary, this.#severity, JSON.stringify(place.path), place.path);
+    place.fields[this.#severity] = field;
+    return field;
   }
 }
 
@@ -210,8 +221,10 @@ export class LineCounts {
 interface Place {
   readonly path: readonly string[];
   readonly below: ByteTable<Place>;
-  /** Where a value was found that is no object. */
-  field: FieldSummary | undefined;
+  /** Whether a value was found that is no object. */
+  hasValues: boolean;
+  /** By severity, where there was one. */
+  readonly fields: (FieldSummary | undefined)[];
   /** The texts among the field's values. */
   readonly texts: ByteTable<string>;
 }
@@ -219,7 +232,8 @@ interface Place {
 const newPlace = (path: readonly string[]): Place => ({
   path,
   below: new ByteTable(),
-  field: undefined,
+  hasValues: false,
+  fields: LEVELS.map(() => undefined),
   texts: new ByteTable(),
 });
 

@@ -3,17 +3,23 @@ import { discoveredType, eachElement, eachField, MAX_DEPTH } from "../field-path
 
 /**
  * What is known of a set of events without looking at them: enough to answer counts, histograms by minutes, statistics
- * and discovery where no query narrows them.
+ * and discovery where no query narrows them, or one of nothing but the level.
  */
 export interface Summary {
   events: number;
   /** By minute since 1970: how many events of each severity. */
   readonly minutes: Map<number, number[]>;
-  /** By the JSON of a path. */
-  readonly fields: Map<string, FieldSummary>;
+  /** By severity, or ANY_SEVERITY: the fields of those events. */
+  readonly fields: Map<number, Fields>;
   /** More paths than MAX_FIELDS were seen: the rest is not here. */
   isCut: boolean;
 }
+
+/** By the JSON of a path. */
+export type Fields = Map<string, FieldSummary>;
+
+/** Of events whose levels were not told apart: summaries had one part once. */
+export const ANY_SEVERITY = -1;
 
 export interface FieldSummary {
   readonly path: readonly string[];
@@ -47,17 +53,26 @@ export function addToSummary(
   addEvent(summary, minute, severity);
   eachField(fields, (path, value) => {
     const key = JSON.stringify(path);
-    let field = summary.fields.get(key);
+    let field = summary.fields.get(severity)?.get(key);
     if (field === undefined) {
-      if (summary.fields.size >= MAX_FIELDS) {
+      const keys = new Set([...summary.fields.values()].flatMap((fields) => [...fields.keys()]));
+      if (keys.size >= MAX_FIELDS && !keys.has(key)) {
         summary.isCut = true;
         return;
       }
-      field = emptyField([...path]);
-      summary.fields.set(key, field);
+      field = newField(summary, severity, key, [...path]);
     }
     addValue(field, value);
   });
+}
+
+/** Of a path that was not seen among events of that severity. */
+export function newField(summary: Summary, severity: number, key: string, path: readonly string[]): FieldSummary {
+  const field = emptyField(path);
+  const fields = summary.fields.get(severity);
+  if (fields === undefined) summary.fields.set(severity, new Map([[key, field]]));
+  else fields.set(key, field);
+  return field;
 }
 
 /** Counts an event without its fields. */
@@ -71,7 +86,7 @@ export function addEvent(summary: Summary, minute: number, severity: number): vo
   levels[severity]!++;
 }
 
-export const emptyField = (path: readonly string[]): FieldSummary => ({
+const emptyField = (path: readonly string[]): FieldSummary => ({
   path,
   present: 0,
   plain: 0,
@@ -107,6 +122,46 @@ export function addValue(field: FieldSummary, value: unknown): void {
   for (const one of values) countValue(field, one);
 }
 
+/** The fields of all events together. Of a summary that is complete: made once. */
+export function allFields(summary: Summary): Fields {
+  let all = ALL_FIELDS.get(summary);
+  if (all === undefined) {
+    all = new Map();
+    for (const fields of summary.fields.values()) {
+      for (const [key, field] of fields) {
+        const known = all.get(key) ?? emptyField(field.path);
+        mergeField(known, field);
+        all.set(key, known);
+      }
+    }
+    ALL_FIELDS.set(summary, all);
+  }
+  return all;
+}
+
+const ALL_FIELDS = new WeakMap<Summary, Fields>();
+
+/** Those whose events have one of the levels (by severity), each of them once. Undefined where that is not known. */
+export function fieldsOfLevels({ fields, isCut }: Summary, levels: readonly boolean[]): Fields[] | undefined {
+  if (isCut) return undefined;
+  if (levels.every((isAsked) => isAsked)) return [...fields.values()];
+  if (fields.has(ANY_SEVERITY)) return undefined;
+  return [...fields].filter(([severity]) => levels[severity]).map(([, one]) => one);
+}
+
+/** The events of some levels by minute and severity. */
+export function minutesOfLevels({ minutes }: Summary, levels: readonly boolean[]): Summary["minutes"] {
+  if (levels.every((isAsked) => isAsked)) return minutes;
+  return new Map([...minutes].map(([minute, counts]) => [minute, counts.map((n, i) => (levels[i] ? n : 0))]));
+}
+
+export function eventsOfLevels(summary: Summary, levels: readonly boolean[]): number {
+  if (levels.every((isAsked) => isAsked)) return summary.events;
+  let events = 0;
+  for (const counts of minutesOfLevels(summary, levels).values()) for (const n of counts) events += n;
+  return events;
+}
+
 /** Whether no event has anything at a path: not even a null, an empty object or a list that an index may look into. */
 export function isAbsent(summary: Summary, path: readonly (string | number)[]): boolean {
   if (summary.isCut || path.length > MAX_DEPTH) return false;
@@ -117,17 +172,17 @@ export function isAbsent(summary: Summary, path: readonly (string | number)[]): 
 
 function prefixesOf(summary: Summary): ReadonlySet<string> {
   const known = PREFIXES.get(summary);
-  if (known?.fields === summary.fields.size) return known.prefixes;
+  if (known !== undefined) return known;
   const prefixes = new Set<string>();
-  for (const { path } of summary.fields.values()) {
+  for (const { path } of allFields(summary).values()) {
     for (let length = 0; length <= path.length; length++) prefixes.add(JSON.stringify(path.slice(0, length)));
   }
-  PREFIXES.set(summary, { fields: summary.fields.size, prefixes });
+  PREFIXES.set(summary, prefixes);
   return prefixes;
 }
 
 /** Made once for each segment. */
-const PREFIXES = new WeakMap<Summary, { fields: number; prefixes: ReadonlySet<string> }>();
+const PREFIXES = new WeakMap<Summary, ReadonlySet<string>>();
 
 export function addNumber({ numbers }: FieldSummary, number: number): void {
   numbers.count++;
@@ -152,6 +207,7 @@ export function countValue(field: FieldSummary, value: string | boolean, events 
  */
 export function mergeSummaries(summaries: readonly Summary[]): Summary {
   const merged = emptySummary();
+  const keys = new Set<string>();
   for (const { events, minutes, fields, isCut } of summaries) {
     merged.events += events;
     merged.isCut ||= isCut;
@@ -160,17 +216,15 @@ export function mergeSummaries(summaries: readonly Summary[]): Summary {
       if (known === undefined) merged.minutes.set(minute, [...levels]);
       else for (const [level, events] of levels.entries()) known[level]! += events;
     }
-    for (const [key, field] of fields) {
-      let known = merged.fields.get(key);
-      if (known === undefined) {
-        if (merged.fields.size >= MAX_FIELDS) {
+    for (const [severity, ofLevel] of fields) {
+      for (const [key, field] of ofLevel) {
+        if (keys.size >= MAX_FIELDS && !keys.has(key)) {
           merged.isCut = true;
           continue;
         }
-        known = emptyField(field.path);
-        merged.fields.set(key, known);
+        keys.add(key);
+        mergeField(merged.fields.get(severity)?.get(key) ?? newField(merged, severity, key, field.path), field);
       }
-      mergeField(known, field);
     }
   }
   return merged;
@@ -196,34 +250,43 @@ export function printSummary({ events, minutes, fields, isCut }: Summary): strin
     events,
     isCut,
     minutes: [...minutes],
-    fields: [...fields.values()].map((field) => ({ ...field, values: field.values && [...field.values] })),
+    levels: [...fields].map(([severity, ofLevel]) => [
+      severity,
+      [...ofLevel.values()].map((field) => ({ ...field, values: field.values && [...field.values] })),
+    ]),
   });
 }
 
 export function readSummary(text: string): Summary {
-  const { events, isCut, minutes, fields } = JSON.parse(text) as {
+  const { events, isCut, minutes, levels, fields } = JSON.parse(text) as {
     events: number;
     isCut: boolean;
     minutes: [number, number[]][];
-    fields: (Omit<FieldSummary, "values"> & { values?: [string | boolean, number][] })[];
+    levels?: [number, PrintedField[]][];
+    fields: PrintedField[];
   };
   return {
     events,
     isCut,
     minutes: new Map(minutes),
-    fields: new Map(
-      fields.map((field) => [
-        JSON.stringify(field.path),
-        {
-          ...field,
-          values: field.values && new Map(field.values),
-          // JSON has no infinities.
-          numbers:
-            field.numbers.count > 0
-              ? field.numbers
-              : { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 },
-        },
-      ]),
-    ),
+    fields: new Map((levels ?? [[ANY_SEVERITY, fields]]).map(([severity, some]) => [severity, readFields(some)])),
   };
 }
+
+type PrintedField = Omit<FieldSummary, "values"> & { readonly values?: readonly [string | boolean, number][] };
+
+const readFields = (fields: readonly PrintedField[]): Fields =>
+  new Map(
+    fields.map((field) => [
+      JSON.stringify(field.path),
+      {
+        ...field,
+        values: field.values && new Map(field.values),
+        // JSON has no infinities.
+        numbers:
+          field.numbers.count > 0
+            ? field.numbers
+            : { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 },
+      },
+    ]),
+  );

@@ -6,7 +6,7 @@ import { tooMuch } from "../store.ts";
 import { divide, type Select } from "./aggregate.ts";
 import { ofField, pathKey, valueAt } from "./field-values.ts";
 import type { Selection, Source } from "./source.ts";
-import type { Summary } from "./summary.ts";
+import { type Fields, fieldsOfLevels, minutesOfLevels, type Summary } from "./summary.ts";
 
 export interface TopValue {
   /** A truth as `true` or `false`. */
@@ -37,8 +37,10 @@ export async function topValues(
     source,
     selection,
     {
-      ...(isLevel && { minutes: (minutes) => addLevels(known, minutes) }),
-      summary: (summary) => (isLevel ? addLevels(known, summary.minutes) : addField(known, summary, key, type)),
+      summary: (summary, levels) =>
+        isLevel
+          ? addLevels(known, minutesOfLevels(summary, levels))
+          : addField(known, fieldsOfLevels(summary, levels), key, type),
       sql: (segment) =>
         isLevel
           ? grouped(LEVEL_NAME, [], FALSE)
@@ -91,13 +93,19 @@ function addLevels(known: Known, minutes: Summary["minutes"]): true {
   return true;
 }
 
-function addField(known: Known, summary: Summary, key: string | undefined, type: "string" | "boolean"): boolean {
-  if (summary.isCut || key === undefined) return false;
-  const field = summary.fields.get(key);
-  if (field === undefined || field[type] === 0) return true;
-  if (field.values === undefined) return false;
-  for (const [value, events] of field.values) if (typeof value === type) add(known, String(value), events);
-  known.holding += field[type];
+function addField(
+  known: Known,
+  levels: readonly Fields[] | undefined,
+  key: string | undefined,
+  type: "string" | "boolean",
+): boolean {
+  if (levels === undefined || key === undefined) return false;
+  const fields = levels.flatMap((level) => level.get(key) ?? []).filter((field) => field[type] > 0);
+  if (!fields.every(({ values }) => values !== undefined)) return false;
+  for (const field of fields) {
+    for (const [value, events] of field.values!) if (typeof value === type) add(known, String(value), events);
+    known.holding += field[type];
+  }
   return true;
 }
 

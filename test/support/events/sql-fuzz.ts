@@ -71,7 +71,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
         () => {},
       );
       const path = join(directory, `${asked}.parquet`);
-      const share = { project: "app", first: 1, last: accepted.length, events: accepted.length, path };
+      const share = { project: "app", first: 1, last: sequence, events: accepted.length, path };
       const [facts] = await buildFromJournal(connection, file.path, [share]);
       const segment = await readSegment(facts!, 0, 0);
       columns += segment.columns.size;
