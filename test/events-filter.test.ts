@@ -40,7 +40,7 @@ const ROWS = 50_000;
 async function madeSegment(t: Tap.Test) {
   const directory = await mkdtemp(join(tmpdir(), "events-filter-"));
   const engine = await openDuckDb(":memory:", { threads: "2" });
-  const readers = new Readers(engine);
+  const readers = await Readers.open(async () => engine);
   t.teardown(async () => {
     await readers.close();
     await rm(directory, { recursive: true });
@@ -71,6 +71,7 @@ async function madeSegment(t: Tap.Test) {
     path,
     events: ROWS,
     bytes: 0,
+    footerBytes: 0,
     eventBytes: 0,
     first: 0n,
     last: 1_000_000n,

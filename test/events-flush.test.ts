@@ -166,6 +166,7 @@ t.test("changes of a project's segments come one after the other, and none behin
     path: segments.newPath(sequence),
     events: 1,
     bytes: 1,
+    footerBytes: 0,
     eventBytes: 1,
     first: 0n,
     last: 0n,

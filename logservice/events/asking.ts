@@ -124,11 +124,13 @@ export class Asking {
     const held = this.#contents.projects.get(range.project)?.hold();
     const newest = this.#contents.newestOf(range.project);
     const nowMs = this.#nowMs();
+    const reading = this.#readers.begin();
     try {
       const source: Source = {
         segments: await this.#narrowing.narrow(held?.segments ?? [], selectionOf(range, nowMs), signal),
         newest,
         readers: this.#readers,
+        reading,
         nowMs,
         isOneByOne: false,
         used: { bytes: 0, isScanned: false },
@@ -148,6 +150,7 @@ export class Asking {
         stats: { durationMs, bytesProcessed: source.used.bytes, cacheHit: !source.used.isScanned },
       };
     } finally {
+      reading.end();
       held?.release();
     }
   }

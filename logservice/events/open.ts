@@ -77,19 +77,21 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     // Removes what a crash left.
     const spill = join(directory, "spill", "queries");
     await rm(spill, { recursive: true, force: true });
-    const engine = await openDuckDb(":memory:", {
-      threads: "2",
-      memory_limit: "512MB",
-      temp_directory: spill,
-      max_temp_directory_size: "2GB",
-      autoinstall_known_extensions: "false",
-      allocator_flush_threshold: "8MB",
-      allocator_bulk_deallocation_flush_threshold: "16MB",
-    });
+    const readers = await Readers.open(() =>
+      openDuckDb(":memory:", {
+        threads: "2",
+        memory_limit: "512MB",
+        temp_directory: spill,
+        max_temp_directory_size: "2GB",
+        autoinstall_known_extensions: "false",
+        allocator_flush_threshold: "8MB",
+        allocator_bulk_deallocation_flush_threshold: "16MB",
+      }),
+    );
     const part = newPart(journal.current);
     const contents = new Contents(join(directory, "projects"), projects, part, journal.current.begin);
     const seenKeys = new SeenKeys(join(directory, "keys"));
-    const store = new DuckDbEventsStore(settings, unlock, journal, damage, new Readers(engine), contents, seenKeys);
+    const store = new DuckDbEventsStore(settings, unlock, journal, damage, readers, contents, seenKeys);
     await store.#sql.open();
     await store.#flusher.open();
     await restore(recovered, contents, store.#remembered, seenKeys, settings.nowMs());

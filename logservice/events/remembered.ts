@@ -47,14 +47,20 @@ export class Remembered {
     let left = RECENT_IDS;
     const never = new AbortController().signal;
     const newest = [...segments].sort((a, b) => b.sequence - a.sequence);
-    for (const segment of newest) {
-      if (left <= 0) break;
-      left -= segment.events;
-      const statement = `select id from ${fromFiles([segment])} where id is not null`;
-      const nowMs = this.#nowMs();
-      await this.#readers.run(statement, [], never, ([found]) => {
-        for (const id of found as string[]) ids.add(id, nowMs);
-      });
+    const reading = this.#readers.begin();
+    try {
+      for (const segment of newest) {
+        if (left <= 0) break;
+        left -= segment.events;
+        const statement = `select id from ${fromFiles([segment])} where id is not null`;
+        const nowMs = this.#nowMs();
+        await reading.opens([segment]);
+        await this.#readers.run(statement, [], never, ([found]) => {
+          for (const id of found as string[]) ids.add(id, nowMs);
+        });
+      }
+    } finally {
+      reading.end();
     }
   }
 

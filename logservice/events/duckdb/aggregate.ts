@@ -101,7 +101,7 @@ export async function divide(
   for (const { segments, asked } of groups) {
     const { condition, said } = asked;
     if (said === NOTHING || condition.upper === FALSE) continue;
-    open(source, segments);
+    await open(source, segments);
     if (said === undefined) {
       await oneByOne(source, selection, segments, condition, condition.upper, signal, event);
       continue;

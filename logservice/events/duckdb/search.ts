@@ -34,8 +34,8 @@ export async function search(
     const pages = await Promise.all(
       groups
         .filter(({ asked }) => asked.upper !== FALSE)
-        .map(({ asked, segments }) => {
-          open(source, segments);
+        .map(async ({ asked, segments }) => {
+          await open(source, segments);
           return segmentsPage(source, selection, asked, segments, wanted, sign, after, signal);
         }),
     );

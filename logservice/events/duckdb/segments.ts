@@ -12,6 +12,8 @@ export interface Segment {
   readonly events: number;
   /** Of the file. */
   readonly bytes: number;
+  /** Of the part of the file that says where everything is. */
+  readonly footerBytes: number;
   /** Of its events as JSON. */
   readonly eventBytes: number;
   /** The first and last nanosecond. */
@@ -209,6 +211,20 @@ export async function readSegment(facts: SegmentFacts, eventBytes: number, seque
     first: BigInt(facts.first),
     last: BigInt(facts.last),
     sequence,
+    footerBytes: await footerBytesOf(facts.path, facts.bytes),
     ...(await readBeside(facts.path)),
   };
+}
+
+/** As Parquet says it in the last 8 bytes: the length, then its mark. 0 where the file is not what it should be, or gone. */
+async function footerBytesOf(path: string, fileBytes: number): Promise<number> {
+  const handle = await open(path, "r").catch(() => undefined);
+  if (handle === undefined) return 0;
+  try {
+    const end = Buffer.alloc(8);
+    await handle.read(end, 0, end.length, Math.max(0, fileBytes - end.length));
+    return end.toString("latin1", 4) === "PAR1" ? end.readUInt32LE(0) : 0;
+  } finally {
+    await handle.close();
+  }
 }

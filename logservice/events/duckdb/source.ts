@@ -11,7 +11,7 @@ import { Pace } from "../pace.ts";
 import type { Event, Range } from "../store.ts";
 import { madeId, type StoredEvent } from "../stored.ts";
 import { quoted } from "./duckdb.ts";
-import type { Columns, Readers } from "./readers.ts";
+import type { Columns, Readers, Reading } from "./readers.ts";
 import type { Segment } from "./segments.ts";
 import { allFields, type FieldSummary, isAbsent } from "./summary.ts";
 
@@ -20,6 +20,7 @@ export interface Source {
   readonly segments: readonly Segment[];
   readonly newest: readonly { readonly list: NewestEvents; readonly length: number }[];
   readonly readers: Readers;
+  readonly reading: Reading;
   readonly nowMs: number;
   /** Whether events are counted one by one, for which the engine needs little memory. */
   readonly isOneByOne: boolean;
@@ -141,10 +142,11 @@ export function fromRows(segments: readonly Segment[]): string {
   return `(${scans.map(({ from, where }) => `select * from ${from} where ${where}`).join(" union all by name ")})`;
 }
 
-/** Counts files as read. */
-export function open(source: Source, segments: readonly Segment[]): void {
+/** Counts files as read. Before statements read them. */
+export function open(source: Source, segments: readonly Segment[]): Promise<void> {
   source.used.isScanned = true;
   for (const { bytes } of segments) source.used.bytes += bytes;
+  return source.reading.opens(segments);
 }
 
 const EVENT = `t, ${ID} as event_id, timestamp, level, message, fields`;

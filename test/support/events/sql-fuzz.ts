@@ -38,7 +38,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
   const random = generator(seed);
   const directory = await mkdtemp(join(tmpdir(), "sql-fuzz-"));
   const engine = await openDuckDb(":memory:", { threads: "1" });
-  const readers = new Readers(engine);
+  const readers = await Readers.open(async () => engine);
   const connection = await engine.connect();
   const { journal } = await Journal.open(join(directory, "journal"), () => 1);
   const wrong: string[] = [];
