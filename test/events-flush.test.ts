@@ -26,6 +26,7 @@ import { newPart } from "../logservice/events/newest.ts";
 import { type EventsStoreOptions, openEventsStore } from "../logservice/events/open.ts";
 import { settingsOf } from "../logservice/events/settings.ts";
 import { type EventsStore, type NewEvent, StoreError } from "../logservice/events/store.ts";
+import { isRunning } from "./support/cli.ts";
 
 // Segments are made by processes of their own, which take a while to start on a busy machine.
 t.setTimeout(120_000);
@@ -453,6 +454,31 @@ t.test("a flusher that ends under its jobs is started again, and no more than so
   t.match(String(error), /the flusher ended \(SIGKILL\)/);
   t.equal(killed.size, 3);
   await broken.close();
+});
+
+t.test("a flusher that has nothing to do ends, and is started for the next job", async (t) => {
+  const directory = folder(t);
+  const store = await opened(join(directory, "store"));
+  await store.append("app", events(0, 100));
+  await store.close();
+  const [name = ""] = journals(join(directory, "store"));
+  const flusher = new Flusher(join(directory, "spill"), 50);
+  await flusher.open();
+  t.teardown(() => flusher.close());
+  const pids = new Set<number>();
+  for (const to of ["a", "b"]) {
+    const job = flusher.run({
+      kind: "flush",
+      journalPath: join(directory, "store", "journal", name),
+      shares: [{ project: "app", first: 1, last: 100, events: 100, path: join(directory, `${to}.parquet`) }],
+    });
+    const pid = flusher.pid!;
+    pids.add(pid);
+    t.equal((await job)[0]?.events, 100);
+    await until(() => !isRunning(pid));
+    t.equal(flusher.pid, undefined);
+  }
+  t.equal(pids.size, 2);
 });
 
 t.test("nothing is spilled outside of the store's folder, and what a crash left there goes", async (t) => {

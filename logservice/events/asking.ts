@@ -133,7 +133,7 @@ export class Asking {
         reading,
         nowMs,
         isOneByOne: false,
-        used: { bytes: 0, isScanned: false },
+        used: { bytes: 0, isScanned: false, files: new Set() },
       };
       const result = await work(source)
         .catch((error: unknown) => {

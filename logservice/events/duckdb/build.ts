@@ -5,6 +5,7 @@ import { readFrames } from "../journal/frame.ts";
 import { syncDirectory } from "../journal/journal.ts";
 import type { JournalPiece } from "../sql/sql-protocol.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
+import { NEWEST_ROW_GROUP, ROW_GROUP } from "./row-groups.ts";
 import { type Summarized, summarizeJournal } from "./summarize.ts";
 import { allFields, mergeSummaries, printSummary, readSummary, type Summary } from "./summary.ts";
 import { removeFilter } from "./text-filter.ts";
@@ -184,11 +185,6 @@ async function build(
   await syncDirectory(dirname(path));
   return { path, events: count, bytes: (await stat(path)).size, first, last };
 }
-
-// Small ones let a search for few events stop early; DuckDB reads whole vectors of 2,048. The fields of one event are read
-// by unpacking those of its row group: the newest events, which are asked for most, are in smaller ones until a merge.
-const ROW_GROUP = 20_480;
-const NEWEST_ROW_GROUP = 6_144;
 
 interface Column {
   readonly path: readonly string[];

@@ -8,17 +8,23 @@ import type { Job, JobAnswer, JobRequest } from "./worker-protocol.ts";
 /** Jobs that it does at once. */
 export const FLUSHER_JOBS = 2;
 
-/** The process that makes segments. It is started with the first job, and again where it ended. */
+/**
+ * The process that makes segments. It is started with the first job, and again where it ended: it keeps some hundred
+ * megabytes, so that it does not wait for long.
+ */
 export class Flusher {
   readonly #spill: string;
+  readonly #idleMs: number;
+  #idle: NodeJS.Timeout | undefined;
   #child: ChildProcess | undefined;
   #jobs = new Map<number, { resolve: (built: readonly SegmentFacts[]) => void; reject: (error: Error) => void }>();
   #number = 0;
   #isClosed = false;
 
-  /** `spill` is a folder for what does not fit into its memory. */
-  constructor(spill: string) {
+  /** `spill` is a folder for what does not fit into its memory. It ends when nothing came for `idleMs`. */
+  constructor(spill: string, idleMs = IDLE_MS) {
     this.#spill = spill;
+    this.#idleMs = idleMs;
   }
 
   /** Removes what a crash left. */
@@ -46,6 +52,7 @@ export class Flusher {
   /** Ends the process; what it was at is refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#idle);
     const child = this.#child;
     if (child === undefined) return;
     await new Promise<void>((resolve) => {
@@ -57,6 +64,7 @@ export class Flusher {
 
   #try(job: Job): Promise<readonly SegmentFacts[]> {
     if (this.#isClosed) return Promise.reject(new FlusherEnded("the flusher is closed"));
+    clearTimeout(this.#idle);
     const number = ++this.#number;
     this.#child ??= this.#start();
     const child = this.#child;
@@ -78,6 +86,12 @@ export class Flusher {
     const idle = () => {
       child.unref();
       child.channel?.unref();
+      this.#idle = setTimeout(() => {
+        if (this.#child !== child) return;
+        this.#child = undefined;
+        // It exits.
+        child.disconnect();
+      }, this.#idleMs).unref();
     };
     child.on("message", (answer: JobAnswer) => {
       const job = this.#jobs.get(answer.number);
@@ -104,5 +118,7 @@ export class Flusher {
 
 class FlusherEnded extends Error {}
 
+// Longer than between two segments of a busy service.
+const IDLE_MS = 15_000;
 const MOST_TRIES = 3;
 const PAUSE_MS = 250;

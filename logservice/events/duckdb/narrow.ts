@@ -126,7 +126,7 @@ async function narrowOne(
   }
   if (!runs.includes(false)) return [segment];
   if (!runs.includes(true)) return [];
-  // What lies between is read along: to open a file once more takes as long as a column of seven runs.
+  // What lies between is read along: a scan of its own for each run takes as long as a column of some runs.
   return [{ ...segment, rows: [runs.indexOf(true) * rows, (runs.lastIndexOf(true) + 1) * rows - 1] }];
 }
 

@@ -25,7 +25,7 @@ export interface Source {
   /** Whether events are counted one by one, for which the engine needs little memory. */
   readonly isOneByOne: boolean;
   /** Counted up while the query runs. */
-  readonly used: { bytes: number; isScanned: boolean };
+  readonly used: { bytes: number; isScanned: boolean; readonly files: Set<string> };
 }
 
 /** A range as both sides test it. */
@@ -144,8 +144,13 @@ export function fromRows(segments: readonly Segment[]): string {
 
 /** Counts files as read. Before statements read them. */
 export function open(source: Source, segments: readonly Segment[]): Promise<void> {
-  source.used.isScanned = true;
-  for (const { bytes } of segments) source.used.bytes += bytes;
+  const { used } = source;
+  used.isScanned = true;
+  for (const { path, bytes } of segments) {
+    if (used.files.has(path)) continue;
+    used.files.add(path);
+    used.bytes += bytes;
+  }
   return source.reading.opens(segments);
 }
 

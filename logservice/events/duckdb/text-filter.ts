@@ -7,6 +7,7 @@
 import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
+import { ROW_GROUP } from "./row-groups.ts";
 
 export const filterPath = (path: string) => `${path}.filter`;
 
@@ -21,8 +22,8 @@ interface Head {
 }
 
 const FORMAT = 1;
-/** As many as a row group has: what is left out is left out as a whole. */
-const RUN_ROWS = 20_480;
+/** What is left out is left out as a whole row group. */
+const RUN_ROWS = ROW_GROUP;
 /** About one run of a hundred is read for nothing; twice as many bits would save three quarters of that. */
 const BITS_PER_TEXT = 10;
 const BLOCK_BITS = 256;
