@@ -30,6 +30,7 @@ const rows: readonly {
     upper: "((severity in (4, 5, 6, 7)) and (severity in (0, 1, 2, 3, 5, 6, 7)))",
   },
   { query: "status >= 500", upper: 'coalesce("number:status" >= ?::double, false)', values: [500] },
+  { query: "status = -0", upper: 'coalesce("number:status" = ?::double, false)', values: [0] },
   { query: "not status = 5", upper: '(not coalesce("number:status" = ?::double, false))', values: [5] },
   { query: "method = 5", upper: 'coalesce("string:method" = ?, false)', values: ["5"] },
   { query: "method > 5", upper: "false" },
@@ -63,6 +64,11 @@ t.test("conditions and their values", async (t) => {
     const said = querySql(parsed.value, { nowMs: 0, columns, firstInstant: firstNanosecond });
     t.strictSame([said.upper.text, said.lower.text, said.upper.values], [upper, lower, values], query || "everything");
     t.equal((said.upper.text.match(/\?/g) ?? []).length, said.upper.values.length, `${query}: a value for each mark`);
+    // Row groups are left out by bits, in which it is another number.
+    t.notOk(
+      said.upper.values.some((value) => Object.is(value, -0)),
+      `${query}: no negative zero`,
+    );
   }
 });
 
