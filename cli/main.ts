@@ -265,6 +265,18 @@ export const table = () =>
           (await import("./commands/service.ts")).token(context, action, id, flags),
     )
 
+    .command("service check", "Read all files of a log service and say what is damaged or missing")
+    .option("--data", "The folder `dir` of the service", "")
+    .option("--repair", "Make manifests and summaries again, and set damaged files aside", false)
+    .option("--accept-loss", "Report the loss `id...` as known from now on", "")
+    .example("service check --data logs")
+    .example("service check --data logs --repair")
+    .action(
+      (flags): Run =>
+        async (context) =>
+          (await import("./commands/service-check.ts")).check(context, flags),
+    )
+
     .command("service backup <to>", "Copy a log service into a new folder, also while it runs")
     .option("--data", "The folder `dir` of the service", "")
     .example("service backup --data logs /backup/2026-01-31")

@@ -1,10 +1,13 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import polka from "polka";
 import { openApi } from "../schema/openapi.ts";
 import type { Operations, Scope } from "../schema/rpc.generated.ts";
 import { rpcReference } from "../schema/rpc-reference.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
+import { isTokenText, tokenHash } from "./access/token.ts";
 import { type Grant, grantOf } from "./access/tokens.ts";
+import type { Loss } from "./events/store.ts";
 import { type InFlight, withBody } from "./http/body.ts";
 import { answering, type ServiceLog } from "./http/exchange.ts";
 import { parseJson } from "./http/json.ts";
@@ -13,11 +16,13 @@ import { QuerySlots } from "./http/query-slots.ts";
 import { readLines } from "./http/read-lines.ts";
 import { RequestRate } from "./http/request-rate.ts";
 import { sendError, sendJson, sendNothing, sendText } from "./http/send.ts";
+import { SqlSlots } from "./http/sql-slots.ts";
 import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
-import { getProject } from "./records/projects.ts";
+import { eventsKeyOf } from "./records/projects.ts";
+import type { BatchKey } from "./rpc/call.ts";
 import { RpcError } from "./rpc/error.ts";
-import { addScanned } from "./rpc/events.ts";
+import { addScanned, append } from "./rpc/events.ts";
 import { operations } from "./rpc/operations.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
@@ -38,6 +43,7 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   const metrics = new Metrics();
   const rate = new RequestRate(limits);
   const queries = new QuerySlots(limits);
+  const statements = new SqlSlots(limits);
   const inFlight: InFlight = { bytes: 0 };
   const tails = new Map<string, number>();
   const app = polka({ onNoMatch: (_, response) => sendError(response, NOT_FOUND) });
@@ -66,7 +72,7 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   get("/_ready", async (response) => {
     if (stopping.aborted) throw new RpcError("unavailable", "the service is about to end");
     await service.records.db.selectFrom("instance").select("key").limit(1).execute();
-    sendJson(response, 200, { status: "ready" });
+    sendJson(response, 200, { status: "ready", ...missingOf(service.events.losses()) });
   });
   get("/metrics", (response) => {
     const gauges = { body_bytes_in_flight: inFlight.bytes, tails: [...tails.values()].reduce((sum, n) => sum + n, 0) };
@@ -92,10 +98,17 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       const beginMs = performance.now();
       if (isForBrowsers) allowBrowsers(response);
       response.once("close", () => metrics.answered(route, response.statusCode, performance.now() - beginMs));
-      void answering(request, response, log, async (signal) => {
-        const grant = await authenticate(service, request);
-        await rate.take(grant.id, signal);
-        await answer(request, response, grant, signal);
+      void answering(request, response, log, async (signal, end) => {
+        const hash = tokenHash(tokenOf(request));
+        const close = service.exchanges.open(hash, end);
+        try {
+          const grant = await grantOf(service.records.db, hash, service.nowMs());
+          if (grant === undefined) throw UNKNOWN_TOKEN;
+          await rate.take(grant.id, signal);
+          await answer(request, response, grant, signal);
+        } finally {
+          close();
+        }
       });
     };
   }
@@ -105,31 +118,37 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       allow(grant, scope);
       expectType(request, ["application/json"]);
       const idempotencyKey = keyOf(request);
-      const output = await withBody(request, limits, inFlight, async (body) => {
-        if (name === "add_events" && (await addScanned(service, body, idempotencyKey))) return undefined;
+      const output = await withBody(request, limits, inFlight, signal, async (body) => {
+        signal.throwIfAborted();
+        const batchKey = batchKeyOf(idempotencyKey, body);
+        if (name === "add_events" && (await addScanned(service, body, batchKey))) return undefined;
         const text = body.toString();
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
-        if (!isLimited) return operations[name](service, input, { grant, signal, idempotencyKey });
-        return withinTime(signal, (timed) =>
-          queries.run(grant.id, timed, () =>
-            operations[name](service, input, { grant, signal: timed, idempotencyKey }),
-          ),
-        );
+        if (!isLimited) return operations[name](service, input, { grant, signal, batchKey });
+        return withinTime(signal, (timed) => {
+          const run = () => operations[name](service, input, { grant, signal: timed, batchKey });
+          return queries.run(grant.id, timed, () => (name === "query" ? statements.run(grant.id, timed, run) : run()));
+        });
       });
       if (output === undefined) sendNothing(response);
       else sendJson(response, 200, output);
     };
   }
 
-  async function ingest(request: IncomingMessage, response: ServerResponse, grant: Grant): Promise<void> {
+  async function ingest(
+    request: IncomingMessage,
+    response: ServerResponse,
+    grant: Grant,
+    signal: AbortSignal,
+  ): Promise<void> {
     allow(grant, "events:write");
     expectType(request, LINE_TYPES);
     const idempotencyKey = keyOf(request);
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
-    await withBody(request, limits, inFlight, async (body) => {
+    await withBody(request, limits, inFlight, signal, async (body) => {
+      signal.throwIfAborted();
       const batch = readLines(body.toString(), service.nowMs());
-      await getProject(service.records.db, project);
-      if (batch.length > 0) await service.events.append(project, batch, { idempotencyKey });
+      await append(service, project, batch, batchKeyOf(idempotencyKey, body));
     });
     sendNothing(response);
   }
@@ -138,14 +157,14 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     request: IncomingMessage,
     response: ServerResponse,
     grant: Grant,
-    gone: AbortSignal,
+    over: AbortSignal,
   ): Promise<void> {
     allow(grant, "events:read");
     const asked = new URL(request.url!, "http://localhost").searchParams;
     const project = asked.get("project_id") ?? "";
     if (project === "") throw new RpcError("invalid", "project_id: is required");
     const query = readQuery(asked.get("query") ?? "", "query");
-    await getProject(service.records.db, project);
+    const key = await eventsKeyOf(service.records.db, project);
     const open = tails.get(grant.id) ?? 0;
     if (open >= limits.tailsPerToken) {
       const message = `${limits.tailsPerToken} tails of this token are open already: close one`;
@@ -153,9 +172,9 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     }
     tails.set(grant.id, open + 1);
     try {
-      const signal = AbortSignal.any([gone, stopping]);
+      const signal = AbortSignal.any([over, stopping]);
       const last = headerOf(request, "last-event-id") || undefined;
-      await sendTail(response, service.events.tail(project, query, last), signal);
+      await sendTail(response, service.events.tail(key, query, last), signal);
     } finally {
       const left = tails.get(grant.id)! - 1;
       if (left === 0) tails.delete(grant.id);
@@ -163,15 +182,26 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     }
   }
 
-  /** Runs a query with a signal that is aborted when the client leaves or the time is over. */
+  /**
+   * Runs a query with a signal that is aborted when the exchange is over or the time is. Rejects at that moment: the query
+   * may take a while to end, with a process of its own to be killed, and keeps its slot until then.
+   */
   async function withinTime<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const timeout = new AbortController();
     const message = `the query took longer than ${limits.queryMs / 1000} s: ask about less time, or more narrowly`;
     const timer = setTimeout(() => timeout.abort(new RpcError("timeout", message)), limits.queryMs);
+    const timed = AbortSignal.any([signal, timeout.signal]);
+    let stop = () => {};
+    const stopped = new Promise<never>((_, reject) => {
+      stop = () => reject(timed.reason);
+      timed.addEventListener("abort", stop, { once: true });
+    });
     try {
-      return await run(AbortSignal.any([signal, timeout.signal]));
+      timed.throwIfAborted();
+      return await Promise.race([run(timed), stopped]);
     } finally {
       clearTimeout(timer);
+      timed.removeEventListener("abort", stop);
     }
   }
 }
@@ -197,18 +227,28 @@ function pathOf(url: string): string {
   return url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/^\/*/, "/");
 }
 
-async function authenticate({ records, nowMs }: Service, request: IncomingMessage): Promise<Grant> {
+/** The text of the request's token, which may not be known. */
+function tokenOf(request: IncomingMessage): string {
   const token = /^Bearer +(\S+) *$/i.exec(headerOf(request, "authorization"))?.[1];
   if (token === undefined) {
     throw new RpcError("unauthorized", "a token is needed: send the header Authorization: Bearer <token>");
   }
-  const grant = await grantOf(records.db, token, nowMs());
-  if (grant === undefined) throw new RpcError("unauthorized", "this token is not known: it may have been removed");
-  return grant;
+  if (!isTokenText(token)) throw UNKNOWN_TOKEN;
+  return token;
 }
+
+const UNKNOWN_TOKEN = new RpcError("unauthorized", "this token is not known: it may have been removed");
 
 function allow(grant: Grant, scope: Scope): void {
   if (!grant.scopes.has(scope)) throw new RpcError("forbidden", `this token lacks the scope ${scope}`);
+}
+
+/** How much is missing, without names: the route asks for no token. Nothing if nobody needs to look after it. */
+function missingOf(losses: readonly Loss[]): { missing?: Record<"losses" | "bytes" | "projects", number> } {
+  const open = losses.filter(({ isAccepted }) => !isAccepted);
+  if (open.length === 0) return {};
+  const bytes = open.reduce((sum, loss) => sum + loss.bytes, 0);
+  return { missing: { losses: open.length, bytes, projects: new Set(open.map(({ project }) => project)).size } };
 }
 
 /** A body without a type is taken for what is expected. */
@@ -224,6 +264,15 @@ function keyOf(request: IncomingMessage): string | undefined {
     throw new RpcError("invalid", `Idempotency-Key: must have at most ${MAX_KEY_LENGTH} characters`);
   }
   return key || undefined;
+}
+
+/** As long as nobody makes two bodies of one hash on purpose, and then only their own batch is refused or dropped. */
+const DIGEST_LENGTH = 22;
+
+function batchKeyOf(idempotencyKey: string | undefined, body: Buffer): BatchKey | undefined {
+  if (idempotencyKey === undefined) return undefined;
+  const digest = createHash("sha256").update(body).digest("base64url").slice(0, DIGEST_LENGTH);
+  return { idempotencyKey, digest };
 }
 
 const MAX_KEY_LENGTH = LIMITS.idempotencyKeyLength;

@@ -17,6 +17,8 @@ export const LIMITS = {
   /** Queries of one token that run at once; more wait. */
   queriesPerToken: 4,
   queriesWaitingPerToken: 100,
+  /** SQL statements that run at once, of all tokens: each has a process of up to 1 GiB with two threads. */
+  sqlAtOnce: 4,
   /** Requests of one token. A burst of ingest after an outage passes; a loop without a pause does not. */
   requestsPerSecond: 1_000,
   requestBurst: 2_000,

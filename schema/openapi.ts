@@ -74,7 +74,8 @@ const OTHER_PATHS = {
       operationId: "tail",
       tags: ["events"],
       summary: "Streams events as they come, as server-sent events.",
-      description: "Needs the scope `events:read`. Last-Event-ID continues behind an event.",
+      description:
+        "Needs the scope `events:read`. Last-Event-ID continues behind an event. `event: dropped` says how many events were missed; `event: error` says why the stream ends, when its token was removed.",
       security: [{ token: ["events:read"] }],
       parameters: [
         { name: "project_id", in: "query", required: true, schema: { $ref: "#/components/schemas/ProjectId" } },
@@ -90,6 +91,6 @@ const OTHER_PATHS = {
   "/openapi.json": open("This document.", json({ type: "object" })),
   "/reference": open("The reference for people.", { "text/html": { schema: { type: "string" } } }),
   "/_health": open("Whether the service runs.", json({ type: "object" })),
-  "/_ready": open("Whether it can answer.", json({ type: "object" })),
+  "/_ready": open("Whether it can answer, and how many events are missing.", json({ type: "object" })),
   "/metrics": open("What it counts, for Prometheus.", { "text/plain": { schema: { type: "string" } } }),
 };

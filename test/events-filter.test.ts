@@ -65,7 +65,7 @@ async function madeSegment(t: Tap.Test) {
       from read_json(${quoted(json)}, columns = {q: 'BIGINT', id: 'VARCHAR', email: 'VARCHAR', plan: 'VARCHAR'}))
       to ${quoted(path)} (format parquet)`,
   );
-  await writeFilter(connection, path);
+  await writeFilter(connection, path, { bytes: 0, sum: 1 });
   connection.closeSync();
   const segment: Segment = {
     path,
@@ -76,6 +76,8 @@ async function madeSegment(t: Tap.Test) {
     first: 0n,
     last: 1_000_000n,
     sequence: ROWS,
+    intervals: undefined,
+    integrity: { sum: 1, footerSum: undefined, stamp: undefined, checkedMs: 0 },
     columns: new Map([
       ['["user","email"]', "string"],
       ['["user","plan"]', "string"],

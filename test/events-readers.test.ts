@@ -30,7 +30,12 @@ async function opened(
     );
     await writeFile(`${path}.json`, `[]\n${printSummary(emptySummary())}\n`);
     const bytes = (await stat(path)).size;
-    segments.push(await readSegment({ path, events: EVENTS, bytes, first: "0", last: "0" }, bytes, file));
+    segments.push(
+      await readSegment(
+        { path, events: EVENTS, bytes, first: "0", last: "0" },
+        { eventBytes: bytes, sequence: file, intervals: undefined },
+      ),
+    );
   }
   const made: DuckDBInstance[] = [];
   const readers = await Readers.open(async () => {

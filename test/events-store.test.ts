@@ -338,10 +338,10 @@ for (const { name, open } of stores) {
       await fill(store, history, 2);
       await store.append("other", history);
       const bytesTotal = history.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify({ ...one })), 0);
-      t.strictSame(await store.projectStats("app"), { bytesTotal, eventsTotal: 6 });
-      t.strictSame(await store.projectStats("unknown"), { bytesTotal: 0, eventsTotal: 0 });
+      t.strictSame(await store.projectStats("app"), { bytesTotal, eventsTotal: 6, missingBytes: 0 });
+      t.strictSame(await store.projectStats("unknown"), { bytesTotal: 0, eventsTotal: 0, missingBytes: 0 });
       await store.drop("app");
-      t.strictSame(await store.projectStats("app"), { bytesTotal: 0, eventsTotal: 0 });
+      t.strictSame(await store.projectStats("app"), { bytesTotal: 0, eventsTotal: 0, missingBytes: 0 });
       t.equal((await store.count(rangeOf(), never)).count, 0);
       await store.append("app", history.slice(0, 1));
       await store.settle?.(0);

@@ -6,8 +6,18 @@ import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { type Copied, copyService } from "../service/copy.ts";
-import { EVENTS_FOLDER, isServiceFolder, makeDataFolder, openServiceRecords } from "../service/data-folder.ts";
+import {
+  EVENTS_FOLDER,
+  isServiceFolder,
+  lostEvents,
+  lostRecords,
+  makeDataFolder,
+  openServiceRecords,
+  type Wrong,
+  wrongFolder,
+} from "../service/data-folder.ts";
 import { tlsFiles } from "../service/tls-files.ts";
+import { unopenedSecrets } from "../service/unopened-secrets.ts";
 import { type Address, parseAddress } from "../start/address.ts";
 import { version } from "../version.ts";
 
@@ -25,10 +35,13 @@ export async function init(context: Context, flags: DataFlag): Promise<number> {
       "tool service token add makes more tokens",
     );
   }
+  const lost = await lostRecords(folder);
+  if (lost !== undefined) return context.fail(lost.message, lost.hint);
   await makeDataFolder(folder);
   const { makeInstanceId } = await import("../../logservice/records/instance.ts");
   const { addToken } = await import("../../logservice/access/tokens.ts");
   const records = await openServiceRecords(folder);
+  if ("message" in records) return context.fail(records.message, records.hint);
   try {
     const secret = await records.db.transaction().execute(async (db) => {
       await makeInstanceId(db);
@@ -74,12 +87,8 @@ export async function start(context: Context, flags: StartFlags): Promise<number
       "give --tls-cert and --tls-key, or listen on loopback behind a proxy that speaks TLS",
     );
   }
-  if (!isServiceFolder(folder)) {
-    return context.fail(
-      `${folder} is no data directory of a log service`,
-      `tool service init --data ${flags.data} makes it one`,
-    );
-  }
+  const wrong = (await wrongDataFolder(folder, flags)) ?? (await lostEvents(folder));
+  if (wrong !== undefined) return context.fail(wrong.message, wrong.hint);
 
   const stopped = new Promise<"SIGINT" | "SIGTERM" | "SIGHUP">((done) => {
     let isStopping = false;
@@ -101,13 +110,16 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   } catch (error) {
     return context.fail((error as Error).message);
   }
-  let records: Records;
-  try {
-    records = await openServiceRecords(folder);
-  } catch (error) {
+  const records = await openServiceRecords(folder).catch(async (error: unknown) => {
     await events.close();
     throw error;
+  });
+  if ("message" in records) {
+    await events.close();
+    return context.fail(records.message, records.hint);
   }
+  const unopened = await unopenedSecrets(folder, records);
+  if (unopened !== undefined) say(unopened);
   const log = {
     error: (message: string, error: unknown) => say(`error: ${message}: ${(error as Error).stack ?? error}`),
   };
@@ -178,17 +190,14 @@ export async function token(
   }
   const folder = dataFolder(context, flags);
   if (folder === undefined) return withoutData(context);
-  if (!isServiceFolder(folder)) {
-    return context.fail(
-      `${folder} is no data directory of a log service`,
-      `tool service init --data ${flags.data} makes it one`,
-    );
-  }
+  const wrong = await wrongDataFolder(folder, flags);
+  if (wrong !== undefined) return context.fail(wrong.message, wrong.hint);
   const scopes = readScopes(flags.scope === "" ? [] : [flags.scope].flat());
   if (action === "add" && typeof scopes === "string") {
     return context.misuse(scopes, `write --scope all, or some of ${SCOPES.join(", ")}`);
   }
   const records = await openServiceRecords(folder);
+  if ("message" in records) return context.fail(records.message, records.hint);
   try {
     return await changeTokens(context, records, { action, id, scopes: scopes as readonly Scope[], flags });
   } finally {
@@ -236,7 +245,7 @@ async function changeTokens(
   }
   try {
     await db.transaction().execute(async (db) => {
-      const id = await removeToken(db, asked.id!);
+      const { id } = await removeToken(db, asked.id!);
       await writeAudit(db, { ...audit, operation: "remove_token", target_id: id });
     });
   } catch (error) {
@@ -287,6 +296,10 @@ async function copied(context: Context, kind: "data directory" | "backup", from:
   if (context.format === "json") await context.print(JSON.stringify({ path: to, ...result }));
   else await context.say(`${to} holds a copy of ${from}: ${said(result)}`);
   return EXIT.ok;
+}
+
+function wrongDataFolder(folder: string, { data }: DataFlag): Promise<Wrong | undefined> {
+  return wrongFolder(folder, "data directory", `tool service init --data ${data} makes it one`);
 }
 
 function dataFolder({ directory }: Context, { data }: DataFlag): string | undefined {

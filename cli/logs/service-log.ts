@@ -15,6 +15,8 @@ export interface AskedOfService {
   readonly limit: number;
   readonly onDropped: (count: number | null) => void;
   readonly onTrouble: (message: string) => void;
+  /** Called with each answer that lacks events which the service has lost. */
+  readonly onMissing: (bytes: number) => void;
 }
 
 /** What one answer holds: large enough that answers do not count, small enough to be shown soon. */
@@ -51,6 +53,10 @@ export async function* followService(
         if (message.event === "dropped") {
           asked.onDropped((JSON.parse(message.data) as { count: number | null }).count);
           continue;
+        }
+        if (message.event === "error") {
+          const { type, message: text } = JSON.parse(message.data) as { type: string; message: string };
+          throw inputError(asked, new RpcFailure(stream.status, type, text));
         }
         last = message.id ?? last;
         if (message.id !== undefined && shown.delete(message.id)) continue;
@@ -108,6 +114,7 @@ async function* pages(asked: AskedOfService, signal: AbortSignal): AsyncGenerato
     const answer = await patiently(asked, signal, () => client.call("search", input, { signal }));
     if (answer === undefined) return;
     cursor = answer.cursor;
+    if (answer.stats.missing_bytes !== undefined) asked.onMissing(answer.stats.missing_bytes);
     if (isLimited) newest.push(...answer.events);
     else yield answer.events;
   } while (cursor !== undefined && newest.length < limit);

@@ -1,5 +1,6 @@
 import { printQuery, type Query } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
+import { byteSize } from "../output/byte-size.ts";
 import { serviceAddress } from "../service/service-address.ts";
 import { type AskedOfService, followService, searchService } from "./service-log.ts";
 import type { Chosen } from "./sources.ts";
@@ -25,6 +26,13 @@ export async function serviceSource(
   const nowMs = context.io.nowMs();
   const withPast = !follow || asked.sinceMs !== undefined;
   const sinceMs = asked.sinceMs ?? (follow ? undefined : nowMs - DAY_MS);
+  let isWarned = false;
+  const warn = (bytes: number) => {
+    if (isWarned) return;
+    isWarned = true;
+    const which = '"tool service check" on the service\'s machine says which';
+    void context.say(`warning: ${byteSize(bytes)} of this time's events are missing: ${which}`);
+  };
   const isLimited = asked.limit !== Number.POSITIVE_INFINITY;
   const wanted: AskedOfService = {
     address,
@@ -35,6 +43,7 @@ export async function serviceSource(
     limit: follow ? Number.POSITIVE_INFINITY : asked.limit,
     onDropped: (count) => void context.say(`${count ?? "some"} entries came too fast and were left out`),
     onTrouble: (message) => void context.say(message),
+    onMissing: warn,
   };
   return {
     source: {

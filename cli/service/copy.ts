@@ -2,14 +2,9 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { copyEvents, wrongEvents } from "../../logservice/events/copy.ts";
-import { syncDirectory } from "../../logservice/events/journal/journal.ts";
+import { syncDirectory } from "../../logservice/events/durable.ts";
 import { copyRecords, wrongRecords } from "../../logservice/records/copy.ts";
-import { EVENTS_FOLDER, isServiceFolder } from "./data-folder.ts";
-
-interface Wrong {
-  readonly message: string;
-  readonly hint?: string;
-}
+import { EVENTS_FOLDER, lostEvents, restoreHint, type Wrong, wrongFolder } from "./data-folder.ts";
 
 export interface Copied {
   readonly files: number;
@@ -27,11 +22,17 @@ export async function copyService(
   to: string,
   progress: (copied: Copied) => void,
 ): Promise<Copied | Wrong> {
-  if (!isServiceFolder(from)) return { message: `${from} is no ${kind} of a log service` };
+  const other = await wrongFolder(from, kind);
+  if (other !== undefined) return other;
   if (!(await isFree(to)))
     return { message: `${to} is there already`, hint: "name a folder that is not there yet, or remove this one" };
-  const wrong = await wrongRecords(from);
-  if (wrong !== undefined) return { message: wrong, hint: "take another backup" };
+  const wrong = (await wrongRecords(from)) ?? (await lostEvents(from));
+  if (wrong !== undefined) {
+    return {
+      message: wrong.message,
+      hint: wrong.hint ?? (kind === "backup" ? "take another backup" : restoreHint(from)),
+    };
+  }
   const aside = join(dirname(to), `.${basename(to)}.${process.pid}`);
   let copied: Copied = { files: 0, bytes: 0 };
   try {

@@ -1,9 +1,21 @@
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { RecordsError, unreadable } from "../../logservice/records/check.ts";
 import { openRecords, RECORDS_FILE, type Records } from "../../logservice/records/open.ts";
+import { listProjects } from "../../logservice/records/projects.ts";
 
-/** Of the data directory; the events store has all below it to itself. */
+export interface Wrong {
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+/** `restore` takes no folder that is there: what is left in a damaged one may be newer than the backup. */
+export function restoreHint(folder: string): string {
+  return `move ${folder} aside and restore a backup: tool service restore <backup> --data ${folder}`;
+}
+
+/** The folder of the data directory that the events store has to itself. */
 export const EVENTS_FOLDER = "events";
 
 /** Whether `tool service init` made it. */
@@ -11,11 +23,75 @@ export function isServiceFolder(folder: string): boolean {
   return existsSync(join(folder, RECORDS_FILE));
 }
 
-/** For its owner only: there are secrets in it. */
-export async function makeDataFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+/** Why a folder cannot be the data directory, or backup, that is asked for; undefined if it has records. */
+export async function wrongFolder(
+  folder: string,
+  kind: "data directory" | "backup",
+  hint?: string,
+): Promise<Wrong | undefined> {
+  const path = join(folder, RECORDS_FILE);
+  try {
+    await stat(path);
+    return undefined;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!/^(ENOENT|ENOTDIR)$/.test(code)) return unreadable(path, error);
+  }
+  const lost = await lostRecords(folder);
+  if (lost !== undefined) return lost;
+  return { message: `${folder} is no ${kind} of a log service`, hint };
 }
 
-export function openServiceRecords(folder: string): Promise<Records> {
-  return openRecords(folder);
+/** What is wrong with a folder that has events and no records: new records would not know those. */
+export async function lostRecords(folder: string): Promise<Wrong | undefined> {
+  const path = join(folder, RECORDS_FILE);
+  if (existsSync(path) || !(await hasFiles(join(folder, EVENTS_FOLDER)))) return undefined;
+  return { message: `${path} is missing, and there are events beside it`, hint: restoreHint(folder) };
+}
+
+/** What is wrong with a folder whose records have projects but whose events are not there. */
+export async function lostEvents(folder: string): Promise<Wrong | undefined> {
+  const path = join(folder, EVENTS_FOLDER);
+  if (existsSync(path)) return undefined;
+  const records = await openServiceRecords(folder);
+  if ("message" in records) return records;
+  try {
+    if ((await listProjects(records.db)).length === 0) return undefined;
+  } finally {
+    await records.close();
+  }
+  return {
+    message: `${path} is missing`,
+    hint: `${restoreHint(folder)}\nor make the empty folder to go on without the events`,
+  };
+}
+
+/** Whether there is a file anywhere below that is not empty, but for the lock that a killed process leaves. */
+async function hasFiles(folder: string): Promise<boolean> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    const isFull = entry.isDirectory() ? await hasFiles(path) : entry.name !== "lock" && (await stat(path)).size > 0;
+    if (isFull) return true;
+  }
+  return false;
+}
+
+/** For its owner only: there are secrets in it. The events have their folder from the start, so that its loss is noticed. */
+export async function makeDataFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(join(folder, EVENTS_FOLDER), { recursive: true, mode: 0o700 });
+}
+
+/** The records, or why they cannot be opened. */
+export async function openServiceRecords(folder: string): Promise<Records | Wrong> {
+  try {
+    return await openRecords(folder);
+  } catch (error) {
+    if (!(error instanceof RecordsError)) throw error;
+    return { message: error.message, hint: error.hint ?? restoreHint(folder) };
+  }
 }

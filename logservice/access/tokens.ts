@@ -3,7 +3,7 @@ import type { Scope, Token } from "../../schema/rpc.generated.ts";
 import { newId } from "../records/id.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
 import { RpcError } from "../rpc/error.ts";
-import { isTokenText, newToken, tokenHash } from "./token.ts";
+import { newToken, tokenHash } from "./token.ts";
 
 /** What a request may do. */
 export interface Grant {
@@ -15,10 +15,9 @@ export interface Grant {
 /** When a token was used is written down to the minute: each write is synced to the disk. */
 const LAST_USED_STEP_MS = 60_000;
 
-/** What the token may do; undefined where there is none such. */
-export async function grantOf(db: Kysely<Tables>, token: string, nowMs: number): Promise<Grant | undefined> {
-  if (!isTokenText(token)) return undefined;
-  const row = await db.selectFrom("tokens").selectAll().where("hash", "=", tokenHash(token)).executeTakeFirst();
+/** What the token of this hash may do; undefined if there is none. */
+export async function grantOf(db: Kysely<Tables>, hash: string, nowMs: number): Promise<Grant | undefined> {
+  const row = await db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
   if (row === undefined) return undefined;
   const lastMs = row.last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(row.last_used_at);
   // Earlier, too: a time of a clock that was ahead would stand until that comes.
@@ -65,17 +64,17 @@ export async function addToken(
   return { secret, id };
 }
 
-/** Removes a token by its public id or itself; answers the public id. */
-export async function removeToken(db: Kysely<Tables>, idOrSecret: string): Promise<string> {
+/** Removes a token by its public id or itself; answers its public id and its hash. */
+export async function removeToken(db: Kysely<Tables>, idOrSecret: string): Promise<Pick<TokenRow, "id" | "hash">> {
   const row = await db
     .selectFrom("tokens")
-    .select("id")
+    .select(["id", "hash"])
     .where((where) => where.or([where("id", "=", idOrSecret), where("hash", "=", tokenHash(idOrSecret))]))
     .executeTakeFirst();
   // What was sent may be a secret, so that it is not said again.
   if (row === undefined) throw new RpcError("not_found", "there is no such token");
   await db.deleteFrom("tokens").where("id", "=", row.id).execute();
-  return row.id;
+  return row;
 }
 
 function tokenOf({ id, description, scopes, created_at, last_used_at }: TokenRow): Token {

@@ -7,7 +7,7 @@ import { addToPart } from "./newest.ts";
 import type { Remembered } from "./remembered.ts";
 import type { Room } from "./room.ts";
 import type { Settings } from "./settings.ts";
-import { type NewEvent, StoreError } from "./store.ts";
+import { type AppendOptions, type NewEvent, StoreError } from "./store.ts";
 
 /** New batches: which of them are new, whether there is room, and their way into the journal and into memory. */
 export class Accepting {
@@ -17,6 +17,7 @@ export class Accepting {
   readonly #remembered: Remembered;
   readonly #live: Live;
   readonly #room: Room;
+  readonly #stuckBy: (project: string) => Error | undefined;
   /** Batches that are being written, by project and key, and ids likewise: a retry waits for the first try's end. */
   readonly #writing = new Map<string, Promise<void>>();
   #isClosed = false;
@@ -28,7 +29,9 @@ export class Accepting {
     remembered: Remembered,
     live: Live,
     room: Room,
+    stuckBy: (project: string) => Error | undefined,
   ) {
+    this.#stuckBy = stuckBy;
     this.#settings = settings;
     this.#contents = contents;
     this.#journal = journal;
@@ -37,9 +40,19 @@ export class Accepting {
     this.#room = room;
   }
 
-  async append(project: string, batch: readonly NewEvent[], idempotencyKey: string | undefined): Promise<void> {
+  async append(
+    project: string,
+    batch: readonly NewEvent[],
+    { idempotencyKey, digest = "" }: AppendOptions,
+  ): Promise<void> {
     if (batch.some(({ id }) => id !== undefined)) {
       await this.#remembered.loadIds(project, this.#contents.projects.get(project));
+    }
+    const stuck = this.#stuckBy(project);
+    if (stuck !== undefined) {
+      const message =
+        "the folder of this project's events cannot be written to: nothing was stored; the service's log says more";
+      throw new StoreError("unavailable", message, { cause: stuck, retryAfterMs: 30_000 });
     }
     await this.#room.checkDisk();
     const untilMs = performance.now() + this.#settings.waitForRoomMs;
@@ -55,7 +68,16 @@ export class Accepting {
     // From here to the journal nothing waits: what is new now is new when it is written.
     const ids = this.#remembered.ids(project);
     const keys = this.#remembered.keys(project);
-    if (idempotencyKey !== undefined && keys.has(idempotencyKey)) return;
+    if (idempotencyKey !== undefined && keys.has(idempotencyKey)) {
+      // The first version noted none.
+      const before = keys.noteOf(idempotencyKey) || digest;
+      if (before === digest) return;
+      const key = JSON.stringify(idempotencyKey);
+      throw new StoreError(
+        "conflict",
+        `Idempotency-Key: ${key} was sent with another body: give each batch its own key`,
+      );
+    }
     const seen = new Set<string>();
     const fresh = batch.filter(({ id }) => {
       if (id === undefined) return true;
@@ -74,6 +96,7 @@ export class Accepting {
       lines: fresh.length,
       atMs: nowMs,
       key: idempotencyKey,
+      digest,
       isDrop: false,
     };
     const done = this.#journal.write(frame, lines.body, () => {
@@ -81,8 +104,8 @@ export class Accepting {
       // Those of now: the project may have been deleted, and begun anew, since this batch was looked at.
       const known = this.#remembered.ids(project);
       if (idempotencyKey !== undefined) {
-        this.#remembered.keys(project).add(idempotencyKey, nowMs);
-        part.keys.push([project, idempotencyKey, nowMs]);
+        this.#remembered.keys(project).add(idempotencyKey, nowMs, digest);
+        part.keys.push([project, idempotencyKey, nowMs, digest]);
       }
       for (const { id } of fresh) if (id !== undefined) known.add(id, nowMs);
       addToPart(part, lines);

@@ -1,25 +1,40 @@
 import type { Contents } from "./contents.ts";
+import { DAMAGED_JOURNAL } from "./duckdb/build.ts";
 import { discovered } from "./duckdb/discovered.ts";
 import { isOutOfMemory } from "./duckdb/duckdb.ts";
 import { Narrowing } from "./duckdb/narrow.ts";
 import type { Readers } from "./duckdb/readers.ts";
 import { search } from "./duckdb/search.ts";
+import { type Segment, type Segments, SegmentsLost } from "./duckdb/segments.ts";
 import { type Source, selectionOf } from "./duckdb/source.ts";
 import { byLevel, count, histogram, numbers } from "./duckdb/statistics.ts";
 import { topValues } from "./duckdb/top-values.ts";
+import { codeOf } from "./durable.ts";
+import type { Losses } from "./losses.ts";
 import type { Settings } from "./settings.ts";
 import type { SqlRunner } from "./sql/run-sql.ts";
 import { type EventsStore, type ProjectStats, type Range, type SqlResult, type Stats, tooMuch } from "./store.ts";
+
+interface Helpers {
+  readonly sql: SqlRunner;
+  readonly losses: Losses;
+  /** Makes segments of what is in memory. */
+  readonly flush: () => Promise<void>;
+}
 
 /** Answers, each of the segments and the newest events together, as they are when it is asked. */
 export class Asking {
   readonly #contents: Contents;
   readonly #readers: Readers;
   readonly #sql: SqlRunner;
+  readonly #losses: Losses;
+  readonly #flush: () => Promise<void>;
   readonly #nowMs: () => number;
   readonly #narrowing: Narrowing;
 
-  constructor(contents: Contents, readers: Readers, sql: SqlRunner, { nowMs, log }: Settings) {
+  constructor(contents: Contents, readers: Readers, { sql, losses, flush }: Helpers, { nowMs, log }: Settings) {
+    this.#losses = losses;
+    this.#flush = flush;
     this.#narrowing = new Narrowing(readers, (path) =>
       log("warn", "a filter of texts is damaged; its segment is read without it", { path }),
     );
@@ -84,16 +99,28 @@ export class Asking {
     signal.throwIfAborted();
     const beganMs = performance.now();
     for (let tries = 1; ; tries++) {
-      const held = this.#contents.projects.get(project)?.hold();
+      const of = this.#contents.projects.get(project);
+      const held = of?.hold();
       try {
         const segments = held?.segments ?? [];
+        await of?.check(segments);
+        const missingBytes = this.#losses.bytesOf(project, held?.losses ?? []);
         const paths = segments.map(({ path }) => path);
-        const results = await this.#sql.run(text, paths, this.#contents.piecesOf(project), signal);
+        const resultsJson = await this.#sql.run(text, paths, this.#contents.piecesOf(project), signal);
         const bytesProcessed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
-        return { results, stats: { durationMs: performance.now() - beganMs, bytesProcessed, cacheHit: false } };
+        const durationMs = performance.now() - beganMs;
+        return { resultsJson, stats: { durationMs, bytesProcessed, cacheHit: false, missingBytes } };
       } catch (error) {
         // A journal file became segments before it was linked: its events are there now.
-        if ((error as NodeJS.ErrnoException).code !== "ENOENT" || tries === 3) throw error;
+        const isJournal = String(error).includes(DAMAGED_JOURNAL);
+        // SQL reads the journal's files, where all else has their events in memory.
+        if (isJournal && tries < MOST_TRIES) await this.#flush().catch(() => {});
+        const isAgain = isJournal || codeOf(error) === "ENOENT" || error instanceof SegmentsLost;
+        if (isAgain) await of?.checkAll();
+        if (!isAgain && of !== undefined && UNREADABLE.test(String(error))) {
+          if (await this.#loseDamaged(of, held?.segments ?? [])) continue;
+        }
+        if (!isAgain || tries >= MOST_TRIES) throw error;
       } finally {
         held?.release();
       }
@@ -110,7 +137,8 @@ export class Asking {
       bytesTotal += list.bytes;
       eventsTotal += list.length;
     }
-    return { bytesTotal, eventsTotal };
+    const missingBytes = this.#losses.bytesOf(project, this.#contents.projects.get(project)?.losses ?? []);
+    return { bytesTotal, eventsTotal, missingBytes };
   }
 
   async #ask<Result>(
@@ -120,20 +148,41 @@ export class Asking {
   ): Promise<Result & { stats: Stats }> {
     signal.throwIfAborted();
     const beganMs = performance.now();
+    for (let tries = 1; ; tries++) {
+      try {
+        const { result, used, missingBytes } = await this.#try(range, signal, work);
+        const durationMs = performance.now() - beganMs;
+        return {
+          ...result,
+          stats: { durationMs, bytesProcessed: used.bytes, cacheHit: !used.isScanned, missingBytes },
+        };
+      } catch (error) {
+        // Again without what was found to be damaged, or gone: it is seldom one file alone.
+        if (!(error instanceof SegmentsLost) || tries >= MOST_TRIES) throw error;
+        await this.#contents.projects.get(range.project)?.checkAll();
+      }
+    }
+  }
+
+  async #try<Result>(range: Range, signal: AbortSignal, work: (source: Source) => Promise<Result>) {
     // Both at one moment: what becomes a segment meanwhile would be in neither.
-    const held = this.#contents.projects.get(range.project)?.hold();
+    const of = this.#contents.projects.get(range.project);
+    const held = of?.hold();
     const newest = this.#contents.newestOf(range.project);
     const nowMs = this.#nowMs();
     const reading = this.#readers.begin();
+    const used: Source["used"] = { bytes: 0, isScanned: false, files: new Set() };
+    const selection = selectionOf(range, nowMs);
     try {
       const source: Source = {
-        segments: await this.#narrowing.narrow(held?.segments ?? [], selectionOf(range, nowMs), signal),
+        segments: await this.#narrowing.narrow(held?.segments ?? [], selection, signal),
         newest,
         readers: this.#readers,
         reading,
+        check: async (segments) => of?.check(segments),
         nowMs,
         isOneByOne: false,
-        used: { bytes: 0, isScanned: false, files: new Set() },
+        used,
       };
       const result = await work(source)
         .catch((error: unknown) => {
@@ -141,17 +190,34 @@ export class Asking {
           // Large values, of which the engine holds some thousands at a time. Nothing of the first try is kept.
           return work({ ...source, isOneByOne: true });
         })
-        .catch((error: unknown) => {
-          throw isOutOfMemory(error) ? tooMuch(error) : error;
+        .catch(async (error: unknown) => {
+          signal.throwIfAborted();
+          if (isOutOfMemory(error)) throw tooMuch(error);
+          const read = source.segments.filter(({ path }) => used.files.has(path));
+          throw of !== undefined && (await this.#loseDamaged(of, read)) ? new SegmentsLost() : error;
         });
-      const durationMs = performance.now() - beganMs;
-      return {
-        ...result,
-        stats: { durationMs, bytesProcessed: source.used.bytes, cacheHit: !source.used.isScanned },
-      };
+      return { result, used, missingBytes: this.#losses.bytesOf(range.project, held?.losses ?? [], selection) };
     } finally {
       reading.end();
       held?.release();
     }
   }
+
+  /** The engine failed: whether that comes of a file that it read. */
+  async #loseDamaged(of: Segments, read: readonly Segment[]): Promise<boolean> {
+    let isLost = false;
+    for (const segment of read) {
+      const fault = await of.examine(segment);
+      if (fault === undefined) continue;
+      await of.lose(segment, fault);
+      isLost = true;
+    }
+    return isLost;
+  }
 }
+
+/** What the engine says of a file that is not what it should be, among all that it says of statements. */
+const UNREADABLE = /failed to read|parquet|invalid string encoding|zstd|corrupt|no magic bytes|\bIO Error\b/i;
+
+/** After each all files are looked at, so that a second one is nearly always the last. */
+const MOST_TRIES = 4;

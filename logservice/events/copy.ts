@@ -1,10 +1,16 @@
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { summaryPath } from "./duckdb/build.ts";
-import { MANIFEST, type Manifest } from "./duckdb/segments.ts";
+import { copyFile, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { SEGMENT_NAME } from "./duckdb/folder-plan.ts";
+import { faultOf, stampOf } from "./duckdb/integrity.ts";
+import { MANIFEST, type Manifest, parseManifest, REMOVED } from "./duckdb/manifest.ts";
+import { readSidecar, summaryPath } from "./duckdb/sidecar.ts";
+import { syncDirectory, unlessGone, writeDurably } from "./durable.ts";
 import { readFrames } from "./journal/frame.ts";
-import { isJournalFile, syncDirectory } from "./journal/journal.ts";
+import { JOURNAL_LIST, JournalList } from "./journal/journal-list.ts";
+import { isJournalFile, journalFile } from "./journal/recovery.ts";
+import { FolderList, identityOf } from "./project-folders.ts";
 
 /** Called with the bytes of each file once it is copied. */
 type Progress = (bytes: number) => void;
@@ -19,79 +25,133 @@ type Progress = (bytes: number) => void;
  */
 export async function copyEvents(from: string, to: string, progress: Progress): Promise<void> {
   await mkdir(join(to, "projects"), { recursive: true });
-  await copyJournal(join(from, "journal"), join(to, "journal"), progress);
+  await copyJournal(from, to, progress);
   // Keys of journal files that are gone, written before those go.
   await copyFiles(join(from, "keys"), join(to, "keys"), (name) => name.endsWith(".ndjson"), progress);
+  const folders: string[] = [];
   for (const name of await namesIn(join(from, "projects"))) {
-    await copyProject(join(from, "projects", name), join(to, "projects", name), progress);
+    const isCopied = await copyProject(join(from, "projects", name), join(to, "projects", name), progress);
+    if (isCopied) folders.push(name);
   }
+  await listFolders(from, to, folders);
   await syncDirectory(join(to, "projects"));
   await syncDirectory(to);
 }
 
-/** What is wrong with the events of a folder that no service writes to; undefined where all files are there and whole. */
+/** What is wrong with the events of a folder that no service writes to; undefined if all files are there and whole. */
 export async function wrongEvents(directory: string): Promise<string | undefined> {
   for (const name of await namesIn(join(directory, "projects"))) {
-    const wrong = await wrongSegments(join(directory, "projects", name));
+    const wrong = await wrongSegments(join(directory, "projects", name), true);
     if (wrong !== undefined) return wrong;
   }
   return undefined;
 }
 
 async function copyJournal(from: string, to: string, progress: Progress): Promise<void> {
-  await mkdir(to, { recursive: true });
-  for (const name of (await namesIn(from)).filter(isJournalFile)) {
-    const text = await unlessGone(readFile(join(from, name)));
+  await mkdir(join(to, "journal"), { recursive: true });
+  const list = await JournalList.open(join(from, JOURNAL_LIST));
+  const lengths = new Map<number, number>();
+  for (const name of (await namesIn(join(from, "journal"))).filter(isJournalFile)) {
+    const path = join(from, "journal", name);
+    const text = await unlessGone(readFile(path));
     if (text === undefined) continue;
-    const whole = text.subarray(0, endOfWhole(text));
-    await writeDurably(join(to, name), whole);
+    const whole = text.subarray(0, endOfWhole(path, text));
+    if (whole.length < list.leastBytes(Number(name.slice(0, 16)))) throw damaged(path, "is cut off");
+    await writeDurably(join(to, "journal", name), whole);
+    lengths.set(Number(name.slice(0, 16)), whole.length);
     progress(whole.length);
   }
-  await syncDirectory(to);
+  // A file is off the list before it goes.
+  const now = await JournalList.open(join(from, JOURNAL_LIST));
+  for (const begin of now.files.keys()) {
+    const isMissing = list.files.has(begin) && !lengths.has(begin) && now.leastBytes(begin) > 0;
+    if (isMissing) throw damaged(journalFile(join(from, "journal"), begin).path, "is missing");
+  }
+  await (await JournalList.open(join(to, JOURNAL_LIST))).replace(lengths, now.losses);
 }
 
+/** Those that were copied, and those that are missed in the original, too. */
+async function listFolders(from: string, to: string, copied: readonly string[]): Promise<void> {
+  const isGone = async (name: string) => !(await namesIn(join(from, "projects"))).includes(name);
+  let gone: string[] = [];
+  for (let looks = 0; looks < 2; looks++) {
+    const { list } = await FolderList.open(from);
+    gone = [];
+    for (const name of list.all.keys()) if (!copied.includes(name) && (await isGone(name))) gone.push(name);
+    if (gone.length === 0) break;
+    // A project that is just being removed is off the list a moment after its folder.
+    if (looks === 0) await pause(LIST_PAUSE_MS);
+  }
+  const found = [...copied, ...gone].flatMap((folder) => {
+    const identity = identityOf(folder);
+    return identity === undefined ? [] : [{ folder, ...identity }];
+  });
+  await (await FolderList.open(to)).list.add(found);
+}
+
+const LIST_PAUSE_MS = 250;
+
 /** Behind the last whole batch: the one that is just being written is acknowledged to nobody. */
-function endOfWhole(text: Buffer): number {
-  for (const piece of readFrames(text)) if ("torn" in piece) return piece.torn;
+function endOfWhole(path: string, text: Buffer): number {
+  for (const piece of readFrames(text)) {
+    if ("bad" in piece) throw damaged(path, "is damaged");
+    if ("torn" in piece) return piece.torn;
+  }
   return text.length;
 }
+
+/** What is damaged is no backup: it would look whole in the copy. */
+const damaged = (path: string, fault: string) =>
+  new Error(
+    `${path} ${fault}: start the service, or tool service check --repair, which says what is lost; then copy again`,
+  );
 
 /**
  * The manifest with its segments. Where a file went meanwhile there is a newer manifest with others in its place, and
  * what is copied already need not be copied again. What never gets whole is left for `wrongEvents` to name.
  */
-async function copyProject(from: string, to: string, progress: Progress): Promise<void> {
+async function copyProject(from: string, to: string, progress: Progress): Promise<boolean> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
-    const manifest = await readManifest(from);
-    if (manifest === undefined) {
+    const found = await manifestOf(from);
+    if (found === undefined) {
+      const names = await namesIn(from);
+      const isWanted = names.some((name) => SEGMENT_NAME.test(name)) && !names.includes(REMOVED);
+      // A service that runs writes it again.
+      if (isWanted && tries === MAX_TRIES) throw damaged(join(from, MANIFEST), "is missing");
+      if (isWanted) {
+        await pause(MANIFEST_PAUSE_MS);
+        continue;
+      }
       // No segment yet, so that all is in the journal; or deleted.
       await rm(to, { recursive: true, force: true });
-      return;
+      return false;
     }
     await mkdir(to, { recursive: true });
-    const stems = stemsOf(manifest);
+    const stems = stemsOf(found.manifest);
     for (const name of await namesIn(to)) if (!stems.has(stemOf(name))) await rm(join(to, name));
     await copyFiles(from, to, (name) => stems.has(stemOf(name)) && !name.endsWith(".new"), progress);
-    await writeDurably(join(to, MANIFEST), Buffer.from(JSON.stringify(manifest)));
-    await syncDirectory(to);
+    await writeDurably(join(to, MANIFEST), found.text);
     // Files go only after the manifest that no longer names them: all were there if the newest still names them all.
-    const newest = stemsOf((await readManifest(from)) ?? NOTHING);
-    if ([...stems].every((stem) => newest.has(stem)) && (await wrongSegments(to)) === undefined) return;
+    const newest = stemsOf((await manifestOf(from))?.manifest ?? NOTHING);
+    if ([...stems].every((stem) => newest.has(stem)) && (await wrongSegments(to, false)) === undefined) return true;
   }
+  return true;
 }
 
 // Copying what a merge made takes less time than the merge.
 const MAX_TRIES = 50;
+const MANIFEST_PAUSE_MS = 100;
 const NOTHING: Pick<Manifest, "segments"> = { segments: [] };
 
-async function readManifest(folder: string): Promise<Manifest | undefined> {
+/** The manifest of a project's folder, with its text; undefined if there is none. */
+async function manifestOf(folder: string): Promise<{ manifest: Manifest; text: string } | undefined> {
+  const identity = identityOf(basename(folder));
   const path = join(folder, MANIFEST);
-  const text = await unlessGone(readFile(path, "utf8"));
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as Manifest);
-  } catch (error) {
-    throw new Error(`${path} is damaged`, { cause: error });
-  }
+  const text = identity && (await unlessGone(readFile(path, "utf8")));
+  if (identity === undefined || text === undefined) return undefined;
+  const read = parseManifest(path, text, identity);
+  if (read.kind === "lost") throw damaged(path, read.fault);
+  return { manifest: read.manifest, text };
 }
 
 const stemsOf = ({ segments }: Pick<Manifest, "segments">) => new Set(segments.map(({ file }) => stemOf(file)));
@@ -99,15 +159,19 @@ const stemsOf = ({ segments }: Pick<Manifest, "segments">) => new Set(segments.m
 /** A segment's files share the name up to the first point. */
 const stemOf = (name: string) => name.slice(0, name.indexOf("."));
 
-async function wrongSegments(folder: string): Promise<string | undefined> {
-  const { segments } = (await readManifest(folder)) ?? NOTHING;
-  for (const { file, bytes } of segments) {
+async function wrongSegments(folder: string, isThorough: boolean): Promise<string | undefined> {
+  const { segments } = (await manifestOf(folder))?.manifest ?? NOTHING;
+  for (const { file, bytes, integrity } of segments) {
     const path = join(folder, file);
-    for (const one of [path, summaryPath(path)]) {
-      const size = (await unlessGone(stat(one)))?.size;
-      if (size === undefined) return `${one} is missing`;
-      if (one === path && size !== bytes) return `${one} has ${size} bytes instead of ${bytes}`;
-    }
+    const size = stampOf(path)?.size;
+    if (size === undefined) return `${path} is missing`;
+    if (size !== bytes) return `${path} has ${size} bytes instead of ${bytes}`;
+    if (!isThorough) continue;
+    const known = integrity ?? { sum: undefined, footerSum: undefined, stamp: undefined, checkedMs: 0 };
+    const fault = await faultOf(path, bytes, { ...known }, 0);
+    if (fault !== undefined) return `${path} ${fault}`;
+    const sidecar = await readSidecar(path).catch(() => undefined);
+    if (sidecar === undefined) return `${summaryPath(path)} is missing or damaged`;
   }
   return undefined;
 }
@@ -140,24 +204,4 @@ async function copyFiles(
   await syncDirectory(to);
 }
 
-async function writeDurably(path: string, bytes: Buffer): Promise<void> {
-  const handle = await open(path, "w");
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 const namesIn = async (directory: string) => (await unlessGone(readdir(directory))) ?? [];
-
-/** Undefined where the file or folder is not there. */
-async function unlessGone<T>(result: Promise<T>): Promise<T | undefined> {
-  try {
-    return await result;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}

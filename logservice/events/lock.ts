@@ -38,6 +38,12 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
   }
 }
 
+/** The process that has a data directory; undefined if none has. */
+export async function livingOwnerOf(directory: string): Promise<number | undefined> {
+  const owner = await readFile(join(directory, "lock"), "utf8").catch(() => undefined);
+  return owner === undefined ? undefined : livingOwner(owner);
+}
+
 /** Between reading and removing another process may have taken the directory: what was moved away is looked at again. */
 async function removeStale(path: string, owner: string): Promise<void> {
   const away = `${path}.${process.pid}.${randomUUID()}`;
@@ -49,6 +55,16 @@ async function removeStale(path: string, owner: string): Promise<void> {
   }
   if ((await readFile(away, "utf8")) !== owner) await link(away, path).catch(() => {});
   await unlink(away);
+}
+
+/** A process that has ended, but that its parent has not asked for (proc(5), the state Z or X), answers signals, too. */
+function hasEnded(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return /^[ZX]$/.test(stat.charAt(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
 }
 
 function livingOwner(text: string): number | undefined {
@@ -65,6 +81,7 @@ function livingOwner(text: string): number | undefined {
     // EPERM: it lives and is somebody else's.
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return undefined;
   }
+  if (hasEnded(owner.pid)) return undefined;
   // After a reboot, or in a new container, the number may be another process's.
   return startOf(owner.pid) === owner.start ? owner.pid : undefined;
 }

@@ -1,9 +1,10 @@
 import type { Contents } from "./contents.ts";
-import { removeSegment } from "./duckdb/build.ts";
+import { DAMAGED_PART, removeSegment } from "./duckdb/build.ts";
 import { inOrder, MAX_MERGED_BYTES, MAX_MERGED_EVENTS, mergeable } from "./duckdb/compaction.ts";
 import { isOutOfMemory } from "./duckdb/duckdb.ts";
 import type { Flusher } from "./duckdb/flusher.ts";
 import { readSegment, type Segment, type Segments } from "./duckdb/segments.ts";
+import { unionOf } from "./intervals.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -71,13 +72,22 @@ export class Merging {
     return this.#queue;
   }
 
+  /** Resolves when what is too old is deleted. */
+  expire(): Promise<void> {
+    return this.#behindOthers(() => this.#expire());
+  }
+
   async #expire(): Promise<void> {
     for (const [project, days] of this.#retention) {
       const segments = this.#contents.projects.get(project);
       if (segments === undefined) continue;
       const oldest = BigInt(Math.floor(this.#settings.nowMs() - days * DAY_MS)) * 1_000_000n;
+      await segments.expireLosses(oldest);
       const expired = segments.all.filter(({ last }) => last < oldest);
-      if (expired.length > 0 && (await segments.replace(expired, []))) this.counts.expired += expired.length;
+      if (expired.length === 0) continue;
+      const left = segments.all.filter((one) => !expired.includes(one));
+      await this.#contents.noteLeft(segments, left);
+      if (await segments.replace(expired, [])) this.counts.expired += expired.length;
     }
   }
 
@@ -96,32 +106,49 @@ export class Merging {
   async #merge(segments: Segments, run: readonly Segment[]): Promise<void> {
     const total = (of: (segment: Segment) => number) => run.reduce((sum, segment) => sum + of(segment), 0);
     const sequence = Math.max(...run.map((one) => one.sequence));
-    const path = segments.newPath(sequence);
+    const known = run.every(({ intervals }) => intervals !== undefined);
+    const intervals = known ? unionOf(run.flatMap(({ intervals }) => intervals!)) : undefined;
+    const path = segments.newPath(Math.min(...run.map((one) => one.intervals?.[0]?.[0] ?? one.sequence)), sequence);
+    const eventBytes = total((one) => one.eventBytes);
     const { parts, isSorted } = inOrder(run);
     this.#notBeforeMs.set(segments, performance.now() + RETRY_MS);
     let merged: Segment;
     try {
       const [facts] = await this.#flusher.run({
         kind: "merge",
-        paths: parts.map((one) => one.path),
+        parts: parts.map(({ path, bytes, integrity: { sum } }) => ({ path, bytes, sum })),
         path,
         events: total(({ events }) => events),
         isSorted,
+        origin: { ...segments.identity, eventBytes, sequence, intervals },
       });
-      merged = await readSegment(
-        facts!,
-        total(({ eventBytes }) => eventBytes),
-        sequence,
-      );
+      merged = await readSegment(facts!, { eventBytes, sequence, intervals });
     } catch (error) {
       if (this.#isClosed) throw error;
       await removeSegment(path);
       if (![...this.#contents.projects.values()].includes(segments)) return; // Deleted meanwhile.
       if (isOutOfMemory(error)) for (const segment of run) this.#tooLarge.add(segment);
+      if (await this.#loseDamaged(segments, run, String(error))) {
+        this.#notBeforeMs.delete(segments);
+        return;
+      }
       throw error;
     }
     if (await segments.replace(run, [merged])) this.counts.merges++;
+    else await removeSegment(path);
     this.#notBeforeMs.delete(segments);
+  }
+
+  /** Whether one of the segments turned out to be damaged; the others can be merged without it. */
+  async #loseDamaged(segments: Segments, run: readonly Segment[], error: string): Promise<boolean> {
+    let isAny = error.includes(DAMAGED_PART);
+    for (const segment of run) {
+      const fault = await segments.examine(segment);
+      if (fault === undefined) continue;
+      await segments.lose(segment, fault);
+      isAny = true;
+    }
+    return isAny;
   }
 
   #behindOthers(work: () => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 import { LineCounts } from "./duckdb/summarize.ts";
 import type { Summary } from "./duckdb/summary.ts";
-import type { JournalFile } from "./journal/journal.ts";
+import type { JournalFile } from "./journal/recovery.ts";
 import type { SeenKey } from "./journal/seen-keys.ts";
 import { eventAt, type Lines } from "./lines.ts";
 import { Pace } from "./pace.ts";
@@ -100,6 +100,8 @@ export interface NewestPart {
   readonly projects: Map<string, NewestEvents>;
   /** Of the batches that had one. */
   keys: SeenKey[];
+  /** Deletions of projects in the file: it must not go before older files whose events they delete. */
+  drops: number;
   events: number;
   bytes: number;
 }
@@ -108,6 +110,7 @@ export const newPart = (file: JournalFile): NewestPart => ({
   file,
   projects: new Map(),
   keys: [],
+  drops: 0,
   events: 0,
   bytes: 0,
 });

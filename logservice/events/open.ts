@@ -6,17 +6,25 @@ import { Asking } from "./asking.ts";
 import { Contents } from "./contents.ts";
 import { openDuckDb } from "./duckdb/duckdb.ts";
 import { Flusher } from "./duckdb/flusher.ts";
+import { Inspector } from "./duckdb/inspector.ts";
 import { Readers } from "./duckdb/readers.ts";
+import { Segments } from "./duckdb/segments.ts";
+import { codeOf } from "./durable.ts";
 import { Flushing } from "./flushing.ts";
-import { type Damage, Journal } from "./journal/journal.ts";
+import { Journal } from "./journal/journal.ts";
+import { JOURNAL_LIST, JournalList } from "./journal/journal-list.ts";
+import { type Damage, putInOrder, type ReadJournal, readJournal } from "./journal/recovery.ts";
 import { SeenKeys } from "./journal/seen-keys.ts";
 import { Live, tailOf } from "./live.ts";
 import { lockDirectory } from "./lock.ts";
+import { Losses } from "./losses.ts";
 import { Merging } from "./merging.ts";
 import { newPart } from "./newest.ts";
+import { FOLDER_LIST, FolderList, findFolders, finishRemoval, planFolders, refuseNewer } from "./project-folders.ts";
 import { Remembered } from "./remembered.ts";
-import { nextSequence, openProjects, restore } from "./restoring.ts";
+import { Flushed, nextSequence, restore } from "./restoring.ts";
 import { Room } from "./room.ts";
+import { Scrubbing } from "./scrubbing.ts";
 import { type EventsStoreOptions, type Settings, settingsOf } from "./settings.ts";
 import { SqlRunner } from "./sql/run-sql.ts";
 import type { AppendOptions, EventsStore, NewEvent, TailItem } from "./store.ts";
@@ -28,10 +36,38 @@ export async function openEventsStore(options: EventsStoreOptions): Promise<Even
   await mkdir(join(options.directory, "projects"), { recursive: true });
   const unlock = await lockDirectory(options.directory);
   try {
-    return await DuckDbEventsStore.open(settingsOf(options), unlock);
+    const unlockAll = await lockFile(options.directory, unlock);
+    return await DuckDbEventsStore.open(settingsOf(options), unlockAll);
   } catch (error) {
     await unlock();
     throw error;
+  }
+}
+
+/**
+ * A second lock, by the system: the number of a process tells nothing to one in another container. The engine locks a
+ * database that it opens. On a full disk, or one that has no such locks, the first lock has to do.
+ */
+async function lockFile(directory: string, unlock: () => Promise<void>): Promise<() => Promise<void>> {
+  const path = join(directory, "lock.duckdb");
+  for (let tries = 1; ; tries++) {
+    try {
+      const instance = await openDuckDb(path, { threads: "1", memory_limit: "16MB" });
+      return async () => {
+        instance.closeSync();
+        await unlock();
+      };
+    } catch (error) {
+      if (/conflicting lock/i.test(String(error))) {
+        throw new Error(
+          `${directory} is in use by a process of another container: stop that one, or start this one with another directory`,
+          { cause: error },
+        );
+      }
+      // There is nothing in it.
+      if (tries > 1) return unlock;
+      for (const name of [path, `${path}.wal`]) await rm(name, { recursive: true, force: true });
+    }
   }
 }
 
@@ -41,6 +77,8 @@ export interface Upkeep {
   flush(): Promise<void>;
   /** Merges small segments and deletes old ones until nothing is left to do. */
   compact(): Promise<void>;
+  /** Reads all files and holds them against their checksums. */
+  scrub(): Promise<void>;
 }
 
 /** Joins the parts of the store. */
@@ -60,53 +98,53 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
   readonly #merging: Merging;
   readonly #asking: Asking;
   readonly #sql: SqlRunner;
+  readonly #scrubbing: Scrubbing;
+  readonly #losses: Losses;
   readonly #live = new Live();
   readonly #sweep: NodeJS.Timeout;
   #isClosed = false;
 
   static async open(settings: Settings, unlock: () => Promise<void>): Promise<DuckDbEventsStore> {
-    const { directory, log } = settings;
-    const projects = await openProjects(join(directory, "projects"));
-    const { journal, recovered, damage } = await Journal.open(join(directory, "journal"), (files) =>
-      nextSequence(projects, files),
-    );
-    if (damage.tornBytes > 0)
-      log("warn", "the journal ended in half a batch, which was cut off", { bytes: damage.tornBytes });
-    for (const path of damage.quarantined)
-      log("error", "a journal file is damaged; its whole batches were kept, the file is here", { path });
+    const { directory, log, nowMs } = settings;
+    await refuseNewer(directory);
+    const list = await JournalList.open(join(directory, JOURNAL_LIST));
+    const journalFolder = join(directory, "journal");
+    await mkdir(journalFolder, { recursive: true });
+    const read = await readJournal(journalFolder, list);
     // Removes what a crash left.
     const spill = join(directory, "spill", "queries");
     await rm(spill, { recursive: true, force: true });
-    const readers = await Readers.open(() =>
-      openDuckDb(":memory:", {
-        threads: "2",
-        memory_limit: "512MB",
-        temp_directory: spill,
-        max_temp_directory_size: "2GB",
-        autoinstall_known_extensions: "false",
-        allocator_flush_threshold: "8MB",
-        allocator_bulk_deallocation_flush_threshold: "16MB",
-      }),
-    );
-    const part = newPart(journal.current);
-    const contents = new Contents(join(directory, "projects"), projects, part, journal.current.begin);
-    const seenKeys = new SeenKeys(join(directory, "keys"));
-    const store = new DuckDbEventsStore(settings, unlock, journal, damage, readers, contents, seenKeys);
-    await store.#sql.open();
-    await store.#flusher.open();
-    await restore(recovered, contents, store.#remembered, seenKeys, settings.nowMs());
-    store.#flushing.begin();
-    return store;
+    const readers = await openReaders(spill);
+    const flusher = new Flusher(join(directory, "spill", "flusher"));
+    await flusher.open();
+    try {
+      const { folders, projects } = await openProjects(settings, read, new Inspector(readers), flusher);
+      const held = heldIn(projects);
+      const { damage, found } = await putInOrder(journalFolder, read, held, nowMs());
+      tellJournal(log, damage, found);
+      const sequence = nextSequence(projects.values(), read);
+      const { journal, recovered } = await Journal.begin(journalFolder, sequence, list, read.files);
+      const begun = { projects, part: newPart(journal.current), sequence };
+      const contents = new Contents(join(directory, "projects"), folders, begun, { log, nowMs });
+      const seenKeys = new SeenKeys(join(directory, "keys"), log);
+      const opened = { journal, damage, readers, contents, seenKeys, flusher, losses: new Losses(list.losses) };
+      const store = new DuckDbEventsStore(settings, unlock, opened);
+      await store.#sql.open();
+      await restore(recovered, contents, store.#remembered, seenKeys, nowMs());
+      store.#flushing.begin();
+      store.#scrubbing.begin();
+      return store;
+    } catch (error) {
+      await flusher.close();
+      await readers.close();
+      throw error;
+    }
   }
 
   private constructor(
     settings: Settings,
     unlock: () => Promise<void>,
-    journal: Journal,
-    damage: Damage,
-    readers: Readers,
-    contents: Contents,
-    seenKeys: SeenKeys,
+    { journal, damage, readers, contents, seenKeys, flusher, losses }: Opened,
   ) {
     this.#settings = settings;
     this.#unlock = unlock;
@@ -115,23 +153,34 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     this.#readers = readers;
     this.#contents = contents;
     this.#seenKeys = seenKeys;
+    this.#losses = losses;
     this.#remembered = new Remembered(readers, settings.nowMs);
     this.#room = new Room(settings, contents, journal);
-    this.#accepting = new Accepting(settings, contents, journal, this.#remembered, this.#live, this.#room);
-    this.#flusher = new Flusher(join(settings.directory, "spill", "flusher"));
+    this.#flusher = flusher;
     this.#merging = new Merging(settings, contents, this.#flusher);
     this.#flushing = new Flushing(settings, contents, journal, this.#flusher, seenKeys, () => {
       this.#room.changed();
       this.#merging.consider();
     });
+    this.#accepting = new Accepting(settings, contents, journal, this.#remembered, this.#live, this.#room, (project) =>
+      this.#flushing.stuckBy(project),
+    );
+    this.#scrubbing = new Scrubbing(settings, contents, this.#flusher, new Inspector(readers), () =>
+      this.#flushing.lookAtJournal(),
+    );
     this.#sql = new SqlRunner(join(settings.directory, "sql"), settings.sqlLimits);
-    this.#asking = new Asking(contents, readers, this.#sql, settings);
+    this.#asking = new Asking(
+      contents,
+      readers,
+      { sql: this.#sql, losses, flush: () => this.#flushing.flush() },
+      settings,
+    );
     this.#sweep = setInterval(() => void this.compact().catch(() => {}), SWEEP_MS);
     this.#sweep.unref();
   }
 
-  async append(project: string, batch: readonly NewEvent[], { idempotencyKey }: AppendOptions = {}): Promise<void> {
-    await this.#accepting.append(project, batch, idempotencyKey);
+  async append(project: string, batch: readonly NewEvent[], options: AppendOptions = {}): Promise<void> {
+    await this.#accepting.append(project, batch, options);
     this.#flushing.rotateWhereFull();
   }
 
@@ -157,6 +206,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     const sequence = this.#contents.take(1);
     const frame = { sequence, project, lines: 0, atMs: this.#settings.nowMs(), key: undefined, isDrop: true };
     await this.#journal.write(frame, NOTHING, () => {
+      this.#contents.drops.set(project, sequence);
       this.#contents.forget(project);
       this.#remembered.forget(project);
       this.#seenKeys.forget(project);
@@ -170,7 +220,21 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     this.#merging.setRetention(project, days);
   }
 
+  expire(): Promise<void> {
+    return this.#merging.expire();
+  }
+
+  losses() {
+    return this.#losses.all(this.#contents.projects.values());
+  }
+
+  acceptLosses(ids: ReadonlySet<string>): void {
+    this.#losses.accept(ids);
+  }
+
   metrics() {
+    const losses = this.losses().filter(({ isAccepted }) => !isAccepted);
+    const setAside = [...this.#contents.projects.values()].map(({ counts }) => counts);
     const segments = [...this.#contents.projects.values()].flatMap(({ all }) => all);
     return {
       journal_syncs_total: this.#journal.counts.syncs,
@@ -186,6 +250,14 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
       expired_segments_total: this.#merging.counts.expired,
       refused_batches_total: this.#room.refused,
       newest_events: this.#contents.waitingEvents,
+      missing_files: losses.length,
+      missing_bytes: losses.reduce((sum, { bytes }) => sum + bytes, 0),
+      quarantined_files_total: setAside.reduce((sum, counts) => sum + counts.setAside, 0),
+      quarantined_bytes_total: setAside.reduce((sum, counts) => sum + counts.setAsideBytes, 0),
+      scrubbed_files_total: this.#scrubbing.counts.files,
+      scrubbed_bytes_total: this.#scrubbing.counts.bytes,
+      scrub_oldest_seconds: Math.round(this.#scrubbing.oldestMs / 1000),
+      damaged_segments_total: this.#scrubbing.counts.damaged,
       segments: segments.length,
       segment_bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
     };
@@ -199,6 +271,10 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     return this.#merging.compact();
   }
 
+  scrub(): Promise<void> {
+    return this.#scrubbing.scrub();
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -206,6 +282,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     this.#accepting.close();
     this.#flushing.close();
     this.#merging.close();
+    this.#scrubbing.close();
     this.#live.end();
     await this.#journal.close();
     // What the flusher is at is in the journal, and done again after the next start.
@@ -213,9 +290,97 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     await this.#sql.close();
     await this.#flushing.settled();
     await this.#merging.settled();
+    // Only to know an older copy later.
+    await this.#contents.noteNewest().catch(() => {});
+    await this.#scrubbing.settled();
     await this.#readers.close();
     await this.#unlock();
   }
+}
+
+/** What a start has put together. */
+interface Opened {
+  readonly journal: Journal;
+  readonly damage: Damage;
+  readonly readers: Readers;
+  readonly contents: Contents;
+  readonly seenKeys: SeenKeys;
+  readonly flusher: Flusher;
+  readonly losses: Losses;
+}
+
+const openReaders = (spill: string) =>
+  Readers.open(() =>
+    openDuckDb(":memory:", {
+      threads: "2",
+      memory_limit: "512MB",
+      temp_directory: spill,
+      max_temp_directory_size: "2GB",
+      autoinstall_known_extensions: "false",
+      allocator_flush_threshold: "8MB",
+      allocator_bulk_deallocation_flush_threshold: "16MB",
+    }),
+  );
+
+/** The segments of all projects, by name, after their folders were put in order. */
+async function openProjects(
+  { directory, log, nowMs }: Settings,
+  journal: ReadJournal,
+  inspector: Inspector,
+  flusher: Flusher,
+): Promise<{ folders: FolderList; projects: Map<string, Segments> }> {
+  const folder = join(directory, "projects");
+  const { list, isKnown, isDamaged } = await FolderList.open(directory);
+  const lists = [
+    { file: FOLDER_LIST, isKnown, isDamaged },
+    { file: JOURNAL_LIST, ...{ isKnown: journal.list.isKnown, isDamaged: journal.list.isDamaged } },
+  ];
+  for (const { file, isKnown, isDamaged } of lists) {
+    // The first version had neither.
+    if (isKnown || lists.every((one) => !one.isKnown && !one.isDamaged)) continue;
+    const what = isDamaged ? "damaged" : "missing";
+    log("error", `a list of files is ${what}: it is made again, but does not tell of files that are gone`, {
+      file: join(directory, file),
+    });
+  }
+  const found = await findFolders(folder, list.all, journal.drops, inspector, log);
+  for (const one of found.removed) await finishRemoval(folder, one.folder, list);
+  const options = { inspector, nowMs: nowMs(), isThorough: false };
+  const projects = new Map<string, Segments>();
+  for (const plan of await planFolders(folder, found, list.all, journal.framesOf, options)) {
+    const rebuild = async (path: string, { bytes, sum }: { bytes: number; sum: number | undefined }) => {
+      await flusher.run({ kind: "summary", path, segment: { bytes, sum: sum! } });
+    };
+    projects.set(plan.project, await Segments.open(plan, { log, nowMs }, rebuild));
+  }
+  await list.add(found.claimed).catch((error: unknown) => {
+    // On a full disk reading goes on; the next folder that is made needs the list.
+    if (codeOf(error) !== "ENOSPC") throw error;
+  });
+  return { folders: list, projects };
+}
+
+/** What segments tell of batches that the journal does not have. */
+function heldIn(projects: ReadonlyMap<string, Segments>) {
+  const flushed = Math.max(0, ...[...projects.values()].map((one) => one.flushed));
+  return {
+    flushed,
+    isHeld(project: string, interval: readonly [number, number]) {
+      return new Flushed(projects.get(project)).has(interval);
+    },
+  };
+}
+
+function tellJournal(
+  log: Settings["log"],
+  { tornBytes, quarantined }: Damage,
+  found: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
+): void {
+  if (tornBytes > 0) log("warn", "the journal ended in half a batch, which was cut off", { bytes: tornBytes });
+  for (const path of quarantined)
+    log("error", "a journal file is damaged; its whole batches were kept, the file is here", { path });
+  for (const { id, file, reason } of found)
+    log("error", `events are missing: a file of the journal ${reason}`, { file, loss: id });
 }
 
 const NOTHING = Buffer.alloc(0);

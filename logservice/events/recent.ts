@@ -2,8 +2,8 @@ import { RECENT_IDS, RECENT_KEYS_MS } from "./store.ts";
 
 /** Ids and keys that were seen, the newest of them. In two halves: when the newer one is full, the older one is let go. */
 export class Recent {
-  #newer = new Map<string, number>();
-  #older = new Map<string, number>();
+  #newer = new Map<string, string>();
+  #older = new Map<string, string>();
   #beganMs: number;
   readonly #most: number;
   readonly #keepMs: number;
@@ -18,8 +18,13 @@ export class Recent {
     return this.#newer.has(key) || this.#older.has(key);
   }
 
-  add(key: string, nowMs: number): void {
-    this.#newer.set(key, nowMs);
+  /** What was noted with a key. */
+  noteOf(key: string): string | undefined {
+    return this.#newer.get(key) ?? this.#older.get(key);
+  }
+
+  add(key: string, nowMs: number, note = ""): void {
+    this.#newer.set(key, note);
     // A clock that was set back makes it keep longer, never shorter.
     if (this.#newer.size >= this.#most || nowMs - this.#beganMs >= this.#keepMs) {
       this.#older = this.#newer;
@@ -31,11 +36,6 @@ export class Recent {
   delete(key: string): void {
     this.#newer.delete(key);
     this.#older.delete(key);
-  }
-
-  *entries(): Generator<[string, number]> {
-    yield* this.#older;
-    yield* this.#newer;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Readers } from "./duckdb/readers.ts";
-import type { Segment, Segments } from "./duckdb/segments.ts";
+import { type Segment, type Segments, SegmentsLost } from "./duckdb/segments.ts";
 import { fromFiles } from "./duckdb/source.ts";
 import { type Recent, recentIds, recentKeys } from "./recent.ts";
 import { RECENT_IDS } from "./store.ts";
@@ -36,14 +36,18 @@ export class Remembered {
     if (from === undefined) return;
     const { segments, release } = from.hold();
     try {
-      this.#idsLoading.set(project, this.#idsLoading.get(project) ?? this.#readIds(segments, this.ids(project)));
+      this.#idsLoading.set(project, this.#idsLoading.get(project) ?? this.#readIds(from, segments, this.ids(project)));
       await this.#idsLoading.get(project);
+    } catch (error) {
+      this.#idsLoading.delete(project);
+      throw error;
     } finally {
       release();
     }
   }
 
-  async #readIds(segments: readonly Segment[], ids: Recent): Promise<void> {
+  /** A segment that cannot be read is left out: a retry of events that are lost may as well store them again. */
+  async #readIds(from: Segments, segments: readonly Segment[], ids: Recent): Promise<void> {
     let left = RECENT_IDS;
     const never = new AbortController().signal;
     const newest = [...segments].sort((a, b) => b.sequence - a.sequence);
@@ -54,10 +58,18 @@ export class Remembered {
         left -= segment.events;
         const statement = `select id from ${fromFiles([segment])} where id is not null`;
         const nowMs = this.#nowMs();
-        await reading.opens([segment]);
-        await this.#readers.run(statement, [], never, ([found]) => {
-          for (const id of found as string[]) ids.add(id, nowMs);
-        });
+        try {
+          await from.check([segment]);
+          await reading.opens([segment]);
+          await this.#readers.run(statement, [], never, ([found]) => {
+            for (const id of found as string[]) ids.add(id, nowMs);
+          });
+        } catch (error) {
+          if (error instanceof SegmentsLost) continue;
+          const fault = await from.examine(segment);
+          if (fault === undefined) throw error;
+          await from.lose(segment, fault);
+        }
       }
     } finally {
       reading.end();

@@ -13,7 +13,7 @@ export class Room {
   readonly #contents: Contents;
   readonly #journal: Journal;
   readonly #waiting = new Set<() => void>();
-  #freeBytes = { bytes: Number.POSITIVE_INFINITY, atMs: Number.NEGATIVE_INFINITY };
+  #freeBytes = { bytes: Number.POSITIVE_INFINITY, written: 0, atMs: Number.NEGATIVE_INFINITY };
   /** Batches. */
   refused = 0;
 
@@ -61,9 +61,11 @@ export class Room {
     const atMs = performance.now();
     if (atMs - this.#freeBytes.atMs > FREE_CHECK_MS) {
       const { bavail, bsize } = await statfs(this.#settings.directory);
-      this.#freeBytes = { bytes: bavail * bsize, atMs };
+      this.#freeBytes = { bytes: bavail * bsize, written: this.#journal.counts.bytes, atMs };
     }
-    if (this.#freeBytes.bytes - this.#journal.waiting.bytes >= this.#settings.reserveBytes) return;
+    // What came since then is on the disk, too.
+    const since = this.#journal.counts.bytes - this.#freeBytes.written + this.#journal.waiting.bytes;
+    if (this.#freeBytes.bytes - since >= this.#settings.reserveBytes) return;
     this.refused++;
     throw new StoreError("unavailable", "the disk is nearly full: nothing was stored; make room, then send it again", {
       retryAfterMs: 30_000,
@@ -71,5 +73,5 @@ export class Room {
   }
 }
 
-// Between two looks at the disk a fast one takes less than the reserve.
+// Others write there, too: in so long less than the reserve.
 const FREE_CHECK_MS = 250;

@@ -1,11 +1,13 @@
 import { SQL_LIMITS, type SqlLimits } from "./sql/run-sql.ts";
 
+/** A line about what went wrong by itself: a torn tail, a failed flush. */
+export type Log = (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
+
 export interface EventsStoreOptions {
   /** Made where it is missing. One process at a time. */
   readonly directory: string;
   readonly nowMs?: () => number;
-  /** A line about what went wrong by itself: a torn tail, a failed flush. */
-  readonly log?: (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
+  readonly log?: Log;
   /** Events in a journal file, and bytes of them, before it is made into segments. */
   readonly flushEvents?: number;
   readonly flushBytes?: number;

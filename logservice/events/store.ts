@@ -40,7 +40,7 @@ export interface EventsStore {
 
   /**
    * One SELECT over the view `events` (id, timestamp, level, severity, message, fields) of one project. Rejects with
-   * `bad_request` where the text is refused or fails, `timeout` where it takes too long or too much.
+   * `bad_request` if the text is refused, fails or takes too much memory, `timeout` if it takes too long.
    */
   sql(project: string, text: string, signal: AbortSignal): Promise<SqlResult>;
 
@@ -58,6 +58,12 @@ export interface EventsStore {
   drop(project: string): Promise<void>;
   /** Whole days; 0 keeps for ever. Counted from the event's own timestamp; applied when segments are all older. */
   setRetention(project: string, days: number): void;
+  /** Resolves when what is older than that is deleted. */
+  expire(): Promise<void>;
+  /** What is known to be missing, accepted losses among it. */
+  losses(): readonly Loss[];
+  /** Takes these losses, and no others, for accepted. Ids of losses that are not there are kept: they may be found later. */
+  acceptLosses(ids: ReadonlySet<string>): void;
   /** What `/metrics` prints: counters and gauges by name. */
   metrics(): Readonly<Record<string, number>>;
   /** Waits for what was accepted, then lets go of the directory. */
@@ -82,6 +88,8 @@ export interface NewEvent {
 export interface AppendOptions {
   /** A retried batch with the same key counts once. */
   readonly idempotencyKey?: string | undefined;
+  /** A hash of what was sent: the same key with another one is a `conflict`. */
+  readonly digest?: string | undefined;
 }
 
 export interface Event {
@@ -114,6 +122,24 @@ export interface Stats {
   readonly bytesProcessed: number;
   /** Answered without looking at a single event. */
   readonly cacheHit: boolean;
+  /** Bytes of events of the asked range that are lost or cannot be read just now; 0 if the answer is whole. */
+  readonly missingBytes: number;
+}
+
+export interface Loss {
+  readonly id: string;
+  readonly project: string;
+  /** Path of the file, or folder, below the folder of all projects or that of the journal. */
+  readonly file: string;
+  /** What is wrong with it, to be read after the file: "is missing". */
+  readonly reason: string;
+  /** Size of the file, as far as it is known. */
+  readonly bytes: number;
+  readonly events: number | undefined;
+  /** When its events were; undefined if nobody knows: then any question of the project may touch them. */
+  readonly firstMs: number | undefined;
+  readonly lastMs: number | undefined;
+  readonly isAccepted: boolean;
 }
 
 export interface SearchResult {
@@ -163,8 +189,11 @@ export interface NumericResult {
 }
 
 export interface SqlResult {
-  /** Rows as JSON values; integers beyond 2^53, decimals, times and the like are texts. */
-  readonly results: readonly Readonly<Record<string, unknown>>[];
+  /**
+   * The array of rows as JSON text, unparsed, since parsing would round long numbers in values of type JSON. `sql/json-rows.ts`
+   * says how values are printed.
+   */
+  readonly resultsJson: string;
   readonly stats: Stats;
 }
 
@@ -172,14 +201,16 @@ export interface ProjectStats {
   /** Of the events as JSON, uncompressed. */
   readonly bytesTotal: number;
   readonly eventsTotal: number;
+  /** As in Stats. */
+  readonly missingBytes: number;
 }
 
 export type TailItem = { readonly event: Event } | { readonly dropped: number | null };
 
-/** `unavailable`: try again after `retryAfterMs`. `bad_request`: the caller's text is wrong, and the message says how. */
+/** `unavailable`: try again after `retryAfterMs`. `bad_request`: the caller's text is wrong, and the message says how. `conflict`: see AppendOptions. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
-  readonly type: "unavailable" | "bad_request" | "timeout";
+  readonly type: "unavailable" | "bad_request" | "timeout" | "conflict";
   readonly retryAfterMs: number | undefined;
 
   constructor(type: StoreError["type"], message: string, options: ErrorOptions & { retryAfterMs?: number } = {}) {

@@ -11,12 +11,13 @@ export interface InFlight {
 
 /**
  * Runs `use` with the body, its coding taken off. What is too large is refused as soon as that is known, unread;
- * unpacking stops at the limit. Throws RpcErrors; `gone` where the client left.
+ * unpacking stops at the limit. Throws RpcErrors, the signal's reason, and ClientGone.
  */
 export async function withBody<T>(
   request: IncomingMessage,
   limits: Limits,
   inFlight: InFlight,
+  signal: AbortSignal,
   use: (body: Buffer) => Promise<T>,
 ): Promise<T> {
   const coding = codingOf(request);
@@ -31,7 +32,7 @@ export async function withBody<T>(
     inFlight.bytes += bytes;
   };
   try {
-    const packed = await read(request, limits, hold);
+    const packed = await read(request, limits, signal, hold);
     if (packed.length === 0) return await use(packed);
     const bytes = coding === undefined ? packed : await unpack(packed, coding, limits);
     if (bytes !== packed) hold(bytes.length);
@@ -56,7 +57,12 @@ function codingOf(request: IncomingMessage): Coding | undefined {
   throw new RpcError("unsupported_media_type", "Content-Encoding: must be gzip, deflate, br or identity");
 }
 
-function read(request: IncomingMessage, limits: Limits, hold: (bytes: number) => void): Promise<Buffer> {
+function read(
+  request: IncomingMessage,
+  limits: Limits,
+  signal: AbortSignal,
+  hold: (bytes: number) => void,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -74,8 +80,14 @@ function read(request: IncomingMessage, limits: Limits, hold: (bytes: number) =>
       }
       chunks.push(chunk);
     };
+    if (signal.aborted) return fail(signal.reason);
     request.on("data", onData);
-    request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    const onAbort = () => fail(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    request.once("end", () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
     request.once("error", () => reject(new ClientGone("the client left")));
     request.once("close", () => reject(new ClientGone("the client left")));
   });

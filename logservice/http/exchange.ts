@@ -10,29 +10,32 @@ export interface ServiceLog {
 }
 
 /**
- * Runs one exchange. The signal is aborted when the client leaves. What is thrown becomes the answer: RpcErrors and
- * StoreErrors as they are, everything else `internal`, whose cause only the log tells.
+ * Runs one exchange. The signal is aborted when the client leaves, and by `end`, whose error is then the answer to
+ * whatever is thrown. Otherwise what is thrown becomes the answer: RpcErrors and StoreErrors as they are, everything
+ * else `internal`, whose cause only the log tells.
  */
 export async function answering(
   request: IncomingMessage,
   response: ServerResponse,
   log: ServiceLog,
-  answer: (signal: AbortSignal) => Promise<void>,
+  answer: (signal: AbortSignal, end: (error: RpcError) => void) => Promise<void>,
 ): Promise<void> {
-  const gone = new AbortController();
+  const over = new AbortController();
   const leave = () => {
     // Making the reason costs more than the rest of this: nobody waits for it where the answer was taken.
-    if (!response.writableFinished) gone.abort(new ClientGone("the client left"));
+    if (!response.writableFinished) over.abort(new ClientGone("the client left"));
   };
   response.once("close", leave);
   try {
-    await answer(gone.signal);
+    await answer(over.signal, (error) => over.abort(error));
   } catch (thrown) {
-    if (gone.signal.aborted || thrown instanceof ClientGone) {
+    const reason: unknown = over.signal.aborted ? over.signal.reason : thrown;
+    // One that was ended may have lost its client since.
+    if (reason instanceof ClientGone || response.destroyed) {
       response.destroy();
       return;
     }
-    const error = asRpcError(thrown);
+    const error = asRpcError(reason);
     if (error.type === "internal") log.error(`${request.method} ${request.url} failed`, thrown);
     if (response.headersSent) {
       // Half an answer must not pass for a whole one.

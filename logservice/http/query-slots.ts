@@ -1,5 +1,6 @@
 import type { Limits } from "../limits.ts";
 import { RpcError } from "../rpc/error.ts";
+import { turn } from "./turn.ts";
 
 /** Few queries of one token run at once; the next ones wait their turn, and not for long. */
 export class QuerySlots {
@@ -32,28 +33,10 @@ export class QuerySlots {
     if (slots.waiting.length >= queriesWaitingPerToken) {
       throw this.#refusal(`${running}, and ${queriesWaitingPerToken} wait`);
     }
-    await new Promise<void>((resolve, reject) => {
-      const giveUp = (error: Error) => {
-        slots.waiting.splice(slots.waiting.indexOf(start), 1);
-        end();
-        reject(error);
-      };
-      const onAbort = () => giveUp(signal.reason);
-      const timer = setTimeout(() => giveUp(this.#refusal(running)), holdMs);
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
-      };
-      // The slot passes from the one that leaves to this one: nobody comes in between.
-      const start = () => {
-        end();
-        resolve();
-      };
-      signal.addEventListener("abort", onAbort, { once: true });
-      slots.waiting.push(start);
-    });
+    await turn(slots.waiting, { signal, holdMs, refusal: () => this.#refusal(running) });
   }
 
+  /** Hands the slot to the next query, so that no new one gets in between. */
   #leave(token: string): void {
     const slots = this.#byToken.get(token)!;
     const next = slots.waiting.shift();

@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
 import { ERROR_STATUS, type RpcError } from "../rpc/error.ts";
+import { printOutput } from "../rpc/json-text.ts";
 
 /** Clients compare it to the letter. */
 const JSON_TYPE = "application/json";
 
-export function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  const body = Buffer.from(JSON.stringify(value));
+export function sendJson(response: ServerResponse, status: number, value: object): void {
+  const body = Buffer.from(printOutput(value));
   response.writeHead(status, { "Content-Type": JSON_TYPE, "Content-Length": body.length });
   response.end(body);
 }

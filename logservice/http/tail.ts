@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { TailItem } from "../events/store.ts";
+import { RpcError } from "../rpc/error.ts";
 
 /** Tells proxies and clients that the stream lives; shorter than the idle time of every usual proxy. */
 const HEARTBEAT_MS = 15_000;
@@ -8,7 +9,8 @@ const HEARTBEAT_MS = 15_000;
 /**
  * Writes events as they come (server-sent events, HTML section 9.2): `data` is the event as JSON, `id` its id, so that
  * a client that comes back says in Last-Event-ID where it was. What was missed is an event `dropped` with a count, null
- * where nobody knows. Ends with the items, or when the client leaves.
+ * where nobody knows. Ends with the items, when the client leaves, or with an event `error` of a type and a message if
+ * the signal says why: coming back is of no use then.
  */
 export async function sendTail(
   response: ServerResponse,
@@ -26,16 +28,24 @@ export async function sendTail(
   signal.addEventListener("abort", stop, { once: true });
   try {
     for await (const item of items) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       // The store counts what comes meanwhile, and drops what gets too old.
       if (!response.write(frameOf(item))) await once(response, "drain", { signal }).catch(() => undefined);
     }
-    response.end();
+    const { reason } = signal;
+    const isRead = !(reason instanceof RpcError) || response.destroyed || response.write(errorFrame(reason));
+    if (isRead) response.end();
+    // The error is behind what the client has not read yet, and it may never read that.
+    else response.destroy();
   } finally {
     clearInterval(heartbeat);
     signal.removeEventListener("abort", stop);
     stop();
   }
+}
+
+function errorFrame({ type, message }: RpcError): string {
+  return `event: error\ndata: ${JSON.stringify({ type, message })}\n\n`;
 }
 
 function frameOf(item: TailItem): string {

@@ -1,6 +1,8 @@
 import { copyFile, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { KEY_FILE, RECORDS_FILE } from "./open.ts";
+import { RecordsError, wrongFile } from "./check.ts";
+import { KEY_FILE } from "./key-file.ts";
+import { RECORDS_FILE } from "./open.ts";
 import { SEAL_KEY_BYTES } from "./seal.ts";
 import { openDatabase } from "./sqlite.ts";
 
@@ -20,21 +22,12 @@ export async function copyRecords(from: string, to: string): Promise<void> {
   }
 }
 
-/** What is wrong with the records of a folder that no service uses; undefined where they are whole. */
-export async function wrongRecords(directory: string): Promise<string | undefined> {
-  const path = join(directory, RECORDS_FILE);
-  try {
-    const database = await openDatabase(path);
-    try {
-      const [row] = database.prepare("pragma integrity_check(1)").all([]) as { integrity_check: string }[];
-      if (row?.integrity_check !== "ok") return `${path} is damaged: ${row?.integrity_check}`;
-    } finally {
-      database.close();
-    }
-  } catch (error) {
-    return `${path} is damaged: ${(error as Error).message}`;
-  }
-  const key = await readFile(join(directory, KEY_FILE)).catch(() => undefined);
-  if (key?.length !== SEAL_KEY_BYTES) return `${join(directory, KEY_FILE)} is missing or damaged`;
-  return undefined;
+/** What is wrong with the records of a folder; undefined if they are whole. */
+export async function wrongRecords(directory: string): Promise<RecordsError | undefined> {
+  const wrong = await wrongFile(join(directory, RECORDS_FILE), "r");
+  if (wrong !== undefined) return wrong;
+  const path = join(directory, KEY_FILE);
+  const key = await readFile(path).catch(() => undefined);
+  if (key?.length === SEAL_KEY_BYTES) return undefined;
+  return new RecordsError(`${path} is missing or damaged`, { hint: "put the file back, or take another backup" });
 }

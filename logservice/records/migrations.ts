@@ -1,10 +1,25 @@
-import { type CreateTableBuilder, type Kysely, type Migration, Migrator } from "kysely";
+import {
+  type ColumnDefinitionBuilder,
+  type CreateTableBuilder,
+  DEFAULT_MIGRATION_TABLE,
+  type Kysely,
+  type Migration,
+  Migrator,
+} from "kysely";
+import type { Tables } from "./tables.ts";
 
 /** Brings the tables to what this version needs. Each migration runs once, by name and in their order; none is ever edited. */
 export async function migrate(db: Kysely<unknown>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw new Error("the records cannot be brought to this version", { cause: error });
+}
+
+/** Where the names of those that have run are kept. */
+export const MIGRATION_TABLE = DEFAULT_MIGRATION_TABLE;
+
+export function isKnownMigration(name: string): boolean {
+  return Object.hasOwn(MIGRATIONS, name);
 }
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -76,6 +91,31 @@ const MIGRATIONS: Record<string, Migration> = {
         .createTable("instance")
         .addColumn("key", "text", (column) => column.primaryKey())
         .addColumn("value", "text", (column) => column.notNull())
+        .execute();
+    },
+  },
+  // SQLite does not run a migration in one transaction: each step may have been done before the process was ended.
+  "2026-11-events": {
+    async up(db: Kysely<unknown>) {
+      const tables = await db.introspection.getTables();
+      const columns = tables.find(({ name }) => name === "projects")!.columns;
+      if (!columns.some(({ name }) => name === "events_key")) {
+        const empty = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo("");
+        await db.schema.alterTable("projects").addColumn("events_key", "text", empty).execute();
+      }
+      // Their events are kept under the id.
+      await (db as Kysely<Pick<Tables, "projects">>)
+        .updateTable("projects")
+        .set((row) => ({ events_key: row.ref("id") }))
+        .where("events_key", "=", "")
+        .execute();
+      const index = db.schema.createIndex("projects_events_key").ifNotExists().unique();
+      await index.on("projects").column("events_key").execute();
+      await db.schema
+        .createTable("accepted_losses")
+        .ifNotExists()
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("at", "text", (column) => column.notNull())
         .execute();
     },
   },

@@ -69,16 +69,34 @@ export async function removeNotification(db: Kysely<Tables>, id: string): Promis
   await db.deleteFrom("notifications").where("id", "=", id).execute();
 }
 
+/** The notifications with a secret that does not open: its key was lost or replaced. */
+export async function listUnopened({
+  db,
+  seal,
+}: Sealed): Promise<Pick<NotificationRow, "project_id" | "name" | "type">[]> {
+  const rows = await db.selectFrom("notifications").selectAll().orderBy("project_id").orderBy("name").execute();
+  return rows.filter((row) => SECRETS.some((name) => opened(row, name, seal) === undefined));
+}
+
 const SECRETS = ["slack_webhook_url", "webhook_url", "pagerduty_service_key"] as const;
 
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
-  const secrets = SECRETS.map((name) => [name, seal.open(row[name], `${row.id}.${name}`)]);
+  // One that does not open is as good as none: it has to be set again, and until then the rest is of use.
+  const secrets = SECRETS.map((name) => [name, opened(row, name, seal) ?? ""]);
   return {
     ...row,
     email_addresses: JSON.parse(row.email_addresses),
     sms_numbers: JSON.parse(row.sms_numbers),
     ...Object.fromEntries(secrets),
   } as Notification;
+}
+
+function opened(row: NotificationRow, name: (typeof SECRETS)[number], seal: Seal): string | undefined {
+  try {
+    return seal.open(row[name], `${row.id}.${name}`);
+  } catch {
+    return undefined;
+  }
 }
 
 function rowOf(notification: NotificationInput, id: string, seal: Seal) {

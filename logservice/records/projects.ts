@@ -3,24 +3,59 @@ import { projectIdOf } from "../../schema/project-id.ts";
 import type { Project, ProjectInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../rpc/error.ts";
 import { changedAt } from "./changed-at.ts";
-import type { Tables } from "./tables.ts";
+import { newId } from "./id.ts";
+import type { ProjectRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
+/** What clients see of a project. */
+const SHOWN = [
+  "id",
+  "name",
+  "description",
+  "location",
+  "mode",
+  "retention",
+  "created_at",
+  "updated_at",
+] as const satisfies readonly (keyof ProjectRow)[];
+
 export async function listProjects(db: Db): Promise<Project[]> {
-  const rows = await db.selectFrom("projects").selectAll().orderBy("name").orderBy("id").execute();
+  const rows = await db.selectFrom("projects").select(SHOWN).orderBy("name").orderBy("id").execute();
   return rows as Project[];
 }
 
 /** The project, or `not_found`. */
 export async function getProject(db: Db, id: string): Promise<Project> {
-  const row = await db.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst();
-  if (row === undefined) throw new RpcError("not_found", `there is no project ${JSON.stringify(id)}`);
+  const row = await db.selectFrom("projects").select(SHOWN).where("id", "=", id).executeTakeFirst();
+  if (row === undefined) throw missing(id);
   return row as Project;
 }
 
-/** Adds it under the id that was sent, or one that is made of its name; answers the id. */
-export async function addProject(db: Db, project: ProjectInput, now: string): Promise<string> {
+/** The name under which the events store keeps the events of a project, or `not_found`. */
+export async function eventsKeyOf(db: Db, id: string): Promise<string> {
+  const row = await db.selectFrom("projects").select("events_key").where("id", "=", id).executeTakeFirst();
+  if (row === undefined) throw missing(id);
+  return row.events_key;
+}
+
+/** The days that the events of each project are kept, by the store's name for it. */
+export function listRetentions(db: Db): Promise<Pick<ProjectRow, "events_key" | "retention">[]> {
+  return db.selectFrom("projects").select(["events_key", "retention"]).execute();
+}
+
+/** The id of each project by the key of its events. */
+export async function projectNames(db: Db): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.selectFrom("projects").select(["id", "events_key"]).execute();
+  return new Map(rows.map(({ id, events_key }) => [events_key, id]));
+}
+
+/** Adds it under the id that was sent, or one that is made of its name; answers the id and the key of its events. */
+export async function addProject(
+  db: Db,
+  project: ProjectInput,
+  now: string,
+): Promise<Pick<ProjectRow, "id" | "events_key">> {
   const taken = async (id: string) =>
     (await db.selectFrom("projects").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
   let { id = "" } = project;
@@ -31,11 +66,25 @@ export async function addProject(db: Db, project: ProjectInput, now: string): Pr
   } else if (await taken(id)) {
     throw new RpcError("conflict", `project.id: ${JSON.stringify(id)} is taken: send another, or none`);
   }
+  const events_key = await newEventsKey(db);
   await db
     .insertInto("projects")
-    .values({ ...rowOf(project), id, created_at: now, updated_at: now })
+    .values({ ...rowOf(project), id, events_key, created_at: now, updated_at: now })
     .execute();
-  return id;
+  return { id, events_key };
+}
+
+/** Never that of an earlier project: what a removed one of the same id may have left is not the new one's. */
+async function newEventsKey(db: Db): Promise<string> {
+  for (;;) {
+    const key = newId();
+    const clash = await db
+      .selectFrom("projects")
+      .select("id")
+      .where((where) => where.or([where("id", "=", key), where("events_key", "=", key)]))
+      .executeTakeFirst();
+    if (clash === undefined) return key;
+  }
 }
 
 export async function updateProject(db: Db, id: string, project: ProjectInput, now: string): Promise<void> {
@@ -49,6 +98,10 @@ export async function updateProject(db: Db, id: string, project: ProjectInput, n
 /** With its alerts, notifications and searches. */
 export async function removeProject(db: Db, id: string): Promise<void> {
   await db.deleteFrom("projects").where("id", "=", id).execute();
+}
+
+function missing(id: string): RpcError {
+  return new RpcError("not_found", `there is no project ${JSON.stringify(id)}`);
 }
 
 function rowOf(project: ProjectInput) {

@@ -12,17 +12,41 @@ export async function openDatabase(path: string): Promise<Libsql.Database> {
   return new Database(path, { timeout: BUSY_TIMEOUT_MS } as Libsql.Options);
 }
 
+export interface RecordsDatabase extends SqliteDatabase {
+  /** Another number than before when another connection, of this process or another one, has changed the file. */
+  dataVersion(): number;
+}
+
 /** Opens or makes the file. Committed is what a power loss leaves there. */
-export async function openSqlite(path: string): Promise<SqliteDatabase> {
+export async function openSqlite(path: string): Promise<RecordsDatabase> {
   const database = await openDatabase(path);
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) database.pragma(pragma);
+  const version = database.prepare("pragma data_version");
   return {
-    close: () => void database.close(),
+    dataVersion: () => (version.get([]) as { data_version: number }).data_version,
+    close() {
+      moveLog(database);
+      database.close();
+    },
     // A full disk has rolled the transaction back by itself (sqlite.org/lang_transaction.html, section 3): the failure of
     // another rollback would hide that reason.
     prepare: (sql) =>
       guarded(database.prepare(sql === "rollback" && !database.inTransaction ? "select 1 where false" : sql)),
   };
+}
+
+/**
+ * Moves what the log (`-wal`) holds into the file itself, as SQLite does when its last connection closes. libsql keeps
+ * the connection as long as a statement is in memory, and leaves a file without a single table beside a full log.
+ */
+function moveLog(database: Libsql.Database): void {
+  try {
+    // Others that read or write just now keep the log, and nobody waits for them.
+    database.pragma("busy_timeout = 0");
+    database.pragma("wal_checkpoint(TRUNCATE)");
+  } catch {
+    // On a full disk the log stays, which is as good.
+  }
 }
 
 type Statement = ReturnType<SqliteDatabase["prepare"]>;

@@ -8,6 +8,7 @@ export interface Tables {
   audit: AuditRow;
   outbox: OutboxRow;
   instance: InstanceRow;
+  accepted_losses: AcceptedLossRow;
 }
 
 interface Changed {
@@ -17,6 +18,8 @@ interface Changed {
 
 export interface ProjectRow extends Changed {
   id: string;
+  /** The name under which the events store keeps the project's events. Never changed, and shown to nobody. */
+  events_key: string;
   name: string;
   description: string;
   retention: number;
@@ -91,6 +94,13 @@ export interface OutboxRow {
   notification_id: string;
   payload: string;
   created_at: string;
+}
+
+/** A loss of events that whoever runs the service knows of. */
+export interface AcceptedLossRow {
+  /** The events store's id of the loss. */
+  id: string;
+  at: string;
 }
 
 export interface InstanceRow {

@@ -4,13 +4,20 @@ import type { Grant } from "../access/tokens.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { Tables } from "../records/tables.ts";
 import type { Service } from "../service.ts";
+import type { Printable } from "./json-text.ts";
+
+/** What makes a retried batch count once: the header Idempotency-Key, and a hash of the body that came with it. */
+export interface BatchKey {
+  readonly idempotencyKey: string;
+  readonly digest: string;
+}
 
 /** Who asks, and how long they wait. */
 export interface Call {
   readonly grant: Grant;
   /** Aborted where the client left or the time is over. */
   readonly signal: AbortSignal;
-  readonly idempotencyKey: string | undefined;
+  readonly batchKey: BatchKey | undefined;
 }
 
 /** One function for each operation: its input is checked, its scope granted. */
@@ -19,7 +26,7 @@ export type Handlers<Names extends keyof Operations = keyof Operations> = {
     service: Service,
     input: Operations[Name]["input"],
     call: Call,
-  ) => Promise<Operations[Name]["output"]>;
+  ) => Promise<Printable<Operations[Name]["output"]>>;
 };
 
 /** A change of records and the line about it in the audit, both or neither. The change answers what it changed. */

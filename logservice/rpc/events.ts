@@ -1,9 +1,10 @@
 import type { Level } from "../../grammar/query/index.ts";
 import type { LevelPoint, Stats as WireStats } from "../../schema/rpc.generated.ts";
-import type { Stats } from "../events/store.ts";
-import { getProject } from "../records/projects.ts";
+import type { NewEvent, Range, Stats } from "../events/store.ts";
+import { eventsKeyOf } from "../records/projects.ts";
 import type { Service } from "../service.ts";
-import type { Handlers } from "./call.ts";
+import type { BatchKey, Handlers } from "./call.ts";
+import { JsonText } from "./json-text.ts";
 import { readEvents } from "./read-events.ts";
 import { readField, readRange } from "./read-range.ts";
 import { scanEvents } from "./scan-events.ts";
@@ -12,16 +13,24 @@ import { scanEvents } from "./scan-events.ts";
  * Does what `add_events` does, several times as fast. False where the body does not let it: then nothing has happened, and
  * the operation knows what is to be done or said.
  */
-export async function addScanned(
-  { records, events, nowMs }: Service,
-  body: Buffer,
-  idempotencyKey: string | undefined,
-): Promise<boolean> {
-  const batch = scanEvents(body, nowMs());
+export async function addScanned(service: Service, body: Buffer, batchKey: BatchKey | undefined): Promise<boolean> {
+  const batch = scanEvents(body, service.nowMs());
   if (batch === undefined) return false;
-  await getProject(records.db, batch.project);
-  await events.append(batch.project, batch.events, { idempotencyKey });
+  await append(service, batch.project, batch.events, batchKey);
   return true;
+}
+
+/** Stores a batch, or rejects with `not_found`. */
+export function append(
+  { records, events, appends }: Service,
+  projectId: string,
+  batch: readonly NewEvent[],
+  batchKey: BatchKey | undefined,
+): Promise<void> {
+  return appends.run(projectId, async () => {
+    const key = await eventsKeyOf(records.db, projectId);
+    if (batch.length > 0) await events.append(key, batch, batchKey);
+  });
 }
 
 export const events: Handlers<
@@ -36,10 +45,8 @@ export const events: Handlers<
   | "get_boolean_field_stats"
   | "get_numeric_field_stats"
 > = {
-  async add_events({ records, events, nowMs }, { project_id, events: values }, { idempotencyKey }) {
-    const batch = readEvents(values, nowMs());
-    await getProject(records.db, project_id);
-    if (batch.length > 0) await events.append(project_id, batch, { idempotencyKey });
+  async add_events(service, { project_id, events: values }, { batchKey }) {
+    await append(service, project_id, readEvents(values, service.nowMs()), batchKey);
     return undefined;
   },
 
@@ -79,9 +86,8 @@ export const events: Handlers<
   },
 
   async query({ records, events }, { project_id, query }, { signal }) {
-    await getProject(records.db, project_id);
-    const { results, stats } = await events.sql(project_id, query, signal);
-    return { results: [...results], stats: statsOf(stats) };
+    const { resultsJson, stats } = await events.sql(await eventsKeyOf(records.db, project_id), query, signal);
+    return { results: new JsonText(resultsJson), stats: statsOf(stats) };
   },
 
   async get_discovered_fields(service, input, { signal }) {
@@ -110,20 +116,28 @@ export const events: Handlers<
   },
 };
 
-/** The range of an input, once it is known that its project is there. */
-async function rangeOf({ records }: Service, input: Parameters<typeof readRange>[0]) {
+/** The range of an input, under the store's name of its project, which is there. */
+async function rangeOf(
+  { records }: Service,
+  input: Parameters<typeof readRange>[0] & { readonly project_id: string },
+): Promise<Range> {
   const range = readRange(input);
-  await getProject(records.db, range.project);
-  return range;
+  return { ...range, project: await eventsKeyOf(records.db, input.project_id) };
 }
 
-function statsOf({ durationMs, bytesProcessed, cacheHit }: Stats): WireStats {
+function statsOf({ durationMs, bytesProcessed, cacheHit, missingBytes }: Stats): WireStats {
   return {
     cache_hit: cacheHit,
     duration: Math.round(durationMs),
     total_bytes_processed: Math.round(bytesProcessed),
     total_bytes_billed: 0,
+    ...missing(missingBytes),
   };
+}
+
+/** What answers over missing events say. Estimates may round to 0, which would be a whole answer. */
+export function missing(bytes: number): { missing_bytes?: number } {
+  return bytes > 0 ? { missing_bytes: Math.max(1, Math.round(bytes)) } : {};
 }
 
 /** The language says `warn`; the interface has the long name. */

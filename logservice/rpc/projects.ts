@@ -1,5 +1,13 @@
-import { addProject, getProject, listProjects, removeProject, updateProject } from "../records/projects.ts";
+import {
+  addProject,
+  eventsKeyOf,
+  getProject,
+  listProjects,
+  removeProject,
+  updateProject,
+} from "../records/projects.ts";
 import { changing, type Handlers } from "./call.ts";
+import { missing } from "./events.ts";
 import { readChanged } from "./read-input.ts";
 
 export const projects: Handlers<
@@ -10,42 +18,45 @@ export const projects: Handlers<
   },
 
   async add_project(service, { project }, call) {
+    let key = "";
     const { targetId: id } = await changing(service, call, "add_project", async (db, now) => {
-      const id = await addProject(db, project, now);
-      // What came for a project of this name while it was being removed must not turn up in the new one.
-      await service.events.drop(id);
+      const { id, events_key } = await addProject(db, project, now);
+      key = events_key;
       return { projectId: id, targetId: id };
     });
-    service.events.setRetention(id, project.retention ?? 0);
+    service.events.setRetention(key, project.retention ?? 0);
     return { id };
   },
 
   async update_project(service, { project: change }, call) {
-    let days = 0;
+    let [key, days] = ["", 0];
     await changing(service, call, "update_project", async (db, now) => {
       const project = readChanged("ProjectInput", "project", await getProject(db, change.id), change);
       await updateProject(db, change.id, project, now);
+      key = await eventsKeyOf(db, change.id);
       days = project.retention ?? 0;
       return { projectId: change.id, targetId: change.id };
     });
-    service.events.setRetention(change.id, days);
+    service.events.setRetention(key, days);
     return undefined;
   },
 
   async remove_project(service, { project_id }, call) {
-    await getProject(service.records.db, project_id);
-    // The events first: where this ends half way, the project is still there to be removed again.
-    await service.events.drop(project_id);
-    await changing(service, call, "remove_project", async (db) => {
-      await removeProject(db, project_id);
-      return { projectId: project_id, targetId: project_id };
+    await service.appends.remove(project_id, async () => {
+      const key = await eventsKeyOf(service.records.db, project_id);
+      // The events first: where this ends half way, the project is still there to be removed again.
+      await service.events.drop(key);
+      await changing(service, call, "remove_project", async (db) => {
+        await removeProject(db, project_id);
+        return { projectId: project_id, targetId: project_id };
+      });
     });
     return undefined;
   },
 
   async get_project_stats({ records, events }, { project_id }) {
-    await getProject(records.db, project_id);
-    const { bytesTotal, eventsTotal } = await events.projectStats(project_id);
-    return { bytes_total: bytesTotal, events_total: eventsTotal };
+    const key = await eventsKeyOf(records.db, project_id);
+    const { bytesTotal, eventsTotal, missingBytes } = await events.projectStats(key);
+    return { bytes_total: bytesTotal, events_total: eventsTotal, ...missing(missingBytes) };
   },
 };

@@ -4,17 +4,16 @@ import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import type { Range } from "../events/store.ts";
 import { RpcError } from "./error.ts";
 
-/** The events that an input means: its project, its closed period, its query. Throws `invalid`. */
+/** The events that an input means, but for their project: its closed period, its query. Throws `invalid`. */
 export function readRange(input: {
-  readonly project_id: string;
   readonly start: string;
   readonly stop: string;
   readonly query?: string;
-}): Range {
+}): Omit<Range, "project"> {
   const startMs = readTime(input.start, "start");
   const stopMs = readTime(input.stop, "stop");
   if (stopMs < startMs) throw new RpcError("invalid", "stop: must not lie before start");
-  return { project: input.project_id, startMs, stopMs, query: readQuery(input.query ?? "", "query") };
+  return { startMs, stopMs, query: readQuery(input.query ?? "", "query") };
 }
 
 /** Undefined where it selects everything. */

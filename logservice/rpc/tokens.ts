@@ -22,7 +22,13 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   },
 
   async remove_token(service, { token_id }, call) {
-    await changing(service, call, "remove_token", async (db) => ({ targetId: await removeToken(db, token_id) }));
+    let removed = "";
+    await changing(service, call, "remove_token", async (db) => {
+      const { id, hash } = await removeToken(db, token_id);
+      removed = hash;
+      return { targetId: id };
+    });
+    service.exchanges.end(removed);
     return undefined;
   },
 };

@@ -114,14 +114,19 @@ t.test("damage in the middle: the file is set aside, its whole batches stay", as
   for (let start = 1; start <= 3; start++) {
     const store = await opened(directory, { log });
     t.strictSame(await messages(store), [...numbers(0, 2), ...numbers(4, 2)], `start ${start}`);
+    t.ok((await store.count(everything, never)).stats.missingBytes > 0, "the answer says that something is missing");
+    t.equal((await store.count({ ...everything, project: "other" }, never)).stats.missingBytes, 0);
     t.equal(store.metrics().journal_quarantined_total, start === 1 ? 1 : 0);
     await store.close();
   }
-  t.strictSame(logged, ["error: a journal file is damaged; its whole batches were kept, the file is here"]);
+  t.strictSame(logged, [
+    "error: a journal file is damaged; its whole batches were kept, the file is here",
+    "error: events are missing: a file of the journal is damaged",
+  ]);
   t.equal(readdirSync(join(directory, "journal", "quarantine")).length, 1);
 });
 
-t.test("what a crash left between a segment and its manifest is removed", async (t) => {
+t.test("files that a crash does not leave are set aside, not removed", async (t) => {
   const directory = folder(t);
   const first = await opened(directory);
   await first.append("app", events(0, 5));
@@ -134,6 +139,8 @@ t.test("what a crash left between a segment and its manifest is removed", async 
   const second = await opened(directory);
   t.strictSame(await messages(second), numbers(0, 5));
   t.notMatch(readdirSync(join(directory, "projects", project)).join(), /x\.parquet|new/);
+  const kept = readdirSync(join(directory, "projects", project, "quarantine"));
+  t.strictSame(kept.sort(), ["x.parquet", "x.parquet.json", "y.parquet.new"]);
   await second.close();
 });
 

@@ -118,7 +118,7 @@ t.test("the service, by the command", async (t) => {
   for (let i = 0; i < 10; i++) await client.call("add_events", { project_id, events: debug(`debug ${i}`) });
   const projects = join(folder, "data/events/projects");
   await until("a segment", () =>
-    readdirSync(projects, { recursive: true }).some((name) => /manifest\.json$/.test(`${name}`)),
+    readdirSync(projects, { recursive: true }).some((name) => /\.parquet$/.test(`${name}`)),
   );
 
   let acknowledged = 0;
@@ -178,19 +178,30 @@ t.test("the service, by the command", async (t) => {
     await running.ended;
   }
 
-  const segments = readdirSync(join(folder, "one/events/projects"))[0]!;
-  const files = readdirSync(join(folder, "one/events/projects", segments));
+  const filesOf = (name: string) => readdirSync(join(folder, "one/events/projects", name));
+  const segments = readdirSync(join(folder, "one/events/projects")).find((name) =>
+    filesOf(name).some((file) => file.endsWith(".parquet")),
+  )!;
+  const files = filesOf(segments);
   const parquet = join("events/projects", segments, files.find((name) => name.endsWith(".parquet"))!);
   const rows: [title: string, harm: (backup: string) => void, stderr: RegExp][] = [
     ["without a segment", (at) => rmSync(join(at, parquet)), /is not whole: .*\.parquet is missing\n/],
-    ["without a summary", (at) => rmSync(join(at, `${parquet}.json`)), /is not whole: .*\.json is missing\n/],
+    [
+      "without a summary",
+      (at) => rmSync(join(at, `${parquet}.json`)),
+      /is not whole: .*\.json is missing or damaged\n/,
+    ],
     ["with half a segment", (at) => truncateSync(join(at, parquet), 1000), /\.parquet has 1000 bytes instead of \d+\n/],
     [
       "with half a manifest",
       (at) => truncateSync(join(at, "events/projects", segments, "manifest.json"), 9),
       /manifest\.json is damaged/,
     ],
-    ["without records", (at) => rmSync(join(at, "records.sqlite")), /is no backup of a log service\n/],
+    [
+      "without records",
+      (at) => rmSync(join(at, "records.sqlite")),
+      /records\.sqlite is missing, and there are events beside it\n/,
+    ],
     [
       "with damaged records",
       (at) => writeFileSync(join(at, "records.sqlite"), "x".repeat(9000)),

@@ -75,6 +75,7 @@ t.test("the values that are promised", async (t) => {
     queryMs: 30_000,
     queriesPerToken: 4,
     queriesWaitingPerToken: 100,
+    sqlAtOnce: 4,
     requestsPerSecond: 1_000,
     requestBurst: 2_000,
     holdMs: 3_000,

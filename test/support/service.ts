@@ -50,13 +50,15 @@ export async function startTestService(
   options: {
     readonly limits?: Partial<Limits>;
     readonly nowMs?: () => number;
+    /** A data directory that is there already; a new one unless told otherwise. */
+    readonly directory?: string;
     /** Where events lie; the oracle unless told otherwise. */
     readonly engine?: "oracle" | "duckdb";
     /** Stands around the store: what another one would do. */
     readonly around?: (events: EventsStore) => EventsStore;
   } = {},
 ): Promise<TestService> {
-  const directory = mkdtempSync(join(tmpdir(), "tool-service-"));
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tool-service-"));
   const { nowMs = Date.now, limits = {}, around = (events) => events } = options;
   const records = await openRecords(directory);
   const isReal = options.engine === "duckdb";

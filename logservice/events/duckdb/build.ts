@@ -1,13 +1,18 @@
-import { open, readFile, rename, rm, stat } from "node:fs/promises";
+import { open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type ColumnType, canBeColumn, columnOf } from "../../../grammar/query/sql/columns.ts";
+import { canBeColumn, columnOf } from "../../../grammar/query/sql/columns.ts";
+import { syncDirectory } from "../durable.ts";
+import type { Interval } from "../intervals.ts";
+import { isWholeJournal } from "../journal/check-file.ts";
 import { readFrames } from "../journal/frame.ts";
-import { syncDirectory } from "../journal/journal.ts";
 import type { JournalPiece } from "../sql/sql-protocol.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
+import { footerOf, type Integrity, stampOf, sumOfFile } from "./integrity.ts";
 import { NEWEST_ROW_GROUP, ROW_GROUP } from "./row-groups.ts";
+import { METADATA_KEY, printMetadata, type SegmentMetadata } from "./segment-metadata.ts";
+import { type Column, readSidecar, rebuildSidecar, summaryPath, writeSidecar } from "./sidecar.ts";
 import { type Summarized, summarizeJournal } from "./summarize.ts";
-import { allFields, mergeSummaries, printSummary, readSummary, type Summary } from "./summary.ts";
+import { allFields, mergeSummaries, type Summary } from "./summary.ts";
 import { removeFilter } from "./text-filter.ts";
 
 /** The columns that every segment has. A NULL `id` is made of the sequence `q`, a NULL `timestamp` of `t`. */
@@ -21,14 +26,20 @@ export interface SegmentFacts {
   /** Nanoseconds since 1970, as digits. */
   readonly first: string;
   readonly last: string;
+  /** The bytes as they were written; absent for a file that nobody has read yet. */
+  readonly integrity?: Integrity;
 }
 
 /** One project's events of a journal file between two sequences; those before may belong to a deleted namesake. */
 export interface JournalShare {
   readonly project: string;
+  /** The sequence in the name of the project's folder. */
+  readonly began: number;
   readonly first: number;
   readonly last: number;
   readonly events: number;
+  /** The events as JSON. */
+  readonly eventBytes: number;
   /** Where the segment goes; the summary goes beside it. */
   readonly path: string;
 }
@@ -39,20 +50,23 @@ export async function buildFromJournal(
   journalPath: string,
   shares: readonly JournalShare[],
 ): Promise<SegmentFacts[]> {
+  // What is read here is not read again after it was made into a segment.
+  if (!(await isWholeJournal(journalPath))) throw new Error(`${DAMAGED_JOURNAL}: ${journalPath}`);
   try {
     const summarized = await summarizeJournal(journalPath, shares);
     await loadLines(connection, journalPath);
     const built: SegmentFacts[] = [];
     let isRedone = false;
     for (const [i, share] of shares.entries()) {
-      const { project, first, last } = share;
+      const { project, began, first, last, eventBytes } = share;
       const select = events(`lines where p = ${quoted(project)} and q between ${first} and ${last}`);
       if (!isRedone && (await countOf(connection, select)) !== share.events) {
         // One line that DuckDB cannot read is left out, and may take others with it: each by itself, then.
         await insertRowByRow(connection, journalPath);
         isRedone = true;
       }
-      const form = { rowGroup: NEWEST_ROW_GROUP, isSorted: false };
+      const origin = { project, began, eventBytes, sequence: last, intervals: [[first, last]] as const };
+      const form = { rowGroup: NEWEST_ROW_GROUP, isSorted: false, origin };
       built.push(await build(connection, select, share.path, share.events, summarized[i]!, form));
     }
     return built;
@@ -61,12 +75,22 @@ export async function buildFromJournal(
   }
 }
 
+/** What an error of a flush says if its file is not what was written. */
+export const DAMAGED_JOURNAL = "a file of the journal is damaged";
+
 /** Puts a part of a journal file, which may still be written behind it, into a table of the columns of segments. */
 export async function loadPiece(
   connection: DuckDBConnection,
   { path, project, first, last, events: count }: JournalPiece,
   table: string,
 ): Promise<void> {
+  let whole = 0;
+  for (const piece of readFrames(await readFile(path))) {
+    if (!("whole" in piece)) continue;
+    const { frame } = piece.whole;
+    if (frame.project === project && frame.sequence >= first && frame.sequence <= last) whole += frame.lines;
+  }
+  if (whole < count) throw new Error(`${DAMAGED_JOURNAL}: ${path}`);
   await loadLines(connection, path);
   const select = events(`lines where p = ${quoted(project)} and q between ${first} and ${last}`);
   if ((await countOf(connection, select)) !== count) await insertRowByRow(connection, path);
@@ -89,22 +113,53 @@ async function loadLines(connection: DuckDBConnection, journalPath: string): Pro
 /** Makes one segment of several. `isSorted`: read one after the other they have the order of a segment. */
 export async function buildFromSegments(
   connection: DuckDBConnection,
-  { paths, path, events: count, isSorted }: Merge,
+  { parts, path, events: count, isSorted, origin }: Merge,
 ): Promise<SegmentFacts> {
-  const from = `read_parquet([${paths.map(quoted).join(", ")}])`;
+  // What is damaged would be whole in the merged segment, with a checksum of its own.
+  for (const { path, sum } of parts) {
+    if (sum !== undefined && (await sumOfFile(path)) !== sum) throw new Error(`${DAMAGED_PART}: ${path}`);
+  }
+  const from = `read_parquet([${parts.map(({ path }) => quoted(path)).join(", ")}])`;
   const times = await connection.runAndReadAll(`select min(t)::varchar, max(t)::varchar from ${from}`);
   const [first = "0", last = "0"] = times.getRows()[0] as string[];
-  const summary = mergeSummaries(await Promise.all(paths.map(async (one) => (await readBeside(one)).summary)));
+  const summary = mergeSummaries(await Promise.all(parts.map((part) => summaryOf(connection, part))));
   const select = `select ${FIXED} from ${from}`;
-  return build(connection, select, path, count, { summary, first, last }, { rowGroup: ROW_GROUP, isSorted });
+  return build(connection, select, path, count, { summary, first, last }, { rowGroup: ROW_GROUP, isSorted, origin });
+}
+
+/** What an error of a merge says if one of the segments that it reads is not what was written. */
+export const DAMAGED_PART = "a segment to be merged is damaged";
+
+async function summaryOf(connection: DuckDBConnection, { path, bytes, sum }: MergePart): Promise<Summary> {
+  try {
+    const { segment, summary } = await readSidecar(path);
+    if (segment === undefined || sum === undefined || segment.sum === sum) return summary;
+  } catch {
+    // Made again below.
+  }
+  await rebuildSidecar(connection, path, { bytes, sum: sum ?? (await sumOfFile(path)) });
+  return (await readSidecar(path)).summary;
+}
+
+export interface MergePart {
+  readonly path: string;
+  readonly bytes: number;
+  /** Undefined if it is not known yet. */
+  readonly sum: number | undefined;
 }
 
 export interface Merge {
-  readonly paths: readonly string[];
+  readonly parts: readonly MergePart[];
   readonly path: string;
   readonly events: number;
   readonly isSorted: boolean;
+  readonly origin: Origin;
 }
+
+/** What a segment says of itself, but for what is known only when it is written. */
+export type Origin = Pick<SegmentMetadata, "project" | "began" | "eventBytes" | "sequence"> & {
+  readonly intervals: readonly Interval[] | undefined;
+};
 
 const LINE = {
   q: "BIGINT",
@@ -163,7 +218,7 @@ async function build(
   path: string,
   count: number,
   { summary, first, last }: Summarized,
-  { rowGroup, isSorted }: { readonly rowGroup: number; readonly isSorted: boolean },
+  { rowGroup, isSorted, origin }: { readonly rowGroup: number; readonly isSorted: boolean; readonly origin: Origin },
 ): Promise<SegmentFacts> {
   if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
   const columns = columnsOf(summary);
@@ -173,22 +228,28 @@ async function build(
   const source =
     typed.length === 0 ? sorted : `(select *, from_json(fields, ${quoted(shapeOf(columns))}) as shape from ${sorted})`;
   const aside = `${path}.new`;
+  const metadata = printMetadata({ ...origin, events: count, first, last });
   await connection.run(
     `copy (select ${[FIXED, ...typed].join(", ")} from ${source}) to ${quoted(aside)}
-      (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${rowGroup})`,
+      (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${rowGroup},
+        use_tmp_file false, kv_metadata {${quoted(METADATA_KEY)}: ${quoted(metadata)}})`,
   );
   const written = await countOf(connection, `select 1 from read_parquet(${quoted(aside)})`);
   if (written !== count) throw new Error(`${path}: ${written} of ${count} events were written`);
-  await writeDurably(summaryPath(path), printSummary(summary), columns);
   await sync(aside);
+  const integrity = await integrityOf(aside);
+  const bytes = integrity.stamp.size;
+  await writeSidecar(path, { columns, summary, segment: { bytes, sum: integrity.sum } });
   await rename(aside, path);
   await syncDirectory(dirname(path));
-  return { path, events: count, bytes: (await stat(path)).size, first, last };
+  return { path, events: count, bytes, first, last, integrity };
 }
 
-interface Column {
-  readonly path: readonly string[];
-  readonly type: ColumnType;
+async function integrityOf(path: string) {
+  const stamp = stampOf(path)!;
+  const footer = await footerOf(path, stamp.size);
+  if (footer === undefined) throw new Error(`${path} has no footer`);
+  return { sum: await sumOfFile(path), footerSum: footer.sum, stamp, checkedMs: Date.now() };
 }
 
 /** Frequent paths whose values are all of one type. */
@@ -247,32 +308,6 @@ function shapeOf(columns: readonly Column[]): string {
 
 interface Shape {
   [key: string]: Shape | string;
-}
-
-export const summaryPath = (path: string) => `${path}.json`;
-
-/** The summary's text with the columns that the segment has, on a line each. */
-async function writeDurably(path: string, summary: string, columns: readonly Column[]): Promise<void> {
-  const handle = await open(`${path}.new`, "w");
-  try {
-    await handle.writeFile(`${JSON.stringify(columns.map(({ path, type }) => [path, type]))}\n${summary}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(`${path}.new`, path);
-}
-
-/** The types of the paths that have a column in a segment, by the JSON of the path, and its summary. */
-export async function readBeside(
-  path: string,
-): Promise<{ columns: ReadonlyMap<string, ColumnType>; summary: Summary }> {
-  const [columns = "[]", summary = ""] = (await readFile(summaryPath(path), "utf8")).split("\n");
-  const entries = JSON.parse(columns) as [string[], ColumnType][];
-  return {
-    columns: new Map(entries.map(([path, type]) => [JSON.stringify(path), type])),
-    summary: readSummary(summary),
-  };
 }
 
 async function sync(path: string): Promise<void> {

@@ -4,11 +4,9 @@
 import { setPriority } from "node:os";
 import { buildFromJournal, buildFromSegments } from "./build.ts";
 import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "./duckdb.ts";
-import { writeFilter } from "./text-filter.ts";
+import { rebuildSidecar } from "./sidecar.ts";
+import { LEAST_FILTERED, writeFilter } from "./text-filter.ts";
 import type { JobAnswer, JobRequest } from "./worker-protocol.ts";
-
-/** Fewer are read about as fast as a filter. */
-const LEAST_FILTERED = 100_000;
 
 const [spill = "", jobsAtOnce = "1"] = process.argv.slice(2);
 
@@ -80,10 +78,17 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
 
 async function work(connection: DuckDBConnection, job: JobRequest) {
   if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.shares);
-  const merged = await buildFromSegments(connection, job);
-  // The small ones of which it was made come and go too fast for one.
-  if (merged.events >= LEAST_FILTERED) await writeFilter(connection, merged.path);
-  return [merged];
+  if (job.kind === "merge") {
+    const merged = await buildFromSegments(connection, job);
+    // The small ones of which it was made come and go too fast for one.
+    if (merged.events >= LEAST_FILTERED) {
+      await writeFilter(connection, merged.path, { bytes: merged.bytes, sum: merged.integrity!.sum! });
+    }
+    return [merged];
+  }
+  const make = job.kind === "summary" ? rebuildSidecar : writeFilter;
+  await make(connection, job.path, job.segment);
+  return [];
 }
 
 /** The limit is the engine's: the job beside may take of it, too, but only one is there that needs it. */

@@ -45,7 +45,8 @@ export class Narrowing {
     if (filter === undefined) {
       filter = (async () => {
         this.#version ??= this.#one<string>("select version()", [], new AbortController().signal).then(([one]) => one!);
-        return await readFilter(segment.path, await this.#version);
+        const { path, bytes, integrity } = segment;
+        return await readFilter(path, { bytes, sum: integrity.sum }, await this.#version);
       })().catch((error: unknown) => this.#giveUp(segment, error));
       this.#filters.set(segment, filter);
     }

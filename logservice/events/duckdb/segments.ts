@@ -1,10 +1,25 @@
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ColumnType } from "../../../grammar/query/sql/columns.ts";
-import { syncDirectory } from "../journal/journal.ts";
-import { readBeside, removeSegment, type SegmentFacts, summaryPath } from "./build.ts";
+import { codeOf, printSummed, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
+import type { Interval } from "../intervals.ts";
+import type { Log } from "../settings.ts";
+import { removeSegment, type SegmentFacts } from "./build.ts";
+import { type FolderPlan, type Identity, ownerOf, segmentName, withDerived } from "./folder-plan.ts";
+import { type Fault, faultOf, footerOf, type Integrity, isSame, type Stamp, stampOf, unreadable } from "./integrity.ts";
+import { lossOf } from "./losses.ts";
+import {
+  LOSSES,
+  MANIFEST,
+  type ManifestEntry,
+  QUARANTINE,
+  REMOVED,
+  type StoredLoss,
+  writeManifest,
+} from "./manifest.ts";
+import { readSidecar, type Sidecar } from "./sidecar.ts";
 import type { Summary } from "./summary.ts";
-import { filterPath } from "./text-filter.ts";
 
 /** A file of events, which never changes. */
 export interface Segment {
@@ -21,6 +36,9 @@ export interface Segment {
   readonly last: bigint;
   /** The last sequence: segments are made of neighbours. */
   readonly sequence: number;
+  /** The flushes that it is made of; undefined if one of these was of the first version. */
+  readonly intervals: readonly Interval[] | undefined;
+  readonly integrity: Integrity;
   /** The types of the paths that have a column, by the JSON of the path. */
   readonly columns: ReadonlyMap<string, ColumnType>;
   readonly summary: Summary;
@@ -28,55 +46,183 @@ export interface Segment {
   readonly rows?: readonly [first: number, last: number];
 }
 
-export interface Manifest {
-  readonly version: 1;
-  /** All events up to this sequence are in the segments; what the journal holds of them is there twice. */
-  readonly flushed: number;
-  readonly segments: readonly (Omit<SegmentFacts, "path"> & {
-    readonly file: string;
-    readonly eventBytes: number;
-    readonly sequence: number;
-  })[];
+/** A segment turned out to be damaged or gone while it was asked: it counts as lost now, and the question may be asked again. */
+export class SegmentsLost extends Error {
+  override readonly name = "SegmentsLost";
+}
+
+/** What the segments of a project tell when something is wrong with their files. */
+export interface SegmentsOptions {
+  readonly log: Log;
+  readonly nowMs: () => number;
 }
 
 /** The segments of one project: a folder whose manifest says which of its files count. */
 export class Segments {
   readonly directory: string;
+  readonly project: string;
   /** The sequence that was next when the folder was made: a deletion of a later one means this folder. */
   readonly began: number;
+  readonly #options: SegmentsOptions;
   #segments: readonly Segment[] = [];
+  #losses: readonly StoredLoss[] = [];
   #flushed = 0;
   #made = 0;
+  /** Why nothing may be written to the folder. */
+  #blocked: string | undefined;
   /** How many readers each file has, and those that go when the last one is done. */
   readonly #readers = new Map<string, number>();
   readonly #doomed = new Set<string>();
+  /** Files that the manifest names as dropped, until they are gone. */
+  readonly #dropped = new Set<string>();
+  readonly #checks = new Map<string, Promise<Fault | undefined>>();
+  /** The manifest as it was written last. */
+  #manifest: Stamp | undefined;
+  #hasLosses = false;
   #isDeleted = false;
   #change: Promise<void> = Promise.resolve();
+  readonly counts = { setAside: 0, setAsideBytes: 0 };
 
-  private constructor(directory: string, began: number) {
+  constructor(directory: string, { project, began }: Identity, options: SegmentsOptions) {
     this.directory = directory;
+    this.project = project;
     this.began = began;
+    this.#options = options;
   }
 
-  static empty(directory: string, began: number): Segments {
-    return new Segments(directory, began);
-  }
-
-  static async open(directory: string, began: number): Promise<Segments> {
-    const opened = new Segments(directory, began);
-    const text = await readFile(join(directory, MANIFEST), "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return undefined;
-      throw error;
-    });
-    const manifest = text === undefined ? undefined : (JSON.parse(text) as Manifest);
-    opened.#flushed = manifest?.flushed ?? 0;
-    opened.#segments = await Promise.all(
-      (manifest?.segments ?? []).map(({ file, ...facts }) =>
-        readSegment({ ...facts, path: join(directory, file) }, facts.eventBytes, facts.sequence),
-      ),
-    );
-    await opened.#removeOrphans();
+  /**
+   * Brings a folder to what its plan says, and opens it. `rebuild` makes a summary again. A file that cannot be moved, in
+   * a folder that cannot be written to, stays where it is: what is read is right all the same.
+   */
+  static async open(
+    plan: FolderPlan,
+    options: SegmentsOptions,
+    rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
+  ): Promise<Segments> {
+    const opened = new Segments(plan.directory, plan, options);
+    opened.#losses = plan.losses;
+    opened.#hasLosses = plan.losses.length > 0;
+    if (plan.manifest === "whole") opened.#manifest = stampOrNone(join(plan.directory, MANIFEST));
+    opened.#flushed = plan.flushed;
+    if (plan.blocked !== undefined) {
+      opened.#blocked = `${plan.directory} ${plan.blocked}`;
+      options.log(
+        "error",
+        "events are missing: the folder of a project cannot be read; make it readable for this user, then start again",
+        {
+          folder: plan.directory,
+          error: plan.blocked,
+        },
+      );
+      return opened;
+    }
+    await opened.#carryOut(plan, rebuild);
     return opened;
+  }
+
+  async #carryOut(
+    plan: FolderPlan,
+    rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
+  ): Promise<void> {
+    const { directory, project } = this;
+    const tell = (message: string, fields: Record<string, unknown>) =>
+      this.#options.log("error", message, { project, ...fields });
+    // All of them, if there is no manifest: said once, below.
+    const isSaid = plan.manifest !== "is missing" && plan.manifest !== "is damaged";
+    for (const { from, file } of plan.adopted) {
+      if (from !== file) await this.#attempt(() => rename(join(directory, from), join(directory, file)));
+      if (isSaid) this.#options.log("warn", "a segment that no manifest named is used again", { project, file });
+    }
+    for (const { file } of plan.returned) this.#options.log("warn", "a lost segment is back", { project, file });
+    for (const { file, reason } of plan.setAside) {
+      const kept = await this.#attempt(() => this.#moveAside(file));
+      // With its segment, which is said.
+      if (kept !== undefined && ownerOf(file) === undefined) tell(`a file ${reason}; it was set aside`, { file: kept });
+    }
+    for (const { id, file, reason } of plan.losses) {
+      tell(`events are missing: ${file === "" ? "" : "a file "}${reason}`, { file: join(directory, file), loss: id });
+    }
+    if (plan.manifest === "is missing" || plan.manifest === "is damaged") {
+      if (plan.segments.length + plan.losses.length > 0 || plan.manifest === "is damaged")
+        tell(`a manifest ${plan.manifest}; it was made again from the segments`, {
+          file: join(directory, MANIFEST),
+          segments: plan.segments.length,
+        });
+    }
+    const lost: StoredLoss[] = [];
+    const segments: Segment[] = [];
+    for (const { entry, sidecar } of plan.segments) {
+      const path = join(directory, entry.file);
+      const segment = await this.#load(path, entry, sidecar, rebuild);
+      if (typeof segment === "string") {
+        lost.push(
+          lossOf(this, { file: entry.file, reason: segment, bytes: entry.bytes, entry }, this.#options.nowMs()),
+        );
+        tell(`events are missing: a segment ${segment}`, { file: path, loss: lost.at(-1)!.id });
+      } else segments.push(segment);
+    }
+    this.#segments = segments;
+    this.#losses = [...this.#losses, ...lost];
+    for (const file of plan.superseded) this.#dropped.add(file);
+    const isAsWritten =
+      plan.manifest === "whole" &&
+      !plan.isLossNew &&
+      lost.length + plan.setAside.length + plan.adopted.length + plan.returned.length + plan.superseded.length === 0;
+    // With the next events its folder is made again.
+    if (plan.manifest === "new" && stampOf(directory) === undefined) return;
+    if (isAsWritten) {
+      for (const file of plan.superseded) await this.#attempt(() => rm(join(directory, file), { force: true }));
+      this.#dropped.clear();
+      return;
+    }
+    await this.#attempt(async () => {
+      await this.#writeManifest();
+      for (const file of plan.superseded) {
+        await rm(join(directory, file), { force: true });
+        this.#dropped.delete(file);
+      }
+      await syncDirectory(directory);
+    });
+  }
+
+  /** A segment with what is beside it, or what is wrong with it. */
+  async #load(
+    path: string,
+    entry: ManifestEntry & { readonly integrity: Integrity },
+    sidecar: Sidecar | undefined,
+    rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
+  ): Promise<Segment | string> {
+    const { integrity, bytes } = entry;
+    if (sidecar === undefined) {
+      // From a damaged file a wrong summary would be made.
+      const fault = await faultOf(path, bytes, integrity, this.#options.nowMs());
+      if (fault !== undefined) return fault;
+      this.#options.log("warn", "a summary is made again from its segment", { file: path });
+      try {
+        await rebuild(path, { ...integrity, bytes });
+      } catch (error) {
+        this.#options.log("error", "a summary could not be made again", { file: path, error: String(error) });
+        return "has no summary, and none could be made";
+      }
+    }
+    try {
+      return await segmentOf(path, entry, integrity, sidecar ?? (await readSidecar(path)));
+    } catch (error) {
+      return unreadable(error);
+    }
+  }
+
+  /** Undefined if the folder does not let it be done. */
+  async #attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#options.log("error", "a project's folder cannot be put in order", {
+        folder: this.directory,
+        error: String(error),
+      });
+      return undefined;
+    }
   }
 
   get all(): readonly Segment[] {
@@ -87,12 +233,22 @@ export class Segments {
     return this.#flushed;
   }
 
-  /** A name that no file of the folder has. */
-  newPath(sequence: number): string {
-    return join(
-      this.directory,
-      `${String(sequence).padStart(16, "0")}-${Date.now().toString(36)}-${this.#made++}.parquet`,
-    );
+  get losses(): readonly StoredLoss[] {
+    return this.#losses;
+  }
+
+  /** Why nothing may be written to the folder. */
+  get blocked(): string | undefined {
+    return this.#blocked;
+  }
+
+  get identity(): Identity {
+    return { project: this.project, began: this.began };
+  }
+
+  /** A name that no file of the folder has, for events between two sequences. */
+  newPath(first: number, last: number): string {
+    return join(this.directory, segmentName(first, last, Date.now().toString(36), this.#made++));
   }
 
   /**
@@ -106,14 +262,115 @@ export class Segments {
   ): Promise<boolean> {
     return this.#behindOthers(async () => {
       if (this.#isDeleted) return false;
-      const next = [...this.#segments.filter((one) => !removed.includes(one)), ...added];
+      if (this.#blocked !== undefined) throw new Error(`${this.#blocked}: nothing is written there`);
+      // What was lost meanwhile must not come back by a merge that read it before.
+      const there = removed.filter((one) => this.#segments.includes(one));
+      if (added.length > 0 && there.length < removed.length) return false;
       await mkdir(this.directory, { recursive: true });
-      await this.#writeManifest(next, flushed ?? this.#flushed);
-      this.#segments = next;
-      this.#flushed = flushed ?? this.#flushed;
+      const next = {
+        segments: [...this.#segments.filter((one) => !there.includes(one)), ...added],
+        flushed: Math.max(flushed ?? 0, this.#flushed),
+        dropped: [...this.#dropped, ...there.map(({ path }) => basename(path))],
+      };
+      await this.#writeManifest(next);
+      this.#segments = next.segments;
+      this.#flushed = next.flushed;
+      for (const { path } of there) this.#dropped.add(basename(path));
       onChange();
-      for (const { path } of removed) this.#discard(path);
+      for (const { path } of there) this.#discard(path);
       return true;
+    });
+  }
+
+  /** Forgets losses of events before an instant, and removes what was set aside before it. */
+  expireLosses(before: bigint): Promise<void> {
+    return this.#behindOthers(async () => {
+      if (this.#isDeleted || this.#blocked !== undefined || stampOrNone(this.directory) === undefined) return;
+      const beforeMs = Number(before / 1_000_000n);
+      const kept = this.#losses.filter(({ entry, atMs }) => (entry ? BigInt(entry.last) >= before : atMs >= beforeMs));
+      if (kept.length < this.#losses.length) {
+        this.#losses = kept;
+        await this.#writeManifest();
+      }
+      const folder = join(this.directory, QUARANTINE);
+      const needed = new Set(kept.flatMap(({ file }) => withDerived(file)));
+      for (const name of (await unlessGone(readdir(folder))) ?? []) {
+        const path = join(folder, name);
+        if (!needed.has(name.replace(/\.\d+$/, "")) && Number(stampOf(path)?.mtime ?? 0) < Number(before))
+          await rm(path, { force: true, recursive: true });
+      }
+    });
+  }
+
+  /**
+   * Looks whether files are as they were when they were last read as a whole, and reads those that are not. Throws
+   * SegmentsLost if some are damaged or gone.
+   */
+  async check(segments: readonly Segment[]): Promise<void> {
+    let isLost = false;
+    for (const segment of segments) {
+      if (isUntouched(segment)) continue;
+      const fault = await this.examine(segment);
+      if (fault === undefined) continue;
+      await this.lose(segment, fault);
+      isLost = true;
+    }
+    if (isLost) throw new SegmentsLost();
+  }
+
+  /** The same for all, without throwing. */
+  async checkAll(): Promise<void> {
+    await this.check(this.#segments).catch((error: unknown) => {
+      if (!(error instanceof SegmentsLost)) throw error;
+    });
+  }
+
+  /** Reads a whole file; who asks meanwhile gets the same answer. */
+  examine(segment: Segment, options: Parameters<typeof faultOf>[4] = {}): Promise<Fault | undefined> {
+    const { path, bytes, integrity } = segment;
+    const known = this.#checks.get(path);
+    if (known !== undefined) return known;
+    const check = faultOf(path, bytes, integrity, this.#options.nowMs(), options).finally(() =>
+      this.#checks.delete(path),
+    );
+    this.#checks.set(path, check);
+    return check;
+  }
+
+  /** A segment does not count any more: its events are lost, as far as anybody knows. */
+  lose(segment: Segment, fault: Fault): Promise<void> {
+    return this.#behindOthers(async () => {
+      const at = this.#segments.find(({ path }) => path === segment.path);
+      if (at === undefined || this.#isDeleted) return;
+      const entry = entryOf(at);
+      const { file, bytes } = entry;
+      const loss = lossOf(this, { file, reason: fault, bytes, entry }, this.#options.nowMs());
+      this.#segments = this.#segments.filter((one) => one !== at);
+      this.#losses = [...this.#losses, loss];
+      const said = { project: this.project, file: at.path, loss: loss.id };
+      this.#options.log("error", `events are missing: a segment ${fault}`, said);
+      await this.#attempt(() => this.#writeManifest());
+      if (fault !== "is damaged") return;
+      const kept = await this.#attempt(() => this.#moveAside(file));
+      for (const name of withDerived(file).slice(1)) await this.#attempt(() => this.#moveAside(name));
+      if (kept !== undefined) this.#options.log("error", "a damaged segment was set aside", { ...said, file: kept });
+    });
+  }
+
+  /** Writes down what is known of the files now: when each was last read as a whole. */
+  note(): Promise<void> {
+    return this.#behindOthers(async () => {
+      if (stampOrNone(this.directory) !== undefined && !this.#isDeleted && this.#blocked === undefined)
+        await this.#writeManifest();
+    });
+  }
+
+  /** Puts a segment in the place of the same one, of which more is known. */
+  exchange(before: Segment, after: Segment): Promise<void> {
+    return this.#behindOthers(async () => {
+      if (this.#isDeleted || !this.#segments.includes(before)) return;
+      this.#segments = this.#segments.map((one) => (one === before ? after : one));
+      if (this.#blocked === undefined) await this.#writeManifest();
     });
   }
 
@@ -124,7 +381,11 @@ export class Segments {
 
   /** Removes the folder of a deleted project; no change that was under way makes it anew. */
   removeFolder(): Promise<void> {
-    return this.#behindOthers(() => rm(this.directory, { recursive: true, force: true, maxRetries: 5 }));
+    return this.#behindOthers(async () => {
+      // From here on the folder goes, whatever becomes of the journal.
+      await unlessGone(writeDurably(join(this.directory, REMOVED), ""));
+      await rm(this.directory, { recursive: true, force: true, maxRetries: 5 });
+    });
   }
 
   #behindOthers<Result>(change: () => Promise<Result>): Promise<Result> {
@@ -136,9 +397,10 @@ export class Segments {
     return done;
   }
 
-  /** The segments as they are now; their files stay until `release`. */
-  hold(): { segments: readonly Segment[]; release: () => void } {
+  /** The segments as they are now, and what is lost; their files stay until `release`. */
+  hold(): { segments: readonly Segment[]; losses: readonly StoredLoss[]; release: () => void } {
     const segments = this.#segments;
+    const losses = this.#losses;
     for (const { path } of segments) this.#readers.set(path, (this.#readers.get(path) ?? 0) + 1);
     let isHeld = true;
     const release = () => {
@@ -149,82 +411,159 @@ export class Segments {
         if (left > 0) this.#readers.set(path, left);
         else {
           this.#readers.delete(path);
-          if (this.#doomed.delete(path)) void removeSegment(path);
+          if (this.#doomed.delete(path)) this.#remove(path);
         }
       }
     };
-    return { segments, release };
+    return { segments, losses, release };
   }
 
-  async #writeManifest(segments: readonly Segment[], flushed: number): Promise<void> {
-    const manifest: Manifest = {
-      version: 1,
-      flushed,
-      segments: segments.map(({ path, events, bytes, eventBytes, first, last, sequence }) => ({
-        file: basename(path),
-        events,
-        bytes,
-        eventBytes,
-        first: String(first),
-        last: String(last),
-        sequence,
-      })),
-    };
-    const path = join(this.directory, MANIFEST);
-    const handle = await open(`${path}.new`, "w");
-    try {
-      await handle.writeFile(JSON.stringify(manifest));
-      await handle.sync();
-    } finally {
-      await handle.close();
+  /** As it is now, but for what is about to change. */
+  async #writeManifest({
+    segments = this.#segments,
+    flushed = this.#flushed,
+    dropped = [...this.#dropped],
+  }: {
+    segments?: readonly Segment[];
+    flushed?: number;
+    dropped?: readonly string[];
+  } = {}): Promise<void> {
+    const { directory, project, began } = this;
+    const losses = this.#losses;
+    const manifest = { version: 2, project, began, flushed, segments: segments.map(entryOf), dropped, losses } as const;
+    if (losses.length > 0 || this.#hasLosses) {
+      // Nothing else tells of files that are gone, should the manifest go.
+      await writeDurably(join(directory, LOSSES), printSummed(losses));
+      this.#hasLosses = losses.length > 0;
     }
-    await rename(`${path}.new`, path);
-    await syncDirectory(this.directory);
+    try {
+      await writeManifest(directory, manifest);
+    } catch (error) {
+      if (!["EISDIR", "EEXIST", "ENOTEMPTY"].includes(codeOf(error))) throw error;
+      for (const name of [MANIFEST, `${MANIFEST}.new`]) {
+        if (statSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory()) await this.#moveAside(name);
+      }
+      await writeManifest(directory, manifest);
+    }
+    this.#manifest = stampOf(join(directory, MANIFEST));
+  }
+
+  /** Writes the manifest again if somebody removed it or wrote to it. */
+  async mendManifest(): Promise<void> {
+    const path = join(this.directory, MANIFEST);
+    const isTouched = () => this.#manifest !== undefined && !isSame(this.#manifest, stampOrNone(path));
+    if (this.#isDeleted || this.#blocked !== undefined || !isTouched()) return;
+    await this.#behindOthers(async () => {
+      if (this.#isDeleted || !isTouched() || stampOrNone(this.directory) === undefined) return;
+      this.#options.log("error", "a manifest was changed by another process; it is written again", { file: path });
+      await this.#attempt(() => this.#writeManifest());
+    });
   }
 
   #discard(path: string): void {
     if (this.#readers.has(path)) this.#doomed.add(path);
-    else void removeSegment(path);
+    else this.#remove(path);
   }
 
-  /** What a crash left between a file and its manifest. */
-  async #removeOrphans(): Promise<void> {
-    const kept = new Set(
-      this.#segments.flatMap(({ path }) => [path, summaryPath(path), filterPath(path)].map((one) => basename(one))),
+  #remove(path: string): void {
+    // Until then the manifest names it as dropped, and the next start removes it.
+    void removeSegment(path).then(
+      () => this.#dropped.delete(basename(path)),
+      () => {},
     );
-    const names = await readdir(this.directory).catch(() => []);
-    for (const name of names) {
-      if (name !== MANIFEST && !kept.has(name)) await rm(join(this.directory, name), { force: true });
-    }
+  }
+
+  /** Where a file of the folder is kept; undefined if there is none of that name. */
+  async #moveAside(file: string): Promise<string | undefined> {
+    const folder = join(this.directory, QUARANTINE);
+    await mkdir(folder, { recursive: true });
+    let kept = join(folder, file);
+    for (let number = 2; stampOf(kept) !== undefined; number++) kept = join(folder, `${file}.${number}`);
+    const bytes = stampOf(join(this.directory, file))?.size;
+    if (bytes === undefined) return undefined;
+    await rename(join(this.directory, file), kept);
+    await syncDirectory(folder);
+    await syncDirectory(this.directory);
+    this.counts.setAside++;
+    this.counts.setAsideBytes += bytes;
+    return kept;
   }
 }
 
-export const MANIFEST = "manifest.json";
+/** Undefined, too, if the system does not tell. */
+function stampOrNone(path: string): Stamp | undefined {
+  try {
+    return stampOf(path);
+  } catch {
+    return undefined;
+  }
+}
 
-/** A segment with what its summary says. */
-export async function readSegment(facts: SegmentFacts, eventBytes: number, sequence: number): Promise<Segment> {
+/** Whether a file is as it was when all of it was read; of the first version, when it was opened. */
+export function isUntouched({ path, integrity }: Segment): boolean {
+  try {
+    return isSame(integrity.stamp, stampOf(path));
+  } catch {
+    return false;
+  }
+}
+
+function entryOf({
+  path,
+  events,
+  bytes,
+  eventBytes,
+  first,
+  last,
+  sequence,
+  intervals,
+  integrity,
+}: Segment): ManifestEntry {
   return {
-    path: facts.path,
-    events: facts.events,
-    bytes: facts.bytes,
+    file: basename(path),
+    events,
+    bytes,
     eventBytes,
-    first: BigInt(facts.first),
-    last: BigInt(facts.last),
+    first: String(first),
+    last: String(last),
     sequence,
-    footerBytes: await footerBytesOf(facts.path, facts.bytes),
-    ...(await readBeside(facts.path)),
+    ...(intervals !== undefined && { intervals }),
+    ...(integrity.sum !== undefined && { integrity }),
   };
 }
 
-/** As Parquet says it in the last 8 bytes: the length, then its mark. 0 where the file is not what it should be, or gone. */
-async function footerBytesOf(path: string, fileBytes: number): Promise<number> {
-  const handle = await open(path, "r").catch(() => undefined);
-  if (handle === undefined) return 0;
-  try {
-    const end = Buffer.alloc(8);
-    await handle.read(end, 0, end.length, Math.max(0, fileBytes - end.length));
-    return end.toString("latin1", 4) === "PAR1" ? end.readUInt32LE(0) : 0;
-  } finally {
-    await handle.close();
-  }
+/** A segment that was just made, with what its summary says. */
+export async function readSegment(
+  facts: SegmentFacts,
+  { eventBytes, sequence, intervals }: Pick<Segment, "eventBytes" | "sequence" | "intervals">,
+): Promise<Segment> {
+  const { path, integrity = { sum: undefined, footerSum: undefined, stamp: stampOf(path), checkedMs: 0 } } = facts;
+  return segmentOf(
+    path,
+    { ...facts, eventBytes, sequence, ...(intervals && { intervals }) },
+    integrity,
+    await readSidecar(path),
+  );
+}
+
+async function segmentOf(
+  path: string,
+  { events, bytes, eventBytes, first, last, sequence, intervals }: Omit<ManifestEntry, "file" | "integrity">,
+  integrity: Integrity,
+  { columns, summary }: Sidecar,
+): Promise<Segment> {
+  return {
+    path,
+    events,
+    bytes,
+    eventBytes,
+    first: BigInt(first),
+    last: BigInt(last),
+    sequence,
+    intervals,
+    integrity,
+    footerBytes: (await footerOf(path, bytes))?.bytes ?? 0,
+    columns,
+    summary,
+  };
 }

@@ -21,6 +21,8 @@ export interface Source {
   readonly newest: readonly { readonly list: NewestEvents; readonly length: number }[];
   readonly readers: Readers;
   readonly reading: Reading;
+  /** Throws SegmentsLost if a file is not what was written. */
+  check(segments: readonly Segment[]): Promise<void>;
   readonly nowMs: number;
   /** Whether events are counted one by one, for which the engine needs little memory. */
   readonly isOneByOne: boolean;
@@ -143,7 +145,7 @@ export function fromRows(segments: readonly Segment[]): string {
 }
 
 /** Counts files as read. Before statements read them. */
-export function open(source: Source, segments: readonly Segment[]): Promise<void> {
+export async function open(source: Source, segments: readonly Segment[]): Promise<void> {
   const { used } = source;
   used.isScanned = true;
   for (const { path, bytes } of segments) {
@@ -151,7 +153,8 @@ export function open(source: Source, segments: readonly Segment[]): Promise<void
     used.files.add(path);
     used.bytes += bytes;
   }
-  return source.reading.opens(segments);
+  await source.check(segments);
+  await source.reading.opens(segments);
 }
 
 const EVENT = `t, ${ID} as event_id, timestamp, level, message, fields`;

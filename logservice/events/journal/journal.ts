@@ -1,23 +1,10 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, truncate, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { type FileHandle, open, rm, stat, unlink } from "node:fs/promises";
+import { codeOf, syncDirectory, writeDurably } from "../durable.ts";
 import { StoreError } from "../store.ts";
-import { encodeFrame, type Frame, type FrameAndBody, readFrames } from "./frame.ts";
-
-export interface JournalFile {
-  readonly path: string;
-  /** The number in its name: the sequence that was next when it began. */
-  readonly begin: number;
-}
-
-export interface RecoveredFile extends JournalFile {
-  readonly batches: readonly FrameAndBody[];
-}
-
-/** What was found in files that a crash or a bad disk left. */
-export interface Damage {
-  readonly tornBytes: number;
-  readonly quarantined: readonly string[];
-}
+import { isWholeJournal } from "./check-file.ts";
+import { encodeFrame, type Frame } from "./frame.ts";
+import type { JournalList } from "./journal-list.ts";
+import { type JournalFile, journalFile, type RecoveredFile } from "./recovery.ts";
 
 /**
  * Where accepted batches lie until they are in segments. A batch is durable when `write` resolves: all batches that wait
@@ -25,6 +12,7 @@ export interface Damage {
  */
 export class Journal {
   readonly #directory: string;
+  readonly #list: JournalList;
   #handle: FileHandle;
   #file: JournalFile;
   #length = 0;
@@ -36,24 +24,31 @@ export class Journal {
   /** Of batches that are not durable yet. */
   readonly waiting = { events: 0, bytes: 0 };
 
-  private constructor(directory: string, file: JournalFile, handle: FileHandle) {
+  private constructor(directory: string, file: JournalFile, handle: FileHandle, list: JournalList) {
     this.#directory = directory;
     this.#file = file;
     this.#handle = handle;
+    this.#list = list;
   }
 
-  /** Opens the folder and begins a new file; `recovered` are the older ones, in order, mended where they were damaged. */
-  static async open(
+  /** Begins a new file beside those that are there; gives these, but for an empty one of that number. */
+  static async begin(
     directory: string,
-    nextSequence: (recovered: readonly RecoveredFile[]) => number,
-  ): Promise<{ journal: Journal; recovered: RecoveredFile[]; damage: Damage }> {
-    await mkdir(directory, { recursive: true });
-    const { recovered, damage } = await recover(directory);
-    const file = fileOf(directory, nextSequence(recovered));
-    // A file of that number that is there has no events: else the next sequence were higher.
-    const journal = new Journal(directory, file, await open(file.path, "w"));
+    sequence: number,
+    list: JournalList,
+    files: readonly RecoveredFile[],
+  ): Promise<{ journal: Journal; recovered: readonly RecoveredFile[] }> {
+    const file = journalFile(directory, sequence);
+    // A file of that number has no events: else the next sequence were higher.
+    const recovered = files.filter(({ begin }) => begin !== file.begin);
+    const handle = await open(file.path, "w");
     await syncDirectory(directory);
-    return { journal, recovered: recovered.filter(({ begin }) => begin !== file.begin), damage };
+    const lengths = recovered.map(({ begin, bytes }) => [begin, bytes] as const);
+    // On a full disk the list stays as it was: the next file makes it again, and until then there is nothing to write.
+    await list.replace([...lengths, [file.begin, undefined]], list.losses).catch((error: unknown) => {
+      if (codeOf(error) !== "ENOSPC") throw error;
+    });
+    return { journal: new Journal(directory, file, handle, list), recovered };
   }
 
   get current(): JournalFile {
@@ -84,12 +79,51 @@ export class Journal {
   }
 
   async remove(file: JournalFile): Promise<void> {
+    await this.#list.remove(file.begin);
     await rm(file.path, { force: true });
     await syncDirectory(this.#directory);
   }
 
+  /** Notes how long the file is, and tells whether it is still the one that is written to. */
+  async look(): Promise<boolean> {
+    const [file, length] = [this.#file, this.#length];
+    const { ino } = await this.#handle.stat();
+    const there = await stat(file.path).catch(() => undefined);
+    // Another one was begun meanwhile.
+    if (file !== this.#file) return true;
+    if (there?.ino !== ino || there.size < length) return false;
+    if (length > 0) await this.#list.note(file.begin, length);
+    return true;
+  }
+
+  /** Whether a file that is not written to any more is there, as long as it was, and whole. */
+  async isAsWritten(file: JournalFile): Promise<boolean> {
+    try {
+      return (await stat(file.path)).size === this.#list.files.get(file.begin) && (await isWholeJournal(file.path));
+    } catch {
+      return false;
+    }
+  }
+
+  /** Writes a file that is not written to any more again, from batches that are in memory. */
+  async rewrite(
+    file: JournalFile,
+    batches: readonly { readonly frame: Omit<Frame, "bytes">; readonly body: Buffer }[],
+  ) {
+    const pieces = batches.flatMap(({ frame, body }) => [encodeFrame(frame, body), body]);
+    // Until the new file is there nobody knows its length.
+    await this.#list.end(file.begin, undefined);
+    await writeDurably(file.path, Buffer.concat(pieces));
+    await this.#list.end(
+      file.begin,
+      pieces.reduce((sum, { length }) => sum + length, 0),
+    );
+  }
+
   async close(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
+    // Were the length not known, a cut would be taken for the end of a crash.
+    await this.#list.end(this.#file.begin, this.#length).catch(() => {});
     await this.#handle.close();
   }
 
@@ -104,10 +138,11 @@ export class Journal {
   }
 
   async #rotate(begin: number, then: () => void): Promise<void> {
-    const next = fileOf(this.#directory, begin);
+    const next = journalFile(this.#directory, begin);
     const handle = await open(next.path, "wx");
     try {
       await syncDirectory(this.#directory);
+      await this.#list.rotate(this.#file.begin, this.#length, begin);
     } catch (error) {
       await handle.close();
       await unlink(next.path);
@@ -214,72 +249,3 @@ const unavailable = (cause: Error & { code?: string }) =>
       : "the events could not be written: nothing was stored; try again",
     { cause, retryAfterMs: 5000 },
   );
-
-export const isJournalFile = (name: string) => /^\d{16}\.ndjson$/.test(name);
-
-const fileOf = (directory: string, begin: number): JournalFile => ({
-  path: join(directory, `${String(begin).padStart(16, "0")}.ndjson`),
-  begin,
-});
-
-async function recover(directory: string): Promise<{ recovered: RecoveredFile[]; damage: Damage }> {
-  const names = (await readdir(directory)).filter(isJournalFile).sort();
-  const recovered: RecoveredFile[] = [];
-  const quarantined: string[] = [];
-  let tornBytes = 0;
-  for (const name of names) {
-    const path = join(directory, name);
-    const text = await readFile(path);
-    const batches: FrameAndBody[] = [];
-    let isBad = false;
-    for (const piece of readFrames(text)) {
-      if ("whole" in piece) batches.push(piece.whole);
-      else if ("bad" in piece) isBad = true;
-      else {
-        tornBytes += text.length - piece.torn;
-        await truncate(path, piece.torn);
-      }
-    }
-    if (isBad) quarantined.push(await quarantine(directory, name, batches));
-    recovered.push({ path, begin: Number(name.slice(0, 16)), batches });
-  }
-  return { recovered, damage: { tornBytes, quarantined } };
-}
-
-/** Keeps a damaged file for people to look at and puts one with its whole batches in its place. */
-async function quarantine(directory: string, name: string, batches: readonly FrameAndBody[]): Promise<string> {
-  const folder = join(directory, "quarantine");
-  await mkdir(folder, { recursive: true });
-  const path = join(directory, name);
-  const kept = join(folder, `${name}.${Date.now()}`);
-  const aside = `${path}.mended`;
-  const handle = await open(aside, "w");
-  for (const { frame, body } of batches) {
-    await handle.write(encodeFrame(frame, body));
-    await handle.write(body);
-  }
-  await handle.sync();
-  await handle.close();
-  await writeCopy(path, kept);
-  await rename(aside, path);
-  await syncDirectory(folder);
-  await syncDirectory(directory);
-  return kept;
-}
-
-async function writeCopy(from: string, to: string): Promise<void> {
-  const handle = await open(to, "w");
-  await handle.writeFile(await readFile(from));
-  await handle.sync();
-  await handle.close();
-}
-
-/** Makes names durable: a new file is not there after a power failure until its folder is written. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}

@@ -1,21 +1,30 @@
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { codeOf, writeDurably } from "../durable.ts";
+import type { Log } from "../settings.ts";
 import { RECENT_KEYS_MS } from "../store.ts";
-import { syncDirectory } from "./journal.ts";
 
-/** Project, key and when it was seen. */
-export type SeenKey = readonly [string, string, number];
+/** Project, key, when it was seen, and the digest of its batch. */
+export type SeenKey = readonly [project: string, key: string, atMs: number, digest?: string];
 
 /** Idempotency keys of journal files that are gone: one file for each of those, for as long as keys are remembered. */
 export class SeenKeys {
   readonly #directory: string;
+  readonly #log: Log;
   readonly #forgotten = new Set<string>();
 
-  constructor(directory: string) {
+  constructor(directory: string, log: Log) {
     this.#directory = directory;
+    this.#log = log;
   }
 
   async load(nowMs: number): Promise<SeenKey[]> {
+    if ((await stat(this.#directory).catch(() => undefined))?.isFile()) {
+      const file = `${this.#directory}.damaged`;
+      await rename(this.#directory, file);
+      this.#log("warn", "there is a file in the place of the folder of keys; it was set aside", { file });
+    }
     const found: SeenKey[] = [];
     for (const name of await this.#files()) {
       for (const key of await this.#read(name)) if (nowMs - key[2] < RECENT_KEYS_MS) found.push(key);
@@ -49,22 +58,33 @@ export class SeenKeys {
     }
   }
 
+  /**
+   * The keys of a file. One that is damaged is set aside: at worst a batch that is sent again is stored again, which is
+   * better than a service that does not start.
+   */
   async #read(name: string): Promise<SeenKey[]> {
-    const lines = (await readFile(join(this.#directory, name), "utf8")).split("\n");
-    return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as SeenKey);
+    const path = join(this.#directory, name);
+    try {
+      const keys = readKeys(await readFile(path, "utf8"));
+      if (keys !== undefined) return keys;
+      await rename(path, `${path}.damaged`);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return [];
+      this.#log("warn", "a file of idempotency keys cannot be read: a batch sent again may count twice", {
+        file: path,
+        error: String(error),
+      });
+      return [];
+    }
+    this.#log("warn", "a file of idempotency keys is damaged: a batch sent again may count twice", {
+      file: `${path}.damaged`,
+    });
+    return [];
   }
 
   async #write(name: string, keys: readonly SeenKey[]): Promise<void> {
-    const path = join(this.#directory, name);
-    const handle = await open(`${path}.new`, "w");
-    try {
-      await handle.writeFile(keys.map((key) => `${JSON.stringify(key)}\n`).join(""));
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(`${path}.new`, path);
-    await syncDirectory(this.#directory);
+    const lines = keys.map((key) => `${JSON.stringify(key)}\n`).join("");
+    await writeDurably(join(this.#directory, name), `${lines}{"sum":${crc32(lines)}}\n`);
   }
 
   async #files(): Promise<string[]> {
@@ -75,3 +95,28 @@ export class SeenKeys {
     return names.filter((name) => /^\d+-\d+\.ndjson$/.test(name)).sort();
   }
 }
+
+export async function isWholeKeys(path: string): Promise<boolean> {
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  return text !== undefined && readKeys(text) !== undefined;
+}
+
+/** Undefined if they are not what was written. The first version had no sum in the last line. */
+function readKeys(text: string): SeenKey[] | undefined {
+  const end = text.lastIndexOf('{"sum":');
+  const lines = end < 0 ? text : text.slice(0, end);
+  if (end >= 0 && text.slice(end) !== `{"sum":${crc32(lines)}}\n`) return undefined;
+  try {
+    const keys = lines
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as SeenKey);
+    return keys.every(isKey) && (end >= 0 || lines.endsWith("\n")) ? keys : undefined;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+const isKey = (key: unknown) =>
+  Array.isArray(key) && typeof key[0] === "string" && typeof key[1] === "string" && typeof key[2] === "number";

@@ -1,10 +1,16 @@
-/** What `json_serialize_sql` gives. */
-type Tree = null | string | number | boolean | readonly Tree[] | { readonly [key: string]: Tree };
+import { FUNCTIONS, TABLE_FUNCTIONS } from "./functions.ts";
+
+/** Parse tree of `json_serialize_sql`. */
+type Tree = null | string | number | boolean | readonly Tree[] | Node;
+type Node = { readonly [key: string]: Tree };
+
+/** Names that WITH has defined so far, in lower case. */
+type Scope = ReadonlySet<string>;
 
 /**
- * Why a statement is refused, as DuckDB's own parser sees it; undefined where it may run. Allowed is one SELECT over
- * `events`, its own common table expressions, values, and the table functions of the list: everything else that a FROM can
- * name reads files, settings or other tables, or changes the engine.
+ * Why a statement is refused, as DuckDB's own parser sees it; undefined if it may run. Allowed is one SELECT over `events`,
+ * its own common table expressions, values, and the table functions of a list: everything else that a FROM can name reads
+ * files, settings or other tables, or changes the engine. The first reason in the order of the statement is given.
  */
 export function refusalOf(serialized: string): string | undefined {
   const parsed = JSON.parse(serialized) as {
@@ -21,79 +27,90 @@ export function refusalOf(serialized: string): string | undefined {
   return refusal(statements[0]!.node, new Set());
 }
 
-function refusal(tree: Tree, names: ReadonlySet<string>): string | undefined {
-  if (Array.isArray(tree)) return firstOf(tree, names);
+function refusal(tree: Tree, scope: Scope): string | undefined {
+  if (Array.isArray(tree)) return firstOf(tree, scope);
   if (typeof tree !== "object" || tree === null) return undefined;
-  const node = tree as { readonly [key: string]: Tree };
-  const known = withExpressions(node, names);
-  return own(node, known) ?? firstOf(Object.values(node), known);
+  const node = tree as Node;
+  if ("cte_map" in node) return ofQuery(node, scope);
+  if ("class" in node) return ofExpression(node) ?? firstOf(Object.values(node), scope);
+  if ("alias" in node && "sample" in node) return ofTable(node, scope) ?? firstOf(Object.values(node), scope);
+  return firstOf(Object.values(node), scope);
 }
 
-function firstOf(trees: readonly Tree[], names: ReadonlySet<string>): string | undefined {
+function firstOf(trees: readonly Tree[], scope: Scope): string | undefined {
   for (const tree of trees) {
-    const reason = refusal(tree, names);
+    const reason = refusal(tree, scope);
     if (reason !== undefined) return reason;
   }
   return undefined;
 }
 
-/** A node's common table expressions are names for everything below it. */
-function withExpressions(node: { readonly [key: string]: Tree }, names: ReadonlySet<string>): ReadonlySet<string> {
-  const map = (node.cte_map as { map?: readonly { key: string }[] } | undefined)?.map ?? [];
-  // A recursive one names itself.
-  const recursive = node.type === "RECURSIVE_CTE_NODE" || node.type === "CTE_NODE" ? [String(node.cte_name)] : [];
-  if (map.length === 0 && recursive.length === 0) return names;
-  return new Set([
-    ...names,
-    ...map.map(({ key }) => key.toLowerCase()),
-    ...recursive.map((name) => name.toLowerCase()),
-  ]);
+/**
+ * A name of WITH is visible in the definitions after its own and in the query that they belong to, never outside. In its own
+ * definition it is visible only in the recursive part: anywhere else DuckDB looks for a table of that name.
+ */
+function ofQuery({ type, cte_map, modifiers = [], ...parts }: Node, outer: Scope): string | undefined {
+  if (!QUERIES.has(String(type))) return `has a ${type}, which is not allowed`;
+  const scope = new Set(outer);
+  for (const { key, value } of (cte_map as { map: readonly { key: string; value: Tree }[] }).map) {
+    const reason = refusal(value, scope);
+    if (reason !== undefined) return reason;
+    scope.add(lower(key));
+  }
+  if (type !== "RECURSIVE_CTE_NODE") return firstOf([...Object.values(parts), modifiers], scope);
+  const { left = [], right = [], ...others } = parts;
+  const inside = new Set([...scope, lower(String(parts.cte_name))]);
+  return refusal(left, scope) ?? refusal(right, inside) ?? firstOf([...Object.values(others), modifiers], scope);
 }
 
-function own(node: { readonly [key: string]: Tree }, names: ReadonlySet<string>): string | undefined {
+function ofExpression(node: Node): string | undefined {
+  if (!EXPRESSIONS.has(String(node.class))) return `has a ${node.class}, which is not allowed`;
+  const name = lower(String(node.function_name ?? ""));
+  return FUNCTIONS.has(name) ? `calls ${name}, which is not allowed` : undefined;
+}
+
+function ofTable(node: Node, scope: Scope): string | undefined {
   const { type } = node;
-  if (typeof type !== "string") return undefined;
-  if (node.class === "FUNCTION") {
-    const name = String(node.function_name).toLowerCase();
-    return FUNCTIONS.has(name) ? `calls ${name}, which is not allowed` : undefined;
-  }
-  // References to tables have an alias and a sample and are no expressions.
-  if (node.class !== undefined || !("alias" in node && "sample" in node)) return undefined;
   if (type === "BASE_TABLE") {
-    const name = String(node.table_name).toLowerCase();
-    const isPlain = node.schema_name === "" && node.catalog_name === "";
-    if (isPlain && (name === "events" || names.has(name))) return undefined;
-    return `reads ${JSON.stringify(node.table_name)}: there is only the view events`;
+    const names = [node.catalog_name, node.schema_name, node.table_name].filter((name) => name !== "").map(String);
+    const name = lower(names[0]!);
+    const isPlain = names.length === 1 && node.at_clause == null;
+    if (isPlain && (name === "events" || scope.has(name))) return undefined;
+    const read = names.map((name) => JSON.stringify(name)).join(".");
+    return `reads ${read}: there are only the view events and names that WITH has defined before`;
   }
   if (type === "TABLE_FUNCTION") {
-    const called = node.function as { readonly function_name?: string };
-    const name = String(called.function_name).toLowerCase();
+    const name = lower(String((node.function as Node).function_name));
     return TABLE_FUNCTIONS.has(name) ? undefined : `calls ${name}, which is not allowed`;
   }
-  return TABLES.has(type) ? undefined : `has a ${type}, which is not allowed`;
+  return TABLES.has(String(type)) ? undefined : `has a ${type}, which is not allowed`;
 }
+
+/** Folds ASCII only, as DuckDB does when it compares names: toLowerCase() would also turn the Kelvin sign into a "k". */
+const lower = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+const QUERIES = new Set(["SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE"]);
 
 const TABLES = new Set(["SUBQUERY", "JOIN", "EXPRESSION_LIST", "EMPTY", "EMPTY_FROM"]);
 
-/** They make rows of their arguments and look at nothing else. */
-const TABLE_FUNCTIONS = new Set(["range", "generate_series", "unnest", "json_each", "json_tree", "repeat"]);
-
-/** They tell of the engine and its process, wait, or write. */
-const FUNCTIONS = new Set([
-  "current_setting",
-  "getvariable",
-  "getenv",
-  "write_log",
-  "parse_duckdb_log_message",
-  "sleep_ms",
-  "pg_sleep",
-  "current_query",
-  "current_query_id",
-  "current_connection_id",
-  "current_transaction_id",
-  "txid_current",
-  "stats",
-  "nextval",
-  "currval",
-  "setseed",
+const EXPRESSIONS = new Set([
+  "BETWEEN",
+  "CASE",
+  "CAST",
+  "COLLATE",
+  "COLUMN_REF",
+  "COMPARISON",
+  "CONJUNCTION",
+  "CONSTANT",
+  "FUNCTION",
+  "LAMBDA",
+  "LAMBDA_REF",
+  "OPERATOR",
+  // Refused after it is prepared, with a message of its own.
+  "PARAMETER",
+  "POSITIONAL_REFERENCE",
+  "STAR",
+  "SUBQUERY",
+  "TYPE",
+  "WINDOW",
 ]);

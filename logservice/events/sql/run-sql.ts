@@ -15,7 +15,7 @@ export interface SqlLimits {
 
 export const SQL_LIMITS: SqlLimits = {
   timeMs: 30_000,
-  // The engine's own limit is 512 MB; what it does not count, and Node, are in the rest.
+  // Half of it is the engine's own limit; what it does not count, and Node, are in the rest.
   memoryBytes: 1024 * 1024 * 1024,
   rows: 10_000,
   bytes: 16 * 1024 * 1024,
@@ -40,29 +40,37 @@ export class SqlRunner {
   }
 
   /**
-   * Rows of a statement over segments and parts of the journal. The files are linked into a folder of the process, which
-   * sees no others. Rejects with `bad_request` or `timeout`, or with the signal's reason.
+   * The rows of a statement over segments and parts of the journal, as JSON. The files are linked into a folder of the
+   * process, which sees no others. Rejects with `bad_request` or `timeout`, or with the signal's reason.
    */
   async run(
     text: string,
     segments: readonly string[],
     pieces: readonly JournalPiece[],
     signal: AbortSignal,
-  ): Promise<Record<string, unknown>[]> {
+  ): Promise<string> {
     const folder = join(this.#directory, randomUUID());
     await mkdir(folder, { recursive: true });
     let child: ChildProcess | undefined;
     let isUsed = true;
     try {
-      const linked = await Promise.all(segments.map((path, i) => linkTo(path, join(folder, `${i}.parquet`))));
-      const journals = await Promise.all(
-        pieces.map(async (piece, i) => ({ ...piece, path: await linkTo(piece.path, join(folder, `${i}.ndjson`)) })),
-      );
+      const linked = segments.map((path, i) => ({ path, name: `segment-${i}.parquet` }));
+      const journals = pieces.map((piece, i) => ({ ...piece, name: `journal-${i}.ndjson` }));
+      await Promise.all([...linked, ...journals].map(({ path, name }) => link(path, join(folder, name))));
       child = await this.#take();
       signal.throwIfAborted();
-      const { rows: maxRows, bytes: maxBytes } = this.#limits;
-      const answer = await this.#ask(child, { text, segments: linked, pieces: journals, maxRows, maxBytes }, signal);
-      if (answer.kind === "rows") return JSON.parse(answer.json);
+      const { rows, bytes, memoryBytes } = this.#limits;
+      const request: SqlRequest = {
+        text,
+        folder,
+        segments: linked.map(({ name }) => name),
+        pieces: journals.map(({ name, ...piece }) => ({ ...piece, path: name })),
+        engineBytes: memoryBytes / 2,
+        maxRows: rows,
+        maxBytes: bytes,
+      };
+      const answer = await this.#ask(child, request, signal);
+      if (answer.kind === "rows") return answer.json;
       if (answer.kind === "failed") throw new Error(answer.reason);
       isUsed = answer.isUnread !== true;
       throw new StoreError("bad_request", `query: ${answer.reason}`);
@@ -116,9 +124,8 @@ export class SqlRunner {
     const watch = setInterval(() => {
       void residentBytes(child.pid!).then((bytes) => {
         if (bytes > memoryBytes) {
-          reject(
-            new StoreError("timeout", `query: took more than ${Math.round(memoryBytes / 1e6)} MB of memory; narrow it`),
-          );
+          const megabytes = Math.round(memoryBytes / 1e6);
+          reject(new StoreError("bad_request", `query: took more than ${megabytes} MB of memory; narrow it`));
         }
       });
     }, WATCH_MS);
@@ -152,16 +159,15 @@ export class SqlRunner {
 
 const WATCH_MS = 50;
 
-async function linkTo(from: string, to: string): Promise<string> {
-  await link(from, to);
-  return to;
-}
-
 function start(): Promise<ChildProcess> {
   // Nothing of the service's environment is the statement's business.
   const child = fork(processFile("sql-process", import.meta.url), [], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: { PATH: process.env.PATH },
+    // DuckDB's driver assigns names in a result to objects; without the accessor "__proto__" is a name like any other.
+    execArgv: [...process.execArgv, "--disable-proto=delete"],
+    // Copies long strings instead of quoting them as JSON.
+    serialization: "advanced",
   });
   return new Promise((resolve, reject) => {
     child.once("message", (answer: SqlAnswer) => {

@@ -1,10 +1,12 @@
 // Runs one statement that somebody else wrote, in a process that ends with it. What it may read is decided before the text
 // is prepared; the parent watches time and memory and ends the process.
+import { randomBytes } from "node:crypto";
 import { setPriority } from "node:os";
 import { loadPiece } from "../duckdb/build.ts";
-import { type DuckDBConnection, openDuckDb, quoted } from "../duckdb/duckdb.ts";
+import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "../duckdb/duckdb.ts";
 import { ID } from "../duckdb/source.ts";
 import { refusalOf } from "./allowed.ts";
+import { rowPrinter } from "./json-rows.ts";
 import type { SqlAnswer, SqlRequest } from "./sql-protocol.ts";
 
 setPriority(5);
@@ -43,57 +45,86 @@ async function openParser(): Promise<DuckDBConnection> {
   return parser;
 }
 
-async function run({ text, segments, pieces, maxRows, maxBytes }: SqlRequest): Promise<SqlAnswer> {
-  const parser = await opened;
-  const serialized = await parser.runAndReadAll("select json_serialize_sql($1::varchar)", [text]);
-  const reason = refusalOf(serialized.value(0, 0) as string);
+async function run(request: SqlRequest): Promise<SqlAnswer> {
+  const { text, folder, segments, pieces, engineBytes } = request;
+  const reason = await refusalOfText(text);
   if (reason !== undefined) return { kind: "refused", reason, isUnread: true };
 
-  const engine = await openDuckDb(":memory:", { ...SETTINGS, threads: "2", memory_limit: "512MB" });
+  process.chdir(folder);
+  const memory = `${Math.floor(engineBytes / 1024)}KiB`;
+  const engine = await openDuckDb(":memory:", { ...SETTINGS, threads: "2", memory_limit: memory });
   const connection = await engine.connect();
-  await connection.run(`create temp table newest (${NEWEST})`);
-  for (const piece of pieces) await loadPiece(connection, piece, "newest");
+  // Random, so that a statement that got past the checks could not name it.
+  const newest = `newest_${randomBytes(16).toString("hex")}`;
+  await connection.run(`create temp table ${newest} (${NEWEST})`);
+  for (const piece of pieces) await loadPiece(connection, piece, newest);
   const columns = (from: string) =>
     `select ${ID} as id, make_timestamp(t // 1000) as timestamp, level, severity::integer as severity, message,
       fields::json as fields from ${from}`;
   const files =
     segments.length === 0 ? "" : ` union all ${columns(`read_parquet([${segments.map(quoted).join(", ")}])`)}`;
   await connection.run(`set allowed_paths = [${segments.map(quoted).join(", ")}]`);
-  await connection.run(`create temp view events as ${columns("newest")}${files}`);
+  await connection.run(`create temp view events as ${columns(newest)}${files}`);
   await connection.run("set enable_external_access = false");
   await connection.run("set lock_configuration = true");
-  return read(connection, text, maxRows, maxBytes);
+  return read(connection, request);
 }
+
+async function refusalOfText(text: string): Promise<string | undefined> {
+  const parser = await opened;
+  const serialized = await parser.runAndReadAll("select json_serialize_sql($1::varchar)", [text]);
+  try {
+    const reason = refusalOf(serialized.value(0, 0) as string);
+    return reason === undefined || !TOO_DEEP.test(reason) ? reason : NESTED;
+  } catch (error) {
+    // Our own walk over the tree has a limit, too.
+    if (error instanceof RangeError) return NESTED;
+    throw error;
+  }
+}
+
+// The engine's own message suggests to change a setting, which is locked.
+const TOO_DEEP = /^(Binder Error: )?Max expression depth limit/;
+const NESTED = "is nested too deeply: write it in a flatter way";
 
 const NEWEST =
   "q bigint, t bigint, id varchar, timestamp varchar, level varchar, severity utinyint, message varchar, fields varchar";
 
-async function read(connection: DuckDBConnection, text: string, maxRows: number, maxBytes: number): Promise<SqlAnswer> {
-  const { StatementType } = await import("@duckdb/node-api");
+async function read(connection: DuckDBConnection, { text, maxRows, maxBytes }: SqlRequest): Promise<SqlAnswer> {
+  const api = await import("@duckdb/node-api");
   try {
     const statements = await connection.extractStatements(text);
     if (statements.count !== 1) return { kind: "refused", reason: "is not one statement" };
     const prepared = await statements.prepare(0);
-    if (prepared.statementType !== StatementType.SELECT) return { kind: "refused", reason: "is no SELECT" };
+    if (prepared.statementType !== api.StatementType.SELECT) return { kind: "refused", reason: "is no SELECT" };
     if (prepared.parameterCount > 0) return { kind: "refused", reason: "has parameters: write the values into it" };
     const result = await prepared.stream();
+    const print = rowPrinter(api, result);
     const rows: string[] = [];
     let bytes = 0;
-    for await (const chunk of result.yieldRowObjectJson()) {
-      for (const row of chunk) {
-        const json = JSON.stringify(row);
-        bytes += json.length;
+    for await (const chunk of result) {
+      const printRow = print(chunk);
+      for (let row = 0; row < chunk.rowCount; row++) {
         if (rows.length >= maxRows) {
           return { kind: "refused", reason: `gives more than ${maxRows} rows: add a LIMIT or group them` };
         }
+        const json = printRow(row);
+        bytes += json.length;
         if (bytes > maxBytes) return { kind: "refused", reason: `gives more than ${maxBytes} bytes: select less` };
         rows.push(json);
       }
     }
     return { kind: "rows", json: `[${rows.join(",")}]` };
   } catch (error) {
-    // Names of files are nobody's business.
-    const message = (error as Error).message.replace(/'?\/[^\s'"]+\.parquet'?/g, "the events");
-    return { kind: "refused", reason: message };
+    return { kind: "refused", reason: reasonOf(error as Error) };
   }
 }
+
+function reasonOf(error: Error): string {
+  if (isOutOfMemory(error)) return "takes more memory than it may have: narrow it";
+  if (TOO_DEEP.test(error.message)) return NESTED;
+  // Names of files are nobody's business.
+  return error.message.replaceAll(`${process.cwd()}/`, "").replace(SEGMENT_NAMES, "the events");
+}
+
+const SEGMENT_NAMES = /["']?segment-\d+\.parquet["']?/g;

@@ -9,8 +9,12 @@ export interface JournalPiece {
 
 export interface SqlRequest {
   readonly text: string;
+  /** The folder of the files. They are named relative to it, so that no text of the engine has a path of the service. */
+  readonly folder: string;
   readonly segments: readonly string[];
   readonly pieces: readonly JournalPiece[];
+  /** Memory limit of the engine, as the engine counts it. */
+  readonly engineBytes: number;
   readonly maxRows: number;
   readonly maxBytes: number;
 }
@@ -18,6 +22,7 @@ export interface SqlRequest {
 export type SqlAnswer =
   /** Sent once, when the process may be asked. */
   | { readonly kind: "ready" }
+  /** `json` is the array of the rows. */
   | { readonly kind: "rows"; readonly json: string }
   /** `isUnread`: by its text alone, so that the process has not seen anything of it and may be asked again. */
   | { readonly kind: "refused"; readonly reason: string; readonly isUnread?: true }

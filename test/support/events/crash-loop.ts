@@ -1,5 +1,6 @@
 // Kills a store at random under load, again and again, and looks each time at what it kept.
 import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import type { EventsStore } from "../../../logservice/events/store.ts";
@@ -14,6 +15,8 @@ export interface CrashLoop {
   readonly kept: number;
   readonly segments: number;
   readonly tornBytes: number;
+  /** Files in quarantine folders, and losses: a crash damages nothing. */
+  readonly setAside: readonly string[];
   /** Batches that were acknowledged and are gone, that are there in part, or more than once. */
   readonly wrong: readonly string[];
 }
@@ -22,6 +25,7 @@ export async function crashLoop(directory: string, rounds: number, seed: number)
   const random = randomOf(seed);
   const acknowledged = new Set<number>();
   const wrong: string[] = [];
+  const setAside: string[] = [];
   let [next, tornBytes, kept, segments] = [0, 0, 0, 0];
   for (let round = 0; round < rounds; round++) {
     const began = next;
@@ -38,6 +42,7 @@ export async function crashLoop(directory: string, rounds: number, seed: number)
       tornBytes += store.metrics().journal_torn_bytes_total ?? 0;
       segments = store.metrics().segments ?? 0;
       kept = counts.size;
+      setAside.push(...store.losses().map(({ file, reason }) => `round ${round}: ${file} ${reason}`));
       for (const number of acknowledged) if (!counts.has(number)) wrong.push(`round ${round}: batch ${number} is lost`);
       for (const [number, count] of counts) {
         if (count !== BATCH) wrong.push(`round ${round}: ${count} of ${BATCH} events of batch ${number}`);
@@ -45,9 +50,13 @@ export async function crashLoop(directory: string, rounds: number, seed: number)
     } finally {
       await store.close();
     }
-    if (wrong.length > 0) break;
+    const files = readdirSync(directory, { recursive: true }) as string[];
+    setAside.push(
+      ...files.filter((path) => /quarantine\/|\.damaged$/.test(path)).map((path) => `round ${round}: ${path}`),
+    );
+    if (wrong.length + setAside.length > 0) break;
   }
-  return { acknowledged: acknowledged.size, kept, segments, tornBytes, wrong };
+  return { acknowledged: acknowledged.size, kept, segments, tornBytes, setAside, wrong };
 }
 
 /** How many different events there are of each batch, and all of them where one is there twice. */

@@ -166,8 +166,10 @@ export function openOracle(nowMs: () => number): EventsStore {
     async projectStats(name) {
       const { events } = project(name);
       const bytesTotal = events.reduce((bytes, { event }) => bytes + Buffer.byteLength(JSON.stringify(event)), 0);
-      return { bytesTotal, eventsTotal: events.length };
+      return { bytesTotal, eventsTotal: events.length, missingBytes: 0 };
     },
+
+    expire: async () => {},
 
     tail(name, query) {
       const selects = query === undefined ? () => true : compilePredicate(query, { nowMs: nowMs() });
@@ -202,6 +204,10 @@ export function openOracle(nowMs: () => number): EventsStore {
     },
     setRetention() {},
     metrics: () => ({}),
+    losses: () => [],
+
+    acceptLosses() {},
+
     async close() {},
   };
 }
@@ -213,7 +219,7 @@ interface Project {
   readonly readers: Set<(event: Event) => void>;
 }
 
-const stats = { durationMs: 0, bytesProcessed: 0, cacheHit: false };
+const stats = { durationMs: 0, bytesProcessed: 0, cacheHit: false, missingBytes: 0 };
 
 /** The caller's objects stay the caller's. */
 const stored = ({ timestamp, level, message, fields }: NewEvent, id: string): Event => ({

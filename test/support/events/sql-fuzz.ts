@@ -13,6 +13,7 @@ import { columnsOf, fromFiles } from "../../../logservice/events/duckdb/source.t
 import { encodeEvent } from "../../../logservice/events/encoded.ts";
 import { firstNanosecond } from "../../../logservice/events/instant.ts";
 import { Journal } from "../../../logservice/events/journal/journal.ts";
+import { JournalList } from "../../../logservice/events/journal/journal-list.ts";
 import { eventAt, printLines } from "../../../logservice/events/lines.ts";
 import type { StoredEvent } from "../../../logservice/events/stored.ts";
 import { queries } from "../query-arbitrary.ts";
@@ -40,7 +41,8 @@ export async function compareSql(count: number, seed: number): Promise<Translate
   const engine = await openDuckDb(":memory:", { threads: "1" });
   const readers = await Readers.open(async () => engine);
   const connection = await engine.connect();
-  const { journal } = await Journal.open(join(directory, "journal"), () => 1);
+  const list = await JournalList.open(join(directory, "journal.json"));
+  const { journal } = await Journal.begin(directory, 1, list, []);
   const wrong: string[] = [];
   let [asked, pairs, selected, exact, columns, sequence] = [0, 0, 0, 0, 0, 1];
   try {
@@ -71,9 +73,10 @@ export async function compareSql(count: number, seed: number): Promise<Translate
         () => {},
       );
       const path = join(directory, `${asked}.parquet`);
-      const share = { project: "app", first: 1, last: sequence, events: accepted.length, path };
+      const own = { began: 1, eventBytes: 0 };
+      const share = { ...own, project: "app", first: 1, last: sequence, events: accepted.length, path };
       const [facts] = await buildFromJournal(connection, file.path, [share]);
-      const segment = await readSegment(facts!, 0, 0);
+      const segment = await readSegment(facts!, { eventBytes: 0, sequence: 0, intervals: undefined });
       columns += segment.columns.size;
       const events = accepted.map((_, i) => eventAt(lines, i));
       for (const query of some) {

@@ -1,0 +1,167 @@
+import { join, resolve } from "node:path";
+import type { CheckReport, Finding } from "../../logservice/events/check.ts";
+import type { Records } from "../../logservice/records/open.ts";
+import { type Context, EXIT } from "../context.ts";
+import { byteSize } from "../output/byte-size.ts";
+import { EVENTS_FOLDER, lostEvents, openServiceRecords, wrongFolder } from "../service/data-folder.ts";
+
+interface CheckFlags {
+  readonly data: string;
+  readonly repair: boolean;
+  /** sade answers one as text, several as an array. */
+  readonly "accept-loss": string | readonly string[];
+}
+
+/**
+ * `tool service check`: reads every file of a data directory and says what is damaged or missing; exit code 1 if anything
+ * is. With `--repair` it does what a start of the service would do about it, for all files at once.
+ */
+export async function check(context: Context, flags: CheckFlags): Promise<number> {
+  if (flags.data === "")
+    return context.misuse("where does the log service keep its data?", "write --data and a folder");
+  const folder = resolve(context.directory, flags.data);
+  const hint = `tool service init --data ${flags.data} makes it one`;
+  const wrong = (await wrongFolder(folder, "data directory", hint)) ?? (await lostEvents(folder));
+  if (wrong !== undefined) return context.fail(wrong.message, wrong.hint);
+  const records = await openServiceRecords(folder);
+  if ("message" in records) return context.fail(records.message, records.hint);
+  try {
+    return await checked(context, records, join(folder, EVENTS_FOLDER), flags);
+  } finally {
+    await records.close();
+  }
+}
+
+async function checked(context: Context, records: Records, events: string, flags: CheckFlags): Promise<number> {
+  const { acceptLosses, listAcceptedLosses } = await import("../../logservice/records/accepted-losses.ts");
+  const { checkEvents, isWrong } = await import("../../logservice/events/check.ts");
+  const { projectNames } = await import("../../logservice/records/projects.ts");
+  const { NewerVersion } = await import("../../logservice/events/duckdb/manifest.ts");
+  const look = async () =>
+    checkEvents(events, { nowMs: context.io.nowMs(), accepted: await listAcceptedLosses(records.db) });
+  await context.say("reading all files ...");
+  try {
+    if (flags.repair) await repair(context, events);
+    let report = await look();
+    const ids = [flags["accept-loss"]].flat().filter((id) => id !== "");
+    if (ids.length > 0) {
+      const known = new Set(report.findings.flatMap(({ loss }) => loss?.id ?? []));
+      const unknown = ids.find((id) => !known.has(id));
+      if (unknown !== undefined) {
+        const hint = known.size === 0 ? "nothing is lost" : `there are ${[...known].join(", ")}`;
+        return await context.fail(`there is no loss ${JSON.stringify(unknown)}`, hint);
+      }
+      await acceptLosses(records.db, ids, new Date(context.io.nowMs()).toISOString());
+      report = await look();
+    }
+    await tell(context, report, await projectNames(records.db), isWrong);
+    return report.findings.some(isWrong) ? EXIT.failed : EXIT.ok;
+  } catch (error) {
+    if (error instanceof NewerVersion || error instanceof InUse) return context.fail(error.message);
+    throw error;
+  }
+}
+
+/** The service runs, and mends what it finds by itself. */
+class InUse extends Error {}
+
+/** A start reads only what tells that files were changed; the scrub that follows reads all. */
+async function repair(context: Context, directory: string): Promise<void> {
+  const { openEventsStore } = await import("../../logservice/events/open.ts");
+  const log = (level: string, message: string, fields: Record<string, unknown>) =>
+    void context.say(`${level}: ${message} ${JSON.stringify(fields)}`);
+  const store = await openEventsStore({ directory, log }).catch((error: Error) => {
+    if (!/is in use by the process/.test(error.message)) throw error;
+    const pid = /process (\d+)/.exec(error.message)?.[1];
+    throw new InUse(
+      `the service runs (process ${pid}) and repairs by itself what it finds; stop it first, or check without --repair`,
+    );
+  });
+  try {
+    await store.scrub();
+  } finally {
+    await store.close();
+  }
+}
+
+const count = (n: number, one: string) => `${n} ${one}${n === 1 ? "" : "s"}`;
+
+async function tell(
+  context: Context,
+  report: CheckReport,
+  names: ReadonlyMap<string, string>,
+  isWrong: (finding: Finding) => boolean,
+): Promise<void> {
+  const { findings, projects, segments, bytes, pid } = report;
+  // The part before "~" of a folder's name is a key that nobody has seen.
+  const projectOf = (file: string) => names.get(/^projects\/([A-Za-z0-9_-]+)~/.exec(file)?.[1] ?? "");
+  const wrong = findings.filter(isWrong);
+  const losses = wrong.flatMap(({ loss }) => loss ?? []);
+  if (context.format === "json") {
+    const told = findings.map(({ loss, ...finding }) => {
+      const project = projectOf(finding.file);
+      return { ...finding, ...(project !== undefined && { project }), ...(loss && { loss: lossJson(loss) }) };
+    });
+    await context.print(
+      JSON.stringify({
+        whole: wrong.length === 0,
+        projects,
+        segments,
+        bytes,
+        running: pid !== undefined,
+        findings: told,
+      }),
+    );
+    return;
+  }
+  for (const { file, state, detail, loss } of findings) {
+    const project = projectOf(file);
+    await context.print(`${state.padEnd(WIDEST)} ${file}${project === undefined ? "" : `  (${project})`}`);
+    const about = [detail, ...(loss === undefined ? [] : lossWords(loss))];
+    await context.print(`${" ".repeat(WIDEST)} ${about.join("; ")}`);
+  }
+  const all = `${count(projects, "project")}, ${count(segments, "segment")}, ${byteSize(bytes)}`;
+  if (findings.length === 0) await context.print(`${all}: all whole`);
+  else if (wrong.length === 0) await context.print(`${all}: nothing that is not known or that a start does not mend`);
+  else {
+    const lost = losses.reduce((sum, loss) => sum + loss.bytes, 0);
+    const events =
+      losses.length === 0
+        ? "no event is missing"
+        : `${count(losses.length, "loss").replace("losss", "losses")}, ${byteSize(lost)}`;
+    await context.print(`${all}: ${count(wrong.length, "file")} wrong, ${events}`);
+  }
+  if (pid !== undefined)
+    await context.say(`the service runs (process ${pid}): files that it is working on were left out`);
+  const hints = hintsOf(wrong, pid !== undefined);
+  for (const hint of hints) await context.say(hint);
+}
+
+const WIDEST = "rebuildable".length;
+
+function lossWords(loss: NonNullable<Finding["loss"]>): string[] {
+  const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+  const range =
+    loss.firstMs === undefined || loss.lastMs === undefined
+      ? "of a time that is not known"
+      : `from ${time(loss.firstMs)} to ${time(loss.lastMs)}`;
+  const events = loss.events === undefined ? "events" : count(loss.events, "event");
+  const size = loss.bytes === 0 ? "size unknown" : byteSize(loss.bytes);
+  return [`${events} ${range}, ${size}`, `loss ${loss.id}${loss.isAccepted ? ", accepted" : ""}`];
+}
+
+function lossJson({ id, bytes, events, firstMs, lastMs, isAccepted }: NonNullable<Finding["loss"]>) {
+  const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
+  return { id, bytes, events: events ?? null, first: time(firstMs), last: time(lastMs), accepted: isAccepted };
+}
+
+function hintsOf(wrong: readonly Finding[], isRunning: boolean): string[] {
+  const hints: string[] = [];
+  if (wrong.some(({ loss }) => loss === undefined) && !isRunning)
+    hints.push("--repair makes manifests, summaries and filters again and sets aside what is damaged");
+  if (wrong.some(({ loss }) => loss !== undefined)) {
+    hints.push("put a lost file back from a backup, at its place, and start the service again");
+    hints.push("or --accept-loss <id>, if it is known and nothing can be done: answers then do not say it any more");
+  }
+  return hints;
+}

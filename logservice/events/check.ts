@@ -1,0 +1,211 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { openDuckDb } from "./duckdb/duckdb.ts";
+import { type FolderPlan, ownerOf } from "./duckdb/folder-plan.ts";
+import { Inspector } from "./duckdb/inspector.ts";
+import { toldLoss } from "./duckdb/losses.ts";
+import { Readers } from "./duckdb/readers.ts";
+import { filterPath, isWholeFilter } from "./duckdb/text-filter.ts";
+import { unlessGone } from "./durable.ts";
+import { holds, type Interval, unionOf } from "./intervals.ts";
+import { JOURNAL_LIST, JournalList, type JournalLoss } from "./journal/journal-list.ts";
+import { lossOf, type ReadJournal, readJournal } from "./journal/recovery.ts";
+import { isWholeKeys } from "./journal/seen-keys.ts";
+import { livingOwnerOf } from "./lock.ts";
+import { FOLDER_LIST, FolderList, findFolders, identityOf, planFolders, refuseNewer } from "./project-folders.ts";
+import type { Loss } from "./store.ts";
+
+/** What is wrong with a file. */
+export type FileState =
+  /** Events that were acknowledged are not there. */
+  | "damaged"
+  | "missing"
+  | "unreadable"
+  /** Made again from other files; no event is missing for it. */
+  | "rebuildable"
+  /** All that it holds is in other files. */
+  | "superseded"
+  /** A segment that no manifest names and that nothing else holds. */
+  | "unnamed"
+  /** Not a file of the store, or of another folder. */
+  | "foreign"
+  /** Beside the files of the store: nothing in it is read. */
+  | "ignored"
+  /** The end of the journal after a crash: no batch that was acknowledged. */
+  | "torn";
+
+export interface Finding {
+  /** Below the folder of the events. */
+  readonly file: string;
+  readonly state: FileState;
+  readonly detail: string;
+  /** If events are missing for it. */
+  readonly loss?: Loss;
+}
+
+export interface CheckReport {
+  /** Process that has the directory: files that it is just working on are not judged. */
+  readonly pid: number | undefined;
+  readonly projects: number;
+  readonly segments: number;
+  readonly bytes: number;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Reads all files of an events folder and says what is wrong with them. Changes nothing, and needs no lock. Throws
+ * NewerVersion for files of a newer version.
+ */
+export async function checkEvents(
+  directory: string,
+  { nowMs, accepted }: { readonly nowMs: number; readonly accepted: ReadonlySet<string> },
+): Promise<CheckReport> {
+  const pid = await livingOwnerOf(directory);
+  let report = await look(directory, { nowMs, accepted, pid });
+  // A service changes files while they are looked at: what is wrong is still so a moment later.
+  for (let looks = 1; pid !== undefined && report.findings.length > 0 && looks < LOOKS; looks++) {
+    const again = await look(directory, { nowMs, accepted, pid });
+    const isStill = ({ file, state }: Finding) =>
+      again.findings.some((one) => one.file === file && one.state === state);
+    report = { ...again, findings: report.findings.filter(isStill) };
+  }
+  return report;
+}
+
+const LOOKS = 3;
+
+async function look(
+  directory: string,
+  { nowMs, accepted, pid }: { nowMs: number; accepted: ReadonlySet<string>; pid: number | undefined },
+): Promise<CheckReport> {
+  await refuseNewer(directory);
+  const findings: Finding[] = [];
+  const journal = await readJournal(join(directory, "journal"), await JournalList.open(join(directory, JOURNAL_LIST)));
+  await lookAtKeys(directory, findings);
+  const readers = await Readers.open(() => openDuckDb(":memory:", { threads: "2", memory_limit: "512MB" }));
+  try {
+    const inspector = new Inspector(readers);
+    const projects = join(directory, "projects");
+    const { list, isKnown, isDamaged } = await FolderList.open(directory);
+    const lists = [
+      { file: FOLDER_LIST, isKnown, isDamaged },
+      { file: JOURNAL_LIST, isKnown: journal.list.isKnown, isDamaged: journal.list.isDamaged },
+    ];
+    for (const { file, isKnown, isDamaged } of lists) {
+      // The first version had neither.
+      if (isKnown || lists.every((one) => !one.isKnown && !one.isDamaged)) continue;
+      const detail = `is ${isDamaged ? "damaged" : "missing"}: files that are gone besides are not missed`;
+      findings.push({ file, state: "rebuildable", detail });
+    }
+    const ignored = (_level: string, message: string, { folder }: Record<string, unknown>) =>
+      findings.push({ file: below(directory, String(folder)), state: "ignored", detail: message });
+    const found = (await unlessGone(readdir(projects)))
+      ? await findFolders(projects, list.all, journal.drops, inspector, ignored)
+      : { claimed: [], removed: [], missing: [...list.all].map(([folder, one]) => ({ folder, ...one })) };
+    const options = { inspector, nowMs, isThorough: true };
+    const plans = await planFolders(projects, found, list.all, journal.framesOf, options);
+    lookAtJournal(journal, { plans, accepted, nowMs }, findings);
+    let [segments, bytes] = [0, 0];
+    for (const plan of plans) {
+      segments += plan.segments.length;
+      bytes += plan.segments.reduce((sum, { entry }) => sum + entry.bytes, 0);
+      findings.push(...(await findingsOf(plan, { accepted, inspector, isRunning: pid !== undefined })));
+    }
+    return { pid, projects: plans.length, segments, bytes, findings };
+  } finally {
+    await readers.close();
+  }
+}
+
+const below = (directory: string, path: string) => path.slice(directory.length + 1);
+
+function lookAtJournal(
+  { list, suspects }: ReadJournal,
+  { plans, accepted, nowMs }: { plans: readonly FolderPlan[]; accepted: ReadonlySet<string>; nowMs: number },
+  findings: Finding[],
+): void {
+  const held = {
+    flushed: Math.max(0, ...plans.map(({ flushed }) => flushed)),
+    isHeld(project: string, interval: Interval) {
+      const own = plans.filter((plan) => plan.project === project).flatMap(({ segments }) => segments);
+      return holds(unionOf(own.flatMap(({ entry }) => entry.intervals ?? [])), interval);
+    },
+  };
+  const unknown = { events: undefined, firstMs: undefined, lastMs: undefined };
+  const tell = ({ id, file, reason, bytes, project = "" }: JournalLoss) => {
+    const loss = { ...unknown, id, project, file: `journal/${file}`, reason, bytes, isAccepted: accepted.has(id) };
+    if (!findings.some((one) => one.loss?.id === id))
+      findings.push({ file: loss.file, state: stateOf(reason), detail: reason, loss });
+  };
+  for (const loss of list.losses) tell(loss);
+  for (const suspect of suspects) {
+    const file = `${String(suspect.begin).padStart(16, "0")}.ndjson`;
+    const loss = lossOf(suspect, file, held, nowMs);
+    if (loss !== undefined) tell(loss);
+    else if (suspect.kind === "torn")
+      findings.push({ file: `journal/${file}`, state: "torn", detail: "ends in half a batch" });
+  }
+}
+
+async function lookAtKeys(directory: string, findings: Finding[]): Promise<void> {
+  const folder = join(directory, "keys");
+  for (const name of (await unlessGone(readdir(folder))) ?? []) {
+    if (name.endsWith(".ndjson") && !(await isWholeKeys(join(folder, name)))) {
+      const detail = "is damaged: a batch that is sent again with its idempotency key may count twice";
+      findings.push({ file: `keys/${name}`, state: "damaged", detail });
+    }
+  }
+}
+
+async function findingsOf(
+  plan: FolderPlan,
+  { accepted, inspector, isRunning }: { accepted: ReadonlySet<string>; inspector: Inspector; isRunning: boolean },
+): Promise<Finding[]> {
+  const folder = `projects/${below(join(plan.directory, ".."), plan.directory)}`;
+  const at = (file: string) => (file === "" ? folder : `${folder}/${file}`);
+  const findings: Finding[] = plan.losses.map((stored) => ({
+    file: at(stored.file),
+    state: stateOf(stored.reason),
+    detail: stored.reason,
+    loss: toldLoss(plan, stored, accepted),
+  }));
+  if (plan.manifest === "is damaged" || plan.manifest === "is missing")
+    findings.push({ file: at("manifest.json"), state: "rebuildable", detail: plan.manifest });
+  for (const { entry, sidecar } of plan.segments) {
+    const path = join(plan.directory, entry.file);
+    if (sidecar === undefined)
+      findings.push({ file: at(`${entry.file}.json`), state: "rebuildable", detail: "is missing or damaged" });
+    const { sum } = entry.integrity;
+    // Not every large segment has one, and none needs it.
+    const hasFilter = existsSync(filterPath(path)) && sum !== undefined;
+    if (hasFilter && !(await isWholeFilter(path, { bytes: entry.bytes, sum }, await inspector.engine())))
+      findings.push({ file: filterPath(at(entry.file)), state: "rebuildable", detail: "is missing or damaged" });
+  }
+  // A service makes and removes files before and after its manifest says so.
+  if (isRunning) return findings;
+  const isNamed = plan.manifest === "whole" || plan.manifest === "first version";
+  for (const { from } of isNamed ? plan.adopted : [])
+    findings.push({ file: at(from), state: "unnamed", detail: "is a segment that no manifest names" });
+  const lost = new Set(plan.losses.map(({ file }) => file));
+  for (const { file, reason } of plan.setAside)
+    if (!lost.has(file) && !lost.has(ownerOf(file) ?? "") && file !== "manifest.json")
+      findings.push({ file: at(file), state: "foreign", detail: reason });
+  for (const file of plan.superseded.filter((file) => existsSync(join(plan.directory, file))))
+    findings.push({ file: at(file), state: "superseded", detail: "holds nothing that other files do not hold" });
+  return findings;
+}
+
+function stateOf(reason: string): FileState {
+  if (reason.includes("cannot be read")) return "unreadable";
+  return /missing|emptied/.test(reason) ? "missing" : "damaged";
+}
+
+/** Whether a finding is of something that is wrong, and not only of something that a start puts in order. */
+export const isWrong = ({ state, loss }: Finding) =>
+  loss === undefined ? !["torn", "superseded", "ignored"].includes(state) : !loss.isAccepted;
+
+/** The project's key in the name of a file below the folder of the events. */
+export function projectOf(file: string): string | undefined {
+  return identityOf(file.split("/")[1] ?? "")?.project;
+}

@@ -1,0 +1,471 @@
+import { lstatSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { holds, type Interval, unionOf } from "../intervals.ts";
+import type { Inspector } from "./inspector.ts";
+import { type Fault, faultOf, footerOf, type Integrity, isSame, stampOf, unreadable } from "./integrity.ts";
+import { lossOf } from "./losses.ts";
+import {
+  LOSSES,
+  MANIFEST,
+  type Manifest,
+  type ManifestEntry,
+  QUARANTINE,
+  REMOVED,
+  type ReadManifest,
+  readLosses,
+  readManifest,
+  type StoredLoss,
+} from "./manifest.ts";
+import type { SegmentMetadata } from "./segment-metadata.ts";
+import { readSidecar, type Sidecar, summaryPath } from "./sidecar.ts";
+import { filterPath } from "./text-filter.ts";
+
+/** Whose folder it is. */
+export interface Identity {
+  readonly project: string;
+  readonly began: number;
+}
+
+/** What the journal holds of a project. */
+export interface JournalFrames {
+  /** The sequences of whole batches. */
+  readonly intervals: readonly Interval[];
+  /** Whether the event of a sequence is that one: after a restore, sequences are given to other events again. */
+  has(sequence: number, nanoseconds: bigint, message: string): boolean;
+  /** Whether no batch of the journal is damaged. */
+  readonly isWhole: boolean;
+}
+
+export interface PlannedSegment {
+  readonly entry: ManifestEntry & { readonly integrity: Integrity };
+  /** Undefined if it has to be made again. */
+  readonly sidecar: Sidecar | undefined;
+}
+
+/** What a folder holds, and what has to be done with its files before it is used. Making a plan changes nothing. */
+export interface FolderPlan extends Identity {
+  readonly directory: string;
+  /** Why nothing of the folder can be read: it must not be written to either. */
+  readonly blocked: Fault | undefined;
+  readonly manifest: "whole" | "first version" | "new" | Fault;
+  readonly flushed: number;
+  readonly segments: readonly PlannedSegment[];
+  readonly losses: readonly StoredLoss[];
+  /** Whether the manifest does not tell of just these. */
+  readonly isLossNew: boolean;
+  /** Files that hold nothing that others do not hold: they may go. */
+  readonly superseded: readonly string[];
+  /** Files that are neither used nor known to be held elsewhere. */
+  readonly setAside: readonly { readonly file: string; readonly reason: string }[];
+  /** Segments that no manifest named, with the names that they have now. */
+  readonly adopted: readonly { readonly from: string; readonly file: string }[];
+  /** Losses of before whose files are back. */
+  readonly returned: readonly StoredLoss[];
+}
+
+/** A segment's name, and the range of its sequences; names of the first version have the last one only. */
+export const SEGMENT_NAME = /^(\d{16})-(?:(\d{16})-)?[0-9a-z]+-\d+\.parquet$/;
+const ASIDE = ".new";
+
+export interface PlanOptions {
+  readonly directory: string;
+  readonly identity: Identity;
+  readonly journal: JournalFrames;
+  readonly inspector: Inspector;
+  readonly nowMs: number;
+  /** What the list of folders knows of it: if it is there, the folder has had a manifest. */
+  readonly listed: { readonly newest?: number | undefined } | undefined;
+  /** Whether all bytes of all segments are read. */
+  readonly isThorough: boolean;
+}
+
+/**
+ * Looks at a project's folder after whatever happened to it. The rule: nothing goes that is not proven to be held by
+ * other files, and what nothing else holds and can be read counts, whether a manifest names it or not.
+ */
+export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
+  const { directory, identity } = options;
+  const nothing = {
+    ...identity,
+    directory,
+    isLossNew: true,
+    segments: [],
+    superseded: [],
+    setAside: [],
+    adopted: [],
+    returned: [],
+  };
+  let names: string[];
+  try {
+    names = await readdir(directory);
+  } catch (error) {
+    const fault = unreadable(error);
+    const losses = [lossOf(identity, { file: "", reason: `its folder ${fault}`, bytes: 0 }, options.nowMs)];
+    // The folder is made again with the next events.
+    if (fault === "is missing") return { ...nothing, blocked: undefined, manifest: "new", flushed: 0, losses };
+    return { ...nothing, blocked: fault, manifest: fault, flushed: 0, losses };
+  }
+  const read = ownOnly(await readManifest(directory, identity), identity);
+  const isEmpty = read.kind === "lost" && read.fault === "is missing" && !names.some((name) => SEGMENT_NAME.test(name));
+  const isNew = isEmpty && options.listed === undefined;
+  const plan = new Planning(options, read.kind === "lost" ? undefined : read.manifest);
+  await plan.look(names, read.kind);
+  if (isEmpty && !isNew) plan.lose({ file: "", reason: "its folder was emptied", bytes: 0 });
+  const told = [...plan.segments.map(({ entry }) => entry), ...plan.losses.map(({ entry }) => entry)];
+  const newest = Math.max(0, ...told.map((entry) => entry?.sequence ?? 0));
+  if (read.kind === "whole" && newest < (options.listed?.newest ?? 0))
+    plan.lose({ file: "", reason: "its folder is an older copy", bytes: 0 });
+  if (read.kind === "lost" && read.fault === "is damaged") plan.setAside.push({ file: MANIFEST, reason: read.fault });
+  return {
+    ...nothing,
+    blocked: undefined,
+    manifest: read.kind !== "lost" ? read.kind : isNew ? "new" : read.fault,
+    flushed: read.kind === "lost" ? 0 : read.manifest.flushed,
+    segments: plan.segments,
+    losses: plan.losses,
+    isLossNew: plan.losses.map(({ id }) => id).join() !== (read.kind === "lost" ? "" : idsOf(read.manifest)),
+    superseded: [...new Set(plan.superseded)],
+    setAside: plan.setAside,
+    adopted: plan.adopted,
+    returned: plan.returned,
+  };
+}
+
+const idsOf = ({ losses }: Manifest) => losses.map(({ id }) => id).join();
+
+/** The manifest of another folder, put into this one, is as good as none. */
+function ownOnly(read: ReadManifest, { project, began }: Identity): ReadManifest {
+  const isOwn = read.kind === "lost" || (read.manifest.project === project && read.manifest.began === began);
+  return isOwn ? read : { kind: "lost", fault: "is damaged" };
+}
+
+/** A file that no manifest names. */
+interface Candidate {
+  readonly name: string;
+  /** Undefined if the file cannot be read as a segment. */
+  readonly said:
+    | (Partial<Pick<SegmentMetadata, "project" | "began">> & Omit<SegmentMetadata, "project" | "began">)
+    | undefined;
+  readonly bytes: number;
+}
+
+class Planning {
+  readonly #options: PlanOptions;
+  readonly #manifest: Manifest | undefined;
+  readonly #lost: { readonly entry: ManifestEntry; readonly fault: Fault }[] = [];
+  segments: PlannedSegment[] = [];
+  losses: StoredLoss[] = [];
+  readonly superseded: string[] = [];
+  readonly setAside: { file: string; reason: string }[] = [];
+  readonly adopted: { from: string; file: string }[] = [];
+  readonly returned: StoredLoss[] = [];
+
+  constructor(options: PlanOptions, manifest: Manifest | undefined) {
+    this.#options = options;
+    this.#manifest = manifest;
+  }
+
+  async look(names: readonly string[], kind: "whole" | "first version" | "lost"): Promise<void> {
+    for (const entry of this.#manifest?.segments ?? []) await this.#take(entry);
+    const known = this.#manifest?.losses ?? (await readLosses(this.#options.directory));
+    for (const loss of known) await this.#lookAgain(loss);
+    const { candidates, asides } = await this.#sort(names);
+    if (candidates.length > 0) await this.#verifyChanged();
+    // Large ones first: a merged segment supersedes those that it was made of.
+    for (const one of candidates.sort((a, b) => (b.said?.events ?? 0) - (a.said?.events ?? 0))) await this.#judge(one);
+    for (const name of asides) this.#judgeAside(name, kind);
+    this.#settleLosses();
+  }
+
+  async #take(entry: ManifestEntry): Promise<boolean> {
+    const { nowMs, isThorough } = this.#options;
+    const path = this.#pathOf(entry.file);
+    const integrity: Integrity = entry.integrity
+      ? { ...entry.integrity }
+      : { sum: undefined, footerSum: undefined, stamp: undefined, checkedMs: 0 };
+    const fault = isThorough
+      ? await faultOf(path, entry.bytes, integrity, nowMs)
+      : await quickFault(path, entry.bytes, integrity);
+    if (fault !== undefined) {
+      this.#lost.push({ entry, fault });
+      return false;
+    }
+    this.segments.push({ entry: { ...entry, integrity }, sidecar: await this.#sidecarOf(entry, integrity) });
+    return true;
+  }
+
+  /** Undefined if there is none that fits. */
+  async #sidecarOf(entry: ManifestEntry, integrity: Integrity): Promise<Sidecar | undefined> {
+    const sidecar = await readSidecar(this.#pathOf(entry.file)).catch(() => undefined);
+    if (sidecar === undefined || sidecar.summary.events !== entry.events) return undefined;
+    const { segment } = sidecar;
+    if (integrity.sum === undefined) return sidecar;
+    return segment?.sum === integrity.sum && segment?.bytes === entry.bytes ? sidecar : undefined;
+  }
+
+  /** A loss of before: the file may have been put back. */
+  async #lookAgain(loss: StoredLoss): Promise<void> {
+    const { entry } = loss;
+    const isBack = entry?.integrity !== undefined && (await isThere(this.#pathOf(entry.file)));
+    const integrity = isBack ? { ...entry.integrity! } : undefined;
+    if (!isBack || (await faultOf(this.#pathOf(entry.file), entry.bytes, integrity!, this.#options.nowMs))) {
+      this.losses.push(loss);
+      return;
+    }
+    if (await this.#take({ ...entry, integrity: integrity! })) this.returned.push(loss);
+  }
+
+  async #sort(names: readonly string[]): Promise<{ candidates: Candidate[]; asides: string[] }> {
+    const all = new Set(names);
+    const dropped = new Set(this.#manifest?.dropped);
+    const known = new Set([MANIFEST, LOSSES, QUARANTINE, REMOVED]);
+    // What is damaged is set aside with what is beside it; a file that cannot be read just now stays.
+    for (const { entry, fault } of this.#lost) {
+      if (fault === "is damaged") this.#setAside(entry.file, all, `${fault}; its manifest names it`);
+      for (const name of withDerived(entry.file)) known.add(name);
+    }
+    for (const { entry } of this.segments) for (const name of withDerived(entry.file)) known.add(name);
+    for (const { file } of this.losses) for (const name of withDerived(file)) known.add(name);
+    const candidates: Candidate[] = [];
+    const asides: string[] = [];
+    for (const name of names) {
+      if (known.has(name)) continue;
+      const owner = ownerOf(name);
+      if (dropped.has(name) || (owner !== undefined && dropped.has(owner))) this.superseded.push(name);
+      else if (name === `${MANIFEST}${ASIDE}` || name === `${LOSSES}${ASIDE}`) this.superseded.push(name);
+      else if (owner !== undefined) {
+        // With its segment, if that is there.
+        if (name.endsWith(ASIDE) || !all.has(owner)) this.superseded.push(name);
+      } else if (name.endsWith(ASIDE) && SEGMENT_NAME.test(name.slice(0, -ASIDE.length))) asides.push(name);
+      else candidates.push(await this.#candidate(name));
+    }
+    return { candidates, asides };
+  }
+
+  async #candidate(name: string): Promise<Candidate> {
+    const path = this.#pathOf(name);
+    const { inspector } = this.#options;
+    let bytes = 0;
+    try {
+      // A pipe would be read for ever.
+      if (!lstatSync(path).isFile()) return { name, said: undefined, bytes };
+      bytes = stampOf(path)?.size ?? 0;
+      if ((await footerOf(path, bytes)) === undefined) return { name, said: undefined, bytes };
+      const said = (await inspector.metadataOf(path)) ?? (await inspector.describe(path));
+      return { name, said: said.events > 0 ? said : undefined, bytes };
+    } catch {
+      // The engine says in many ways that a file is not what it should be.
+      return { name, said: undefined, bytes };
+    }
+  }
+
+  /** What is held by a file proves nothing unless the file is whole: those that were touched are read. */
+  async #verifyChanged(): Promise<void> {
+    const still: PlannedSegment[] = [];
+    for (const one of this.segments) {
+      const { entry } = one;
+      const path = this.#pathOf(entry.file);
+      const isTouched = entry.integrity.sum !== undefined && !isSame(entry.integrity.stamp, stampOf(path));
+      const fault = isTouched ? await faultOf(path, entry.bytes, entry.integrity, this.#options.nowMs) : undefined;
+      if (fault === undefined) still.push(one);
+      else {
+        this.#lost.push({ entry, fault });
+        if (fault === "is damaged") this.#setAside(entry.file, undefined, `${fault}; its manifest names it`);
+      }
+    }
+    this.segments = still;
+  }
+
+  async #judge({ name, said, bytes }: Candidate): Promise<void> {
+    const { identity, journal } = this.#options;
+    const isNamed = SEGMENT_NAME.test(name);
+    if (said === undefined) {
+      if (isNamed && this.#isRangeHeld(name)) this.#supersede(name);
+      else {
+        this.#setAside(name, undefined, isNamed ? "is damaged; no manifest names it" : "is not a file of the store");
+        if (isNamed) this.lose({ file: name, reason: "is damaged", bytes });
+      }
+      return;
+    }
+    const { project = identity.project, began = identity.began } = said;
+    if (project !== identity.project || began !== identity.began) {
+      this.#setAside(name, undefined, `is a segment of ${project}~${began}`);
+      return;
+    }
+    const mine = await this.#rowsOf(name);
+    if (mine === undefined) return this.#damaged(name, said, bytes);
+    const left = mine.rows.filter(([sequence, at, message]) => !journal.has(sequence, at, message));
+    const held = left.length === 0 ? new Map<number, bigint>() : await this.#heldAmong(said);
+    const isHeld = ([sequence]: readonly [number, ...unknown[]]) => held.get(sequence) === mine.hashes.get(sequence);
+    if (left.every(isHeld)) {
+      this.#supersede(name);
+      return;
+    }
+    // The same sequence for another event: a segment of before a restore, which must not be merged with those of after it.
+    const inJournal = unionOf(journal.intervals);
+    if (left.some(([sequence]) => held.has(sequence) || holds(inJournal, [sequence, sequence]))) {
+      this.#setAside(name, undefined, "has sequences of events that other files hold, and holds more than these");
+      this.lose({
+        file: name,
+        reason: "has sequences of events that other files hold",
+        bytes,
+        entry: this.#entryOf(name, said, bytes),
+      });
+      return;
+    }
+    await this.#adopt(name, said, bytes);
+  }
+
+  async #rowsOf(name: string) {
+    const { inspector } = this.#options;
+    try {
+      const path = this.#pathOf(name);
+      return { rows: await inspector.messagesOf(path), hashes: await inspector.hashesOf([path]) };
+    } catch {
+      // Whatever the engine says of it.
+      return undefined;
+    }
+  }
+
+  /** The events of the segments that may hold some of a candidate's. */
+  async #heldAmong({
+    intervals,
+  }: {
+    intervals: readonly Interval[] | undefined;
+  }): Promise<ReadonlyMap<number, bigint>> {
+    const [first, last] = [intervals?.[0]?.[0] ?? 0, intervals?.at(-1)?.[1] ?? Number.POSITIVE_INFINITY];
+    const others = this.segments.filter(({ entry }) => {
+      const own = entry.intervals;
+      return own === undefined || own.some(([a, b]) => a <= last && b >= first);
+    });
+    return this.#options.inspector.hashesOf(others.map(({ entry }) => this.#pathOf(entry.file)));
+  }
+
+  async #adopt(name: string, said: NonNullable<Candidate["said"]>, bytes: number): Promise<void> {
+    const path = this.#pathOf(name);
+    const sidecar = await readSidecar(path).catch(() => undefined);
+    const known = this.#lost.find(({ entry }) => entry.bytes === bytes && entry.integrity !== undefined);
+    const sum = sidecar?.segment?.sum ?? known?.entry.integrity?.sum;
+    const integrity: Integrity = { sum, footerSum: undefined, stamp: undefined, checkedMs: 0 };
+    const isWhole =
+      (await faultOf(path, bytes, integrity, this.#options.nowMs)) === undefined &&
+      // Without a sum, being readable is all that can be asked of it.
+      (sum !== undefined || (await this.#options.inspector.decode(path).catch(() => -1)) === said.events);
+    if (!isWhole) return this.#damaged(name, said, bytes);
+    const file = SEGMENT_NAME.test(name) ? name : (known?.entry.file ?? `${nameOf(said)}`);
+    this.segments.push({
+      entry: { ...this.#entryOf(file, said, bytes), integrity },
+      sidecar: file === name && sidecar?.segment?.sum === integrity.sum ? sidecar : undefined,
+    });
+    this.adopted.push({ from: name, file });
+  }
+
+  #damaged(name: string, said: NonNullable<Candidate["said"]>, bytes: number): void {
+    this.#setAside(name, undefined, "is damaged; no manifest names it");
+    this.lose({ file: name, reason: "is damaged", bytes, entry: this.#entryOf(name, said, bytes) });
+  }
+
+  #entryOf(file: string, said: NonNullable<Candidate["said"]>, bytes: number): ManifestEntry {
+    const { events, eventBytes, first, last, sequence, intervals } = said;
+    return { file, events, bytes, eventBytes, first, last, sequence, ...(intervals && { intervals }) };
+  }
+
+  /** A file that was being written is never the only one with its events, as long as what it was made of is there. */
+  #judgeAside(name: string, kind: "whole" | "first version" | "lost"): void {
+    const [, , last] = SEGMENT_NAME.exec(name.slice(0, -ASIDE.length))!;
+    const isHeld = last === undefined ? kind !== "lost" : this.#isRangeHeld(name.slice(0, -ASIDE.length));
+    if (isHeld) this.superseded.push(name);
+    else this.#setAside(name, undefined, "was being written, and not all that it was made of is there");
+  }
+
+  /** Whether the events between the sequences of a name are in segments that count, or in the journal. */
+  #isRangeHeld(name: string): boolean {
+    const [, first, last] = SEGMENT_NAME.exec(name)!;
+    if (last === undefined || !this.#options.journal.isWhole) return false;
+    const [from, to] = [Number(first), Number(last)];
+    const ofSegments = this.segments.flatMap(
+      ({ entry }) => entry.intervals ?? [[entry.sequence, entry.sequence] as const],
+    );
+    const union = unionOf([...ofSegments, ...this.#options.journal.intervals]);
+    const lost = [...this.#lost.map(({ entry }) => entry), ...this.losses.map(({ entry }) => entry)];
+    const isLost = lost.some((entry) => {
+      const own = entry?.intervals ?? [];
+      return entry !== undefined && (own.length === 0 || own.some(([a, b]) => a <= to && b >= from));
+    });
+    // Between two sequences of a project that are held there is nothing but what is held, or lost.
+    return !isLost && holds(union, [from, from]) && holds(union, [to, to]);
+  }
+
+  /** What the manifest names and is not there is lost, unless other segments have all of it. */
+  #settleLosses(): void {
+    const union = unionOf(this.segments.flatMap(({ entry }) => entry.intervals ?? []));
+    for (const { entry, fault } of this.#lost) {
+      const isSame = (one: PlannedSegment) =>
+        one.entry.bytes === entry.bytes && one.entry.first === entry.first && one.entry.sequence === entry.sequence;
+      const isHeld = entry.intervals?.every((interval) => holds(union, interval)) || this.segments.some(isSame);
+      if (!isHeld) this.lose({ file: entry.file, reason: fault, bytes: entry.bytes, entry });
+    }
+    // A loss of before may be in a segment that is there.
+    const isStill = ({ entry }: StoredLoss) => !entry?.intervals?.every((interval) => holds(union, interval));
+    this.losses = this.losses.filter(isStill);
+  }
+
+  lose(loss: Omit<StoredLoss, "id" | "atMs">): void {
+    const made = lossOf(this.#options.identity, loss, this.#options.nowMs);
+    if (!this.losses.some(({ id }) => id === made.id)) this.losses.push(made);
+  }
+
+  #supersede(name: string): void {
+    this.superseded.push(...withDerived(name));
+  }
+
+  #setAside(name: string, names: ReadonlySet<string> | undefined, reason: string): void {
+    for (const file of withDerived(name)) if (names?.has(file) !== false) this.setAside.push({ file, reason });
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#options.directory, name);
+  }
+}
+
+/** Size and footer, which tell a file that was cut, or exchanged, without reading all of it. */
+async function quickFault(path: string, bytes: number, known: Integrity): Promise<Fault | undefined> {
+  try {
+    const stamp = stampOf(path);
+    if (stamp === undefined) return "is missing";
+    if (stamp.size !== bytes) return "is damaged";
+    const footer = await footerOf(path, bytes);
+    if (footer === undefined || footer.sum !== (known.footerSum ?? footer.sum)) return "is damaged";
+    known.footerSum = footer.sum;
+    // Nobody knows more of a file of the first version; changes from now on are seen.
+    if (known.sum === undefined) known.stamp = stamp;
+    return undefined;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    return stampOf(path) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+const nameOf = ({ intervals, sequence }: Pick<SegmentMetadata, "intervals" | "sequence">) =>
+  segmentName(intervals?.[0]?.[0] ?? sequence, sequence, "found", 0);
+
+/** The name of a segment: its first and last sequence, then what no other file of the folder has. */
+export function segmentName(first: number, last: number, unique: string, number: number): string {
+  return `${String(first).padStart(16, "0")}-${String(last).padStart(16, "0")}-${unique}-${number}.parquet`;
+}
+
+/** A segment and the files beside it. */
+export const withDerived = (file: string) => [file, summaryPath(file), filterPath(file)];
+
+/** The segment that a file beside one belongs to, finished or not. */
+export function ownerOf(name: string): string | undefined {
+  return /^(.+\.parquet)\.(?:json|filter)(?:\.new)?$/.exec(name)?.[1];
+}

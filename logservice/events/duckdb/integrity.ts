@@ -1,0 +1,135 @@
+import { statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { crc32 } from "node:zlib";
+import { codeOf } from "../durable.ts";
+
+/**
+ * What tells that a file was written to or replaced. Not the time of its inode's change: hard links, which SQL makes,
+ * change that.
+ */
+export interface Stamp {
+  readonly size: number;
+  /** Nanoseconds since 1970, as digits. */
+  readonly mtime: string;
+  /** Digits: inodes of some file systems are beyond 2^53. */
+  readonly inode: string;
+}
+
+/** What is known of the bytes of a segment's file. Changes when the file is read again. */
+export interface Integrity {
+  /** CRC-32 of the whole file. Undefined for segments of the first version until they were read once. */
+  sum: number | undefined;
+  /** CRC-32 of the Parquet footer, with its length and mark. */
+  footerSum: number | undefined;
+  /** The file as it was when all of it had that sum. */
+  stamp: Stamp | undefined;
+  /** When that was, in milliseconds since 1970. */
+  checkedMs: number;
+}
+
+/** Undefined if there is no such file; throws what the system says otherwise. */
+export function stampOf(path: string): Stamp | undefined {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  return { size: Number(stat.size), mtime: String(stat.mtimeNs), inode: String(stat.ino) };
+}
+
+export const isSame = (a: Stamp | undefined, b: Stamp | undefined) =>
+  a !== undefined && b !== undefined && a.size === b.size && a.mtime === b.mtime && a.inode === b.inode;
+
+/** Bytes read at once: a sum of so many takes a third of a millisecond. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/** CRC-32 of a file. `bytesPerSecond` bounds how fast it is read. */
+export async function sumOfFile(
+  path: string,
+  { bytesPerSecond = Number.POSITIVE_INFINITY, signal }: { bytesPerSecond?: number; signal?: AbortSignal } = {},
+): Promise<number> {
+  const handle = await open(path, "r");
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    let sum = 0;
+    for (;;) {
+      const beganMs = performance.now();
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) return sum;
+      sum = crc32(buffer.subarray(0, bytesRead), sum);
+      const leastMs = (bytesRead / bytesPerSecond) * 1000;
+      const leftMs = leastMs - (performance.now() - beganMs);
+      if (leftMs > 1) await pause(leftMs, undefined, { ref: false, ...(signal !== undefined && { signal }) });
+      else signal?.throwIfAborted();
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+export interface Footer {
+  /** Length of the part that says where everything is. */
+  readonly bytes: number;
+  readonly sum: number;
+}
+
+/** The footer of a Parquet file: its last 8 bytes are the length and the mark. Undefined if the file is not Parquet. */
+export async function footerOf(path: string, size: number): Promise<Footer | undefined> {
+  const handle = await open(path, "r");
+  try {
+    const end = await readAt(handle, size - END_BYTES, END_BYTES);
+    if (end === undefined || end.toString("latin1", 4) !== MARK) return undefined;
+    const bytes = end.readUInt32LE(0);
+    const footer = await readAt(handle, size - END_BYTES - bytes, bytes + END_BYTES);
+    return footer && { bytes, sum: crc32(footer) };
+  } finally {
+    await handle.close();
+  }
+}
+
+const END_BYTES = 8;
+const MARK = "PAR1";
+
+async function readAt(handle: FileHandle, at: number, length: number): Promise<Buffer | undefined> {
+  if (at < 0) return undefined;
+  const buffer = Buffer.allocUnsafe(length);
+  const { bytesRead } = await handle.read(buffer, 0, length, at);
+  return bytesRead === length ? buffer : undefined;
+}
+
+/** What a file that is asked for is instead; undefined if it is whole. */
+export type Fault = "is missing" | "is damaged" | `cannot be read (${string})`;
+
+/** Reads a whole file and holds it against what is known; notes it if it is whole. */
+export async function faultOf(
+  path: string,
+  bytes: number,
+  known: Integrity,
+  nowMs: number,
+  options: Parameters<typeof sumOfFile>[1] = {},
+): Promise<Fault | undefined> {
+  try {
+    const stamp = stampOf(path);
+    if (stamp === undefined) return "is missing";
+    if (stamp.size !== bytes) return "is damaged";
+    const footer = await footerOf(path, bytes);
+    if (footer === undefined || footer.sum !== (known.footerSum ?? footer.sum)) return "is damaged";
+    const sum = await sumOfFile(path, options);
+    if (sum !== (known.sum ?? sum)) return "is damaged";
+    // It may have been written to while it was read.
+    if (!isSame(stamp, stampOf(path))) return faultOf(path, bytes, known, nowMs, options);
+    Object.assign(known, { sum, footerSum: footer.sum, stamp, checkedMs: nowMs });
+    return undefined;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+/** The fault that a failed call to the system tells of; throws what is none. */
+export function unreadable(error: unknown): Fault {
+  const code = codeOf(error);
+  if (code === "ENOENT") return "is missing";
+  if (UNREADABLE.has(code)) return `cannot be read (${code})`;
+  throw error;
+}
+
+/** Failures of one file. Those of the process, such as too many open files, say nothing about it. */
+const UNREADABLE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EIO", "EISDIR", "ELOOP", "ENOTDIR", "EINVAL"]);

@@ -1,0 +1,117 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { printSummed, readSummed, writeDurably } from "../durable.ts";
+import type { Interval } from "../intervals.ts";
+import { type Fault, type Integrity, unreadable } from "./integrity.ts";
+
+export const MANIFEST = "manifest.json";
+/** The losses that the manifest tells of, once more. */
+export const LOSSES = "losses.json";
+/** A folder, in that of a project, of files that are not used and may hold what nothing else does. */
+export const QUARANTINE = "quarantine";
+/** A file that says that the project was deleted: all of the folder may go. */
+export const REMOVED = "removed";
+
+/** What the manifest of a project's folder says. */
+export interface Manifest {
+  readonly version: 2;
+  /** The project and the sequence in the folder's name, which tell a folder that was renamed or put in another's place. */
+  readonly project: string;
+  readonly began: number;
+  /** All events up to this sequence are in the segments; what the journal holds of them is there twice. */
+  readonly flushed: number;
+  readonly segments: readonly ManifestEntry[];
+  /** Files whose events were deleted, or are in other segments now. They go when nobody reads them any more. */
+  readonly dropped: readonly string[];
+  readonly losses: readonly StoredLoss[];
+}
+
+export interface ManifestEntry {
+  readonly file: string;
+  readonly events: number;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** The events as JSON. */
+  readonly eventBytes: number;
+  /** Nanoseconds since 1970, as digits. */
+  readonly first: string;
+  readonly last: string;
+  /** The last sequence. */
+  readonly sequence: number;
+  /** See SegmentMetadata. */
+  readonly intervals?: readonly Interval[];
+  /** Absent in the first version. */
+  readonly integrity?: Integrity;
+}
+
+/** Events that were acknowledged and cannot be read. */
+export interface StoredLoss {
+  readonly id: string;
+  readonly file: string;
+  readonly reason: string;
+  readonly atMs: number;
+  /** Size of the file, as far as it is known. */
+  readonly bytes: number;
+  /** What the manifest said of the file: with it the file counts again when it is back. */
+  readonly entry?: ManifestEntry;
+}
+
+export type ReadManifest =
+  | { readonly kind: "whole"; readonly manifest: Manifest }
+  /** As 0.1.0 wrote it: without checksums and intervals. */
+  | { readonly kind: "first version"; readonly manifest: Manifest }
+  | { readonly kind: "lost"; readonly fault: Fault };
+
+/** A newer version wrote this file: nothing of it may be touched. */
+export class NewerVersion extends Error {
+  override readonly name = "NewerVersion";
+  constructor(path: string) {
+    super(`${path} was written by a newer version of tool: start that version, or restore a backup of this one`);
+  }
+}
+
+/** Reads the manifest of a folder. Throws NewerVersion. */
+export async function readManifest(folder: string, named: { project: string; began: number }): Promise<ReadManifest> {
+  const path = join(folder, MANIFEST);
+  try {
+    return parseManifest(path, await readFile(path, "utf8"), named);
+  } catch (error) {
+    if (error instanceof NewerVersion) throw error;
+    return { kind: "lost", fault: unreadable(error) };
+  }
+}
+
+/** The losses of a folder whose manifest is lost. */
+export async function readLosses(folder: string): Promise<readonly StoredLoss[]> {
+  const text = await readFile(join(folder, LOSSES), "utf8").catch(() => "");
+  return (readSummed(text) as StoredLoss[] | undefined) ?? [];
+}
+
+/** Reads the text of a manifest. Throws NewerVersion. */
+export function parseManifest(path: string, text: string, named: { project: string; began: number }): ReadManifest {
+  const summed = readSummed(text) as Manifest | undefined;
+  const { version, flushed, segments } = summed ?? parsed(text);
+  if (typeof version === "number" && version > 2) throw new NewerVersion(path);
+  if (summed !== undefined) return { kind: "whole", manifest: summed };
+  if (version !== 1 || !Number.isSafeInteger(flushed) || !Array.isArray(segments)) {
+    return { kind: "lost", fault: "is damaged" };
+  }
+  const { project, began } = named;
+  return {
+    kind: "first version",
+    manifest: { version: 2, project, began, flushed: flushed!, segments, dropped: [], losses: [] },
+  };
+}
+
+/** What the first version wrote has no sum. So may what is to come, which is only asked for its version. */
+function parsed(text: string): { version?: number; flushed?: number; segments?: ManifestEntry[] } {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return {};
+  }
+}
+
+export const writeManifest = (folder: string, manifest: Manifest): Promise<void> =>
+  writeDurably(join(folder, MANIFEST), printSummed(manifest));

@@ -1,0 +1,102 @@
+import { readFile } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import { type ColumnType, columnOf } from "../../../grammar/query/sql/columns.ts";
+import { codeOf, writeDurably } from "../durable.ts";
+import { type DuckDBConnection, quoted } from "./duckdb.ts";
+import { addToSummary, emptySummary, printSummary, readSummary, type Summary } from "./summary.ts";
+
+/** The file beside a segment that has its columns and its summary. All of it can be made again from the segment. */
+export const summaryPath = (path: string) => `${path}.json`;
+
+export interface Column {
+  readonly path: readonly string[];
+  readonly type: ColumnType;
+}
+
+/** A segment's file, as its sidecar and its filter name it: beside another one they would give wrong answers. */
+export interface FileSum {
+  readonly bytes: number;
+  readonly sum: number;
+}
+
+export interface Sidecar {
+  /** The types of the paths that have a column in the segment, by the JSON of the path. */
+  readonly columns: ReadonlyMap<string, ColumnType>;
+  readonly summary: Summary;
+  /** Undefined in the first version. */
+  readonly segment: FileSum | undefined;
+}
+
+/** The sidecar is not what was written, or not of this segment. */
+export class DamagedSidecar extends Error {
+  override readonly name = "DamagedSidecar";
+}
+
+/** Writes the sidecar: a line with the sum of what follows and the file that it is of, the columns, the summary. */
+export async function writeSidecar(
+  path: string,
+  { columns, summary, segment }: { columns: readonly Column[]; summary: Summary; segment: FileSum },
+): Promise<void> {
+  const body = `${JSON.stringify(columns.map(({ path, type }) => [path, type]))}\n${printSummary(summary)}\n`;
+  await writeDurably(summaryPath(path), `${JSON.stringify({ version: 2, sum: crc32(body), segment })}\n${body}`);
+}
+
+/** Throws DamagedSidecar if there is none, or none that can be read. */
+export async function readSidecar(path: string): Promise<Sidecar> {
+  const text = await readFile(summaryPath(path), "utf8").catch((error: unknown) => {
+    // Whatever the reason: it is made again.
+    throw new DamagedSidecar(`${summaryPath(path)}: ${codeOf(error)}`);
+  });
+  try {
+    const { segment, body } = partsOf(text);
+    const [columns = "", summary = ""] = body.split("\n");
+    const entries = JSON.parse(columns) as [string[], ColumnType][];
+    return {
+      columns: new Map(entries.map(([path, type]) => [JSON.stringify(path), type])),
+      summary: readSummary(summary),
+      segment,
+    };
+  } catch (error) {
+    throw new DamagedSidecar(summaryPath(path), { cause: error });
+  }
+}
+
+function partsOf(text: string): { segment: FileSum | undefined; body: string } {
+  // The first version begins with the columns and has no sum.
+  if (text.startsWith("[")) return { segment: undefined, body: text };
+  const end = text.indexOf("\n");
+  const head = JSON.parse(text.slice(0, end)) as { version: number; sum: number; segment: FileSum };
+  const body = text.slice(end + 1);
+  if (head.version !== 2 || head.sum !== crc32(body)) throw new Error("the sum is another");
+  return { segment: head.segment, body };
+}
+
+/** Makes the sidecar of a segment again from its rows. */
+export async function rebuildSidecar(connection: DuckDBConnection, path: string, segment: FileSum): Promise<void> {
+  const from = `read_parquet(${quoted(path)})`;
+  const names = (await connection.runAndReadAll(`select column_name from (describe select * from ${from})`)).getRows();
+  const columns = names.flatMap(([name]) => columnNamed(String(name)));
+  const summary = emptySummary();
+  const result = await connection.stream(`select t, severity::integer, fields from ${from}`);
+  for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    const [times, severities, fields] = chunk.getColumns() as [bigint[], number[], string[]];
+    for (let i = 0; i < chunk.rowCount; i++)
+      addToSummary(summary, minuteOf(times[i]!), severities[i]!, JSON.parse(fields[i]!) as Record<string, unknown>);
+  }
+  await writeSidecar(path, { columns, summary, segment });
+}
+
+function minuteOf(nanoseconds: bigint): number {
+  const minute = nanoseconds / MINUTE;
+  return Number(nanoseconds % MINUTE < 0n ? minute - 1n : minute);
+}
+
+const MINUTE = 60_000_000_000n;
+
+/** A column that `columnOf` named. */
+function columnNamed(name: string): Column[] {
+  const found = /^(string|number|boolean):(.+)$/.exec(name);
+  if (found === null) return [];
+  const column = { path: found[2]!.split("."), type: found[1] as ColumnType };
+  return columnOf(column.path, column.type) === `"${name}"` ? [column] : [];
+}

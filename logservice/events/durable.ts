@@ -1,0 +1,58 @@
+import { open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { crc32 } from "node:zlib";
+
+/** Writes a file aside, syncs it and gives it its name: a crash leaves either the old content or the new. */
+export async function writeDurably(path: string, content: string | Buffer): Promise<void> {
+  const aside = `${path}.new`;
+  const handle = await open(aside, "w");
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(aside, path);
+  await syncDirectory(dirname(path));
+}
+
+/** Makes names durable: a new file is not there after a power failure until its folder is written. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * A document with its checksum: JSON on one line, the CRC-32 of its bytes on the next. Two lines, so that a version that
+ * knows no checksums cannot take it for its own.
+ */
+export function printSummed(document: unknown): string {
+  const json = JSON.stringify(document);
+  return `${json}\n${sumLine(json)}`;
+}
+
+/** The document, or undefined if the text is not exactly what `printSummed` wrote. */
+export function readSummed(text: string): unknown {
+  const end = text.indexOf("\n");
+  if (end < 0 || text.slice(end + 1) !== sumLine(text.slice(0, end))) return undefined;
+  return JSON.parse(text.slice(0, end));
+}
+
+const sumLine = (json: string) => `{"sum":${crc32(json)}}\n`;
+
+/** The error code of a failed call to the system: ENOENT, EACCES, EIO. */
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? "");
+
+/** Undefined if the file or folder is not there. */
+export async function unlessGone<T>(result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

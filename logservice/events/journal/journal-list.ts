@@ -1,0 +1,139 @@
+import { readFile } from "node:fs/promises";
+import { NewerVersion } from "../duckdb/manifest.ts";
+import { printSummed, readSummed, writeDurably } from "../durable.ts";
+
+/** Batches that were acknowledged and cannot be read. */
+export interface JournalLoss {
+  readonly id: string;
+  readonly file: string;
+  readonly reason: string;
+  readonly atMs: number;
+  readonly bytes: number;
+  /** How long the file was: if it is that long again, it was put back. */
+  readonly fileBytes: number;
+  /** Undefined if nobody knows whose they were. */
+  readonly project?: string | undefined;
+}
+
+/**
+ * Which files the journal has, and how long those are that are not written to any more: a file that is gone, or cut at the
+ * end of a batch, looks like one that was never there. Beside the folder, so that it is missed, too.
+ */
+export class JournalList {
+  readonly #path: string;
+  /** By the number in the name: the length, as far as it is known. */
+  readonly #files: Map<number, number | undefined>;
+  /** The least length of the file that is being written. */
+  #least: { readonly begin: number; readonly bytes: number } | undefined;
+  #losses: readonly JournalLoss[];
+  #hasLosses = false;
+  #change: Promise<void> = Promise.resolve();
+  /** False if there was no list that could be read. */
+  readonly isKnown: boolean;
+  readonly isDamaged: boolean;
+
+  private constructor(path: string, stored: StoredList | undefined, isDamaged: boolean) {
+    this.#path = path;
+    this.#files = new Map((stored?.files ?? []).map(({ begin, bytes }) => [begin, bytes]));
+    this.#losses = stored?.losses ?? [];
+    this.#least = stored?.least;
+    this.isKnown = stored !== undefined;
+    this.isDamaged = isDamaged;
+  }
+
+  /** Throws NewerVersion. */
+  static async open(path: string): Promise<JournalList> {
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    const stored = text === undefined ? undefined : (readSummed(text) as StoredList | undefined);
+    if (stored !== undefined && stored.version > VERSION) throw new NewerVersion(path);
+    const list = new JournalList(path, stored, text !== undefined && stored === undefined);
+    const losses = stored === undefined ? await readFile(lossesPath(path), "utf8").catch(() => "") : "";
+    list.#losses = (readSummed(losses) as JournalLoss[] | undefined) ?? list.#losses;
+    list.#hasLosses = list.#losses.length > 0;
+    return list;
+  }
+
+  get files(): ReadonlyMap<number, number | undefined> {
+    return this.#files;
+  }
+
+  /** A length below which a file has lost batches. */
+  leastBytes(begin: number): number {
+    return this.#files.get(begin) ?? (this.#least?.begin === begin ? this.#least.bytes : 0);
+  }
+
+  /** The file that is written to has become longer. */
+  async note(begin: number, bytes: number): Promise<void> {
+    if (this.#least?.begin === begin && this.#least.bytes >= bytes) return;
+    this.#least = { begin, bytes };
+    await this.#write();
+  }
+
+  get losses(): readonly JournalLoss[] {
+    return this.#losses;
+  }
+
+  /** After a start: the files that are there, and what is lost. */
+  replace(files: Iterable<readonly [begin: number, bytes: number | undefined]>, losses: readonly JournalLoss[]) {
+    this.#files.clear();
+    for (const [begin, bytes] of files) this.#files.set(begin, bytes);
+    this.#losses = losses;
+    return this.#write();
+  }
+
+  /** Another file is begun; before anything is written to it. */
+  async rotate(ended: number, bytes: number, begin: number): Promise<void> {
+    this.#files.set(ended, bytes);
+    this.#files.set(begin, undefined);
+    try {
+      await this.#write();
+    } catch (error) {
+      // The file goes on, and there is no other.
+      this.#files.set(ended, undefined);
+      this.#files.delete(begin);
+      throw error;
+    }
+  }
+
+  /** A file is as long as that from now on: nothing is written to it any more, or it was made again. */
+  end(ended: number, bytes: number | undefined): Promise<void> {
+    this.#files.set(ended, bytes);
+    return this.#write();
+  }
+
+  /** All of a file is in segments; before it goes. */
+  remove(begin: number): Promise<void> {
+    this.#files.delete(begin);
+    return this.#write();
+  }
+
+  #write(): Promise<void> {
+    const done = this.#change.then(async () => {
+      if (this.#losses.length > 0 || this.#hasLosses) {
+        // Nothing else tells of them, should the list go.
+        await writeDurably(lossesPath(this.#path), printSummed(this.#losses));
+        this.#hasLosses = this.#losses.length > 0;
+      }
+      const files = [...this.#files].map(([begin, bytes]) => ({ begin, ...(bytes !== undefined && { bytes }) }));
+      return writeDurably(
+        this.#path,
+        printSummed({ version: VERSION, files, losses: this.#losses, least: this.#least }),
+      );
+    });
+    this.#change = done.catch(() => {});
+    return done;
+  }
+}
+
+const lossesPath = (path: string) => path.replace(/\.json$/, "-losses.json");
+
+interface StoredList {
+  readonly version: number;
+  readonly files: readonly { readonly begin: number; readonly bytes?: number }[];
+  readonly losses: readonly JournalLoss[];
+  readonly least?: { readonly begin: number; readonly bytes: number };
+}
+
+/** Its name, beside the folder of the journal. */
+export const JOURNAL_LIST = "journal.json";
+const VERSION = 2;

@@ -1,0 +1,248 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type FolderPlan, type Identity, type JournalFrames, planFolder, SEGMENT_NAME } from "./duckdb/folder-plan.ts";
+import type { Inspector } from "./duckdb/inspector.ts";
+import { stampOf } from "./duckdb/integrity.ts";
+import { NewerVersion, REMOVED, readManifest } from "./duckdb/manifest.ts";
+import { printSummed, readSummed, syncDirectory, unlessGone, writeDurably } from "./durable.ts";
+import type { Log } from "./settings.ts";
+
+/** What the list knows of a folder. */
+export interface ListedFolder extends Identity {
+  /** The sequence of the deletion after which the project began anew: what came before is not its own. */
+  readonly after?: number | undefined;
+  /** The last sequence in its segments: a folder without it is an older copy. */
+  readonly newest?: number | undefined;
+}
+
+/** The folder of each project, which the events store made, so that one that is gone, or was exchanged, is missed. */
+export class FolderList {
+  readonly #path: string;
+  readonly #folders: Map<string, ListedFolder>;
+  /** Whether there is a file of it. */
+  #isKnown: boolean;
+  #change: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, folders: Map<string, ListedFolder>, isKnown: boolean) {
+    this.#isKnown = isKnown;
+    this.#path = path;
+    this.#folders = folders;
+  }
+
+  /** `isKnown` is false if there is no list that can be read: then all that is there counts. Throws NewerVersion. */
+  static async open(directory: string): Promise<{ list: FolderList; isKnown: boolean; isDamaged: boolean }> {
+    const path = join(directory, FOLDER_LIST);
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    const read = text === undefined ? undefined : (readSummed(text) as StoredList | undefined);
+    if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);
+    const folders = new Map((read?.folders ?? []).map(({ folder, ...identity }) => [folder, identity]));
+    return {
+      list: new FolderList(path, folders, read !== undefined),
+      isKnown: read !== undefined,
+      isDamaged: read === undefined && text !== undefined,
+    };
+  }
+
+  get all(): ReadonlyMap<string, ListedFolder> {
+    return this.#folders;
+  }
+
+  /** Resolves when it is durable: before anything is in the folders. */
+  add(folders: readonly (ListedFolder & { readonly folder: string })[]): Promise<void> {
+    const added = folders.filter(({ folder }) => !this.#folders.has(folder));
+    if (added.length === 0 && this.#isKnown) return this.#change;
+    this.#isKnown = true;
+    for (const { folder, project, began, after } of added) this.#folders.set(folder, { project, began, after });
+    return this.#write();
+  }
+
+  /** The last sequences of folders: after they are durable there, and before they are deleted. */
+  async note(newest: Iterable<readonly [folder: string, newest: number]>): Promise<void> {
+    let isNew = false;
+    for (const [folder, sequence] of newest) {
+      const known = this.#folders.get(folder);
+      if (known === undefined || (known.newest ?? 0) === sequence) continue;
+      this.#folders.set(folder, { ...known, newest: sequence });
+      isNew = true;
+    }
+    if (isNew) await this.#write();
+  }
+
+  /** After the folder is gone. */
+  remove(folder: string): Promise<void> {
+    return this.#folders.delete(folder) ? this.#write() : this.#change;
+  }
+
+  #write(): Promise<void> {
+    const done = this.#change.then(() => {
+      const folders = [...this.#folders].map(([folder, identity]) => ({ folder, ...identity }));
+      return writeDurably(this.#path, printSummed({ version: VERSION, folders } satisfies StoredList));
+    });
+    this.#change = done.catch(() => {});
+    return done;
+  }
+}
+
+/** Its name, beside the folder of the projects. */
+export const FOLDER_LIST = "folders.json";
+const VERSION = 2;
+
+interface StoredList {
+  readonly version: number;
+  readonly folders: readonly (ListedFolder & { readonly folder: string })[];
+}
+
+export const folderName = ({ project, began }: Identity) => `${project}~${began}`;
+
+/** Exactly the names that `folderName` gives: a copy beside the folder, such as `k~7.bak`, is not one. */
+const FOLDER_NAME = /^([A-Za-z0-9_-]{1,64})~(0|[1-9]\d{0,15})$/;
+
+/** Whose folder a name is of; undefined for other names. */
+export function identityOf(folder: string): Identity | undefined {
+  const [, project, began] = FOLDER_NAME.exec(folder) ?? [];
+  return project === undefined ? undefined : { project, began: Number(began) };
+}
+
+export interface FoundFolders {
+  /** The folder of each project. */
+  readonly claimed: readonly (Identity & { readonly folder: string })[];
+  /** Folders of deleted projects. */
+  readonly removed: readonly (Identity & { readonly folder: string })[];
+  /** Listed, and not there. */
+  readonly missing: readonly (Identity & { readonly folder: string })[];
+}
+
+/**
+ * Which folder is whose. The manifest of a folder tells more than its name: a folder that was renamed, or put in
+ * another's place, is found by it; a copy beside the folder that it was made of is left alone.
+ *
+ * @param drops the sequence of each project's last deletion that the journal has
+ */
+export async function findFolders(
+  directory: string,
+  list: ReadonlyMap<string, Identity>,
+  drops: ReadonlyMap<string, number>,
+  inspector: Inspector,
+  log: Log,
+): Promise<FoundFolders> {
+  const removed: (Identity & { folder: string })[] = [];
+  const claims = new Map<string, Identity & { folder: string }>();
+  const misnamed: (Identity & { folder: string })[] = [];
+  const ignore = (folder: string, reason: string) =>
+    log("warn", `a folder ${reason}: nothing in it is read`, { folder: join(directory, folder) });
+  for (const folder of (await readdir(directory)).sort()) {
+    const named = identityOf(folder);
+    if (named === undefined) {
+      ignore(folder, "is not named as the store names them");
+      continue;
+    }
+    const identity = await identityIn(join(directory, folder), named, inspector);
+    const isDropped = (drops.get(identity.project) ?? -1) >= identity.began;
+    if (isDropped || isMarkedRemoved(join(directory, folder))) removed.push({ folder, ...identity });
+    else if (folderName(identity) === folder) claims.set(folder, { folder, ...identity });
+    else misnamed.push({ folder, ...identity });
+  }
+  for (const one of misnamed) {
+    const name = folderName(one);
+    if (claims.has(name)) ignore(one.folder, `is a copy of ${name}`);
+    else {
+      claims.set(name, one);
+      log("warn", "a folder has another name than its manifest says; it is read as that one", {
+        folder: join(directory, one.folder),
+        project: one.project,
+      });
+    }
+  }
+  const claimed = newestOfEach([...claims.values()], list, (folder) =>
+    ignore(folder, "is an older one of its project"),
+  );
+  const removedNames = new Set(removed.map(({ folder }) => folder));
+  const isThere = ({ project, began }: Identity) =>
+    // A project begins anew only after it was deleted, with all that it had before.
+    claimed.some((one) => one.project === project && one.began >= began) || (drops.get(project) ?? -1) >= began;
+  const missing = [...list]
+    .map(([folder, identity]) => ({ folder, ...identity }))
+    .filter((one) => !isThere(one) && !removedNames.has(one.folder));
+  return { claimed, removed, missing: newestOfEach(missing, list, () => {}) };
+}
+
+/**
+ * Whose folder it is: the manifest says it, unless it is lost, or what it names is not there and the folder has other
+ * segments: then these say it.
+ */
+async function identityIn(folder: string, named: Identity, inspector: Inspector): Promise<Identity> {
+  const read = await readManifest(folder, named);
+  const isOwn = read.kind !== "lost" && read.manifest.project === named.project && read.manifest.began === named.began;
+  if (isOwn) return named;
+  const names: string[] = await readdir(folder).catch(() => []);
+  const segments = names.filter((name) => SEGMENT_NAME.test(name));
+  const isBelieved =
+    read.kind !== "lost" && (segments.length === 0 || read.manifest.segments.some(({ file }) => names.includes(file)));
+  if (isBelieved) return { project: read.manifest.project, began: read.manifest.began };
+  for (const name of segments) {
+    const said = await inspector.metadataOf(join(folder, name)).catch(() => undefined);
+    if (said !== undefined) return { project: said.project, began: said.began };
+  }
+  return named;
+}
+
+/** Of several folders of a project the one that is listed, then the newest. */
+function newestOfEach<Found extends Identity & { readonly folder: string }>(
+  found: readonly Found[],
+  list: ReadonlyMap<string, Identity>,
+  ignore: (folder: string) => void,
+): Found[] {
+  const newest = new Map<string, Found>();
+  const isBetter = (a: Found, b: Found) => {
+    const [isListed, isOther] = [list.has(folderName(a)), list.has(folderName(b))];
+    return isListed === isOther ? a.began > b.began : isListed;
+  };
+  for (const one of found) {
+    const other = newest.get(one.project);
+    if (other !== undefined) ignore((isBetter(one, other) ? other : one).folder);
+    if (other === undefined || isBetter(one, other)) newest.set(one.project, one);
+  }
+  return [...newest.values()];
+}
+
+function isMarkedRemoved(folder: string): boolean {
+  try {
+    return stampOf(join(folder, REMOVED)) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Refuses a directory of which a newer version wrote anything, before anything of it is changed. */
+export async function refuseNewer(directory: string): Promise<void> {
+  await FolderList.open(directory);
+  const projects = join(directory, "projects");
+  for (const folder of (await unlessGone(readdir(projects))) ?? []) {
+    if (FOLDER_NAME.test(folder)) await readManifest(join(projects, folder), { project: "", began: 0 });
+  }
+}
+
+/** Finishes the removal of a project's folder. */
+export async function finishRemoval(directory: string, folder: string, list: FolderList): Promise<void> {
+  await rm(join(directory, folder), { recursive: true, force: true, maxRetries: 5 });
+  await syncDirectory(directory);
+  await list.remove(folder);
+}
+
+/** What each of the folders holds. */
+export async function planFolders(
+  directory: string,
+  { claimed, missing }: FoundFolders,
+  list: ReadonlyMap<string, ListedFolder>,
+  frames: (project: string) => JournalFrames,
+  options: { readonly inspector: Inspector; readonly nowMs: number; readonly isThorough: boolean },
+): Promise<FolderPlan[]> {
+  const plans: FolderPlan[] = [];
+  for (const { folder, project, began } of [...claimed, ...missing]) {
+    const identity = { project, began };
+    const listed = list.get(folderName(identity));
+    const journal = frames(project);
+    plans.push(await planFolder({ ...options, directory: join(directory, folder), identity, journal, listed }));
+  }
+  return plans;
+}

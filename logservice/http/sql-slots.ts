@@ -1,0 +1,62 @@
+import type { Limits } from "../limits.ts";
+import { RpcError } from "../rpc/error.ts";
+import { turn } from "./turn.ts";
+
+/**
+ * Limits the SQL statements that run at once on this instance, since each has a process of its own. Waiting statements are
+ * served round robin over tokens, first come, first served within a token.
+ */
+export class SqlSlots {
+  readonly #limits: Pick<Limits, "sqlAtOnce" | "holdMs">;
+  /** Waiting statements by token, the token to be served next first. A token without any has no entry. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #running = 0;
+
+  constructor(limits: Pick<Limits, "sqlAtOnce" | "holdMs">) {
+    this.#limits = limits;
+  }
+
+  /** Rejects with `rate_limited` if no slot gets free while it waits, and with the signal's reason. */
+  async run<T>(token: string, signal: AbortSignal, statement: () => Promise<T>): Promise<T> {
+    await this.#enter(token, signal);
+    try {
+      return await statement();
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #enter(token: string, signal: AbortSignal): Promise<void> {
+    const { sqlAtOnce, holdMs } = this.#limits;
+    if (this.#running < sqlAtOnce) {
+      this.#running++;
+      return;
+    }
+    const queue = this.#waiting.get(token) ?? [];
+    this.#waiting.set(token, queue);
+    const refusal = () =>
+      new RpcError("rate_limited", `${sqlAtOnce} statements of SQL run already, of all tokens: ask again later`, {
+        retryAfterMs: holdMs,
+      });
+    try {
+      await turn(queue, { signal, holdMs, refusal });
+    } catch (error) {
+      if (queue.length === 0) this.#waiting.delete(token);
+      throw error;
+    }
+  }
+
+  /** Hands the slot to the next statement, so that no new one gets in between. */
+  #leave(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#running--;
+      return;
+    }
+    const [token, queue] = next;
+    const start = queue.shift()!;
+    this.#waiting.delete(token);
+    if (queue.length > 0) this.#waiting.set(token, queue);
+    start();
+  }
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from "node:crypto";
+import { link, open, readFile, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { RecordsError, unreadable } from "./check.ts";
+import { SEAL_KEY_BYTES } from "./seal.ts";
+
+export const KEY_FILE = "secrets.key";
+
+/**
+ * The key of the secrets. It has a file of its own, for its owner only, so that a copy of the records alone opens nothing.
+ * A missing one is made: the service runs without the secrets of before, and its start names them. One of a wrong length
+ * is never overwritten, since part of it may still be of use.
+ */
+export async function readOrMakeKey(path: string): Promise<Buffer> {
+  return (await readKey(path)) ?? (await makeKey(path));
+}
+
+async function readKey(path: string): Promise<Buffer | undefined> {
+  let key: Buffer;
+  try {
+    key = await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw unreadable(path, error);
+  }
+  if (key.length === SEAL_KEY_BYTES) return key;
+  throw new RecordsError(`${path} has ${key.length} bytes instead of ${SEAL_KEY_BYTES}`, {
+    hint: "put it back from a backup, or move it away to go on with a new key, which opens none of the secrets kept so far",
+  });
+}
+
+/** The file appears under its name when it is whole and durable: half a key would be refused for ever. */
+async function makeKey(path: string): Promise<Buffer> {
+  const key = randomBytes(SEAL_KEY_BYTES);
+  const aside = `${path}.${process.pid}.new`;
+  try {
+    const file = await open(aside, "w", 0o600);
+    try {
+      await file.writeFile(key);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await link(aside, path);
+    const folder = await open(dirname(path), "r");
+    await folder.sync().finally(() => folder.close());
+    return key;
+  } catch (error) {
+    // Another process made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreadable(path, error);
+    return (await readKey(path))!;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}

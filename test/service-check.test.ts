@@ -1,0 +1,144 @@
+// `tool service check`, as people run it: what it says of whole, damaged and repaired data, beside a service and without one.
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { openEventsStore } from "../logservice/events/open.ts";
+import type { NewEvent } from "../logservice/events/store.ts";
+import { openRecords } from "../logservice/records/open.ts";
+import { addProject } from "../logservice/records/projects.ts";
+import { listening, spawnTool, tool } from "./support/cli.ts";
+
+t.setTimeout(120_000);
+
+const events = (from: number, count: number): NewEvent[] =>
+  Array.from({ length: count }, (_, i) => ({
+    timestamp: new Date(1714557600000 + (from + i) * 1000).toISOString(),
+    level: "info",
+    message: `number ${from + i}`,
+    fields: { i: from + i },
+  }));
+
+/** A data directory with a project `shop` of two segments, and the names of its files. */
+async function dataIn(t: Test) {
+  const folder = mkdtempSync(join(tmpdir(), "service-check-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  await tool(["service", "init", "--data", "data"], { cwd: folder });
+  const records = await openRecords(join(folder, "data"));
+  const { events_key } = await addProject(records.db, { id: "shop", name: "Shop" }, new Date().toISOString());
+  await records.close();
+  const store = await openEventsStore({ directory: join(folder, "data/events"), reserveBytes: 0 });
+  for (let i = 0; i < 2; i++) {
+    await store.append(events_key, events(i * 100, 50));
+    await store.flush();
+  }
+  await store.close();
+  const [project = ""] = readdirSync(join(folder, "data/events/projects"));
+  const home = join(folder, "data/events/projects", project);
+  const segments = readdirSync(home)
+    .filter((name) => name.endsWith(".parquet"))
+    .sort();
+  const check = (...flags: string[]) => tool(["service", "check", "--data", "data", ...flags], { cwd: folder });
+  return { folder, project, home, segments, check };
+}
+
+t.test("whole data: one line, and nothing to do", async (t) => {
+  const { check } = await dataIn(t);
+  const { code, stdout, stderr } = await check();
+  t.match(stdout, /^1 project, 2 segments, \d\.\d kB: all whole\n$/);
+  t.same([code, stderr], [0, "reading all files ...\n"]);
+  const json = await check("--format", "json");
+  t.match(JSON.parse(json.stdout), { whole: true, projects: 1, segments: 2, running: false, findings: [] });
+});
+
+t.test("a damaged segment is named, set aside by a repair, and known when it is accepted", async (t) => {
+  const { check, home, project, segments } = await dataIn(t);
+  const [first = ""] = segments;
+  const whole = readFileSync(join(home, first));
+  const damaged = Buffer.from(whole);
+  damaged[Math.floor(damaged.length / 3)]! ^= 1;
+  writeFileSync(join(home, first), damaged);
+
+  const found = await check();
+  t.equal(found.code, 1);
+  const [, id = ""] = /loss ([0-9a-f]{8})/.exec(found.stdout) ?? [];
+  t.equal(
+    found.stdout.replaceAll(/\d+\.\d kB/g, "SIZE"),
+    `damaged     projects/${project}/${first}  (shop)\n` +
+      `            is damaged; 50 events from 2024-05-01T10:00:00Z to 2024-05-01T10:00:49Z, SIZE; loss ${id}\n` +
+      "1 project, 1 segment, SIZE: 1 file wrong, 1 loss, SIZE\n",
+  );
+  t.match(found.stderr, /--accept-loss <id>/);
+  t.same(readFileSync(join(home, first)), damaged, "looking changes nothing");
+
+  const repaired = await check("--repair");
+  t.equal(repaired.code, 1, "the events are still missing");
+  t.match(repaired.stderr, /error: events are missing/);
+  t.same(readFileSync(join(home, "quarantine", first)), damaged);
+
+  const wrong = await check("--accept-loss", "nothing");
+  t.match(wrong.stderr, new RegExp(`error: there is no loss "nothing"\\n {2}there are ${id}\\n`));
+  t.equal(wrong.code, 1);
+  const accepted = await check("--accept-loss", id);
+  t.match(accepted.stdout, new RegExp(`loss ${id}, accepted`));
+  t.equal(accepted.code, 0);
+  const json = JSON.parse((await check("--format", "json")).stdout);
+  t.match(json, {
+    whole: true,
+    findings: [{ project: "shop", state: "damaged", loss: { id, events: 50, accepted: true } }],
+  });
+
+  writeFileSync(join(home, first), whole);
+  await check("--repair");
+  t.match((await check()).stdout, /^1 project, 2 segments, \d\.\d kB: all whole\n$/, "the file is back");
+});
+
+t.test("what can be made again is, and no event is missing", async (t) => {
+  const { check, home, segments } = await dataIn(t);
+  rmSync(join(home, "manifest.json"));
+  truncateSync(join(home, `${segments[1]}.json`), 10);
+  const { code, stdout, stderr } = await check();
+  t.equal(code, 1);
+  t.match(stdout, /rebuildable projects\/\S+\/manifest\.json {2}\(shop\)\n +is missing\n/);
+  t.match(stdout, /2 segments, \d\.\d kB: \d files wrong, no event is missing\n$/);
+  t.match(stderr, /--repair makes manifests, summaries and filters again/);
+  const repaired = await check("--repair");
+  t.equal(repaired.code, 0);
+  t.match(repaired.stdout, /2 segments, \d\.\d kB: all whole\n$/);
+});
+
+t.test("a folder that is gone, and one of a newer version", async (t) => {
+  const { check, folder, home, project } = await dataIn(t);
+  renameSync(home, join(folder, "away"));
+  const gone = await check();
+  t.equal(gone.code, 1);
+  t.match(
+    gone.stdout,
+    new RegExp(`missing {4} projects/${project} {2}\\(shop\\)\n +its folder is missing; events of a time that`),
+  );
+  renameSync(join(folder, "away"), home);
+  writeFileSync(join(home, "manifest.json"), JSON.stringify({ version: 3 }));
+  const newer = await check();
+  t.same([newer.code, newer.stdout], [1, ""]);
+  t.match(
+    newer.stderr,
+    /manifest\.json was written by a newer version of tool: start that version, or restore a backup/,
+  );
+});
+
+t.test("beside a service: it looks, and leaves repairs to the service", async (t) => {
+  const { check, folder } = await dataIn(t);
+  const running = spawnTool(["service", "start", "--data", "data", "--address", "127.0.0.1:0"], { cwd: folder });
+  t.teardown(async () => {
+    running.kill("SIGKILL");
+    await running.ended;
+  });
+  await listening(running);
+  const { code, stdout, stderr } = await check();
+  t.match(stdout, /2 segments, \d\.\d kB: all whole\n$/);
+  t.match(stderr, /the service runs \(process \d+\): files that it is working on were left out/);
+  t.equal(code, 0);
+  const repair = await check("--repair");
+  t.equal(repair.code, 1);
+  t.match(repair.stderr, /error: the service runs \(process \d+\) and repairs by itself what it finds; stop it first/);
+});

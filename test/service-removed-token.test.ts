@@ -1,0 +1,170 @@
+// A token that is removed takes along what is open with it: tails, queries that run or wait, requests that still come.
+import { connect } from "node:net";
+import t, { type Test } from "tap";
+import { spawnTool, tool, until } from "./support/cli.ts";
+import { oddEvents } from "./support/events/generate.ts";
+import { type Answer, startTestService, type TestService } from "./support/service.ts";
+
+const PERIOD = { start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
+/** Alone each takes longer than the test: a cross product, and regular expressions that keep many states. */
+const SLOW_SQL = "select count(*) from range(1000000) a, range(1000000) b";
+const SLOW_QUERY = Array.from({ length: 100 }, (_, i) => `message ~ /(x|y).{90}(x|y).{90}z${i}/`).join(" or ");
+
+const REMOVED = { type: "unauthorized", message: "this token was removed" };
+
+interface Timed {
+  readonly answer: Answer;
+  readonly atMs: number;
+}
+
+async function serviceWithEvents(t: Test): Promise<{ service: TestService; project_id: string }> {
+  const service = await startTestService(t, { engine: "duckdb" });
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const message = "x".repeat(200);
+  for (let i = 0; i < 10; i++) {
+    const events = oddEvents(10_000, i, Date.parse("2026-01-01T00:00:00Z") + i * 10_000, 1);
+    const body = { project_id, events: events.map(({ timestamp, level }) => ({ timestamp, level, message })) };
+    t.equal((await service.call("add_events", body)).status, 204);
+  }
+  return { service, project_id };
+}
+
+interface Tail {
+  readonly text: () => string;
+  endedMs: number | undefined;
+}
+
+async function openTail(t: Test, { running }: TestService, project: string, token: string): Promise<Tail> {
+  const abort = new AbortController();
+  t.teardown(() => abort.abort());
+  const response = await fetch(`${running.url}/tail?project_id=${project}`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: abort.signal,
+  });
+  t.equal(response.status, 200);
+  let text = "";
+  const tail: Tail = { text: () => text, endedMs: undefined };
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body!) text += decoder.decode(chunk, { stream: true });
+    tail.endedMs = performance.now();
+  })().catch(() => {});
+  return tail;
+}
+
+/** Runs all that a token can have open, removes it, and looks when each of them ended. */
+async function endsWithToken(
+  t: Test,
+  remove: (service: TestService, token: { readonly secret: string; readonly id: string }) => Promise<number>,
+): Promise<void> {
+  const { service, project_id } = await serviceWithEvents(t);
+  const scopes = ["events:read", "events:write"] as const;
+  const [secret, other] = [await service.token(scopes), await service.token(scopes)];
+  const listed = async () => (await service.call("get_tokens")).json.tokens as { id: string; last_used_at: string }[];
+  const unused = async () => new Set((await listed()).filter((one) => one.last_used_at === null).map(({ id }) => id));
+  const before = await unused();
+  const tail = await openTail(t, service, project_id, secret);
+  const after = await unused();
+  const id = [...before].find((one) => !after.has(one))!;
+  const othersTail = await openTail(t, service, project_id, other);
+
+  const timed = async (operation: string, body: object): Promise<Timed> => {
+    const answer = await service.call(operation, { project_id, ...body }, secret);
+    return { answer, atMs: performance.now() };
+  };
+  const search = { ...PERIOD, query: SLOW_QUERY };
+  const asked: readonly (readonly [what: string, answer: Promise<Timed>])[] = [
+    ["SQL", timed("query", { query: SLOW_SQL })],
+    ["another SQL", timed("query", { query: SLOW_SQL })],
+    ["a search", timed("search", search)],
+    ["a count", timed("get_count", search)],
+    ["a query that waits for a slot", timed("get_count", PERIOD)],
+  ];
+  // A request whose body is still on its way.
+  const socket = connect(service.running.port, "127.0.0.1");
+  t.teardown(() => socket.destroy());
+  let uploaded = "";
+  let uploadedMs = 0;
+  socket.on("data", (chunk) => {
+    uploaded += chunk;
+    uploadedMs = performance.now();
+  });
+  socket.write(
+    `POST /add_events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Length: 99\r\n\r\n{`,
+  );
+
+  let answered = 0;
+  for (const [, answer] of asked) void answer.then(() => answered++);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  t.equal(answered, 0, "all are still open");
+  const removedMs = await remove(service, { secret, id });
+
+  for (const [what, answer] of asked) {
+    const { answer: got, atMs } = await answer;
+    t.same([got.status, got.json], [401, REMOVED], what);
+    t.equal(got.headers["www-authenticate"], "Bearer");
+    t.ok(atMs - removedMs < 1_000, `${what} ended ${Math.round(atMs - removedMs)} ms after the removal`);
+  }
+  await until("the end of the tail", () => tail.endedMs !== undefined);
+  t.ok(tail.endedMs! - removedMs < 1_000, `the tail ended ${Math.round(tail.endedMs! - removedMs)} ms after`);
+  t.ok(tail.text().endsWith(`event: error\ndata: ${JSON.stringify(REMOVED)}\n\n`), tail.text());
+  await until("the answer to half a request", () => uploaded.includes("\r\n\r\n"));
+  t.match(uploaded, /^HTTP\/1\.1 401 /);
+  t.ok(uploadedMs - removedMs < 1_000, `and came ${Math.round(uploadedMs - removedMs)} ms after`);
+  t.equal((await service.call("get_count", { project_id, ...PERIOD }, secret)).status, 401);
+
+  t.equal(othersTail.endedMs, undefined, "another token's tail goes on");
+  const events = [{ level: "info", message: "after it" }];
+  t.equal((await service.call("add_events", { project_id, events }, other)).status, 204);
+  await until("an event of another token", () => othersTail.text().includes("after it"));
+  t.notOk(tail.text().includes("after it"));
+  t.match((await service.call("get_count", { project_id, ...PERIOD }, other)).json, { count: 100_001 });
+  t.same(service.logged, [], "and nothing failed");
+}
+
+t.test("removed by remove_token", (t) =>
+  endsWithToken(t, async (service, { secret }) => {
+    const beganMs = performance.now();
+    t.equal((await service.call("remove_token", { token_id: secret })).status, 204);
+    return beganMs;
+  }),
+);
+
+t.test("removed by tool service token rm in another process", (t) =>
+  endsWithToken(t, async (service, { id }) => {
+    const command = tool(["service", "token", "rm", id, "--data", service.directory]);
+    const isThere = () => service.records.db.selectFrom("tokens").select("id").where("id", "=", id).executeTakeFirst();
+    await until("the removal", async () => (await isThere()) === undefined);
+    const removedMs = performance.now();
+    t.match(await command, { code: 0, stderr: "" });
+    return removedMs;
+  }),
+);
+
+t.test("tool logs -f ends with the reason", async (t) => {
+  const service = await startTestService(t, { engine: "duckdb" });
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const token = await service.token(["events:read"]);
+  const running = spawnTool(["logs", "-f", "--service", service.running.url, "--project", project_id], {
+    env: { TOOL_LOGS_TOKEN: token },
+  });
+  t.teardown(async () => {
+    running.kill("SIGKILL");
+    await running.ended;
+  });
+  const tails = async () => (await service.send({ method: "GET", path: "/metrics" })).text;
+  await until("the tail", async () => (await tails()).includes("logservice_tails 1\n"));
+  t.equal((await service.call("remove_token", { token_id: token })).status, 204);
+  const { code, stdout, stderr } = await running.ended;
+  t.equal(stdout, "");
+  t.match(stderr, /this token was removed\n {2}TOOL_LOGS_TOKEN holds the token\n$/);
+  t.notMatch(stderr, /trying again/);
+  t.equal(code, 1);
+});
+
+t.test("a token that removes itself gets its answer", async (t) => {
+  const service = await startTestService(t);
+  const token = await service.token(["tokens:write"]);
+  t.equal((await service.call("remove_token", { token_id: token }, token)).status, 204);
+  t.equal((await service.call("remove_token", { token_id: token }, token)).status, 401);
+});
