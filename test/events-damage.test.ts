@@ -1,5 +1,8 @@
 // The most valuable rows of test/slow/events-damage.ts: a store of which one thing was damaged while nobody used it.
+import { cpSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
+import { openEventsStore } from "../logservice/events/open.ts";
 import { runCase } from "./support/events/damage.ts";
 import { fileRows, folderRows, nameRows, newerRows, olderRows } from "./support/events/damage-rows.ts";
 import { buildRichStore } from "./support/events/rich-store.ts";
@@ -26,3 +29,40 @@ for (const name of NAMES) {
     t.strictSame(row && (await runCase(rich, row)), []);
   });
 }
+
+t.test("a listed folder that is gone, or empty, while the journal still has all of its project", async (t) => {
+  const event = (message: string) => ({
+    timestamp: "2024-05-01T10:00:00Z",
+    level: "info" as const,
+    message,
+    fields: {},
+  });
+  const open = (directory: string) => openEventsStore({ directory, reserveBytes: 0, log: () => {} });
+  for (const fault of ["gone", "empty", "gone, with later events in segments alone"]) {
+    const directory = join(t.testdir(), "events");
+    let store = await open(directory);
+    await store.append("other", [event("before")]);
+    await store.flush();
+    await store.append("app", [event("one"), event("two")]);
+    await store.close();
+    // As a crash leaves it that comes after the folder is listed, and before the journal's file may go.
+    for (const name of ["journal", "journal.json"]) {
+      cpSync(join(directory, name), join(directory, `${name}.kept`), { recursive: true });
+    }
+    store = await open(directory);
+    if (fault.includes("later")) await store.append("app", [event("three")]);
+    await store.flush();
+    await store.close();
+    for (const name of ["journal", "journal.json"]) {
+      rmSync(join(directory, name), { recursive: true });
+      cpSync(join(directory, `${name}.kept`), join(directory, name), { recursive: true });
+    }
+    const folder = readdirSync(join(directory, "projects")).find((name) => name.startsWith("app~"))!;
+    for (const name of fault === "empty" ? readdirSync(join(directory, "projects", folder)) : [""])
+      rmSync(join(directory, "projects", folder, name), { recursive: true });
+    store = await open(directory);
+    const { eventsTotal, missingBytes } = await store.projectStats("app");
+    t.same([eventsTotal, missingBytes > 0], [2, fault.includes("later")], fault);
+    await store.close();
+  }
+});

@@ -387,7 +387,7 @@ t.test("merges wait for the flushes, unless there are many segments", async (t) 
     const plan = await planFolder({
       directory: home,
       identity,
-      journal: { intervals: [], isWhole: true, has: () => false },
+      journal: { intervals: [], isWhole: true, wholeSince: undefined, has: () => false },
       inspector: new Inspector(readers),
       nowMs: Date.now(),
       listed: {},

@@ -35,6 +35,8 @@ export interface JournalFrames {
   has(sequence: number, nanoseconds: bigint, message: string): boolean;
   /** Whether no batch of the journal is damaged. */
   readonly isWhole: boolean;
+  /** The sequence from which on it has everything; undefined if that is not known. */
+  readonly wholeSince: number | undefined;
 }
 
 export interface PlannedSegment {
@@ -101,14 +103,14 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
     names = await readdir(directory);
   } catch (error) {
     const fault = unreadable(error);
-    const losses = [lossOf(identity, { file: "", reason: `its folder ${fault}`, bytes: 0 }, options.nowMs)];
+    const lost = [lossOf(identity, { file: "", reason: `its folder ${fault}`, bytes: 0 }, options.nowMs)];
     // The folder is made again with the next events.
-    if (fault === "is missing") return { ...nothing, blocked: undefined, manifest: "new", flushed: 0, losses };
-    return { ...nothing, blocked: fault, manifest: fault, flushed: 0, losses };
+    if (fault !== "is missing") return { ...nothing, blocked: fault, manifest: fault, flushed: 0, losses: lost };
+    return { ...nothing, blocked: undefined, manifest: "new", flushed: 0, losses: isInJournal(options) ? [] : lost };
   }
   const read = ownOnly(await readManifest(directory, identity), identity);
   const isEmpty = read.kind === "lost" && read.fault === "is missing" && !names.some((name) => SEGMENT_NAME.test(name));
-  const isNew = isEmpty && options.listed === undefined;
+  const isNew = isEmpty && (options.listed === undefined || isInJournal(options));
   const plan = new Planning(options, read.kind === "lost" ? undefined : read.manifest);
   await plan.look(names, read.kind);
   if (isEmpty && !isNew) plan.lose({ file: "", reason: "its folder was emptied", bytes: 0 });
@@ -131,6 +133,12 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
     returned: plan.returned,
   };
 }
+
+/** Whether the journal has all that the project ever had: a crash before its first segment was named leaves it so. */
+const isInJournal = ({ identity, journal, listed }: PlanOptions) =>
+  journal.wholeSince !== undefined &&
+  journal.wholeSince <= identity.began &&
+  (listed?.newest ?? 0) <= (journal.intervals.at(-1)?.[1] ?? 0);
 
 const idsOf = ({ losses }: Manifest) => losses.map(({ id }) => id).join();
 

@@ -127,7 +127,25 @@ export async function readJournal(directory: string, list: JournalList): Promise
   }
   // In the order of acceptance, whatever they are called.
   files.sort((a, b) => firstOf(a) - firstOf(b));
-  return { files, suspects, list, ...contentsOf(files, (project) => !isAnyDamaged && !damaged.has(project)) };
+  const wholeSince = isAnyDamaged || !list.isKnown ? undefined : sinceWhen(files);
+  return {
+    files,
+    suspects,
+    list,
+    ...contentsOf(files, wholeSince, (project) => !isAnyDamaged && !damaged.has(project)),
+  };
+}
+
+/** The sequence from which on the journal has everything: where the first of the files that follow each other begins. */
+function sinceWhen(files: readonly RecoveredFile[]): number | undefined {
+  let since: number | undefined;
+  for (const file of [...files].reverse()) {
+    const last = file.batches.at(-1)?.frame;
+    const end = last === undefined ? file.begin : last.sequence + Math.max(1, last.lines);
+    if (since !== undefined && end !== since) break;
+    since = file.begin;
+  }
+  return since;
 }
 
 const firstOf = ({ batches, begin }: RecoveredFile) => batches[0]?.frame.sequence ?? begin;
@@ -140,7 +158,11 @@ function listedAs(begin: number, first: number | undefined, length: number, list
   return same?.[0] ?? begin;
 }
 
-function contentsOf(files: readonly RecoveredFile[], isWhole: (project: string) => boolean) {
+function contentsOf(
+  files: readonly RecoveredFile[],
+  wholeSince: number | undefined,
+  isWhole: (project: string) => boolean,
+) {
   const drops = new Map<string, number>();
   const intervals = new Map<string, Interval[]>();
   for (const { batches } of files) {
@@ -161,6 +183,7 @@ function contentsOf(files: readonly RecoveredFile[], isWhole: (project: string) 
   const framesOf = (project: string) => ({
     intervals: intervals.get(project) ?? [],
     isWhole: isWhole(project),
+    wholeSince: isWhole(project) ? wholeSince : undefined,
     has: eventFinder(() => batchesOf(project)),
   });
   return { drops, framesOf };
