@@ -108,6 +108,42 @@ t.test("keys of a deleted project are forgotten with it, in the journal and behi
   }
 });
 
+t.test("a crash between the removal of a folder and its list is no loss, also once the journal is gone", async (t) => {
+  const directory = folder(t);
+  const first = await opened(directory);
+  await first.append("app", events(0, 2));
+  await first.append("other", events(0, 2));
+  await first.flush();
+  const list = readFileSync(join(directory, "folders.json"));
+  await first.drop("app");
+  await first.close();
+  writeFileSync(join(directory, "folders.json"), list);
+  for (const _ of ["after the crash", "without the journal's line of it"]) {
+    const store = await opened(directory);
+    t.strictSame(store.losses(), []);
+    await store.append("other", events(2, 1));
+    await store.flush();
+    await store.close();
+  }
+});
+
+t.test("a project that is deleted while its folder is made is on no list", async (t) => {
+  for (let turns = 0; turns < 10; turns++) {
+    const directory = folder(t);
+    mkdirSync(join(directory, "projects"), { recursive: true });
+    const { list } = await FolderList.open(directory);
+    const begun = { projects: new Map(), part: newPart({ path: join(directory, "written"), begin: 1 }), sequence: 1 };
+    const contents = new Contents(join(directory, "projects"), list, begun, { log: () => {}, nowMs: Date.now });
+    const made = contents.makeFolder(contents.segmentsOf("app"));
+    // Each step of it is a call of the system.
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    contents.forget("app");
+    await Promise.all([made, contents.removeDoomed()]);
+    t.strictSame([...list.all.keys()], [], `${turns} turns`);
+    t.strictSame(readdirSync(join(directory, "projects")), []);
+  }
+});
+
 t.test("what is accepted behind a deletion is remembered, though it was looked at before", async (t) => {
   const store = await opened(folder(t));
   await store.append("app", events(0, 1));

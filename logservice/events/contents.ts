@@ -80,6 +80,8 @@ export class Contents {
     // Not before: a folder that is listed is missed if it is not there, or has no manifest.
     const after = this.drops.get(segments.project);
     await this.#folders.add([{ folder: folderName(segments), ...segments.identity, after }]);
+    // The project may have been deleted meanwhile: what is listed and not there would be missed.
+    if (segments.isDeleted) await this.#remove(segments);
   }
 
   /** Writes down how far the segments of each project go, so that an older copy of a folder is known as such. */
@@ -136,10 +138,14 @@ export class Contents {
   /** The folders of deleted projects go before the journal forgets the deletion. */
   async removeDoomed(): Promise<void> {
     for (const segments of this.#doomed) {
-      await segments.removeFolder();
-      await syncDirectory(this.directory);
-      await this.#folders.remove(folderName(segments));
+      await this.#remove(segments);
       this.#doomed.delete(segments);
     }
+  }
+
+  async #remove(segments: Segments): Promise<void> {
+    await segments.removeFolder();
+    await syncDirectory(this.directory);
+    await this.#folders.remove(folderName(segments));
   }
 }

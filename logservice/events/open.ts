@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { compilePredicate, type Query } from "../../grammar/query/index.ts";
@@ -345,6 +346,10 @@ async function openProjects(
   }
   const found = await findFolders(folder, list.all, journal.drops, inspector, log);
   for (const one of found.removed) await finishRemoval(folder, one.folder, list);
+  // A crash came after the folder was removed and before the list knew it. The journal forgets the deletion later.
+  for (const [name, { project, began }] of [...list.all]) {
+    if (!existsSync(join(folder, name)) && (journal.drops.get(project) ?? -1) >= began) await list.remove(name);
+  }
   const options = { inspector, nowMs: nowMs(), isThorough: false };
   const projects = new Map<string, Segments>();
   for (const plan of await planFolders(folder, found, list.all, journal.framesOf, options)) {

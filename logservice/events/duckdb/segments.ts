@@ -379,6 +379,10 @@ export class Segments {
     this.#isDeleted = true;
   }
 
+  get isDeleted(): boolean {
+    return this.#isDeleted;
+  }
+
   /** Removes the folder of a deleted project; no change that was under way makes it anew. */
   removeFolder(): Promise<void> {
     return this.#behindOthers(async () => {

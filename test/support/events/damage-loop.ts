@@ -42,6 +42,8 @@ interface Model {
   isJournalHurt: boolean;
   /** Projects that were deleted: an older list of folders still has them. */
   readonly deleted: Set<string>;
+  /** The events of those. */
+  readonly gone: Set<number>;
   batch: number;
 }
 
@@ -65,6 +67,7 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
           inFlight: new Set(),
           untold: new Set(),
           deleted: new Set(),
+          gone: new Set(rich.deleted),
           isJournalHurt: false,
           batch: 300,
         };
@@ -89,10 +92,7 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
         say(name, texts);
         lostEvents = Math.max(lostEvents, model.atRisk.size);
         await settled(directory);
-        say(
-          name,
-          wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, found, { deleted: rich.deleted }),
-        );
+        say(name, wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, found, { deleted: model.gone }));
       } catch (error) {
         say(name, [String(error instanceof Error ? error.stack : error)]);
       }
@@ -123,6 +123,7 @@ async function used(directory: string, model: Model, random: Random): Promise<st
       else if (action < 9) await store.compact();
       else if (project === "fresh") {
         await store.drop(project);
+        for (const one of model.events.get(project)!) model.gone.add(one);
         model.events.set(project, new Set());
         model.deleted.add(project);
       }
