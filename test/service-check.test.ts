@@ -64,11 +64,15 @@ t.test("a damaged segment is named, set aside by a repair, and known when it is 
   const [, id = ""] = /loss ([0-9a-f]{8})/.exec(found.stdout) ?? [];
   t.equal(
     found.stdout.replaceAll(/\d+\.\d kB/g, "SIZE"),
-    `damaged     projects/${project}/${first}  (shop)\n` +
-      `            is damaged; 50 events from 2024-05-01T10:00:00Z to 2024-05-01T10:00:49Z, SIZE; loss ${id}\n` +
+    `projects/${project} (project shop)\n` +
+      `  damaged     ${first}\n` +
+      ["is damaged", "50 events, SIZE", "2024-05-01T10:00:00Z to 2024-05-01T10:00:49Z", `loss ${id}`]
+        .map((line) => `${" ".repeat(14)}${line}\n`)
+        .join("") +
       "1 project, 1 segment, SIZE: 1 file wrong, 1 loss, SIZE\n",
   );
   t.match(found.stderr, /--accept-loss <id>/);
+  for (const line of `${found.stdout}${found.stderr}`.split("\n")) t.ok(line.length <= 80, line);
   t.same(readFileSync(join(home, first)), damaged, "looking changes nothing");
 
   const repaired = await check("--repair");
@@ -99,7 +103,7 @@ t.test("what can be made again is, and no event is missing", async (t) => {
   truncateSync(join(home, `${segments[1]}.json`), 10);
   const { code, stdout, stderr } = await check();
   t.equal(code, 1);
-  t.match(stdout, /rebuildable projects\/\S+\/manifest\.json {2}\(shop\)\n +is missing\n/);
+  t.match(stdout, /^projects\/\S+ \(project shop\)\n {2}rebuildable manifest\.json\n +is missing\n/);
   t.match(stdout, /2 segments, \d\.\d kB: \d files wrong, no event is missing\n$/);
   t.match(stderr, /--repair makes manifests, summaries and filters again/);
   const repaired = await check("--repair");
@@ -114,7 +118,9 @@ t.test("a folder that is gone, and one of a newer version", async (t) => {
   t.equal(gone.code, 1);
   t.match(
     gone.stdout,
-    new RegExp(`missing {4} projects/${project} {2}\\(shop\\)\n +its folder is missing; events of a time that`),
+    new RegExp(
+      `projects/${project} \\(project shop\\)\n {2}missing {5}the folder\n +its folder is missing\n +events, size`,
+    ),
   );
   renameSync(join(folder, "away"), home);
   writeFileSync(join(home, "manifest.json"), JSON.stringify({ version: 3 }));
@@ -141,4 +147,45 @@ t.test("beside a service: it looks, and leaves repairs to the service", async (t
   const repair = await check("--repair");
   t.equal(repair.code, 1);
   t.match(repair.stderr, /error: the service runs \(process \d+\) and repairs by itself what it finds; stop it first/);
+});
+
+t.test("events of another service, and of projects that the records do not have", async (t) => {
+  const one = await dataIn(t);
+  const other = await dataIn(t);
+  const start = async (folder: string) => {
+    const running = spawnTool(["service", "start", "--data", "data", "--address", "127.0.0.1:0"], { cwd: folder });
+    await Promise.race([listening(running).catch(() => {}), running.ended]);
+    running.kill("SIGTERM");
+    return await running.ended;
+  };
+  const records = readFileSync(join(one.folder, "data/records.sqlite"));
+  for (const { folder } of [one, other]) t.equal((await start(folder)).code, 0);
+
+  const [own, foreign] = [one, other].map(({ folder }) => join(folder, "data/events"));
+  renameSync(own!, join(one.folder, "own"));
+  renameSync(foreign!, own!);
+  const refused = await start(one.folder);
+  t.equal(refused.code, 1);
+  t.match(refused.stderr, /data\/events has the events of another log service: put its own back, or the records that/);
+  const found = await one.check();
+  t.equal(found.code, 1);
+  t.match(found.stdout, /^foreign {5}folders\.json\n +is of another log service: the service does not start/);
+  t.match(found.stderr, /put this service's events back/);
+  t.match((await one.check("--repair")).stderr, /has the events of another log service/);
+  renameSync(own!, foreign!);
+  renameSync(join(one.folder, "own"), own!);
+  t.match((await one.check()).stdout, /^1 project, 2 segments, \d\.\d kB: all whole\n$/);
+
+  // Records from before the project was added.
+  writeFileSync(join(one.folder, "data/records.sqlite"), records);
+  const opened = await openRecords(join(one.folder, "data"));
+  await opened.db.deleteFrom("projects").execute();
+  await opened.close();
+  const kept = await start(one.folder);
+  t.equal(kept.code, 0);
+  t.match(kept.stderr, /warn: there are events of projects that the records do not have; they are kept/);
+  const unknown = await one.check();
+  t.equal(unknown.code, 1);
+  t.match(unknown.stdout, new RegExp(`^projects/${one.project}\n {2}unknown {5}the folder\n +the records do not`));
+  t.match(unknown.stderr, /the records may be older than the events/);
 });

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import type { CheckReport, Finding } from "../../logservice/events/check.ts";
+import { FOLDER_LIST } from "../../logservice/events/project-folders.ts";
 import type { Records } from "../../logservice/records/open.ts";
 import { type Context, EXIT } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
@@ -36,12 +37,22 @@ async function checked(context: Context, records: Records, events: string, flags
   const { acceptLosses, listAcceptedLosses } = await import("../../logservice/records/accepted-losses.ts");
   const { checkEvents, isWrong } = await import("../../logservice/events/check.ts");
   const { projectNames } = await import("../../logservice/records/projects.ts");
+  const { instanceId } = await import("../../logservice/records/instance.ts");
+  const { ForeignEvents } = await import("../../logservice/events/project-folders.ts");
   const { NewerVersion } = await import("../../logservice/events/duckdb/manifest.ts");
-  const look = async () =>
-    checkEvents(events, { nowMs: context.io.nowMs(), accepted: await listAcceptedLosses(records.db) });
+  const owner = await instanceId(records.db);
+  const look = async () => {
+    const projects = new Set((await projectNames(records.db)).keys());
+    return checkEvents(events, {
+      nowMs: context.io.nowMs(),
+      accepted: await listAcceptedLosses(records.db),
+      owner,
+      projects,
+    });
+  };
   await context.say("reading all files ...");
   try {
-    if (flags.repair) await repair(context, events);
+    if (flags.repair) await repair(context, events, owner);
     let report = await look();
     const ids = [flags["accept-loss"]].flat().filter((id) => id !== "");
     if (ids.length > 0) {
@@ -57,7 +68,8 @@ async function checked(context: Context, records: Records, events: string, flags
     await tell(context, report, await projectNames(records.db), isWrong);
     return report.findings.some(isWrong) ? EXIT.failed : EXIT.ok;
   } catch (error) {
-    if (error instanceof NewerVersion || error instanceof InUse) return context.fail(error.message);
+    if ([NewerVersion, ForeignEvents, InUse].some((type) => error instanceof type))
+      return context.fail((error as Error).message);
     throw error;
   }
 }
@@ -66,11 +78,11 @@ async function checked(context: Context, records: Records, events: string, flags
 class InUse extends Error {}
 
 /** A start reads only what tells that files were changed; the scrub that follows reads all. */
-async function repair(context: Context, directory: string): Promise<void> {
+async function repair(context: Context, directory: string, owner: string | undefined): Promise<void> {
   const { openEventsStore } = await import("../../logservice/events/open.ts");
   const log = (level: string, message: string, fields: Record<string, unknown>) =>
     void context.say(`${level}: ${message} ${JSON.stringify(fields)}`);
-  const store = await openEventsStore({ directory, log }).catch((error: Error) => {
+  const store = await openEventsStore({ directory, owner, log }).catch((error: Error) => {
     if (!/is in use by the process/.test(error.message)) throw error;
     const pid = /process (\d+)/.exec(error.message)?.[1];
     throw new InUse(
@@ -114,11 +126,17 @@ async function tell(
     );
     return;
   }
+  let heading = "";
   for (const { file, state, detail, loss } of findings) {
+    const [, folder = "", name = ""] = /^(projects\/[^/]+)\/?(.*)$/.exec(file) ?? [];
     const project = projectOf(file);
-    await context.print(`${state.padEnd(WIDEST)} ${file}${project === undefined ? "" : `  (${project})`}`);
-    const about = [detail, ...(loss === undefined ? [] : lossWords(loss))];
-    await context.print(`${" ".repeat(WIDEST)} ${about.join("; ")}`);
+    if (folder !== heading && folder !== "")
+      await context.print(`${folder}${project === undefined ? "" : ` (project ${project})`}`);
+    heading = folder;
+    const words = state.padEnd(WIDEST);
+    await context.print(folder === "" ? `${words} ${file}` : `  ${words} ${name || "the folder"}`);
+    for (const line of [detail, ...(loss === undefined ? [] : lossWords(loss))])
+      await context.print(`${" ".repeat(WIDEST + (folder === "" ? 1 : 3))}${line}`);
   }
   const all = `${count(projects, "project")}, ${count(segments, "segment")}, ${byteSize(bytes)}`;
   if (findings.length === 0) await context.print(`${all}: all whole`);
@@ -143,11 +161,11 @@ function lossWords(loss: NonNullable<Finding["loss"]>): string[] {
   const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
   const range =
     loss.firstMs === undefined || loss.lastMs === undefined
-      ? "of a time that is not known"
-      : `from ${time(loss.firstMs)} to ${time(loss.lastMs)}`;
+      ? "at a time that is not known"
+      : `${time(loss.firstMs)} to ${time(loss.lastMs)}`;
   const events = loss.events === undefined ? "events" : count(loss.events, "event");
   const size = loss.bytes === 0 ? "size unknown" : byteSize(loss.bytes);
-  return [`${events} ${range}, ${size}`, `loss ${loss.id}${loss.isAccepted ? ", accepted" : ""}`];
+  return [`${events}, ${size}`, range, `loss ${loss.id}${loss.isAccepted ? ", accepted" : ""}`];
 }
 
 function lossJson({ id, bytes, events, firstMs, lastMs, isAccepted }: NonNullable<Finding["loss"]>) {
@@ -157,11 +175,17 @@ function lossJson({ id, bytes, events, firstMs, lastMs, isAccepted }: NonNullabl
 
 function hintsOf(wrong: readonly Finding[], isRunning: boolean): string[] {
   const hints: string[] = [];
-  if (wrong.some(({ loss }) => loss === undefined) && !isRunning)
-    hints.push("--repair makes manifests, summaries and filters again and sets aside what is damaged");
+  const isMendable = ({ state, loss, file }: Finding) =>
+    loss === undefined && state !== "unknown" && !(state === "foreign" && file === FOLDER_LIST);
+  if (wrong.some(isMendable) && !isRunning)
+    hints.push("--repair makes manifests, summaries and filters again, and sets damage aside");
   if (wrong.some(({ loss }) => loss !== undefined)) {
     hints.push("put a lost file back from a backup, at its place, and start the service again");
-    hints.push("or --accept-loss <id>, if it is known and nothing can be done: answers then do not say it any more");
+    hints.push("or --accept-loss <id>, if nothing can be done: answers then no longer say it");
   }
+  if (wrong.some(({ state, file }) => state === "foreign" && file === FOLDER_LIST))
+    hints.push("put this service's events back, or the records of these events");
+  if (wrong.some(({ state }) => state === "unknown"))
+    hints.push("the records may be older than the events: put newer ones back from a backup");
   return hints;
 }

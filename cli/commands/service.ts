@@ -101,22 +101,31 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   });
   const say = (text: string) => void context.say(text);
   const { openEventsStore } = await import("../../logservice/events/open.ts");
+  const { instanceId } = await import("../../logservice/records/instance.ts");
+  const { projectNames } = await import("../../logservice/records/projects.ts");
+  const records = await openServiceRecords(folder);
+  if ("message" in records) return context.fail(records.message, records.hint);
+  const names = await projectNames(records.db);
   let events: EventsStore;
   try {
     events = await openEventsStore({
       directory: join(folder, EVENTS_FOLDER),
-      log: (level, message, fields) => say(`${level}: ${message} ${JSON.stringify(fields)}`),
+      owner: await instanceId(records.db),
+      log: (level, message, { project, ...fields }) => {
+        // Nobody has seen the key under which the store knows it. A project that was added since has no other name here.
+        const id = typeof project === "string" ? { project: names.get(project) ?? project } : {};
+        say(`${level}: ${message} ${JSON.stringify({ ...id, ...fields })}`);
+      },
     });
   } catch (error) {
+    await records.close();
     return context.fail((error as Error).message);
   }
-  const records = await openServiceRecords(folder).catch(async (error: unknown) => {
-    await events.close();
-    throw error;
-  });
-  if ("message" in records) {
-    await events.close();
-    return context.fail(records.message, records.hint);
+  const unknown = [...events.heldProjects()].filter((key) => !names.has(key));
+  if (unknown.length > 0) {
+    const text =
+      "there are events of projects that the records do not have; they are kept, and nobody can ask for them";
+    say(`warn: ${text}. The records may be older than the events ${JSON.stringify({ projects: unknown.length })}`);
   }
   const unopened = await unopenedSecrets(folder, records);
   if (unopened !== undefined) say(unopened);

@@ -13,7 +13,7 @@ import { JOURNAL_LIST, JournalList, type JournalLoss } from "./journal/journal-l
 import { lossOf, type ReadJournal, readJournal } from "./journal/recovery.ts";
 import { isWholeKeys } from "./journal/seen-keys.ts";
 import { livingOwnerOf } from "./lock.ts";
-import { FOLDER_LIST, FolderList, findFolders, identityOf, planFolders, refuseNewer } from "./project-folders.ts";
+import { FOLDER_LIST, FolderList, findFolders, identityOf, planFolders, refuseOthers } from "./project-folders.ts";
 import type { Loss } from "./store.ts";
 
 /** What is wrong with a file. */
@@ -28,8 +28,10 @@ export type FileState =
   | "superseded"
   /** A segment that no manifest names and that nothing else holds. */
   | "unnamed"
-  /** Not a file of the store, or of another folder. */
+  /** Not a file of the store, or of another folder or installation. */
   | "foreign"
+  /** Events of a project that the records do not have: nobody can ask for them. */
+  | "unknown"
   /** Beside the files of the store: nothing in it is read. */
   | "ignored"
   /** The end of the journal after a crash: no batch that was acknowledged. */
@@ -53,19 +55,27 @@ export interface CheckReport {
   readonly findings: readonly Finding[];
 }
 
+/** What the records know. */
+export interface Known {
+  readonly nowMs: number;
+  /** Ids of losses. */
+  readonly accepted: ReadonlySet<string>;
+  /** The installation; undefined if nobody knows. */
+  readonly owner?: string | undefined;
+  /** The keys of all projects; undefined if nobody knows. */
+  readonly projects?: ReadonlySet<string>;
+}
+
 /**
  * Reads all files of an events folder and says what is wrong with them. Changes nothing, and needs no lock. Throws
  * NewerVersion for files of a newer version.
  */
-export async function checkEvents(
-  directory: string,
-  { nowMs, accepted }: { readonly nowMs: number; readonly accepted: ReadonlySet<string> },
-): Promise<CheckReport> {
+export async function checkEvents(directory: string, known: Known): Promise<CheckReport> {
   const pid = await livingOwnerOf(directory);
-  let report = await look(directory, { nowMs, accepted, pid });
+  let report = await look(directory, { ...known, pid });
   // A service changes files while they are looked at: what is wrong is still so a moment later.
   for (let looks = 1; pid !== undefined && report.findings.length > 0 && looks < LOOKS; looks++) {
-    const again = await look(directory, { nowMs, accepted, pid });
+    const again = await look(directory, { ...known, pid });
     const isStill = ({ file, state }: Finding) =>
       again.findings.some((one) => one.file === file && one.state === state);
     report = { ...again, findings: report.findings.filter(isStill) };
@@ -77,9 +87,9 @@ const LOOKS = 3;
 
 async function look(
   directory: string,
-  { nowMs, accepted, pid }: { nowMs: number; accepted: ReadonlySet<string>; pid: number | undefined },
+  { nowMs, accepted, owner, projects: known, pid }: Known & { readonly pid: number | undefined },
 ): Promise<CheckReport> {
-  await refuseNewer(directory);
+  await refuseOthers(directory, undefined);
   const findings: Finding[] = [];
   const journal = await readJournal(join(directory, "journal"), await JournalList.open(join(directory, JOURNAL_LIST)));
   await lookAtKeys(directory, findings);
@@ -98,6 +108,10 @@ async function look(
       const detail = `is ${isDamaged ? "damaged" : "missing"}: files that are gone besides are not missed`;
       findings.push({ file, state: "rebuildable", detail });
     }
+    if (owner !== undefined && list.owner !== undefined && list.owner !== owner) {
+      const detail = "is of another log service: the service does not start with these events";
+      findings.push({ file: FOLDER_LIST, state: "foreign", detail });
+    }
     const ignored = (_level: string, message: string, { folder }: Record<string, unknown>) =>
       findings.push({ file: below(directory, String(folder)), state: "ignored", detail: message });
     const found = (await unlessGone(readdir(projects)))
@@ -108,6 +122,10 @@ async function look(
     lookAtJournal(journal, { plans, accepted, nowMs }, findings);
     let [segments, bytes] = [0, 0];
     for (const plan of plans) {
+      if (known?.has(plan.project) === false && plan.segments.length > 0) {
+        const file = below(directory, plan.directory);
+        findings.push({ file, state: "unknown", detail: "the records do not have its project" });
+      }
       segments += plan.segments.length;
       bytes += plan.segments.reduce((sum, { entry }) => sum + entry.bytes, 0);
       findings.push(...(await findingsOf(plan, { accepted, inspector, isRunning: pid !== undefined })));

@@ -86,7 +86,10 @@ async function listFolders(from: string, to: string, copied: readonly string[]):
     const identity = identityOf(folder);
     return identity === undefined ? [] : [{ folder, ...identity }];
   });
-  await (await FolderList.open(to)).list.add(found);
+  const { list } = await FolderList.open(to);
+  await list.add(found);
+  const { owner } = (await FolderList.open(from)).list;
+  if (owner !== undefined) await list.setOwner(owner);
 }
 
 const LIST_PAUSE_MS = 250;

@@ -21,7 +21,7 @@ import { lockDirectory } from "./lock.ts";
 import { Losses } from "./losses.ts";
 import { Merging } from "./merging.ts";
 import { newPart } from "./newest.ts";
-import { FOLDER_LIST, FolderList, findFolders, finishRemoval, planFolders, refuseNewer } from "./project-folders.ts";
+import { FOLDER_LIST, FolderList, findFolders, finishRemoval, planFolders, refuseOthers } from "./project-folders.ts";
 import { Remembered } from "./remembered.ts";
 import { Flushed, nextSequence, restore } from "./restoring.ts";
 import { Room } from "./room.ts";
@@ -107,7 +107,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
 
   static async open(settings: Settings, unlock: () => Promise<void>): Promise<DuckDbEventsStore> {
     const { directory, log, nowMs } = settings;
-    await refuseNewer(directory);
+    await refuseOthers(directory, settings.owner);
     const list = await JournalList.open(join(directory, JOURNAL_LIST));
     const journalFolder = join(directory, "journal");
     await mkdir(journalFolder, { recursive: true });
@@ -225,6 +225,14 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     return this.#merging.expire();
   }
 
+  heldProjects() {
+    const held = new Set(
+      [...this.#contents.projects.values()].filter(({ all }) => all.length > 0).map(({ project }) => project),
+    );
+    for (const { projects } of this.#contents.parts) for (const project of projects.keys()) held.add(project);
+    return held;
+  }
+
   losses() {
     return this.#losses.all(this.#contents.projects.values());
   }
@@ -325,7 +333,7 @@ const openReaders = (spill: string) =>
 
 /** The segments of all projects, by name, after their folders were put in order. */
 async function openProjects(
-  { directory, log, nowMs }: Settings,
+  { directory, log, nowMs, owner }: Settings,
   journal: ReadJournal,
   inspector: Inspector,
   flusher: Flusher,
@@ -358,7 +366,8 @@ async function openProjects(
     };
     projects.set(plan.project, await Segments.open(plan, { log, nowMs }, rebuild));
   }
-  await list.add(found.claimed).catch((error: unknown) => {
+  const noted = list.add(found.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
+  await noted.catch((error: unknown) => {
     // On a full disk reading goes on; the next folder that is made needs the list.
     if (codeOf(error) !== "ENOSPC") throw error;
   });

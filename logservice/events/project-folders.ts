@@ -21,10 +21,12 @@ export class FolderList {
   readonly #folders: Map<string, ListedFolder>;
   /** Whether there is a file of it. */
   #isKnown: boolean;
+  #owner: string | undefined;
   #change: Promise<void> = Promise.resolve();
 
-  private constructor(path: string, folders: Map<string, ListedFolder>, isKnown: boolean) {
-    this.#isKnown = isKnown;
+  private constructor(path: string, folders: Map<string, ListedFolder>, stored: StoredList | undefined) {
+    this.#isKnown = stored !== undefined;
+    this.#owner = stored?.owner;
     this.#path = path;
     this.#folders = folders;
   }
@@ -37,7 +39,7 @@ export class FolderList {
     if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);
     const folders = new Map((read?.folders ?? []).map(({ folder, ...identity }) => [folder, identity]));
     return {
-      list: new FolderList(path, folders, read !== undefined),
+      list: new FolderList(path, folders, read),
       isKnown: read !== undefined,
       isDamaged: read === undefined && text !== undefined,
     };
@@ -45,6 +47,18 @@ export class FolderList {
 
   get all(): ReadonlyMap<string, ListedFolder> {
     return this.#folders;
+  }
+
+  /** The installation that the events belong to; undefined if the list does not say. */
+  get owner(): string | undefined {
+    return this.#owner;
+  }
+
+  /** Notes it durably. */
+  async setOwner(owner: string): Promise<void> {
+    if (this.#owner === owner) return;
+    this.#owner = owner;
+    await this.#write();
   }
 
   /** Resolves when it is durable: before anything is in the folders. */
@@ -76,7 +90,14 @@ export class FolderList {
   #write(): Promise<void> {
     const done = this.#change.then(() => {
       const folders = [...this.#folders].map(([folder, identity]) => ({ folder, ...identity }));
-      return writeDurably(this.#path, printSummed({ version: VERSION, folders } satisfies StoredList));
+      return writeDurably(
+        this.#path,
+        printSummed({
+          version: VERSION,
+          ...(this.#owner !== undefined && { owner: this.#owner }),
+          folders,
+        } satisfies StoredList),
+      );
     });
     this.#change = done.catch(() => {});
     return done;
@@ -89,6 +110,7 @@ const VERSION = 2;
 
 interface StoredList {
   readonly version: number;
+  readonly owner?: string;
   readonly folders: readonly (ListedFolder & { readonly folder: string })[];
 }
 
@@ -213,9 +235,21 @@ function isMarkedRemoved(folder: string): boolean {
   }
 }
 
-/** Refuses a directory of which a newer version wrote anything, before anything of it is changed. */
-export async function refuseNewer(directory: string): Promise<void> {
-  await FolderList.open(directory);
+/** The events are those of another installation: its projects are not known here, and those of here would be missed. */
+export class ForeignEvents extends Error {
+  override readonly name = "ForeignEvents";
+
+  constructor(directory: string) {
+    super(
+      `${directory} has the events of another log service: put its own back, or the records that belong to these events`,
+    );
+  }
+}
+
+/** Refuses a directory that a newer version wrote, or of another installation, before anything of it is changed. */
+export async function refuseOthers(directory: string, owner: string | undefined): Promise<void> {
+  const { list } = await FolderList.open(directory);
+  if (owner !== undefined && list.owner !== undefined && list.owner !== owner) throw new ForeignEvents(directory);
   const projects = join(directory, "projects");
   for (const folder of (await unlessGone(readdir(projects))) ?? []) {
     if (FOLDER_NAME.test(folder)) await readManifest(join(projects, folder), { project: "", began: 0 });

@@ -6,6 +6,8 @@ export type Log = (level: "info" | "warn" | "error", message: string, fields: Re
 export interface EventsStoreOptions {
   /** Made where it is missing. One process at a time. */
   readonly directory: string;
+  /** The installation whose events these are. Events of another one are refused with ForeignEvents. */
+  readonly owner?: string | undefined;
   readonly nowMs?: () => number;
   readonly log?: Log;
   /** Events in a journal file, and bytes of them, before it is made into segments. */
@@ -21,7 +23,7 @@ export interface EventsStoreOptions {
   readonly sqlLimits?: SqlLimits;
 }
 
-export type Settings = Required<EventsStoreOptions>;
+export type Settings = Required<Omit<EventsStoreOptions, "owner">> & Pick<EventsStoreOptions, "owner">;
 
 export const settingsOf = (options: EventsStoreOptions): Settings => ({
   nowMs: Date.now,

@@ -60,6 +60,8 @@ export interface EventsStore {
   setRetention(project: string, days: number): void;
   /** Resolves when what is older than that is deleted. */
   expire(): Promise<void>;
+  /** The projects that have events. */
+  heldProjects(): ReadonlySet<string>;
   /** What is known to be missing, accepted losses among it. */
   losses(): readonly Loss[];
   /** Takes these losses, and no others, for accepted. Ids of losses that are not there are kept: they may be found later. */

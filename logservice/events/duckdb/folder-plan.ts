@@ -3,7 +3,16 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { holds, type Interval, unionOf } from "../intervals.ts";
 import type { Inspector } from "./inspector.ts";
-import { type Fault, faultOf, footerOf, type Integrity, isSame, stampOf, unreadable } from "./integrity.ts";
+import {
+  type Fault,
+  faultOf,
+  footerOf,
+  type Integrity,
+  isSame,
+  quickFaultOf,
+  stampOf,
+  unreadable,
+} from "./integrity.ts";
 import { lossOf } from "./losses.ts";
 import {
   LOSSES,
@@ -194,7 +203,7 @@ class Planning {
       : { sum: undefined, footerSum: undefined, stamp: undefined, checkedMs: 0 };
     const fault = isThorough
       ? await faultOf(path, entry.bytes, integrity, nowMs)
-      : await quickFault(path, entry.bytes, integrity);
+      : await quickFaultOf(path, entry.bytes, integrity);
     if (fault !== undefined) {
       this.#lost.push({ entry, fault });
       return false;
@@ -434,23 +443,6 @@ class Planning {
 
   #pathOf(name: string): string {
     return join(this.#options.directory, name);
-  }
-}
-
-/** Size and footer, which tell a file that was cut, or exchanged, without reading all of it. */
-async function quickFault(path: string, bytes: number, known: Integrity): Promise<Fault | undefined> {
-  try {
-    const stamp = stampOf(path);
-    if (stamp === undefined) return "is missing";
-    if (stamp.size !== bytes) return "is damaged";
-    const footer = await footerOf(path, bytes);
-    if (footer === undefined || footer.sum !== (known.footerSum ?? footer.sum)) return "is damaged";
-    known.footerSum = footer.sum;
-    // Nobody knows more of a file of the first version; changes from now on are seen.
-    if (known.sum === undefined) known.stamp = stamp;
-    return undefined;
-  } catch (error) {
-    return unreadable(error);
   }
 }
 

@@ -107,20 +107,44 @@ export async function faultOf(
   options: Parameters<typeof sumOfFile>[1] = {},
 ): Promise<Fault | undefined> {
   try {
-    const stamp = stampOf(path);
-    if (stamp === undefined) return "is missing";
-    if (stamp.size !== bytes) return "is damaged";
-    const footer = await footerOf(path, bytes);
-    if (footer === undefined || footer.sum !== (known.footerSum ?? footer.sum)) return "is damaged";
+    const look = await lookAtEnd(path, bytes, known);
+    if (typeof look === "string") return look;
     const sum = await sumOfFile(path, options);
     if (sum !== (known.sum ?? sum)) return "is damaged";
     // It may have been written to while it was read.
-    if (!isSame(stamp, stampOf(path))) return faultOf(path, bytes, known, nowMs, options);
-    Object.assign(known, { sum, footerSum: footer.sum, stamp, checkedMs: nowMs });
+    if (!isSame(look.stamp, stampOf(path))) return faultOf(path, bytes, known, nowMs, options);
+    Object.assign(known, { sum, ...look, checkedMs: nowMs });
     return undefined;
   } catch (error) {
     return unreadable(error);
   }
+}
+
+/** Looks at size and footer, which tell a file that was cut, or exchanged, without reading all of it; notes the footer. */
+export async function quickFaultOf(path: string, bytes: number, known: Integrity): Promise<Fault | undefined> {
+  try {
+    const look = await lookAtEnd(path, bytes, known);
+    if (typeof look === "string") return look;
+    known.footerSum = look.footerSum;
+    // Nobody knows more of a file of the first version; changes from now on are seen.
+    if (known.sum === undefined) known.stamp = look.stamp;
+    return undefined;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+async function lookAtEnd(
+  path: string,
+  bytes: number,
+  known: Integrity,
+): Promise<Fault | { readonly stamp: Stamp; readonly footerSum: number }> {
+  const stamp = stampOf(path);
+  if (stamp === undefined) return "is missing";
+  if (stamp.size !== bytes) return "is damaged";
+  const footer = await footerOf(path, bytes);
+  if (footer === undefined || footer.sum !== (known.footerSum ?? footer.sum)) return "is damaged";
+  return { stamp, footerSum: footer.sum };
 }
 
 /** The fault that a failed call to the system tells of; throws what is none. */

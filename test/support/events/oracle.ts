@@ -204,6 +204,7 @@ export function openOracle(nowMs: () => number): EventsStore {
     },
     setRetention() {},
     metrics: () => ({}),
+    heldProjects: () => new Set([...projects].filter(([, { events }]) => events.length > 0).map(([name]) => name)),
     losses: () => [],
 
     acceptLosses() {},
