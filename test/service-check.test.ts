@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { eventsWrong } from "../cli/service/data-folder.ts";
 import { openEventsStore } from "../logservice/events/open.ts";
 import type { NewEvent } from "../logservice/events/store.ts";
 import { openRecords } from "../logservice/records/open.ts";
@@ -188,4 +189,15 @@ t.test("events of another service, and of projects that the records do not have"
   t.equal(unknown.code, 1);
   t.match(unknown.stdout, new RegExp(`^projects/${one.project}\n {2}unknown {5}the folder\n +the records do not`));
   t.match(unknown.stderr, /the records may be older than the events/);
+});
+
+t.test("what the system refuses is said in words", async (t) => {
+  const refused = Object.assign(new Error("EACCES: permission denied, scandir '/d'"), { code: "EACCES", path: "/d" });
+  t.same(eventsWrong(refused), {
+    message: "/d cannot be opened: permission denied",
+    hint: "run this as the user who owns it",
+  });
+  t.same(eventsWrong(new Error("in words already")), { message: "in words already" });
+  const { code, stderr } = await tool(["service", "restore", "/nowhere/backup", "--data", "e"], { cwd: t.testdir() });
+  t.same([code, stderr], [1, "error: /nowhere/backup does not exist\n"]);
 });

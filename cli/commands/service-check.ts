@@ -4,7 +4,7 @@ import { FOLDER_LIST } from "../../logservice/events/project-folders.ts";
 import type { Records } from "../../logservice/records/open.ts";
 import { type Context, EXIT } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
-import { EVENTS_FOLDER, lostEvents, openServiceRecords, wrongFolder } from "../service/data-folder.ts";
+import { EVENTS_FOLDER, eventsWrong, lostEvents, openServiceRecords, wrongFolder } from "../service/data-folder.ts";
 
 interface CheckFlags {
   readonly data: string;
@@ -52,7 +52,7 @@ async function checked(context: Context, records: Records, events: string, flags
   };
   await context.say("reading all files ...");
   try {
-    if (flags.repair) await repair(context, events, owner);
+    if (flags.repair) await repair(context, events, { owner, names: await projectNames(records.db) });
     let report = await look();
     const ids = [flags["accept-loss"]].flat().filter((id) => id !== "");
     if (ids.length > 0) {
@@ -70,7 +70,9 @@ async function checked(context: Context, records: Records, events: string, flags
   } catch (error) {
     if ([NewerVersion, ForeignEvents, InUse].some((type) => error instanceof type))
       return context.fail((error as Error).message);
-    throw error;
+    if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    const { message, hint } = eventsWrong(error);
+    return context.fail(message, hint);
   }
 }
 
@@ -78,10 +80,16 @@ async function checked(context: Context, records: Records, events: string, flags
 class InUse extends Error {}
 
 /** A start reads only what tells that files were changed; the scrub that follows reads all. */
-async function repair(context: Context, directory: string, owner: string | undefined): Promise<void> {
+async function repair(
+  context: Context,
+  directory: string,
+  { owner, names }: { readonly owner: string | undefined; readonly names: ReadonlyMap<string, string> },
+): Promise<void> {
   const { openEventsStore } = await import("../../logservice/events/open.ts");
-  const log = (level: string, message: string, fields: Record<string, unknown>) =>
-    void context.say(`${level}: ${message} ${JSON.stringify(fields)}`);
+  const log = (level: string, message: string, { project, ...fields }: Record<string, unknown>) => {
+    const id = project === undefined ? {} : { project: names.get(String(project)) ?? project };
+    void context.say(`${level}: ${message} ${JSON.stringify({ ...id, ...fields })}`);
+  };
   const store = await openEventsStore({ directory, owner, log }).catch((error: Error) => {
     if (!/is in use by the process/.test(error.message)) throw error;
     const pid = /process (\d+)/.exec(error.message)?.[1];

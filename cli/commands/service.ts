@@ -8,6 +8,7 @@ import { type Context, EXIT } from "../context.ts";
 import { type Copied, copyService } from "../service/copy.ts";
 import {
   EVENTS_FOLDER,
+  eventsWrong,
   isServiceFolder,
   lostEvents,
   lostRecords,
@@ -119,7 +120,8 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     });
   } catch (error) {
     await records.close();
-    return context.fail((error as Error).message);
+    const { message, hint } = eventsWrong(error);
+    return context.fail(message, hint);
   }
   const unknown = [...events.heldProjects()].filter((key) => !names.has(key));
   if (unknown.length > 0) {

@@ -39,6 +39,7 @@ export async function wrongFolder(
   }
   const lost = await lostRecords(folder);
   if (lost !== undefined) return lost;
+  if (kind === "backup" && !existsSync(folder)) return { message: `${folder} does not exist`, hint };
   return { message: `${folder} is no ${kind} of a log service`, hint };
 }
 
@@ -64,6 +65,14 @@ export async function lostEvents(folder: string): Promise<Wrong | undefined> {
     message: `${path} is missing`,
     hint: `${restoreHint(folder)}\nor make the empty folder to go on without the events`,
   };
+}
+
+/** An error of opening the events, in words. */
+export function eventsWrong(error: unknown): Wrong {
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  if (code === undefined || path === undefined) return { message };
+  const { message: text, hint } = unreadable(path, error);
+  return { message: text, hint };
 }
 
 /** Whether there is a file anywhere below that is not empty, but for the lock that a killed process leaves. */
