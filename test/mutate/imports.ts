@@ -1,0 +1,51 @@
+// Which tests may notice a change of a file: those that import it, the nearest first.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+
+const IMPORT = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*|\bnew URL\(\s*)["'](\.[^"']+)["']/g;
+/** The command is a bundle of these, which tests start as a process. */
+const COMMAND = { "test/support/cli.ts": ["cli/cli.ts", "cli/main.ts"] } as const;
+/** A process is a longer way than an import: what fails in it is often noticed by other tests, too. */
+const PROCESS_STEPS = 3;
+
+/** The files that each file imports, from the root. */
+export type Imports = ReadonlyMap<string, readonly { readonly file: string; readonly steps: number }[]>;
+
+export function importsOf(root: string, folders: readonly string[]): Imports {
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(ts|mjs)$/.test(name) && !name.includes("node_modules"))
+      .map((name) => join(folder, name)),
+  );
+  return new Map(
+    files.map((file) => {
+      const found = [...readFileSync(join(root, file), "utf8").matchAll(IMPORT)].map(([, specifier = ""]) => ({
+        file: relative(root, resolve(root, dirname(file), specifier)).replace(/\.js$/, ".ts"),
+        steps: 1,
+      }));
+      const command = COMMAND[file as keyof typeof COMMAND] ?? [];
+      return [file, [...found, ...command.map((file) => ({ file, steps: PROCESS_STEPS }))]];
+    }),
+  );
+}
+
+/** The tests that reach a file, with the steps to it; the nearest first. */
+export function testsOf(imports: Imports, tests: readonly string[], file: string) {
+  return tests
+    .map((test) => ({ test, steps: stepsTo(imports, test, file) }))
+    .filter(({ steps }) => steps < Number.POSITIVE_INFINITY)
+    .sort((a, b) => a.steps - b.steps || a.test.localeCompare(b.test));
+}
+
+function stepsTo(imports: Imports, from: string, to: string): number {
+  const steps = new Map([[from, 0]]);
+  for (const [file, so] of steps) {
+    for (const next of imports.get(file) ?? []) {
+      if ((steps.get(next.file) ?? Number.POSITIVE_INFINITY) <= so + next.steps) continue;
+      // Visited again, at the end of the map, by its shorter way.
+      steps.delete(next.file);
+      steps.set(next.file, so + next.steps);
+    }
+  }
+  return steps.get(to) ?? Number.POSITIVE_INFINITY;
+}
