@@ -19,7 +19,7 @@ const skip = requires("bash") || requires("git") || requires("openssl") || requi
 const OTHERWISE: readonly (readonly [example: RegExp, code: number, said: RegExp])[] = [
   [/^tool stack delete$/, 2, /--yes/],
   [/^tool domains buy$/, 2, /terminal|--|answer/],
-  [/^tool service token rm tok_4h7/, 1, /tok_4h7/],
+  [/^tool service token rm tok_4h7/, 1, /no such token/],
 ];
 /** Examples that run until they are stopped, and what they say first. */
 const ENDLESS: readonly (readonly [example: RegExp, said: RegExp])[] = [
