@@ -221,10 +221,6 @@ function levelProblem(value: Value, context: Context): Problem | undefined {
   const name = plain(value);
   if (name !== undefined && levelOf(name) !== undefined) return undefined;
   const message = `${shown(value, context)} is no level`;
-  const lower = name?.toLowerCase();
-  if (lower !== undefined && levelOf(lower) !== undefined) {
-    return problems.notANumber(value.span, message, `write ${lower}`, lower);
-  }
   const near = name === undefined ? undefined : didYouMean(name, LEVELS);
   if (near !== undefined) return problems.notANumber(value.span, message, `did you mean ${near}?`, near);
   return problems.notANumber(value.span, message, `levels are ${LEVELS.join(", ")}`);

@@ -171,7 +171,7 @@ function nearLine(parts: Parts, random: Random): string {
     if (place.at === "entry") (random() < 0.8 ? own : fields)[place.name] = value();
     else assign(fields, place.path, value());
   }
-  if (random() < 0.8) own.level = random() < 0.7 ? pick(LEVEL_SPELLINGS[pick(LEVELS)]) : pick(some);
+  if (random() < 0.8) own.level = random() < 0.7 ? inSomeCase(pick(LEVEL_SPELLINGS[pick(LEVELS)]), random) : pick(some);
   if (random() < 0.7) own.message = pick(some);
   if (random() < 0.5) fields.stage = pick(["production", "staging", "development", pick(some)]);
   if (random() < 0.8) own.timestamp = pick(TIMES);
@@ -205,6 +205,15 @@ function nearLine(parts: Parts, random: Random): string {
   else if (kind < 0.18) line = `${line}\r`;
   // Lines are cut at line ends, and bytes are UTF-8.
   return Buffer.from(line.replaceAll("\n", " ")).toString();
+}
+
+/** As programs write levels: mostly lower or upper case, sometimes Capitalized or any mixture. */
+function inSomeCase(level: string, random: Random): string {
+  const roll = random();
+  if (roll < 0.5) return level;
+  if (roll < 0.75) return level.toUpperCase();
+  if (roll < 0.9) return level[0]!.toUpperCase() + level.slice(1);
+  return [...level].map((letter) => (random() < 0.5 ? letter.toUpperCase() : letter)).join("");
 }
 
 const TIMES = [
