@@ -69,15 +69,14 @@ function ofValue(test: ValueTest): (bytes: Uint8Array, at: number) => boolean {
 
 /** A text that is one of these in any case. One with an escape passes. */
 function oneOf(spellings: readonly string[]): (bytes: Uint8Array, at: number) => boolean {
-  const byInitial: Uint8Array[][] = [];
+  const byInitial: Uint8Array[][] = Array.from({ length: 256 }, () => []);
   for (const spelling of spellings) {
-    const bytes = Uint8Array.from(spelling, (letter) => letter.charCodeAt(0));
-    (byInitial[bytes[0]!] ??= []).push(bytes);
+    byInitial[spelling.charCodeAt(0)]!.push(Uint8Array.from(spelling, (letter) => letter.charCodeAt(0)));
   }
   return (bytes, from) => {
     if (bytes[from] !== QUOTE) return false;
     // No byte but a letter's has this as its lower case.
-    for (const spelling of byInitial[bytes[from + 1]! | 0x20] ?? NO_BYTES) {
+    for (const spelling of byInitial[bytes[from + 1]! | 0x20]!) {
       let at = 1;
       while (at < spelling.length && (bytes[from + 1 + at]! | 0x20) === spelling[at]) at++;
       if (at === spelling.length && bytes[from + 1 + at] === QUOTE) return true;
@@ -89,8 +88,6 @@ function oneOf(spellings: readonly string[]): (bytes: Uint8Array, at: number) =>
     return false;
   };
 }
-
-const NO_BYTES: readonly Uint8Array[] = [];
 
 /**
  * Reads digits, a fraction and a minus sign: up to 15 digits are exact in a double, and so is their quotient by a power
