@@ -1,5 +1,5 @@
 import { renderProblem } from "../../grammar/problem.ts";
-import { parseQuery } from "../../grammar/query/index.ts";
+import { completedMoment, parseMoment, parseQuery } from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
 import { progress } from "../logs/progress.ts";
@@ -112,13 +112,15 @@ export async function logs(context: Context, words: string | undefined, flags: L
   return isInterrupted ? EXIT.interrupted : code;
 }
 
-/** A duration ago, or a moment as RFC 3339 writes it. */
+/** A duration ago, or a time as queries take it. */
 function timeOf(text: string, nowMs: number): { timeMs: number } | { message: string; hint: string } {
-  if (/^\d{4}-\d\d-\d\d/.test(text)) {
-    const timeMs = Date.parse(text);
-    return Number.isNaN(timeMs)
+  if (/^\d{4}-/.test(text)) {
+    const timeMs = parseMoment(text);
+    if (timeMs !== undefined) return { timeMs };
+    const completed = completedMoment(text);
+    return completed === undefined
       ? { message: "no such time", hint: "write 2025-06-30 or 2025-06-30T12:00:00Z" }
-      : { timeMs };
+      : { message: "a time without a zone", hint: `write ${completed}, or the offset in place of the Z` };
   }
   const duration = parseDuration(text);
   if (duration.ok) return { timeMs: nowMs - duration.value };

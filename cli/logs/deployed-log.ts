@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Query } from "../../grammar/query/index.ts";
+import { type Query, readTime } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { PlatformError } from "../platform.ts";
 import type { Block } from "./line-blocks.ts";
@@ -157,6 +157,5 @@ async function* linesOf(source: Source, signal: AbortSignal): AsyncGenerator<rea
 
 function timeOf(line: string): number | undefined {
   const written = /"timestamp":"([^"]+)"/.exec(line)?.[1];
-  const timeMs = written === undefined ? Number.NaN : Date.parse(written);
-  return Number.isNaN(timeMs) ? undefined : timeMs;
+  return written === undefined ? undefined : readTime(written);
 }

@@ -3,7 +3,7 @@ import { type Comparison, type Expr, type Field, type Query, target, type Value 
 import { LEVEL_SPELLINGS, LEVELS, levelOf, lower, severity } from "./levels.ts";
 import { isTimeUnit } from "./literals.ts";
 import { compileRegex } from "./regex.ts";
-import { parseTimestamp } from "./timestamp.ts";
+import { readTime } from "./timestamp.ts";
 
 export interface PredicateOptions {
   /** The clock that `timestamp > 1h` counts back from, in milliseconds since 1970. */
@@ -121,7 +121,7 @@ function levelRank(value: unknown): number | undefined {
   return level === undefined ? undefined : severity(level);
 }
 
-const timestampRank = (value: unknown) => (typeof value === "string" ? parseTimestamp(value) : undefined);
+const timestampRank = (value: unknown) => (typeof value === "string" ? readTime(value) : undefined);
 
 function timeBound(value: Value, nowMs: number): number | undefined {
   if (value.kind === "number")

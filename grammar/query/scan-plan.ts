@@ -3,7 +3,7 @@ import { behindKey, type ValueTest } from "./bytes.ts";
 import { LEVEL_SPELLINGS, LEVELS, levelOf, severity } from "./levels.ts";
 import { isTimeUnit } from "./literals.ts";
 import type { PredicateOptions } from "./predicate.ts";
-import { parseTimestamp } from "./timestamp.ts";
+import { parseMoment } from "./timestamp.ts";
 
 /** What the bytes of a line tell about a query before the line is parsed. */
 export interface ScanPlan {
@@ -154,7 +154,7 @@ function timeBound(value: Value, nowMs: number): number | undefined {
   if (value.kind === "number") {
     return value.unit !== undefined && isTimeUnit(value.unit) ? nowMs - value.value : undefined;
   }
-  return value.kind === "string" || value.kind === "word" ? parseTimestamp(value.chunks.join("*")) : undefined;
+  return value.kind === "string" || value.kind === "word" ? parseMoment(value.chunks.join("*")) : undefined;
 }
 
 function compare(op: "<" | "<=" | ">" | ">=", a: number, b: number): boolean {

@@ -12,6 +12,7 @@ import {
   planScan,
   printQuery,
   type Query,
+  readTime,
   target,
   type Value,
 } from "../../grammar/query/index.ts";
@@ -49,7 +50,7 @@ export function comparePrefilter(count: number, seed: number): Compared {
       lines.forEach((line, i) => {
         pairs++;
         const { entry } = readEntryLine(line);
-        const timeMs = Date.parse(entry.timestamp);
+        const timeMs = readTime(entry.timestamp) ?? Number.NaN;
         const isWithin =
           (since === undefined || timeMs >= since) &&
           (until === undefined || timeMs < until) &&
@@ -229,6 +230,10 @@ const TIMES = [
   "2024-04-30T24:00:01.000Z",
   "2024-05-01T13:00:00.000+02:00",
   "2024-05-01 11:00:00.000Z",
+  "2024-05-01T11:00:00",
+  "2024-05-01 11:00:00,250",
+  "2024-05-01T13:00:00.100+0200",
+  "2024-04-30T23:59:60Z",
   "yesterday",
   "",
   1714561200000,
