@@ -65,6 +65,7 @@ export async function deployedSource(
       note: development?.note,
       live: asked.follow,
       limitsToNewest: !asked.follow,
+      known: "period",
       totalBytes: undefined,
       async *inputs(signal, onRead) {
         // Said before what there is besides, which may never end.
@@ -80,6 +81,7 @@ export async function deployedSource(
       note: `reading the log of ${config.name} in ${log.region}${development === undefined ? "" : ", and that of tool start"}`,
       live: asked.follow,
       limitsToNewest: !asked.follow,
+      known: "period",
       totalBytes: undefined,
       async *inputs(signal, onRead) {
         signal.addEventListener("abort", () => stop.abort(), { once: true });

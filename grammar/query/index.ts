@@ -12,6 +12,7 @@ export { type Explanation, explain, explainAt } from "./explain.ts";
 export { highlightQuery } from "./highlight.generated.ts";
 export { type FieldType, KNOWN_FIELDS, type KnownField, type KnownValue } from "./known-fields.ts";
 export { LEVEL_SPELLINGS, LEVELS, type Level, levelOf, STAGE_WORDS, severity } from "./levels.ts";
+export { meantField, type NearQuery, nearQueries, type ReadField, readFields } from "./near.ts";
 export { MAX_DEPTH, MAX_LENGTH, parseQuery } from "./parse.ts";
 export { compilePredicate, type PredicateOptions } from "./predicate.ts";
 export { printField, printQuery, printValue } from "./print.ts";
