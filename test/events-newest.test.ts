@@ -35,14 +35,17 @@ t.test("what a query passes over", async (t) => {
     event("an error", { level: "error", fields: { status: 500, user: { email: "a@b" } } }),
     event('"quoted"', { id: "000000000001", fields: { status: "500", tags: ["errors"] } }),
     event("m\u00e9 \u0000", { timestamp: "2024-05-01T11:00:00Z", fields: { "status=": 500 } }),
+    event("level in mixed case", { level: "ErroR", fields: { l: "fatal" } }),
   );
   const rows: [string, number[] | undefined][] = [
-    ["level = err", [1]],
+    ["level = err", [1, 4]],
+    ["level > error", [4]],
+    ["critical", []],
     ["status >= 500", [1]],
     // Digits may be a text.
     ["status = 200", [0, 2]],
     ['user.email = "a@b"', [1]],
-    ["level = error and message contains an", [1]],
+    ["level = error and message contains an", [1, 4]],
     ['"m\u00e9"', [3]],
     ["absent = 1", []],
     ["level >= info", undefined],

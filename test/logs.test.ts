@@ -174,6 +174,12 @@ t.test("where entries come from", async (t) => {
       "development.ndjson": `${line("fast", { duration: 5 }, 2 * HOUR_MS)}\n${line("slow", { duration: 2000 }, HOUR_MS)}\n`,
     },
     a: { "1.log": '{"message":"a1"}\n', "2.log": '  {"message" : "a2"}', "[x].log": '{"message":"x"}\n' },
+    "times.log": [
+      '{"timestamp":"2016-12-31T23:59:60Z","message":"leap"}',
+      '{"timestamp":"2017-01-01T10:00:00.500","message":"zone"}',
+      '{"timestamp":"2017-01-01T12:00:00.000-0200","message":"offset"}',
+      '{"timestamp":"2017-01-01T00:30:00+01:00","message":"before"}\n',
+    ].join("\n"),
     "old.log": `${line("old", {}, 100 * HOUR_MS)}\n{"message":"no time"}\ntext with "quotes"\n\n`,
   });
   const note = "reading .tool/development.ndjson, the log of tool start\n";
@@ -198,6 +204,13 @@ t.test("where entries come from", async (t) => {
     ["tool logs --file old.log", 'old no time text with "quotes"'],
     ["tool logs --file old.log -S 1M", "old"],
     ["tool logs --file old.log -S 1d", ""],
+    // Queries and bounds read the time of an entry alike: a leap second, no zone, an offset without a colon.
+    ...["--since 2016-12-31T23:59:60Z", "'timestamp >= \"2017-01-01\"'"].map((asked): [string, string] => [
+      `tool logs --file times.log ${asked}`,
+      "leap zone offset",
+    ]),
+    ["tool logs --file times.log --until 2017-01-01T10:30:00Z", "leap zone before"],
+    ["tool logs --file times.log 'timestamp < \"2017-01-01T10:30:00Z\"'", "leap zone before"],
     ["cat a/1.log | tool logs", "a1"],
     ["tool logs < a/1.log", "a1"],
     ["cat a/1.log | tool logs --file a/2.log --file -", "a2 a1"],
@@ -229,6 +242,9 @@ t.test("what is wrong is said, and nothing stands on stdout", async (t) => {
     [["logs", "--file", "folder"], 2, 'error: cannot read "folder": it is a folder\n'],
     [["logs", "--since=-1d"], 2, /^error: --since "-1d": /],
     [["logs", "-S", "yesterday"], 2, /^error: --since "yesterday": /],
+    [["logs", "--since", "2025-06-30T12:00"], 2, /a time without a zone\n {2}write 2025-06-30T12:00:00Z, or/],
+    [["logs", "--until", "2025-06-31"], 2, /^error: --until "2025-06-31": no such time\n/],
+    [["logs", "--since", "2025-06-30T24:00:00Z"], 2, /no such time\n/],
     [["logs", "--until", "2025-99-99"], 2, /^error: --until "2025-99-99": no such time\n/],
     [["logs", "status >="], 1, /^error: nothing follows ">=" .*\n {2}\| status >=\n {2}\| {8}\^\^\n/],
     [["logs", "@slow"], 1, /^error: tool\.json has no saved query "slow"/],

@@ -12,7 +12,7 @@ import {
   printQuery,
   type Query,
 } from "../grammar/query/index.ts";
-import { parseTimestamp } from "../grammar/query/timestamp.ts";
+import { parseMoment, parseTimestamp, readTime } from "../grammar/query/timestamp.ts";
 import { tokenize } from "../grammar/query/tokens.ts";
 import { queries, queryText } from "./support/query-arbitrary.ts";
 import { sexpr } from "./support/query-sexpr.ts";
@@ -338,6 +338,40 @@ t.test("no pattern and no entry takes long", (t) => {
     t.equal(selects(entry), false, source.slice(0, 40));
     const elapsedMs = performance.now() - start;
     t.ok(elapsedMs < 2000, `${Math.round(elapsedMs)} ms`);
+  }
+  t.end();
+});
+
+t.test("times as programs and people write them", (t) => {
+  const noon = Date.UTC(2024, 4, 1, 12);
+  // What an entry says; what is taken from a person, as a query's value and as --since.
+  const rows: [text: string, ofEntry: number | undefined, ofPerson: number | undefined][] = [
+    ["2024-05-01T12:00:00Z", noon, noon],
+    ["2016-12-31T23:59:60Z", Date.UTC(2017, 0, 1), Date.UTC(2017, 0, 1)],
+    ["2024-05-01", noon - 12 * 3_600_000, noon - 12 * 3_600_000],
+    ["2024-05-01T12:00:00", noon, undefined],
+    ["2024-05-01T12:00", noon, undefined],
+    ["2024-05-01 12:00:00,250", noon + 250, undefined],
+    ["2024-05-01T12:00:00.250123", noon + 250.123, undefined],
+    ["2024-05-01T14:00:00.000+0200", noon, undefined],
+    ["2024-05-01T14:00:00+02", noon, undefined],
+    ["2024-05-01T12:00Z", noon, undefined],
+    ["2024-04-31", undefined, undefined],
+    ["2024-05-01T24:00:00", undefined, undefined],
+    ["2024-05-01Z", undefined, undefined],
+    ["2024-05", undefined, undefined],
+    ["1 May 2024", undefined, undefined],
+    ["1714564800", undefined, undefined],
+  ];
+  for (const [text, ofEntry, ofPerson] of rows) {
+    t.equal(readTime(text), ofEntry, `${text} of an entry`);
+    t.equal(parseMoment(text), ofPerson, `${text} of a person`);
+    const query = parseQuery(`timestamp >= "${text}"`);
+    t.equal(query.ok, ofPerson !== undefined, `${text} in a query`);
+    if (!query.ok || ofPerson === undefined) continue;
+    const selects = compilePredicate(query.value, { nowMs });
+    const at = (timeMs: number) => selects({ ...entries[0]![1], timestamp: new Date(timeMs).toISOString() });
+    t.strictSame([at(ofPerson), at(ofPerson - 1)], [true, false], `${text} as a bound`);
   }
   t.end();
 });

@@ -57,6 +57,7 @@ t.test("bodies that the service takes are scanned", async (t) => {
     bodyOf(event(""), event(""), event("")),
     ` \t\r\n${JSON.stringify(JSON.parse(bodyOf(fields('{"a":[1,{"b":null}],"c":{}}'))), null, 2)}\n `,
     '{"events":[{"fields":{},"message":"m","level":"warning"}],"project_id":"A_b-9"}',
+    bodyOf('{"level":"INFO","message":"m"}', '{"level":"eRRor","message":"m"}'),
     bodyOf(event('"id":"","timestamp":"","fields":null')),
     bodyOf(event('"id":null,"timestamp":null')),
     bodyOf(event('"timestamp":"0001-01-01T00:00:00Z"')),
@@ -150,7 +151,7 @@ t.test("bodies that are refused, or unusual as a whole, are not scanned", async 
     ...["null", "[]", "7", "{}", '{"level":"info"}', '{"message":"m"}', '{"level":"info","message":""}'].map((text) =>
       bodyOf(event(""), text),
     ),
-    bodyOf('{"level":"INFO","message":"m"}'),
+    bodyOf('{"level":"information","message":"m"}'),
     bodyOf('{"level":"constructor","message":"m"}'),
     bodyOf('{"level":null,"message":"m"}'),
     bodyOf('{"level":"info","message":7}'),

@@ -1,11 +1,12 @@
 import { renderProblem } from "../../grammar/problem.ts";
-import { parseQuery } from "../../grammar/query/index.ts";
+import { completedMoment, parseMoment, parseQuery, readFields } from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
 import { progress } from "../logs/progress.ts";
 import { namesSavedQuery, parseWithSaved } from "../logs/saved-query.ts";
 import { selectEntries } from "../logs/select-entries.ts";
 import { chooseSource } from "../logs/sources.ts";
+import { nothingAmong, Survey } from "../logs/survey.ts";
 
 export interface LogsFlags {
   readonly follow: boolean;
@@ -91,18 +92,32 @@ export async function logs(context: Context, words: string | undefined, flags: L
   const nowMs = io.nowMs();
   const format = context.format ?? (io.stdout.isTerminal ? "text" : "json");
   let code: number = EXIT.ok;
+  const wanted = { query: query.value, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until };
+  // A person sees nothing where nothing was found; a program does not mind.
+  const explains = io.stdout.isTerminal && !flags.follow && !flags.count;
+  const { known } = chosen.source;
+  const survey = explains && known === "entries" ? new Survey(wanted) : undefined;
   try {
     const count = await selectEntries(chosen.source, {
-      wanted: { query: query.value, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until },
+      wanted,
       shown: { format, color: io.stdout.color, expand: flags.expand, nowMs, countOnly: flags.count },
       limit,
       output: io.stdout,
       progress: progress(io.stderr, flags.follow ? undefined : chosen.source.totalBytes, () => performance.now()),
       signal: stop.signal,
+      survey,
       onError: async (error) => {
         code = await context.fail(error.message, error.hint);
       },
     });
+    if (explains && count === 0 && !isInterrupted && code === EXIT.ok) {
+      if (survey !== undefined) await context.say(survey.explain(chosen.source.totalBytes));
+      else {
+        const hasFields = typeof known === "function" && readFields(query.value).length > 0;
+        const names = hasFields ? await known(stop.signal) : [];
+        await context.say(nothingAmong(query.value, names, wanted));
+      }
+    }
     // Half a number would be taken for the whole one.
     if (flags.count && !isInterrupted)
       await context.print(context.format === "json" ? JSON.stringify({ count }) : `${count}`);
@@ -112,13 +127,15 @@ export async function logs(context: Context, words: string | undefined, flags: L
   return isInterrupted ? EXIT.interrupted : code;
 }
 
-/** A duration ago, or a moment as RFC 3339 writes it. */
+/** A duration ago, or a time as queries take it. */
 function timeOf(text: string, nowMs: number): { timeMs: number } | { message: string; hint: string } {
-  if (/^\d{4}-\d\d-\d\d/.test(text)) {
-    const timeMs = Date.parse(text);
-    return Number.isNaN(timeMs)
+  if (/^\d{4}-/.test(text)) {
+    const timeMs = parseMoment(text);
+    if (timeMs !== undefined) return { timeMs };
+    const completed = completedMoment(text);
+    return completed === undefined
       ? { message: "no such time", hint: "write 2025-06-30 or 2025-06-30T12:00:00Z" }
-      : { timeMs };
+      : { message: "a time without a zone", hint: `write ${completed}, or the offset in place of the Z` };
   }
   const duration = parseDuration(text);
   if (duration.ok) return { timeMs: nowMs - duration.value };

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Query } from "../../grammar/query/index.ts";
+import { type Query, readTime } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { PlatformError } from "../platform.ts";
 import type { Block } from "./line-blocks.ts";
@@ -65,6 +65,7 @@ export async function deployedSource(
       note: development?.note,
       live: asked.follow,
       limitsToNewest: !asked.follow,
+      known: "period",
       totalBytes: undefined,
       async *inputs(signal, onRead) {
         // Said before what there is besides, which may never end.
@@ -80,6 +81,7 @@ export async function deployedSource(
       note: `reading the log of ${config.name} in ${log.region}${development === undefined ? "" : ", and that of tool start"}`,
       live: asked.follow,
       limitsToNewest: !asked.follow,
+      known: "period",
       totalBytes: undefined,
       async *inputs(signal, onRead) {
         signal.addEventListener("abort", () => stop.abort(), { once: true });
@@ -157,6 +159,5 @@ async function* linesOf(source: Source, signal: AbortSignal): AsyncGenerator<rea
 
 function timeOf(line: string): number | undefined {
   const written = /"timestamp":"([^"]+)"/.exec(line)?.[1];
-  const timeMs = written === undefined ? Number.NaN : Date.parse(written);
-  return Number.isNaN(timeMs) ? undefined : timeMs;
+  return written === undefined ? undefined : readTime(written);
 }

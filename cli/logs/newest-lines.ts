@@ -11,6 +11,10 @@ export class NewestLines {
     this.#limit = limit;
   }
 
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
   readonly found: Found = (bytes, start, end, line) => {
     // A copy, with its LF: the block's bytes are used again.
     this.#lines[this.#next] = [Buffer.from(bytes.subarray(start, end + 1)), line];

@@ -7,6 +7,7 @@ import { MIN_PARALLEL_BYTES, parallelScan, workerCount } from "./parallel-scan.t
 import type { Progress } from "./progress.ts";
 import { InputError, type OnRead, openFile, type PlainFile, readOpenFile, refuseBinary } from "./read-files.ts";
 import type { Source } from "./sources.ts";
+import type { Survey } from "./survey.ts";
 
 export interface Selection {
   readonly wanted: Wanted;
@@ -16,12 +17,15 @@ export interface Selection {
   readonly output: Output;
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  /** Takes what was read as long as nothing was found. */
+  readonly survey?: Survey | undefined;
   /** An input that cannot be read, or not to its end; the others are read all the same. */
   readonly onError: (error: InputError) => Promise<void>;
 }
 
 /** Small writes cost a system call each; larger ones gain nothing and make a pipe's reader wait. */
 const BATCH_BYTES = 64 * 1024;
+const LF = 0x0a;
 /** More than a probe for binary files looks at. */
 const HEAD_BYTES = 64 * 1024;
 
@@ -30,7 +34,7 @@ const HEAD_BYTES = 64 * 1024;
  * long the input is. Answers how many there were.
  */
 export async function selectEntries(source: Source, selection: Selection): Promise<number> {
-  const { wanted, shown, limit, output, progress, signal, onError } = selection;
+  const { wanted, shown, limit, output, progress, signal, survey, onError } = selection;
   const lines = new FoundLines(shown);
   const newest = source.limitsToNewest && limit !== Number.POSITIVE_INFINITY ? new NewestLines(limit) : undefined;
   const scan = lineScan(wanted);
@@ -50,6 +54,7 @@ export async function selectEntries(source: Source, selection: Selection): Promi
   const scanBlocks = async (blocks: AsyncIterable<Block>) => {
     for await (const block of blocks) {
       scan(block, newest === undefined ? lines.found : newest.found);
+      if (survey !== undefined && count + lines.count === 0 && (newest?.isEmpty ?? true)) survey.add(block);
       // The block's bytes are used again.
       lines.settle();
       if (lines.size >= BATCH_BYTES || source.live) await write(lines.take());
@@ -68,6 +73,10 @@ export async function selectEntries(source: Source, selection: Selection): Promi
       const head = Buffer.alloc(HEAD_BYTES);
       const { bytesRead } = await handle.read(head, 0, head.length, 0);
       refuseBinary(file.name, { bytes: head, start: 0, end: bytesRead });
+      // Threads hand out what they found only; the beginning of the file stands for the rest.
+      const headEnd = head.lastIndexOf(LF, bytesRead - 1);
+      if (headEnd >= 0) survey?.add({ bytes: head, start: 0, end: headEnd });
+      survey?.leaveRest();
       await write(lines.take());
       const remaining = limit - count - lines.count;
       const parts = parallelScan({

@@ -28,6 +28,23 @@ export async function* searchService(asked: AskedOfService, signal: AbortSignal)
   for await (const events of pages(asked, signal)) yield* lines.push(linesOf(events));
 }
 
+/** The names of the fields that events of the period have; none where the service does not tell. */
+export async function discoveredFields(asked: AskedOfService, signal: AbortSignal): Promise<readonly string[]> {
+  const { address, startMs, stopMs } = asked;
+  const input = {
+    project_id: address.project,
+    start: new Date(startMs).toISOString(),
+    stop: new Date(stopMs).toISOString(),
+  };
+  try {
+    const { fields } = await clientOf(asked).call("get_discovered_fields", input, { signal });
+    return fields.map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof RpcFailure || signal.aborted) return [];
+    throw inputError(asked, error);
+  }
+}
+
 /** With `startMs` events from there on, then those that come, until the signal. A connection that breaks is made again. */
 export async function* followService(
   asked: AskedOfService & { readonly withPast: boolean },

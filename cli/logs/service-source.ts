@@ -2,7 +2,7 @@ import { printQuery, type Query } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { serviceAddress } from "../service/service-address.ts";
-import { type AskedOfService, followService, searchService } from "./service-log.ts";
+import { type AskedOfService, discoveredFields, followService, searchService } from "./service-log.ts";
 import type { Chosen } from "./sources.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -51,6 +51,7 @@ export async function serviceSource(
       note: `reading the project ${address.project} of ${address.url}`,
       live: follow,
       limitsToNewest: !follow && isLimited,
+      known: (signal) => discoveredFields(wanted, signal),
       totalBytes: undefined,
       async *inputs(signal) {
         yield follow ? followService({ ...wanted, withPast }, signal) : searchService(wanted, signal);

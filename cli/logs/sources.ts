@@ -15,6 +15,11 @@ export interface Source {
   readonly live: boolean;
   /** A limit takes the newest entries, and not the first. */
   readonly limitsToNewest: boolean;
+  /**
+   * How it is known what there is if nothing is found: by the entries that are read here, by fields that are asked for, or
+   * not at all, as others have left out what does not match.
+   */
+  readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
   /** Of all inputs together, as far as known. */
   readonly totalBytes: number | undefined;
   /** One behind the other: files that are read once, to be opened by whoever reads them, and blocks of anything else. */
@@ -57,6 +62,7 @@ export async function chooseSource(
         // What comes from a file is there already.
         live: totalBytes === undefined,
         limitsToNewest: false,
+        known: "entries",
         totalBytes,
         async *inputs(signal, onRead) {
           yield stdinBlocks(context, signal, onRead);
@@ -110,6 +116,7 @@ async function fileSource(
     note: undefined,
     live: follow || paths.includes("-"),
     limitsToNewest: false,
+    known: "entries",
     totalBytes: follow ? undefined : sizeOf(paths),
     async *inputs(signal, onRead) {
       if (follow && !paths.includes("-")) {
@@ -222,6 +229,7 @@ function developmentSource(
       live: follow,
       // The end of this log is what just happened; a limit at its beginning would show yesterday.
       limitsToNewest: !follow,
+      known: "entries",
       totalBytes: undefined,
       async *inputs(signal) {
         yield readRotated(path, { sinceMs, follow, signal });

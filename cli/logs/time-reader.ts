@@ -1,30 +1,49 @@
+import { readTime } from "../../grammar/query/index.ts";
+
 /**
- * `Date.parse` for texts that mostly are what `toISOString` writes, one not long after the other: those of one minute are
- * told by their last digits.
+ * `readTime` for texts that mostly are in UTC, one not long after the other: those of one minute are told by their last
+ * digits. NaN for a text that is not a time.
  */
 export function timeReader(): (text: string) => number {
   let minute = "";
   let minuteMs = 0;
   return (text) => {
-    if (text.length !== 24) return Date.parse(text);
-    if (!text.startsWith(minute) || minute === "") {
-      const timeMs = Date.parse(text);
-      const start = text.slice(0, "2025-06-30T12:00:".length);
-      const startMs = Date.parse(`${start}00.000Z`);
-      if (CANONICAL.test(text) && timeMs - startMs < 60_000 && timeMs >= startMs) {
-        minute = start;
-        minuteMs = startMs;
-      }
-      return timeMs;
+    if (minute !== "" && text.startsWith(minute)) {
+      const ms = withinMinute(text);
+      if (ms >= 0) return minuteMs + ms;
     }
-    const tens = text.charCodeAt(17) - 0x30;
-    const ones = text.charCodeAt(18) - 0x30;
-    const ms = Number(text.slice(20, 23));
-    const isCanonical =
-      tens >= 0 && tens <= 5 && ones >= 0 && ones <= 9 && CANONICAL_END.test(text) && text.charCodeAt(19) === 0x2e;
-    return isCanonical ? minuteMs + (tens * 10 + ones) * 1000 + ms : Date.parse(text);
+    const timeMs = readTime(text);
+    if (timeMs === undefined) return Number.NaN;
+    if (timeMs > FIRST_ROUNDED_MS && UTC.test(text)) {
+      minute = text.slice(0, MINUTE_LENGTH);
+      minuteMs = readTime(`${minute}00Z`)!;
+    }
+    return timeMs;
   };
 }
 
-const CANONICAL = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{3}Z$/;
-const CANONICAL_END = /\d{3}Z$/;
+const MINUTE_LENGTH = "2025-06-30T12:00:".length;
+const UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d{3})?Z$/;
+
+/** From here on a float64 holds no more of a millisecond than both ways of reading agree on. */
+const FIRST_ROUNDED_MS = 100_000_000_000;
+
+/** Milliseconds of `07Z` or `07.123Z`; -1 for any other end of a text. */
+function withinMinute(text: string): number {
+  const tens = text.charCodeAt(MINUTE_LENGTH) - 0x30;
+  const ones = text.charCodeAt(MINUTE_LENGTH + 1) - 0x30;
+  if (!(tens >= 0 && tens <= 5 && ones >= 0 && ones <= 9)) return -1;
+  const seconds = (tens * 10 + ones) * 1000;
+  if (text.length === 20) return text.charCodeAt(19) === Z ? seconds : -1;
+  if (text.length !== 24 || text.charCodeAt(23) !== Z || text.charCodeAt(19) !== DOT) return -1;
+  let ms = 0;
+  for (let at = 20; at < 23; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (!(digit >= 0 && digit <= 9)) return -1;
+    ms = ms * 10 + digit;
+  }
+  return seconds + ms;
+}
+
+const Z = 0x5a;
+const DOT = 0x2e;

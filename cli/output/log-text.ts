@@ -1,5 +1,6 @@
 import type { Entry } from "../../grammar/entry.ts";
 import { printable } from "../../grammar/problem.ts";
+import { type Level, levelOf } from "../../grammar/query/index.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
 import { timeReader } from "../logs/time-reader.ts";
@@ -254,26 +255,20 @@ const colored: Paint = (style, text) =>
   style === "none" || text === "" ? text : `\u001b[${SGR[style]}m${text}\u001b[0m`;
 const plain: Paint = (_style, text) => text;
 
-const LEVEL_STYLES: Readonly<Record<string, Style>> = {
-  trace: "dim",
-  verbose: "dim",
+const LEVEL_STYLES: Readonly<Record<Level, Style>> = {
   debug: "dim",
   info: "blue",
   notice: "cyan",
   warn: "yellow",
-  warning: "yellow",
   error: "red",
-  err: "red",
   critical: "alarm",
-  crit: "alarm",
   alert: "alarm",
   emergency: "alarm",
-  emerg: "alarm",
-  fatal: "alarm",
 };
 
-function levelStyle(level: string): Style {
-  return Object.hasOwn(LEVEL_STYLES, level) ? LEVEL_STYLES[level]! : "none";
+function levelStyle(text: string): Style {
+  const level = levelOf(text);
+  return level === undefined ? "none" : LEVEL_STYLES[level];
 }
 
 function statusStyle(status: number): Style {

@@ -6,6 +6,8 @@ export type ValueTest =
   | { readonly kind: "equal"; readonly value: number; readonly mayBeText: boolean }
   /** `bound` in milliseconds since 1970. */
   | { readonly kind: "time"; readonly op: "<" | "<=" | ">" | ">="; readonly bound: number }
+  /** Any of these texts of ASCII letters, given in lower case, in any case. */
+  | { readonly kind: "level"; readonly spellings: readonly string[] }
   /** `true`, `false` or `null`, told by its first byte. */
   | { readonly kind: "start"; readonly byte: number };
 
@@ -31,6 +33,7 @@ const MINUS = 0x2d;
 const DOT = 0x2e;
 const COLON = 0x3a;
 const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
 
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0d;
 const isDigit = (byte: number | undefined): byte is number => byte !== undefined && byte >= 0x30 && byte <= 0x39;
@@ -39,6 +42,8 @@ function ofValue(test: ValueTest): (bytes: Uint8Array, at: number) => boolean {
   switch (test.kind) {
     case "start":
       return (bytes, at) => bytes[at] === test.byte;
+    case "level":
+      return oneOf(test.spellings);
     case "equal": {
       const { value, mayBeText } = test;
       return number((found) => found === value, mayBeText);
@@ -60,6 +65,28 @@ function ofValue(test: ValueTest): (bytes: Uint8Array, at: number) => boolean {
     case "time":
       return time(test.op, test.bound);
   }
+}
+
+/** A text that is one of these in any case. One with an escape passes. */
+function oneOf(spellings: readonly string[]): (bytes: Uint8Array, at: number) => boolean {
+  const byInitial: Uint8Array[][] = Array.from({ length: 256 }, () => []);
+  for (const spelling of spellings) {
+    byInitial[spelling.charCodeAt(0)]!.push(Uint8Array.from(spelling, (letter) => letter.charCodeAt(0)));
+  }
+  return (bytes, from) => {
+    if (bytes[from] !== QUOTE) return false;
+    // No byte but a letter's has this as its lower case.
+    for (const spelling of byInitial[bytes[from + 1]! | 0x20]!) {
+      let at = 1;
+      while (at < spelling.length && (bytes[from + 1 + at]! | 0x20) === spelling[at]) at++;
+      if (at === spelling.length && bytes[from + 1 + at] === QUOTE) return true;
+    }
+    for (let at = from + 1; bytes[at] !== QUOTE; at++) {
+      if (bytes[at] === BACKSLASH) return true;
+      if (bytes[at] === undefined || bytes[at]! < 0x20) return false;
+    }
+    return false;
+  };
 }
 
 /**

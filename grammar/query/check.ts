@@ -7,11 +7,14 @@ import {
   type Comparison,
   type Expr,
   type Field,
+  type Membership,
+  type Not,
   type NumberValue,
   type Query,
   target,
   type Value,
 } from "./ast.ts";
+import { digitPattern, isNumberField, isStatusField } from "./digit-patterns.ts";
 import { isForeignWord } from "./foreign-words.ts";
 import { LEVELS, levelOf } from "./levels.ts";
 import { isTimeUnit, NUMBER_UNITS, readEscape } from "./literals.ts";
@@ -19,13 +22,13 @@ import { printField } from "./print.ts";
 import * as problems from "./problems.ts";
 import { compileRegex } from "./regex.ts";
 import { slips } from "./slips.ts";
-import { parseTimestamp } from "./timestamp.ts";
+import { completedMoment, parseMoment } from "./timestamp.ts";
 import { tokenize } from "./tokens.ts";
 
 /** Everything wrong with a query that the grammar accepts, in the order of the text. */
 export function check(query: Query): Problem[] {
   if (query.expr === undefined) return [];
-  const context: Context = { source: query.source, problems: [], numbers: new Map(), foreign: false };
+  const context: Context = { source: query.source, problems: [], numbers: new Map(), foreign: false, not: undefined };
   checkExpr(query.expr, context);
   if (context.foreign) addSlips(context);
   return context.problems.sort((a, b) => a.span.start - b.span.start);
@@ -38,6 +41,8 @@ interface Context {
   readonly numbers: Map<number, NumberValue>;
   /** Whether a bare name is an operator of another language. */
   foreign: boolean;
+  /** The last `not`, which may be the one before the term that is looked at. */
+  not: Not | undefined;
 }
 
 /** `path like "/x"` is three terms to the grammar. */
@@ -57,13 +62,17 @@ function checkExpr(expr: Expr, context: Context): void {
       checkNeighbours(expr, context);
       break;
     case "not":
+      context.not = expr;
       checkExpr(expr.term, context);
       break;
     case "comparison":
       checkField(expr.field, context);
       checkValue(expr.value, context);
       if (expr.op !== "=" && expr.op !== "!=") checkOrdering(expr, context);
-      else checkAttachedTilde(expr, context);
+      else {
+        checkAttachedTilde(expr, context);
+        checkPatterns(expr, [expr.value], context);
+      }
       break;
     case "in":
       checkField(expr.field, context);
@@ -72,6 +81,7 @@ function checkExpr(expr: Expr, context: Context): void {
         const at = { start: expr.operator.start, end: expr.span.end };
         context.problems.push(problems.emptyList(at, printField(expr.field)));
       }
+      checkPatterns(expr, expr.values, context);
       break;
     case "contains":
       checkField(expr.field, context);
@@ -169,6 +179,54 @@ function checkAttachedTilde({ field, operator, value }: Comparison, context: Con
   context.problems.push(problems.unknownOperator(at, text, "write ~, or put the value in double quotes", "~"));
 }
 
+/** `status = 5xx`, `status != 4*`, `status in (404, 5xx)`: no text equals a number. */
+function checkPatterns(expr: Comparison | Membership, values: readonly Value[], context: Context): void {
+  if (!isNumberField(expr.field)) return;
+  const field = printField(expr.field);
+  const terms: string[] = [];
+  let first: Value | undefined;
+  for (const value of values) {
+    const text = value.kind === "string" || value.kind === "word" ? value.chunks.join("*") : undefined;
+    // "5*" in quotes is a test of texts, which some logs have for numbers.
+    const isText = value.kind === "string" && value.chunks.length > 1;
+    const found = text === undefined || isText ? undefined : digitPattern(text);
+    if (found === undefined) terms.push(`${field} = ${textOf(value, context)}`);
+    else {
+      first ??= value;
+      if (found === "any") terms.push(`exists ${field}`);
+      else if (!isStatusField(expr.field)) terms.push("");
+      else if (found.to === found.from + 1) terms.push(`${field} = ${found.from}`);
+      else terms.push(`${field} >= ${found.from} and ${field} < ${found.to}`);
+    }
+  }
+  if (first === undefined) return;
+  const message = `${shown(first, context)} is no number`;
+  // What other numbers begin with a digit is not as certain as the hundreds of a status.
+  if (terms.includes("")) {
+    context.problems.push(
+      problems.notANumber(first.span, message, `a * stands for text: compare numbers, such as ${field} >= 4`),
+    );
+    return;
+  }
+  const isNot = context.not?.term === expr;
+  const range = terms.join(" or ");
+  const single = !/ (?:and|or) /.test(range);
+  let write = range;
+  let span: Span = expr.span;
+  if (isNot) {
+    // a not in (..) has its not inside.
+    span = context.not!.span;
+    write = `not ${single ? range : `(${range})`}`;
+  } else if (expr.kind === "comparison" && expr.op === "!=") {
+    const [pattern] = terms;
+    write = pattern!
+      .replace(/^(.*) >= (\d+) and .* < (\d+)$/, (_, name, from, to) => `(${name} < ${from} or ${name} >= ${to})`)
+      .replace(/^exists/, "not exists")
+      .replace(/ = (\d+)$/, " != $1");
+  } else if (terms.length > 1) write = `(${range})`;
+  context.problems.push(problems.pattern(first.span, message, span, write));
+}
+
 /** Terms side by side that were meant as one: `size > 5 kb`. */
 function checkNeighbours({ terms }: And, context: Context): void {
   const { source } = context;
@@ -221,10 +279,6 @@ function levelProblem(value: Value, context: Context): Problem | undefined {
   const name = plain(value);
   if (name !== undefined && levelOf(name) !== undefined) return undefined;
   const message = `${shown(value, context)} is no level`;
-  const lower = name?.toLowerCase();
-  if (lower !== undefined && levelOf(lower) !== undefined) {
-    return problems.notANumber(value.span, message, `write ${lower}`, lower);
-  }
   const near = name === undefined ? undefined : didYouMean(name, LEVELS);
   if (near !== undefined) return problems.notANumber(value.span, message, `did you mean ${near}?`, near);
   return problems.notANumber(value.span, message, `levels are ${LEVELS.join(", ")}`);
@@ -242,15 +296,14 @@ function timestampProblem(value: Value, context: Context): Problem | undefined {
   }
   const name = plain(value);
   if (name !== undefined) {
-    if (parseTimestamp(name) !== undefined) {
+    if (parseMoment(name) !== undefined) {
       return value.kind === "string"
         ? undefined
         : problems.notANumber(value.span, `the time ${quote(text)} is not in quotes`, `write "${text}"`, `"${text}"`);
     }
-    for (const tail of ["T00:00:00Z", ":00Z", "Z"]) {
-      if (parseTimestamp(name + tail) !== undefined) {
-        return problems.notANumber(value.span, message, `write "${name}${tail}"`, `"${name}${tail}"`);
-      }
+    const completed = completedMoment(name);
+    if (completed !== undefined) {
+      return problems.notANumber(value.span, message, `write "${completed}"`, `"${completed}"`);
     }
     const unit = value.kind === "word" ? unitProblem(value.span, name) : undefined;
     if (unit !== undefined) return unit;
@@ -291,7 +344,7 @@ function numberProblem(op: string, value: Value, context: Context): Problem | un
         ? problems.notANumber(value.span, message, `write ${digits}`, digits)
         : problems.notANumber(value.span, `the number ${quote(text)} is too large`, "the largest is about 1.8e308");
     }
-    if (parseTimestamp(name) !== undefined) {
+    if (parseMoment(name) !== undefined) {
       return problems.notANumber(
         value.span,
         message,

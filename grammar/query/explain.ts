@@ -1,7 +1,7 @@
 import type { Span } from "../problem.ts";
 import { type Comparison, type Expr, type Field, type NumberValue, type Query, target, type Value } from "./ast.ts";
 import { KNOWN_FIELDS, WORD_DOCS } from "./known-fields.ts";
-import { LEVEL_SPELLINGS, levelOf } from "./levels.ts";
+import { LEVEL_SPELLINGS, levelOf, lower } from "./levels.ts";
 import { encodeString, isTimeUnit } from "./literals.ts";
 import { printField } from "./print.ts";
 
@@ -50,7 +50,7 @@ function words(expr: Expr): string {
     case "truthy":
       return `${name(expr.field)} is there and not false, null, 0 or ""`;
     case "level":
-      return `the level is ${levelName(expr.word.toLowerCase())}`;
+      return `the level is ${levelName(expr.word)}`;
     case "stage":
       return `the stage is ${expr.word.toLowerCase()}`;
     case "message":
@@ -88,7 +88,7 @@ function negated(term: Expr): string {
     case "truthy":
       return `${name(term.field)} is missing, false, null, 0 or ""`;
     case "level":
-      return `the level is not ${levelName(term.word.toLowerCase())}`;
+      return `the level is not ${levelName(term.word)}`;
     case "stage":
       return `the stage is not ${term.word.toLowerCase()} (or is missing)`;
     case "message":
@@ -212,7 +212,8 @@ const plain = (value: Value) =>
 /** The level by its first name, with the spelling that stands in the query where that is another. */
 function levelName(spelling: string): string {
   const level = levelOf(spelling);
-  return level === undefined || level === spelling ? spelling : `${level} (${spelling})`;
+  if (level === undefined) return spelling;
+  return level === lower(spelling) ? level : `${level} (${lower(spelling)})`;
 }
 
 function at(expr: Expr, offset: number, source: string): Explanation | undefined {

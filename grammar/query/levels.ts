@@ -3,7 +3,7 @@ export const LEVELS = ["debug", "info", "notice", "warn", "error", "critical", "
 
 export type Level = (typeof LEVELS)[number];
 
-/** Every spelling of a level, equal in every comparison. */
+/** Every spelling of a level in lower case. They are equal in every comparison, in any case. */
 export const LEVEL_SPELLINGS: Readonly<Record<Level, readonly string[]>> = {
   debug: ["debug", "trace", "verbose"],
   info: ["info"],
@@ -15,10 +15,13 @@ export const LEVEL_SPELLINGS: Readonly<Record<Level, readonly string[]>> = {
   emergency: ["emergency", "emerg", "fatal"],
 };
 
-/** The level that a spelling names: `warning` is `warn`. Undefined for any other text; upper case is other text. */
+/** The level that a spelling names, in any case: `Warning` is `warn`. Undefined for any other text. */
 export function levelOf(spelling: string): Level | undefined {
-  return BY_SPELLING.get(spelling);
+  return BY_SPELLING.get(spelling) ?? (spelling.length <= MAX_LENGTH ? BY_SPELLING.get(lower(spelling)) : undefined);
 }
+
+/** Letters of ASCII in lower case, all others as they are: the Kelvin sign is no k. */
+export const lower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** 0 for debug up to 7 for emergency. */
 export function severity(level: Level): number {
@@ -28,6 +31,12 @@ export function severity(level: Level): number {
 /** Stages that a query may name by their word alone. */
 export const STAGE_WORDS = ["production", "staging", "development"] as const;
 
+/** Lower and upper case, which programs write; any other mixture is folded first. */
 const BY_SPELLING: ReadonlyMap<string, Level> = new Map(
-  LEVELS.flatMap((level) => LEVEL_SPELLINGS[level].map((spelling) => [spelling, level] as const)),
+  LEVELS.flatMap((level) =>
+    LEVEL_SPELLINGS[level].flatMap((spelling) => [spelling, spelling.toUpperCase()].map((text) => [text, level])),
+  ),
 );
+
+/** Every spelling is at most this long; a longer text need not be folded. */
+const MAX_LENGTH = Math.max(...[...BY_SPELLING.keys()].map(({ length }) => length));

@@ -1,9 +1,9 @@
 import type { Entry } from "../entry.ts";
 import { type Comparison, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
-import { LEVEL_SPELLINGS, LEVELS, levelOf, severity } from "./levels.ts";
+import { LEVEL_SPELLINGS, LEVELS, levelOf, lower, severity } from "./levels.ts";
 import { isTimeUnit } from "./literals.ts";
 import { compileRegex } from "./regex.ts";
-import { parseTimestamp } from "./timestamp.ts";
+import { readTime } from "./timestamp.ts";
 
 export interface PredicateOptions {
   /** The clock that `timestamp > 1h` counts back from, in milliseconds since 1970. */
@@ -43,17 +43,23 @@ function compile(expr: Expr, options: PredicateOptions): Predicate {
       return any(expr.field, (value) => tests.some((test) => test(value)));
     }
     case "contains": {
+      const holds = (part: string) => (text: string) => text.includes(part);
       const part = expr.text.chunks.join("*");
       return any(
         expr.field,
-        onText(expr.field, (text) => text.includes(part)),
+        onText(expr.field, holds(part), () => holds(lower(part))),
       );
     }
     case "match": {
       const regex = compileRegex(expr.regex.source, expr.regex.flags.includes("i"));
       // parseQuery has refused an expression that does not compile.
       if (!regex.ok) throw new Error(`unchecked regular expression /${expr.regex.source}/: ${regex.reason}`);
-      return any(expr.field, onText(expr.field, regex.test));
+      const inLower = () => {
+        const inAnyCase = compileRegex(expr.regex.source, true);
+        // In any case an expression may be larger than what compiles.
+        return inAnyCase.ok ? inAnyCase.test : regex.test;
+      };
+      return any(expr.field, onText(expr.field, regex.test, inLower));
     }
     case "exists": {
       const read = reader(expr.field);
@@ -67,7 +73,7 @@ function compile(expr: Expr, options: PredicateOptions): Predicate {
       };
     }
     case "level": {
-      const level = levelOf(expr.word.toLowerCase());
+      const level = levelOf(expr.word);
       return (entry) => levelOf(entry.level) === level;
     }
     case "stage": {
@@ -115,7 +121,7 @@ function levelRank(value: unknown): number | undefined {
   return level === undefined ? undefined : severity(level);
 }
 
-const timestampRank = (value: unknown) => (typeof value === "string" ? parseTimestamp(value) : undefined);
+const timestampRank = (value: unknown) => (typeof value === "string" ? readTime(value) : undefined);
 
 function timeBound(value: Value, nowMs: number): number | undefined {
   if (value.kind === "number")
@@ -130,7 +136,7 @@ function equals(field: Field, value: Value): Test {
   switch (value.kind) {
     case "string":
     case "word":
-      return onText(field, wildcards(value.chunks));
+      return onText(field, wildcards(value.chunks), () => wildcards(value.chunks.map(lower)));
     case "number": {
       const { value: number, text, unit } = value;
       // Without a unit the digits may also be a text: version = 5 finds "5".
@@ -143,11 +149,17 @@ function equals(field: Field, value: Value): Test {
   }
 }
 
-/** A test of strings only. All spellings of a level pass where one does, so that aliases are equal in every comparison. */
-function onText(field: Field, test: (text: string) => boolean): Test {
+type TextTest = (text: string) => boolean;
+
+/**
+ * A test of strings only. If one spelling of a level passes in some case, all of them pass in every case; `inLower` makes
+ * the test that ignores case, for texts in lower case. A text that is no level keeps its case.
+ */
+function onText(field: Field, test: TextTest, inLower: () => TextTest): Test {
   const place = target(field);
   if (place.at === "entry" && place.name === "level") {
-    const passing = new Set(LEVELS.filter((level) => LEVEL_SPELLINGS[level].some(test)));
+    const passes = inLower();
+    const passing = new Set(LEVELS.filter((level) => LEVEL_SPELLINGS[level].some(passes)));
     return (value) => {
       if (typeof value !== "string") return false;
       const level = levelOf(value);

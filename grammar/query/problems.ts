@@ -408,6 +408,10 @@ export const digitGroups = (at: Span, text: string, plain: string) =>
 export const notANumber = (at: Span, message: string, hint: string, write?: string) =>
   problem("not-a-number", at, message, hint, write === undefined ? undefined : replace(at, write));
 
+/** A pattern of digits: `write` replaces all of `term`. */
+export const pattern = (at: Span, message: string, term: Span, write: string) =>
+  problem("not-a-number", at, message, `write ${write}`, replace(term, write));
+
 function problem(name: string, at: Span, message: string, hint: string, fix?: Fix): Problem {
   // A hint may quote what the user wrote; it stays a line that a person reads.
   const short = hint.length > MAX_HINT ? `${hint.slice(0, MAX_HINT - 3)}...` : hint;

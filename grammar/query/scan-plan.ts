@@ -3,7 +3,7 @@ import { behindKey, type ValueTest } from "./bytes.ts";
 import { LEVEL_SPELLINGS, LEVELS, levelOf, severity } from "./levels.ts";
 import { isTimeUnit } from "./literals.ts";
 import type { PredicateOptions } from "./predicate.ts";
-import { parseTimestamp } from "./timestamp.ts";
+import { parseMoment } from "./timestamp.ts";
 
 /** What the bytes of a line tell about a query before the line is parsed. */
 export interface ScanPlan {
@@ -43,7 +43,11 @@ export interface ScanOptions extends PredicateOptions {
   readonly sinceMs?: number | undefined;
   /** ... and those before this one. An entry without a time is in no period. */
   readonly untilMs?: number | undefined;
+  /** The keys that may hold the level of a line. `level`, unless they are given. */
+  readonly levelKeys?: readonly string[];
 }
+
+const LEVEL_KEYS: readonly string[] = ["level"];
 
 const MAX_NEEDLES = 8;
 
@@ -62,7 +66,7 @@ interface Need {
 
 const NEVER: Need = { hints: [], rarity: 1000 };
 
-function needs(expr: Expr, options: PredicateOptions): Need | undefined {
+function needs(expr: Expr, options: ScanOptions): Need | undefined {
   switch (expr.kind) {
     case "or":
       return anyOf(expr.terms.map((term) => needs(term, options)));
@@ -79,15 +83,15 @@ function needs(expr: Expr, options: PredicateOptions): Need | undefined {
     case "comparison":
       return comparison(expr, options);
     case "in":
-      return anyOf(expr.values.map((value) => equality(expr.field, value))) ?? keyOf(expr.field);
+      return anyOf(expr.values.map((value) => equality(expr.field, value, options))) ?? keyOf(expr.field);
     case "contains":
-      return textual(expr.field, [expr.text.chunks.join("*")], false);
+      return textual(expr.field, [expr.text.chunks.join("*")], false, options);
     case "match":
     case "exists":
     case "truthy":
       return keyOf(expr.field);
     case "level":
-      return levels((level) => level === levelOf(expr.word.toLowerCase()));
+      return levels((level) => level === levelOf(expr.word), options);
     case "stage":
       // Most logs know one stage or two.
       return { hints: [{ kind: "quoted", text: expr.word.toLowerCase() }], rarity: 10 };
@@ -113,11 +117,23 @@ function anyOf(terms: readonly (Need | undefined)[]): Need | undefined {
     if (term === undefined) return undefined;
     all.push(term);
   }
-  return { hints: all.flatMap(({ hints }) => hints), rarity: Math.min(...all.map(({ rarity }) => rarity)) };
+  return { hints: merged(all.flatMap(({ hints }) => hints)), rarity: Math.min(...all.map(({ rarity }) => rarity)) };
 }
 
-function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOptions): Need | undefined {
-  if (op === "=") return equality(field, value);
+/** Levels are values of the same keys: each key is searched for once. */
+function merged(hints: readonly Hint[]): readonly Hint[] {
+  const levels = new Map<string, Hint>();
+  for (const hint of hints) {
+    if (hint.test?.kind !== "level") continue;
+    const before = levels.get(hint.text)?.test;
+    const spellings = before?.kind === "level" ? [...before.spellings, ...hint.test.spellings] : hint.test.spellings;
+    levels.set(hint.text, { ...hint, test: { kind: "level", spellings: [...new Set(spellings)] } });
+  }
+  return [...hints.filter(({ test }) => test?.kind !== "level"), ...levels.values()];
+}
+
+function comparison({ field, op, value }: Comparison, options: ScanOptions): Need | undefined {
+  if (op === "=") return equality(field, value, options);
   if (op === "!=") return keyOf(field);
   const place = target(field);
   const name = place.at === "entry" ? place.name : undefined;
@@ -125,10 +141,10 @@ function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOption
     const bound = value.kind === "word" || value.kind === "string" ? levelOf(value.chunks.join("*")) : undefined;
     if (bound === undefined) return undefined;
     const than = severity(bound);
-    return levels((level) => compare(op, severity(level), than));
+    return levels((level) => compare(op, severity(level), than), options);
   }
   if (name === "timestamp") {
-    const bound = timeBound(value, nowMs);
+    const bound = timeBound(value, options.nowMs);
     return bound === undefined ? keyOf(field) : keyOf(field, { kind: "time", op, bound });
   }
   return value.kind === "number" ? keyOf(field, { kind: "number", op, bound: value.value }) : keyOf(field);
@@ -138,18 +154,18 @@ function timeBound(value: Value, nowMs: number): number | undefined {
   if (value.kind === "number") {
     return value.unit !== undefined && isTimeUnit(value.unit) ? nowMs - value.value : undefined;
   }
-  return value.kind === "string" || value.kind === "word" ? parseTimestamp(value.chunks.join("*")) : undefined;
+  return value.kind === "string" || value.kind === "word" ? parseMoment(value.chunks.join("*")) : undefined;
 }
 
 function compare(op: "<" | "<=" | ">" | ">=", a: number, b: number): boolean {
   return op === "<" ? a < b : op === "<=" ? a <= b : op === ">" ? a > b : a >= b;
 }
 
-function equality(field: Field, value: Value): Need | undefined {
+function equality(field: Field, value: Value, options: ScanOptions): Need | undefined {
   switch (value.kind) {
     case "string":
     case "word":
-      return textual(field, value.chunks, true);
+      return textual(field, value.chunks, true, options);
     case "number":
       return keyOf(field, {
         kind: "equal",
@@ -165,7 +181,7 @@ function equality(field: Field, value: Value): Need | undefined {
 }
 
 /** A text in which the chunks stand: from its beginning to its end where it `isWhole`. */
-function textual(field: Field, chunks: readonly string[], isWhole: boolean): Need | undefined {
+function textual(field: Field, chunks: readonly string[], isWhole: boolean, options: ScanOptions): Need | undefined {
   const place = target(field);
   const name = place.at === "entry" ? place.name : undefined;
   if (name === "message") return literal(chunks, false);
@@ -175,18 +191,24 @@ function textual(field: Field, chunks: readonly string[], isWhole: boolean): Nee
     // A wildcard may select spellings that do not hold its text; few queries use one on a level.
     if (!isWhole || chunks.length > 1) return undefined;
     const level = levelOf(chunks[0]!);
-    return level === undefined ? literal(chunks, true) : levels((other) => other === level);
+    return level === undefined ? literal(chunks, true) : levels((other) => other === level, options);
   }
   return literal(chunks, isWhole) ?? keyOf(field);
 }
 
-/** Levels are told by their spellings; a line without one is at info, and nothing in its bytes says so. */
-function levels(passes: (level: (typeof LEVELS)[number]) => boolean): Need | undefined {
+/**
+ * Levels are told by the text behind their key, which is searched for once however many spellings there are, and read in
+ * any case. A line without a level is at info, and nothing in its bytes says so.
+ */
+function levels(
+  passes: (level: (typeof LEVELS)[number]) => boolean,
+  { levelKeys = LEVEL_KEYS }: ScanOptions,
+): Need | undefined {
   if (passes("info")) return undefined;
-  const hints = LEVELS.filter(passes)
-    .flatMap((level) => LEVEL_SPELLINGS[level])
-    .map((text): Hint => ({ kind: "quoted", text }));
-  return hints.length === 0 ? NEVER : { hints, rarity: 20 };
+  const spellings = LEVELS.filter(passes).flatMap((level) => LEVEL_SPELLINGS[level]);
+  if (spellings.length === 0) return NEVER;
+  const hints = levelKeys.map((text): Hint => ({ kind: "key", text, test: { kind: "level", spellings } }));
+  return { hints, rarity: 20 };
 }
 
 /** The longest piece of the chunks that stands in a line as it is, or behind an escape that is looked for. */

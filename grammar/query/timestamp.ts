@@ -26,6 +26,38 @@ export function parseTimestamp(text: string): number | undefined {
   return midnight.getTime() + seconds * 1000 + Number(`0.${fraction || "0"}`) * 1000;
 }
 
+/**
+ * Milliseconds since 1970 of a time that a person writes, in a query or as `--since`: RFC 3339, or a date, which begins at
+ * midnight UTC. Undefined for any other text, also for one without a zone: which one was meant is not certain.
+ */
+export function parseMoment(text: string): number | undefined {
+  return parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);
+}
+
+/** The time with what it lacks: seconds, and a zone, for which UTC is taken. Undefined where that makes no time. */
+export function completedMoment(text: string): string | undefined {
+  return [":00Z", "Z"].map((tail) => text + tail).find((whole) => parseTimestamp(whole) !== undefined);
+}
+
+/**
+ * Milliseconds since 1970 of an entry, whose time stands as a program wrote it: RFC 3339; the same without seconds or zone,
+ * which is UTC; with a comma before the fraction, or offsets such as +0200. Undefined for any other text. All that reads
+ * the time of an entry reads it so: queries, periods, the order of logs and their text.
+ */
+export function readTime(text: string): number | undefined {
+  return parseTimestamp(text) ?? readLooseTime(text);
+}
+
+function readLooseTime(text: string): number | undefined {
+  const match = LOOSE.exec(text);
+  if (match === null) return undefined;
+  const [, date, minute = "00:00", second = "00", fraction = "0", zone = "Z"] = match;
+  const offset = /^[zZ]$/.test(zone) ? "Z" : `${zone.slice(0, 3)}:${zone.slice(3).replace(":", "") || "00"}`;
+  return parseTimestamp(`${date}T${minute}:${second}.${fraction}${offset}`);
+}
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const LOOSE = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?([Zz]|[+-]\d\d(?::?\d\d)?)?)?$/;
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 function daysInMonth(year: number, month: number): number {

@@ -220,9 +220,13 @@ const MEMBERS: readonly (Member | undefined)[] = (() => {
   return members;
 })();
 
-/** Each spelling as a text of its own rather than a piece of a body. */
+/** Each spelling as a text of its own rather than a piece of a body. Those in mixed case are left to the reader. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map(
-  LEVELS.flatMap((level) => LEVEL_SPELLINGS[level].map((spelling) => [spelling, spelling] as const)),
+  LEVELS.flatMap((level) =>
+    LEVEL_SPELLINGS[level].flatMap((spelling) =>
+      [spelling, spelling.toUpperCase()].map((text) => [text, text] as const),
+    ),
+  ),
 );
 
 function withoutGaps(text: string, begin: number, end: number, gaps: readonly number[]): string {

@@ -82,6 +82,9 @@ const bareField = anyField.filter(
 );
 const only = (name: string): Field => ({ path: [{ kind: "key", key: name, span }], span });
 
+const levelText = fc
+  .constantFrom("error", "ERROR", "Crit", "eMerg", "info", "trace", "WARN*", "*e*", "custom", "Custom")
+  .map((text): WordValue => ({ kind: "word", chunks: text.split("*"), span }));
 const ordering = fc.constantFrom("<", "<=", ">", ">=");
 const leaf: fc.Arbitrary<Expr> = fc.oneof(
   fc
@@ -90,7 +93,7 @@ const leaf: fc.Arbitrary<Expr> = fc.oneof(
   fc
     .tuple(plainField, ordering, number)
     .map(([field, op, value]) => ({ kind: "comparison", field, op, operator, value, span })),
-  fc.tuple(ordering, fc.constantFrom("debug", "warning", "fatal")).map(([op, level]) => ({
+  fc.tuple(ordering, fc.constantFrom("debug", "warning", "fatal", "Warn", "ERR")).map(([op, level]) => ({
     kind: "comparison",
     field: only("level"),
     op,
@@ -98,6 +101,17 @@ const leaf: fc.Arbitrary<Expr> = fc.oneof(
     value: { kind: "word", chunks: [level], span },
     span,
   })),
+  fc.tuple(fc.constantFrom("=", "!="), levelText).map(([op, value]) => ({
+    kind: "comparison",
+    field: only("level"),
+    op,
+    operator,
+    value,
+    span,
+  })),
+  fc
+    .array(levelText, { minLength: 1, maxLength: 4 })
+    .map((values) => ({ kind: "in", field: only("level"), operator, values, span })),
   fc.tuple(ordering, fc.boolean()).map(([op, ago]) => ({
     kind: "comparison",
     field: only("timestamp"),
@@ -123,7 +137,9 @@ const leaf: fc.Arbitrary<Expr> = fc.oneof(
     .map(([field, source, flags]) => ({ kind: "match", field, operator, regex: { source, flags, span }, span })),
   anyField.map((field) => ({ kind: "exists", operator, field, span })),
   bareField.map((field) => ({ kind: "truthy", field, span })),
-  fc.constantFrom("debug", "err", "warning", "fatal", "ERROR").map((word) => ({ kind: "level", word, span })),
+  fc
+    .constantFrom("debug", "err", "warning", "fatal", "ERROR", "Error", "WaRN")
+    .map((word) => ({ kind: "level", word, span })),
   fc.constantFrom("production", "staging", "DEVELOPMENT").map((word) => ({ kind: "stage", word, span })),
   stringValue.map((text) => ({ kind: "message", text, span })),
 ) as fc.Arbitrary<Expr>;

@@ -12,6 +12,7 @@ import {
   planScan,
   printQuery,
   type Query,
+  readTime,
   target,
   type Value,
 } from "../../grammar/query/index.ts";
@@ -49,7 +50,7 @@ export function comparePrefilter(count: number, seed: number): Compared {
       lines.forEach((line, i) => {
         pairs++;
         const { entry } = readEntryLine(line);
-        const timeMs = Date.parse(entry.timestamp);
+        const timeMs = readTime(entry.timestamp) ?? Number.NaN;
         const isWithin =
           (since === undefined || timeMs >= since) &&
           (until === undefined || timeMs < until) &&
@@ -171,7 +172,7 @@ function nearLine(parts: Parts, random: Random): string {
     if (place.at === "entry") (random() < 0.8 ? own : fields)[place.name] = value();
     else assign(fields, place.path, value());
   }
-  if (random() < 0.8) own.level = random() < 0.7 ? pick(LEVEL_SPELLINGS[pick(LEVELS)]) : pick(some);
+  if (random() < 0.8) own.level = random() < 0.7 ? inSomeCase(pick(LEVEL_SPELLINGS[pick(LEVELS)]), random) : pick(some);
   if (random() < 0.7) own.message = pick(some);
   if (random() < 0.5) fields.stage = pick(["production", "staging", "development", pick(some)]);
   if (random() < 0.8) own.timestamp = pick(TIMES);
@@ -207,6 +208,15 @@ function nearLine(parts: Parts, random: Random): string {
   return Buffer.from(line.replaceAll("\n", " ")).toString();
 }
 
+/** As programs write levels: mostly lower or upper case, sometimes Capitalized or any mixture. */
+function inSomeCase(level: string, random: Random): string {
+  const roll = random();
+  if (roll < 0.5) return level;
+  if (roll < 0.75) return level.toUpperCase();
+  if (roll < 0.9) return level[0]!.toUpperCase() + level.slice(1);
+  return [...level].map((letter) => (random() < 0.5 ? letter.toUpperCase() : letter)).join("");
+}
+
 const TIMES = [
   "2024-05-01T11:00:00Z",
   "2024-05-01T11:00:00.000Z",
@@ -220,6 +230,10 @@ const TIMES = [
   "2024-04-30T24:00:01.000Z",
   "2024-05-01T13:00:00.000+02:00",
   "2024-05-01 11:00:00.000Z",
+  "2024-05-01T11:00:00",
+  "2024-05-01 11:00:00,250",
+  "2024-05-01T13:00:00.100+0200",
+  "2024-04-30T23:59:60Z",
   "yesterday",
   "",
   1714561200000,

@@ -1,5 +1,5 @@
 import { type Comparison, type Expr, type Field, type Query, target, type Value } from "../ast.ts";
-import { LEVEL_SPELLINGS, LEVELS, type Level, levelOf, severity } from "../levels.ts";
+import { LEVEL_SPELLINGS, LEVELS, type Level, levelOf, lower, severity } from "../levels.ts";
 import { ALL, both, type Condition, either, leaf } from "./conditions.ts";
 import { fit, MAX_PATTERN_LENGTH } from "./fit.ts";
 import { toPatternRegex } from "./regex.ts";
@@ -76,7 +76,9 @@ function translate(expr: Expr, isPositive: boolean, context: Context): Translati
   switch (expr.kind) {
     case "and":
     case "or": {
-      const terms = expr.terms.map((term) => translate(term, isPositive, context));
+      const terms = (isPositive ? joinLevels(expr) : expr.terms).map((term) =>
+        "kind" in term ? translate(term, isPositive, context) : levels(term, true, context),
+      );
       const join = (expr.kind === "and") === isPositive ? both : either;
       return {
         condition: join(terms.map(({ condition }) => condition)),
@@ -86,7 +88,7 @@ function translate(expr: Expr, isPositive: boolean, context: Context): Translati
     case "not":
       return translate(expr.term, !isPositive, context);
     case "level":
-      return levels([levelOf(expr.word.toLowerCase())!], isPositive);
+      return levels([levelOf(expr.word)!], isPositive, context);
     case "message":
       return textual(["$.message"], true, expr.text.chunks, isPositive);
     default:
@@ -122,18 +124,26 @@ function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Conte
         ? { condition: onEach(place, (s) => either([leaf(`${s} = *`), leaf(`${s} IS TRUE`)])), isExact: false }
         : UNKNOWN;
     case "comparison":
-      if (expr.op === "=") return isPositive ? equal(place, expr.value) : orMissing(place, differs(place, expr.value));
-      if (expr.op === "!=") return isPositive ? differs(place, expr.value) : orMissing(place, equal(place, expr.value));
-      return ordering(expr, place, isPositive);
+      if (expr.op === "=") {
+        return isPositive ? equal(place, expr.value, context) : orMissing(place, differs(place, expr.value, context));
+      }
+      if (expr.op === "!=") {
+        return isPositive ? differs(place, expr.value, context) : orMissing(place, equal(place, expr.value, context));
+      }
+      return ordering(expr, place, isPositive, context);
     case "in": {
-      const terms = expr.values.map((value) => (isPositive ? equal(place, value) : differs(place, value)));
+      const known = isPositive ? levelsOf(expr) : undefined;
+      if (known !== undefined) return levels(known, true, context);
+      const terms = expr.values.map((value) =>
+        isPositive ? equal(place, value, context) : differs(place, value, context),
+      );
       const condition = (isPositive ? either : both)(terms.map(({ condition }) => condition));
       const found = { condition, isExact: terms.every(({ isExact }) => isExact) };
       return isPositive ? found : orMissing(place, found);
     }
     case "contains": {
       const chunks = ["", expr.text.chunks.join("*"), ""];
-      if (place.selectors[0] === "$.level") return levelText(chunks, isPositive);
+      if (place.selectors[0] === "$.level") return levelText(chunks, isPositive, context);
       return textual(place.selectors, place.isString, chunks, isPositive);
     }
     case "match": {
@@ -187,13 +197,13 @@ function orMissing(place: Place, { condition, isExact }: Translation): Translati
 /** `!=` is false of these three. */
 const notText = (selector: string) => ["NULL", "TRUE", "FALSE"].map((value) => leaf(`${selector} IS ${value}`));
 
-function equal(place: Place, value: Value): Translation {
+function equal(place: Place, value: Value, context: Context): Translation {
   const { selectors, isString } = place;
   switch (value.kind) {
     case "string":
     case "word":
       return selectors[0] === "$.level"
-        ? levelText(value.chunks, true)
+        ? levelText(value.chunks, true, context)
         : textual(selectors, isString, value.chunks, true, false);
     case "number": {
       const number = numeral(value.value);
@@ -217,13 +227,13 @@ function equal(place: Place, value: Value): Translation {
 }
 
 /** There, and not equal to it. */
-function differs(place: Place, value: Value): Translation {
+function differs(place: Place, value: Value, context: Context): Translation {
   const { selectors, isString } = place;
   switch (value.kind) {
     case "string":
     case "word":
       return selectors[0] === "$.level"
-        ? levelText(value.chunks, false)
+        ? levelText(value.chunks, false, context)
         : textual(selectors, isString, value.chunks, false, false);
     case "number": {
       const number = numeral(value.value);
@@ -248,16 +258,12 @@ function differs(place: Place, value: Value): Translation {
   }
 }
 
-function ordering({ field, op, value }: Comparison, place: Place, isPositive: boolean): Translation {
+function ordering(expr: Comparison, place: Place, isPositive: boolean, context: Context): Translation {
+  const { field, op, value } = expr;
   const named = target(field);
   if (named.at === "entry" && named.name === "level") {
-    const bound = value.kind === "string" || value.kind === "word" ? levelOf(value.chunks.join("*")) : undefined;
-    if (bound === undefined) return UNKNOWN;
-    const than = severity(bound);
-    return levels(
-      LEVELS.filter((level) => compare(op, severity(level), than)),
-      isPositive,
-    );
+    const of = levelsOf(expr);
+    return of === undefined ? UNKNOWN : levels(of, isPositive, context);
   }
   // What is no number has no order, so that the opposite of an ordering is more than the opposite operator.
   if (place.isString || value.kind !== "number" || !isPositive) return UNKNOWN;
@@ -268,25 +274,84 @@ function compare(op: Comparison["op"], a: number, b: number): boolean {
   return op === "<" ? a < b : op === "<=" ? a <= b : op === ">" ? a > b : a >= b;
 }
 
-/** Of these levels, by all their spellings; or of none of them. */
-function levels(of: readonly Level[], isPositive: boolean): Translation {
+/** The levels that a term selects, where it selects these and no text that is not a level. */
+function levelsOf(expr: Expr): readonly Level[] | undefined {
+  switch (expr.kind) {
+    case "level":
+      return [levelOf(expr.word)!];
+    case "or":
+    case "and": {
+      const all = expr.terms.map(levelsOf);
+      if (all.includes(undefined)) return undefined;
+      return LEVELS.filter((level) => all[expr.kind === "or" ? "some" : "every"]((of) => of!.includes(level)));
+    }
+    case "in": {
+      const all = expr.values.map((value) => namedLevel(expr.field, value));
+      return all.includes(undefined) ? undefined : LEVELS.filter((level) => all.includes(level));
+    }
+    case "comparison": {
+      const level = namedLevel(expr.field, expr.value);
+      if (level === undefined || expr.op === "!=") return undefined;
+      if (expr.op === "=") return [level];
+      return LEVELS.filter((other) => compare(expr.op, severity(other), severity(level)));
+    }
+    default:
+      return undefined;
+  }
+}
+
+function namedLevel(field: Field, value: Value): Level | undefined {
+  const place = target(field);
+  if (place.at !== "entry" || place.name !== "level" || (value.kind !== "string" && value.kind !== "word")) {
+    return undefined;
+  }
+  return value.chunks.length === 1 ? levelOf(value.chunks[0]!) : undefined;
+}
+
+/** The terms, those that name levels as one: each takes a regular expression, and a pattern has two. */
+function joinLevels(expr: Extract<Expr, { kind: "and" | "or" }>): readonly (Expr | readonly Level[])[] {
+  const named = expr.terms.filter((term) => levelsOf(term) !== undefined);
+  if (named.length < 2) return expr.terms;
+  const levels = levelsOf({ ...expr, terms: named })!;
+  return expr.terms.flatMap<Expr | readonly Level[]>((term) =>
+    term === named[0] ? [levels] : named.includes(term) ? [] : [term],
+  );
+}
+
+/** Of these levels, by all their spellings in any case; or of none of them. */
+function levels(of: readonly Level[], isPositive: boolean, context: Context): Translation {
   const spellings = of.flatMap((level) => LEVEL_SPELLINGS[level]);
   // `level < debug`: no entry, which no pattern has to say.
   if (spellings.length === 0) return isPositive ? UNKNOWN : { condition: ALL, isExact: true };
-  const condition = isPositive
-    ? either(spellings.map((spelling) => leaf(`$.level = "${spelling}"`)))
-    : both(spellings.map((spelling) => leaf(`$.level != "${spelling}"`)));
-  return { condition, isExact: true };
+  if (!isPositive) {
+    // Nothing says that `!=` takes an expression. What mixes the cases comes back and is left to the second look.
+    const written = spellings.flatMap((spelling) => [spelling, spelling.toUpperCase()]);
+    return { condition: both(written.map((spelling) => leaf(`$.level != "${spelling}"`))), isExact: false };
+  }
+  if (context.regexes >= MAX_REGEXES) return UNKNOWN;
+  context.regexes++;
+  return { condition: leaf(`$.level = %${spellings.map(inAnyCase).join("|")}%`), isExact: true };
 }
 
-/** A level by a text: all spellings of a level pass where one does; a level that is none of ours passes by itself. */
-function levelText(chunks: readonly string[], isPositive: boolean): Translation {
+/** A whole text of letters as a class for each: expressions of patterns have no flags, and no groups. */
+const inAnyCase = (spelling: string) =>
+  `^${spelling.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)}$`;
+
+/** A level by a text: all spellings of a level pass where one does; a text that is not a level passes by itself. */
+function levelText(chunks: readonly string[], isPositive: boolean, context: Context): Translation {
+  if (chunks.length === 1 && levelOf(chunks[0]!) !== undefined) {
+    return levels([levelOf(chunks[0]!)!], isPositive, context);
+  }
   const found = wildcard("$.level", chunks, isPositive);
   if (found === undefined || (!isPositive && !found.isExact)) return UNKNOWN;
-  const passing = LEVELS.filter((level) => LEVEL_SPELLINGS[level].some((spelling) => matches(spelling, chunks)));
-  const known = levels(passing, isPositive);
+  const inLower = chunks.map(lower);
+  const passing = LEVELS.filter((level) => LEVEL_SPELLINGS[level].some((spelling) => matches(spelling, inLower)));
   if (passing.length === 0) return found;
-  return { condition: (isPositive ? either : both)([known.condition, found.condition]), isExact: found.isExact };
+  const known = levels(passing, isPositive, context);
+  return {
+    condition: (isPositive ? either : both)([known.condition, found.condition]),
+    isExact: known.isExact && found.isExact,
+  };
 }
 
 function matches(text: string, chunks: readonly string[]): boolean {

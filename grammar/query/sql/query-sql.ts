@@ -12,7 +12,7 @@ import {
 import { LEVELS } from "../levels.ts";
 import { isTimeUnit } from "../literals.ts";
 import { compilePredicate } from "../predicate.ts";
-import { parseTimestamp } from "../timestamp.ts";
+import { parseMoment } from "../timestamp.ts";
 import { type ColumnType, columnOf, type EventColumns, jsonPath } from "./columns.ts";
 import { ALL, both, type Condition, either, exactly, NONE, not, orFalse, type Sql, sql, UNKNOWN } from "./condition.ts";
 
@@ -119,7 +119,7 @@ function ofTimestamp(expr: FieldExpr, { nowMs, firstInstant }: QuerySqlOptions):
       ? value.unit !== undefined && isTimeUnit(value.unit)
         ? nowMs - value.value
         : undefined
-      : parseTimestamp(value.kind === "string" || value.kind === "word" ? value.chunks.join("*") : "");
+      : parseMoment(value.kind === "string" || value.kind === "word" ? value.chunks.join("*") : "");
   if (bound === undefined) throw new Error("unchecked ordering of timestamp");
   const first = firstInstant(bound, op === ">" || op === "<=" ? "above" : "at-least");
   return exactly(sql(`(t ${op.startsWith(">") ? ">=" : "<"} ?::bigint)`, first));

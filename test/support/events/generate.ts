@@ -21,7 +21,10 @@ function oddEvent(random: Random, i: number, atMs: number): NewEvent {
         `${plain.slice(0, 19)}.000000001Z`,
         plain.slice(0, 19) + "Z",
       ]);
-  const level = random.pick(LEVEL_SPELLINGS[random.pick(LEVELS)]);
+  const spelling = random.pick(LEVEL_SPELLINGS[random.pick(LEVELS)]);
+  const level = random.chance(0.7)
+    ? spelling
+    : [...spelling].map((letter) => (random.chance(0.5) ? letter : letter.toUpperCase())).join("");
   const status = random.pick([200, 200, 200, 201, 301, 404, 500, 503]);
   const fields: Record<string, unknown> = {
     status,
