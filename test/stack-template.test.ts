@@ -8,6 +8,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
 import { CHAT_SOURCE } from "../cli/aws/stack/chat-function.ts";
+import { CONFIRMATIONS, needsConfirmation } from "../cli/aws/stack/confirmation.ts";
 import { logicalId } from "../cli/aws/stack/logical-id.ts";
 import { accessPolicy } from "../cli/aws/stack/policy.ts";
 import {
@@ -657,6 +658,33 @@ t.test("which stages the stack has", (t) => {
   for (const [written, present, expected] of rows) {
     const stages = Object.fromEntries(written.map((stage) => [stage, {}]));
     t.same(wantedStages({ name: "app", stages }, present), expected, `${written} written, ${present} there`);
+  }
+  t.end();
+});
+
+t.test("what apply asks about, by type", (t) => {
+  const asking = [
+    "AWS::ApiGateway::BasePathMapping",
+    "AWS::ApiGateway::DomainName",
+    "AWS::ApiGateway::RestApi",
+    "AWS::ApiGateway::Stage",
+    "AWS::Lambda::Permission",
+    "AWS::Route53::HostedZone",
+    "AWS::Route53::RecordSet",
+  ];
+  t.same(Object.keys(CONFIRMATIONS).sort(), Object.keys(HANDLERS).sort(), "each type that a template has");
+  for (const type of [...Object.keys(CONFIRMATIONS), "AWS::New::Type"]) {
+    const asks = asking.includes(type) || type === "AWS::New::Type";
+    const rows: [action: "add" | "change" | "remove", replaced: "yes" | "possibly" | "no", expected: boolean][] = [
+      ["add", "no", false],
+      ["change", "no", false],
+      ["change", "yes", asks],
+      ["change", "possibly", asks],
+      ["remove", "no", asks],
+    ];
+    for (const [action, replaced, expected] of rows) {
+      t.equal(needsConfirmation({ action, type, replaced }), expected, `${type} ${action}, replaced: ${replaced}`);
+    }
   }
   t.end();
 });
