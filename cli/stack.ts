@@ -9,7 +9,12 @@ export async function openStack(options: TargetOptions): Promise<Stack> {
 }
 
 /** The least that an account has to allow for deploying and running an app, as its console takes it. Nothing is called. */
-export async function accessPolicy(app: { readonly name: string; readonly region: string }): Promise<object> {
+export async function accessPolicy(app: {
+  readonly name: string;
+  readonly region: string;
+  /** Roles that tool.json names for the function. */
+  readonly roles: readonly string[];
+}): Promise<object> {
   return (await import("./aws/stack/policy.ts")).accessPolicy(app);
 }
 

@@ -127,7 +127,10 @@ export async function policy(context: Context): Promise<number> {
   const file = await readConfigFile(context);
   if (file.code !== undefined) return file.code;
   const { config } = resolveProject(context, file.config, { development: false });
-  await context.print(JSON.stringify(await accessPolicy({ name: config.name, region: config.regions[0]! }), null, 2));
+  const { function: settings, stages = {} } = file.config;
+  const named = [settings, ...Object.values(stages).map((stage) => stage.function)].flatMap((one) => one?.role ?? []);
+  const app = { name: config.name, region: config.regions[0]!, roles: [...new Set(named)] };
+  await context.print(JSON.stringify(await accessPolicy(app), null, 2));
   return EXIT.ok;
 }
 
