@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
-import { type Config, checkConfig } from "../schema/index.ts";
+import { type Config, checkConfig, maskVariables } from "../schema/index.ts";
 import { type Context, EXIT } from "./context.ts";
 import { diskDirectory } from "./project/directory.ts";
 
@@ -32,16 +32,18 @@ export async function readConfigFile(context: Context): Promise<ConfigFile> {
     : { code: undefined, config, text: file.text };
 }
 
-/** All problems of a file on stderr, each with its caret, an empty line between two. */
+/** All problems of a file on stderr, each with its caret, an empty line between two. Values of variables are not shown. */
 export async function sayProblems(
   context: Context,
   problems: readonly Problem[],
   { file, text }: { readonly file: string; readonly text: string },
 ): Promise<void> {
   const { color, columns } = context.io.stderr;
-  const lines = new LineIndex(text);
+  if (problems.length === 0) return;
+  const source = basename(file) === CONFIG_FILE ? maskVariables(text) : text;
+  const lines = new LineIndex(source);
   for (const problem of problems) {
-    await context.say(`${renderProblem(problem, { source: text, file, color, columns, lines })}\n`);
+    await context.say(`${renderProblem(problem, { source, file, color, columns, lines })}\n`);
   }
 }
 

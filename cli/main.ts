@@ -75,12 +75,12 @@ export const table = () =>
     .example("stack status --format json")
     .action((): Run => async (context) => (await import("./commands/stack.ts")).status(context))
 
-    .command("stack plan", "Show what stack apply would change, and what would be made anew")
+    .command("stack plan", "Show what stack apply would change, and what would be replaced")
     .example("stack plan")
     .action((): Run => async (context) => (await import("./commands/stack.ts")).plan(context))
 
     .command("stack apply", "Change stages, domains, alerts and warming to what tool.json says")
-    .option("-y, --yes", "Do not ask before something is made anew", false)
+    .option("-y, --yes", "Do not ask before something is removed or replaced", false)
     .example("stack apply")
     .action(
       (flags): Run =>

@@ -9,7 +9,12 @@ export async function openStack(options: TargetOptions): Promise<Stack> {
 }
 
 /** The least that an account has to allow for deploying and running an app, as its console takes it. Nothing is called. */
-export async function accessPolicy(app: { readonly name: string; readonly region: string }): Promise<object> {
+export async function accessPolicy(app: {
+  readonly name: string;
+  readonly region: string;
+  /** Roles that tool.json names for the function. */
+  readonly roles: readonly string[];
+}): Promise<object> {
   return (await import("./aws/stack/policy.ts")).accessPolicy(app);
 }
 
@@ -20,8 +25,8 @@ export interface Stack {
   /** What `apply` would do. Changes nothing. */
   plan(watch: StackWatch): Promise<StackPlan>;
   /**
-   * Requests the certificates that are missing and makes the stack what tool.json asks for. `confirm` is asked where
-   * something would be made anew, and may stop it.
+   * Requests the certificates that are missing and makes the stack what tool.json asks for. `confirm` is asked before
+   * an existing stack is changed, and may stop it.
    */
   apply(confirm: (plan: StackPlan) => Promise<boolean>, watch: StackWatch): Promise<ApplyResult>;
   /** What `remove` would remove. */
@@ -123,6 +128,8 @@ export interface Change {
   readonly replaced: "yes" | "possibly" | "no";
   /** Removed from the stack, but left in the account. */
   readonly isKept: boolean;
+  /** `apply` asks first: something that others rely on is removed or replaced. */
+  readonly needsConfirmation: boolean;
   readonly properties: readonly PropertyChange[];
 }
 

@@ -17,6 +17,7 @@ import {
   warnStaticRoot,
 } from "./checks/settings.ts";
 import { checkStages } from "./checks/stages.ts";
+import { checkVariablesSize } from "./checks/variables-size.ts";
 import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
 import { checkDirectory, type Directory } from "./directory.ts";
@@ -101,6 +102,7 @@ function* checkMeaning(
   checkFunction(report, section("function"), meanings);
   checkStaticPrefix(report, section("static"));
   checkEnvironment(report, section("environment"));
+  checkVariablesSize(report, root);
   checkHeaders(report, section("headers"));
   yield;
   checkErrorPageVariables(report, section("error_pages"));

@@ -26,6 +26,8 @@ export {
 } from "./defaults.ts";
 export type { Directory } from "./directory.ts";
 export { type Inference, type InferOptions, inferRuntime, type Runtime } from "./infer.ts";
+export { maskVariables } from "./masked.ts";
 export { migrate } from "./migrate.ts";
 export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";
 export { toolSchema } from "./tool-schema.generated.ts";
+export { largestVariables, MAX_VARIABLES_BYTES, variablesSize, withCommas } from "./variables-size.ts";

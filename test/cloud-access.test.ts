@@ -2,11 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import t from "tap";
 import { credentialsSource } from "../cli/aws/credentials.ts";
 import { explainError } from "../cli/aws/errors.ts";
 import { functionPolicy, policyHash } from "../cli/aws/function/policy.ts";
 import { type DeployRecord, readRecord, writeRecord } from "../cli/aws/function/record.ts";
+import { hideValues, withoutValues } from "../cli/aws/function/without-values.ts";
 import { commitAlias } from "../cli/aws/names.ts";
 import { PlatformError } from "../cli/platform.ts";
 import { readCommit } from "../cli/project/commit.ts";
@@ -240,6 +242,47 @@ t.test("what an error of the cloud means and what to do", (t) => {
   const own = new PlatformError("a/b", "c");
   t.equal(explainError(own, { region: "us-west-2" }), undefined, "what is explained already");
   t.end();
+});
+
+t.test("errors without the values of variables", async (t) => {
+  const variables = {
+    API_KEY: "hunter2-secret",
+    URL: "https://x.example/hunter2-secret",
+    NL: 'two\nlines "q"',
+    ON: "1",
+    NO: "",
+  };
+  const rows: [message: string, expected: string][] = [
+    [
+      `Lambda was unable to configure your environment variables because the environment variables you have provided exceeded the 4KB limit. String measured: ${JSON.stringify(variables)}`,
+      "Lambda was unable to configure your environment variables because the environment variables you have provided exceeded the 4KB limit",
+    ],
+    ["Value 'hunter2-secret' is refused", "Value '...' is refused"],
+    ["Value 'https://x.example/hunter2-secret' is refused", "Value '...' is refused"],
+    [JSON.stringify(variables), '{"API_KEY":"...","URL":"...","NL":"...","ON":"...","NO":""}'],
+    ["{API_KEY=hunter2-secret, ON=1} has 1 error", "{API_KEY=..., ON=...} has 1 error"],
+    [variables.NL, "..."],
+    ["Memory of 1 MB is refused", "Memory of 1 MB is refused"],
+    ["", ""],
+  ];
+  for (const [message, expected] of rows) t.equal(hideValues(message, variables), expected, message.slice(-40));
+
+  const name = "InvalidParameterValueException";
+  const thrown = Object.assign(new Error("no: hunter2-secret"), {
+    ...{ name, $metadata: { httpStatusCode: 400 }, $response: { body: "hunter2-secret" } },
+  });
+  const caught: Error = await withoutValues(variables, () => Promise.reject(thrown)).then(
+    () => t.fail("it succeeded"),
+    (error) => error,
+  );
+  t.match(caught, { name, message: "no: ...", $metadata: { httpStatusCode: 400 } });
+  t.notMatch(inspect(caught, { depth: 9, showHidden: true }), "hunter2");
+  const other = new Error("no");
+  await t.rejects(
+    withoutValues(variables, () => Promise.reject(other)),
+    other,
+    "an error that quotes nothing stays as it is",
+  );
 });
 
 t.test("the record of a deployment", (t) => {

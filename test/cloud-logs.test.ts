@@ -1,11 +1,14 @@
 // `tool logs` on the log of a deployed app, in the stand-in of the cloud: what is asked for, what is shown, what fails.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
+import { Lambda } from "@aws-sdk/client-lambda";
 import t, { type Test } from "tap";
 import { readPlatformLine } from "../cli/aws/logs/platform-line.ts";
 import { asTheyCome, mergeByTime } from "../cli/logs/merge-by-time.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
 import { spawnTool, tool, until } from "./support/cli.ts";
+import { askEndpoint, openApp } from "./support/deployed-app.ts";
 
 const INVOCATION = "8476a536-e9f4-11e8-9739-2dfe598c3fcd";
 const MINUTE_MS = 60_000;
@@ -51,6 +54,8 @@ function write(aws: Aws, lines: readonly Line[]): void {
     logs.append("/aws/lambda/orders", stream, [{ timestamp: Date.now() - agoMs, message: `${text}\n` }]);
   }
 }
+
+const later = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
 const shown = (stdout: string) =>
   stdout
@@ -290,6 +295,71 @@ t.test("following live shows what comes, once", async (t) => {
   ]);
   const alone = await tool(["logs", "--live"], { cwd, env: aws.env });
   t.same([alone.code, alone.stderr], [2, "error: --live is a way to follow\n  write tool logs -f --live\n"]);
+});
+
+t.test("a deployed app whose log nothing has written to yet", async (t) => {
+  const { aws, app } = await openApp(t, {});
+  const deploy = await app.tool([]);
+  t.equal(deploy.code, 0) || t.comment(deploy.stderr);
+  const url = deploy.stdout.trim();
+  const absent = "app has no log in eu-west-1 yet: its first request makes it\n";
+  const plain = await app.tool(["logs"]);
+  t.same([plain.code, plain.stdout, plain.stderr], [0, "", absent], "plain logs say so");
+
+  app.write({ ".tool/development.ndjson": `${entry(1_000, "info", "local").text}\n` });
+  const local = await app.tool(["logs"]);
+  t.same(
+    [local.code, shown(local.stdout), local.stderr],
+    [0, ["info local"], `${absent}reading the log of tool start\n`],
+    "and show what this machine wrote",
+  );
+
+  const env = app.env;
+  const followers = [["-f"], ["-f", "--live"], ["-f", "status = 200", "--until", later(60)]].map((flags) => {
+    const running = spawnTool(["logs", ...flags], { cwd: app.directory, env });
+    t.teardown(() => running.kill("SIGKILL"));
+    return { name: flags.join(" "), running };
+  });
+  for (const { name, running } of followers) {
+    await until(`${name} waits`, () => running.stderr().includes("its first request makes it"));
+  }
+  aws.controls.failures.plan({
+    service: "logs",
+    operation: "FilterLogEvents",
+    times: 40,
+    error: { code: "ServiceUnavailableException", status: 503 },
+  });
+  await until("trouble", () => /trying again/.test(followers[0]!.running.stderr()), 60_000);
+  aws.controls.failures.clear();
+  await askEndpoint(aws, `${url}first`);
+  for (const { name, running } of followers) {
+    await until(`${name} shows the first request`, () => running.stdout().includes('"/first"'), 60_000);
+  }
+  await askEndpoint(aws, `${url}second`);
+  for (const { name, running } of followers) {
+    await until(`${name} goes on`, () => running.stdout().includes('"/second"'), 60_000);
+    running.kill("SIGINT");
+    t.equal((await running.ended).code, 130, name);
+  }
+
+  // Removed and made again by somebody else, then for good.
+  const last = spawnTool(["logs", "-f"], { cwd: app.directory, env });
+  t.teardown(() => last.kill("SIGKILL"));
+  await until("what was there", () => last.stdout().includes('"/second"'));
+  const logs = new CloudWatchLogs(aws.client);
+  await logs.deleteLogGroup({ logGroupName: "/aws/lambda/app" });
+  await askEndpoint(aws, `${url}third`);
+  await until("the group that took its place", () => last.stdout().includes('"/third"'));
+  await new Lambda(aws.client).deleteFunction({ FunctionName: "app" });
+  await logs.deleteLogGroup({ logGroupName: "/aws/lambda/app" });
+  const { code, stderr } = await last.ended;
+  t.same([code, stderr.includes("app has no log in eu-west-1\n  tool deploy makes it")], [1, true]);
+  const never = await app.tool(["logs"]);
+  t.same(
+    [never.code, never.stderr],
+    [0, "reading .tool/development.ndjson, the log of tool start\n"],
+    "an app that is not deployed has the development log only",
+  );
 });
 
 t.test("what cannot be read", async (t) => {

@@ -10,6 +10,7 @@ import {
   type Directory,
   forStage,
   inferRuntime,
+  maskVariables,
   migrate,
   servesStatic,
   toolSchema,
@@ -59,6 +60,62 @@ function directoryOf(files: Files): Directory {
 
 const optionsOf = (files: Files | undefined) => (files ? { directory: directoryOf(files) } : {});
 const isError = ({ severity }: Problem) => severity === "error";
+
+t.test("values of variables are not shown", (t) => {
+  const rows: [text: string, expected: string][] = [
+    [
+      '{"environment":{"A":"secret","B":"x\\"y"},"name":"secret"}',
+      '{"environment":{"A":"******","B":"**"*"},"name":"secret"}',
+    ],
+    ['{"environment":{"A": 12, "B":{"C":"s"}}}', '{"environment":{"A": **, "B":*"*"*"*"*}}'],
+    ['{"environment":{"A": "secret', '{"environment":{"A": "******'],
+    ['{"environment":{"A":\r\n "secret"\r\n}}', '{"environment":{"A":\r\n "******"\r\n}}'],
+    ['{"environment":"secret"}', '{"environment":"secret"}'],
+    ["[1", "[1"],
+    ["", ""],
+  ];
+  for (const [text, expected] of rows) t.equal(maskVariables(text), expected, text);
+  t.end();
+});
+
+t.test("the size of all variables together", (t) => {
+  // Ours: {"TOOL_COMMIT":"<20>","TOOL_RESPONSE_MODE":"stream","AWS_LAMBDA_EXEC_WRAPPER":"<29>","TOOL_STAGE":"development"}
+  const ours = 153;
+  const rows: [name: string, environment: Record<string, unknown>, stages: string[], bytes: number][] = [
+    ["one variable, at the limit", { BIG: "x".repeat(4096 - ours - 9) }, [], 4096],
+    ["one variable, over it", { BIG: "x".repeat(4096 - ours - 8) }, [], 4097],
+    ["three bytes each", { BIG: "€".repeat(1400) }, [], 4200 + ours + 9],
+    ["what JSON escapes", { BIG: "\n".repeat(2000) }, [], 4000 + ours + 9],
+    ["many", Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`A${100 + i}`, "1"])), [], 400 * 11 + ours],
+    ["a longer stage", { BIG: "x".repeat(4096 - ours - 9) }, ["a-stage-of-22-letters-"], 4096 + 11],
+    ["a slip beside it", { BIG: "x".repeat(4096 - ours - 8), N: null }, [], 4097],
+  ];
+  for (const [name, environment, stages, bytes] of rows) {
+    const text = JSON.stringify({
+      name: "app",
+      environment,
+      stages: Object.fromEntries(stages.map((stage) => [stage, {}])),
+    });
+    const found = checkConfig(text).problems.filter(({ code }) => code === "config/variables-size");
+    if (bytes <= 4096) {
+      t.same(found, [], name);
+      continue;
+    }
+    t.equal(found.length, 1, name);
+    const count = String(bytes).replace(/(\d)(\d{3})$/, "$1,$2");
+    t.equal(
+      found[0]?.message,
+      `the variables take ${count} bytes with their names and the tool's own, and a function has 4,096 for them`,
+    );
+    t.match(
+      found[0]?.hint,
+      /^move the largest into a file of the project: (BIG \(\d,\d{3} bytes\)|A\d+ \(1 bytes\), )/,
+      name,
+    );
+    t.equal(text.slice(found[0]!.span.start, found[0]!.span.end), '"environment"');
+  }
+  t.end();
+});
 
 t.test("problems", (t) => {
   for (const row of vectors.check) {

@@ -10,7 +10,15 @@ import t from "tap";
 import { writeZip } from "../cli/artifact/zip.ts";
 import { startAws } from "./support/aws/index.ts";
 import { root } from "./support/cli.ts";
-import { appFolder, appSource, askEndpoint } from "./support/deployed-app.ts";
+import { appFolder, appSource, askEndpoint, openApp } from "./support/deployed-app.ts";
+
+const GIT = {
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_AUTHOR_NAME: "Ann",
+  GIT_AUTHOR_EMAIL: "ann@example.com",
+  GIT_COMMITTER_NAME: "Ann",
+  GIT_COMMITTER_EMAIL: "ann@example.com",
+};
 
 /** Questions until something is ready, which the cloud's speed decides. */
 const isPoll = (call: string) => call === "lambda.GetFunctionConfiguration";
@@ -291,6 +299,52 @@ t.test("commits, and going back to one by name", async (t) => {
   app.write({ "app.js": appSource("four") });
   const dirty = await app.tool(["deploy", "--format", "json"]);
   t.equal(parse("deploy", dirty.stdout).commit, `${short[2]}-dirty`);
+});
+
+t.test("values of variables are in no error", async (t) => {
+  const { aws, app, configure } = await openApp(t, { environment: { API_KEY: "hunter2-secret", ON: "yes" } });
+  const measured = JSON.stringify({ API_KEY: "hunter2-secret", ON: "yes" });
+  const refuse = (operation: string, message: string) =>
+    aws.controls.failures.plan({
+      service: "lambda",
+      operation,
+      error: { code: "InvalidParameterValueException", message, status: 400 },
+    });
+  const said = "Lambda was unable to configure your environment variables because they exceeded the 4KB limit.";
+  for (const operation of ["CreateFunction", "UpdateFunctionConfiguration"]) {
+    for (const argv of [["deploy"], ["deploy", "--verbose"]]) {
+      refuse(operation, `${said} String measured: ${measured}`);
+      const { code, stdout, stderr } = await app.tool(argv);
+      t.equal(code, 1, `${operation}, ${argv.join(" ")}`);
+      t.match(stderr, /^error: the cloud refuses: Lambda was unable .* exceeded the 4KB limit$/m);
+      t.notMatch(stdout + stderr, "hunter2");
+    }
+    if (operation === "CreateFunction") t.equal((await app.tool(["deploy"])).code, 0);
+    app.write({ "app.js": appSource("two") });
+  }
+
+  // The commit is not known to the check of tool.json.
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: app.directory, env: { ...app.env, ...GIT, PATH: process.env.PATH } });
+  configure({ environment: { API_KEY: "hunter2-secret", BIG: "x".repeat(4000) } });
+  const counted = await app.tool(["validate"]);
+  t.same([counted.code, counted.stdout], [1, ""]);
+  t.match(counted.stderr, /error: the variables take 4,\d\d\d bytes .*\[config\/variables-size\]/);
+  t.notMatch(counted.stderr, /hunter2|xxx/, "nor in the excerpt");
+  configure({ environment: { BIG: "x".repeat(3920) } });
+  t.equal((await app.tool(["validate"])).code, 0);
+  git("init", "--quiet");
+  git("add", ".");
+  git("commit", "--quiet", "-m", "one");
+  git("tag", "release-of-the-twenty-second-of-november-2026-second-try");
+  aws.journal.clear();
+  const { code, stderr } = await app.tool(["deploy"]);
+  t.equal(code, 1);
+  t.match(
+    stderr,
+    /error: the variables of staging take 4,1\d\d bytes with their names, and a function has 4,096 for them\n {2}move the largest into a file of the project: BIG \(3,920 bytes\), TOOL_COMMIT \(5\d bytes\)/,
+  );
+  t.same(aws.journal.calls(), ["lambda.GetAlias"], "nothing is sent");
 });
 
 t.test("variables that differ are named after a rollback, and those of its own deploy are in force", async (t) => {

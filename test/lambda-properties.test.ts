@@ -63,6 +63,7 @@ t.test("every event is read, and becomes a request that can be sent", (t) => {
       validateHeaderValue(request.rawHeaders[i]!, request.rawHeaders[i + 1]!);
     }
     validateHeaderValue("x-context", request.context!);
+    if (!/^(\/[\w$-]+)?$/.test(read.stagePrefix)) throw new Error(read.stagePrefix);
   });
   holds(t, property, { seed: 1, numRuns: 6_000 });
   t.ok(requests > 1_000, `${requests} of the events are requests`);
@@ -106,7 +107,9 @@ t.test("a document holds every byte of a body, whatever it is said to be", (t) =
       ["Content-Encoding", coding],
     ] as const;
     const body = Buffer.from(bytes);
-    const document = JSON.parse(answerDocument("rest", { status: 200, headers, body }, body));
+    const document = JSON.parse(
+      answerDocument({ format: "rest", stagePrefix: "", host: "" }, { status: 200, headers, body }, body),
+    );
     const found = Buffer.from(document.body, document.isBase64Encoded ? "base64" : "utf8");
     if (!found.equals(body)) throw new Error(JSON.stringify(document));
   });

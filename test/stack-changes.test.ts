@@ -27,6 +27,42 @@ t.test("what is made anew is made when it is agreed to", async (t) => {
   t.match(applied.stdout, /staging +https:\/\/b\.shop\.com\//);
 });
 
+t.test("which changes are asked about", async (t) => {
+  const MX = { name: "shop.com", type: "MX", value: ["10 mail.shop.com"] };
+  const TXT = { name: "shop.com", type: "TXT", value: ["x"] };
+  const ALERT = { metric: "http.5xx", statistic: "sum", threshold: 5, action: "ops" };
+  const OPS = { name: "ops", type: "email", emails: ["ops@example.com"] };
+  const { app, configure } = await openApp(t, {});
+  t.equal((await app.tool(["deploy"])).code, 0);
+  const refused = (loss: string) => `error: this ${loss}, and there is no terminal to ask\n  write --yes to agree\n`;
+  const rows: [name: string, config: object, loss: string | undefined][] = [
+    ["a zone and records that are new", { dns: { "shop.com": [MX, TXT] } }, undefined],
+    ["a record's value", { dns: { "shop.com": [MX, { ...TXT, value: ["y"] }] } }, undefined],
+    ["a record that goes", { dns: { "shop.com": [MX] } }, "removes record shop.com TXT"],
+    ["a record of another type", { dns: { "shop.com": [TXT] } }, "removes record shop.com MX"],
+    ["a zone that goes", {}, "removes zone shop.com, record shop.com TXT"],
+    [
+      "a stage, an action and an alert that are new",
+      { stages: { beta: {} }, actions: [OPS], alerts: [ALERT] },
+      undefined,
+    ],
+    ["alert and action that go", { stages: { beta: {} } }, undefined],
+    ["a stage that goes", {}, "removes stage of the gateway (beta)"],
+    ["warming that is new", { function: { warm: true } }, undefined],
+    ["warming that goes", {}, undefined],
+  ];
+  for (const [name, config, loss] of rows) {
+    configure(config);
+    const first = await app.tool(["stack", "apply"]);
+    if (loss === undefined) {
+      t.equal(first.code, 0, name) || t.comment(first.stderr);
+      continue;
+    }
+    t.same([first.code, first.stderr.endsWith(refused(loss))], [2, true], name) || t.comment(first.stderr);
+    t.equal((await app.tool(["stack", "apply", "--yes"])).code, 0, `${name}, with --yes`);
+  }
+});
+
 t.test("a stage keeps its old domain until the certificate of the new one is issued", async (t) => {
   const { aws, app, configure } = await openApp(t, { stages: { staging: { domain: "a.shop.com", path: "/v1" } } });
   await app.tool(["stack", "apply"]);
@@ -78,7 +114,10 @@ t.test("what would be lost is agreed to by the app's name on a terminal", async 
   const kept = await type(["stack", "apply"], "yes");
   t.match(
     [kept.code, kept.text],
-    [1, /! b\.shop\.com\/ .*REPLACED[\s\S]*This makes b\.shop\.com\/ anew\.[\s\S]*nothing was changed/],
+    [
+      1,
+      /! b\.shop\.com\/ .*REPLACED[\s\S]*This removes [^;]*domain a\.shop\.com[^;]*; replaces b\.shop\.com\/ \(staging\)\.[\s\S]*nothing was changed/,
+    ],
   );
   t.notMatch(JSON.stringify(stack()!.desired.template), "b.shop.com");
   const made = await type(["stack", "apply"], "app");

@@ -130,7 +130,7 @@ const FAILURES: FailureRow[] = [
     state: "UPDATE_COMPLETE",
   },
   {
-    name: "no terminal to ask before something is made anew",
+    name: "no terminal to ask before something is removed or replaced",
     before: MAPPED,
     after: { stages: { staging: { domain: "b.shop.com" } } },
     arrange: ({ state }) => {
@@ -138,7 +138,10 @@ const FAILURES: FailureRow[] = [
       acm.issue(acm.operations.RequestCertificate({ DomainName: "b.shop.com" }).CertificateArn);
     },
     code: 2,
-    error: ["error: something would be made anew, and there is no terminal to ask", "  write --yes to agree"],
+    error: [
+      "error: this removes domain a.shop.com (staging), record a.shop.com (staging); replaces b.shop.com/ (staging), and there is no terminal to ask",
+      "  write --yes to agree",
+    ],
     state: "UPDATE_COMPLETE",
   },
   {

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
 import { CHAT_SOURCE } from "../cli/aws/stack/chat-function.ts";
+import { CONFIRMATIONS, needsConfirmation } from "../cli/aws/stack/confirmation.ts";
 import { logicalId } from "../cli/aws/stack/logical-id.ts";
-import { accessPolicy } from "../cli/aws/stack/policy.ts";
 import {
   buildTemplate,
   type Known,
@@ -641,6 +641,26 @@ t.test("a stage that waited for its first deploy is opened", (t) => {
   t.end();
 });
 
+t.test("regions without an edge", (t) => {
+  for (const region of ["cn-north-1", "us-gov-west-1"]) {
+    const at = (config: Partial<Config>) => ({ ...input(config), region });
+    const plain = buildTemplate(at({}), known({}));
+    t.same(plain.template.Resources.Api!.Properties.EndpointConfiguration, { Types: ["REGIONAL"] }, region);
+    t.same(plain.problems, []);
+    const config = { stages: { production: { domain: "a.shop.com" } } };
+    const { problems, template } = buildTemplate(at(config), known(config, { certificates: { "a.shop.com": ARN } }));
+    t.same(problems, [
+      {
+        code: "stack/no-edge",
+        message: `the stage production has the domain a.shop.com, and ${region} has no domains at the edge`,
+        hint: 'remove "domain" from the stage and use its default address: custom domains need a region outside China and the government\'s',
+      },
+    ]);
+    t.notOk(Object.values(template.Resources).some(({ Type }) => Type === "AWS::ApiGateway::DomainName"));
+  }
+  t.end();
+});
+
 t.test("which stages the stack has", (t) => {
   const rows: [written: string[], present: string[], expected: string[]][] = [
     [[], [], ["staging"]],
@@ -661,27 +681,28 @@ t.test("which stages the stack has", (t) => {
   t.end();
 });
 
-t.test("the access policy", (t) => {
-  const policy = accessPolicy({ name: "app", region: "eu-west-1" });
-  // A customer managed policy holds 6,144 characters, blanks not counted (IAM and STS quotas).
-  t.ok(JSON.stringify(policy).replace(/\s/g, "").length <= 6144, `${JSON.stringify(policy).length} characters`);
-  const actions = policy.Statement.flatMap(({ Action }) => Action);
-  t.same(
-    actions.filter((action) => action.includes("*")),
-    [],
-    "no action is left open",
-  );
-  t.same(new Set(actions).size, actions.length, "none stands twice");
-  const rows = JSON.parse(readFileSync(join(root, "test/vectors/stack-templates.json"), "utf8")) as SnapshotRow[];
-  for (const { config, known } of rows) {
-    const { template } = buildTemplate({ ...input(config), config }, { ...known, deployed: new Set(known.deployed) });
-    for (const { Type } of Object.values(template.Resources)) {
-      t.ok(HANDLERS[Type], `${Type} is known`);
-      t.same(
-        (HANDLERS[Type] ?? []).filter((action) => !actions.includes(action)),
-        [],
-        Type,
-      );
+t.test("what apply asks about, by type", (t) => {
+  const asking = [
+    "AWS::ApiGateway::BasePathMapping",
+    "AWS::ApiGateway::DomainName",
+    "AWS::ApiGateway::RestApi",
+    "AWS::ApiGateway::Stage",
+    "AWS::Lambda::Permission",
+    "AWS::Route53::HostedZone",
+    "AWS::Route53::RecordSet",
+  ];
+  t.same(Object.keys(CONFIRMATIONS).sort(), Object.keys(HANDLERS).sort(), "each type that a template has");
+  for (const type of [...Object.keys(CONFIRMATIONS), "AWS::New::Type"]) {
+    const asks = asking.includes(type) || type === "AWS::New::Type";
+    const rows: [action: "add" | "change" | "remove", replaced: "yes" | "possibly" | "no", expected: boolean][] = [
+      ["add", "no", false],
+      ["change", "no", false],
+      ["change", "yes", asks],
+      ["change", "possibly", asks],
+      ["remove", "no", asks],
+    ];
+    for (const [action, replaced, expected] of rows) {
+      t.equal(needsConfirmation({ action, type, replaced }), expected, `${type} ${action}, replaced: ${replaced}`);
     }
   }
   t.end();

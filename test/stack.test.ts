@@ -131,7 +131,16 @@ t.test("from the first deploy to a domain, and back to nothing", async (t) => {
   t.match(fewer, /~ alert http\.5xx sum > 9 +AWS::CloudWatch::Alarm\n +AlarmDescription: .*\n +Threshold: 5 -> 9/);
   t.match(fewer, /- stage of the gateway +AWS::ApiGateway::Stage +REMOVED/);
   t.match(fewer, /2 to change, \d+ to remove/);
-  await run("stack", "apply");
+  const held = await app.tool(["stack", "apply"]);
+  t.same(held.code, 2, "what others rely on is not removed without a word");
+  t.match(held.stderr, /- stage of the gateway +AWS::ApiGateway::Stage +REMOVED/, "the plan is shown");
+  t.match(
+    held.stderr,
+    /^error: this removes record shop\.com MX, permission of action chat, .*stage of the gateway \(beta\).*, and there is no terminal to ask\n {2}write --yes to agree\n$/m,
+  );
+  t.match(await askEndpoint(aws, applied.status.stages[2].endpoint), { body: "beta one /" }, "and nothing is changed");
+  t.equal((await run("stack", "plan")).stdout, fewer);
+  await run("stack", "apply", "--yes");
   t.equal((await run("stack", "plan")).stdout, nothing);
 
   const refused = await app.tool(["stack", "delete"]);

@@ -54,6 +54,9 @@ export function partition(region: string): "aws" | "aws-cn" | "aws-us-gov" {
   return region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
 }
 
+/** Whether APIs and domains can be at the edge; China and the government's regions have regional ones only. */
+export const hasEdge = (region: string) => partition(region) === "aws";
+
 /** `arn:aws:lambda:<region>:<account>:...`: the account is the fifth part of every ARN. */
 export function accountOf(arn: string): string {
   return arn.split(":")[4] ?? "";

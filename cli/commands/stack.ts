@@ -5,7 +5,7 @@ import { sayPlatformError } from "../output/platform-error.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { accessPolicy, openStack, type Stack, type StackPlan, type StackWatch } from "../stack.ts";
+import { accessPolicy, type Change, openStack, type Stack, type StackPlan, type StackWatch } from "../stack.ts";
 
 /** `tool stack`, `tool stack status`: stages with their endpoints, certificates, name servers, resources. */
 export function status(context: Context): Promise<number> {
@@ -32,25 +32,26 @@ export function plan(context: Context): Promise<number> {
   });
 }
 
-/** `tool stack apply`: makes the stack what tool.json asks for. Something that would be made anew is asked about. */
+/** `tool stack apply`: makes the stack what tool.json asks for. It asks before it removes or replaces what others rely on. */
 export function apply(context: Context, flags: { readonly yes: boolean }): Promise<number> {
   return withStack(context, async ({ stack, name, progress, watch }) => {
     let isRefused = false;
+    let loss = "";
     const confirm = async (found: StackPlan) => {
       progress.pause();
-      const replaced = found.changes.filter((change) => change.replaced === "yes");
-      if (replaced.length === 0 || flags.yes) return true;
+      const asked = found.changes.filter((change) => change.needsConfirmation);
+      if (asked.length === 0 || flags.yes) return true;
       await context.say(renderPlan(found, context.io.stderr));
-      const what = replaced.map(({ about }) => about).join(", ");
+      loss = lossOf(asked);
       isRefused = !isAsking(context);
       if (isRefused) return false;
-      return confirmed(context, `This makes ${what} anew. Type ${name} to go on: `, name);
+      return confirmed(context, `This ${loss}. Type ${name} to go on: `, name);
     };
     const result = await stack.apply(confirm, watch);
     progress.end();
     if (context.format === "json") await context.print(toJson(result));
     if (isRefused) {
-      return context.misuse("something would be made anew, and there is no terminal to ask", "write --yes to agree");
+      return context.misuse(`this ${loss}, and there is no terminal to ask`, "write --yes to agree");
     }
     if (result.outcome === "cancelled") {
       await context.say("nothing was changed");
@@ -64,6 +65,25 @@ export function apply(context: Context, flags: { readonly yes: boolean }): Promi
     return EXIT.ok;
   });
 }
+
+/** `removes stage of the gateway (beta); replaces a.example.com/`: long lists are in the plan above it. */
+function lossOf(changes: readonly Change[]): string {
+  const verbs: [verb: string, matches: (change: Change) => boolean][] = [
+    ["removes", ({ action }) => action === "remove"],
+    ["replaces", ({ replaced }) => replaced === "yes"],
+    ["may replace", ({ replaced }) => replaced === "possibly"],
+  ];
+  return verbs
+    .flatMap(([verb, matches]) => {
+      const names = changes.filter(matches).map(({ about, stage }) => (stage ? `${about} (${stage})` : about));
+      const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
+      return names.length === 0 ? [] : [`${verb} ${names.slice(0, MAX_NAMED).join(", ")}${more}`];
+    })
+    .join("; ");
+}
+
+/** Enough to see what it is about. */
+const MAX_NAMED = 5;
 
 /** `tool stack delete`: removes all that deploying made, after the app's name was typed. */
 export function remove(context: Context, flags: { readonly yes: boolean; readonly logs: boolean }): Promise<number> {
@@ -107,7 +127,10 @@ export async function policy(context: Context): Promise<number> {
   const file = await readConfigFile(context);
   if (file.code !== undefined) return file.code;
   const { config } = resolveProject(context, file.config, { development: false });
-  await context.print(JSON.stringify(await accessPolicy({ name: config.name, region: config.regions[0]! }), null, 2));
+  const { function: settings, stages = {} } = file.config;
+  const named = [settings, ...Object.values(stages).map((stage) => stage.function)].flatMap((one) => one?.role ?? []);
+  const app = { name: config.name, region: config.regions[0]!, roles: [...new Set(named)] };
+  await context.print(JSON.stringify(await accessPolicy(app), null, 2));
   return EXIT.ok;
 }
 

@@ -43,11 +43,15 @@ export async function deployedSource(
   const stop = new AbortController();
   const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
   const log = openLog({ env: io.env, config });
+  let isAwaited = false;
   const lines = log.read(
     {
       ...asked,
       sinceMs,
       nowMs: io.nowMs,
+      onAwaited: () => {
+        isAwaited = true;
+      },
       onSampled: () =>
         void context.say("more than 500 entries a second: the cloud leaves some out; without --live all are shown"),
       onTrouble: (error) => void context.say(`${error.message}; trying again`),
@@ -75,10 +79,17 @@ export async function deployedSource(
     };
     return { source: failing };
   }
+  const read = [
+    ...(isAwaited ? [] : [`the log of ${config.name} in ${log.region}`]),
+    ...(development === undefined ? [] : [isAwaited ? "the log of tool start" : "that of tool start"]),
+  ];
   return {
     source: {
       sinceMs,
-      note: `reading the log of ${config.name} in ${log.region}${development === undefined ? "" : ", and that of tool start"}`,
+      note: [
+        ...(isAwaited ? [`${config.name} has no log in ${log.region} yet: its first request makes it`] : []),
+        ...(read.length > 0 ? [`reading ${read.join(", and ")}`] : []),
+      ].join("\n"),
       live: asked.follow,
       limitsToNewest: !asked.follow,
       known: "period",
@@ -117,18 +128,21 @@ async function* joined(
   { follow, signal, onRead }: Joining,
 ): AsyncGenerator<Block> {
   let failure: PlatformError | undefined;
+  const stop = new AbortController();
+  const both = AbortSignal.any([signal, stop.signal]);
   const remote = async function* () {
     try {
       if (first.done !== true) yield first.value;
       yield* rest;
     } catch (error) {
       if (signal.aborted) return;
+      // The other log is read to its end first; one that is followed has none.
+      if (follow) stop.abort();
       if (!(error instanceof PlatformError)) throw error;
-      // The other log is read to its end first.
       failure = error;
     }
   };
-  const readings = [remote(), ...(development === undefined ? [] : [linesOf(development, signal)])];
+  const readings = [remote(), ...(development === undefined ? [] : [linesOf(development, both)])];
   const blocks = new LineBlocks();
   for await (const lines of follow ? asTheyCome(readings) : mergeByTime(readings)) {
     if (lines.length === 0) continue;

@@ -12,10 +12,14 @@ export interface HttpEvent {
   readonly method: string;
   /** Percent-encoded, with the base path of a custom domain and without the gateway's stage. */
   readonly path: string;
+  /** The stage that the default address has in front of `path`, as `/staging`; empty on a domain or a function URL. */
+  readonly stagePrefix: string;
   /** With its question mark; empty where there is none. */
   readonly query: string;
   /** As the gateway gives them, repeated ones one by one where it keeps them apart. */
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The host that the client asked. */
+  readonly host: string;
   readonly body: Buffer;
   readonly ip: string;
   /** Of the gateway, for one request. */
@@ -70,6 +74,7 @@ function isWarming(event: Json): boolean {
 function ofFormat1(event: Json, context: Json): HttpEvent {
   const identity = isObject(context.identity) ? context.identity : {};
   const path = text(event.path) ?? "/";
+  const headers = pairsOf(event.multiValueHeaders, event.headers);
   // HTTP APIs say "1.0" and give the path decoded; REST APIs say nothing and give it as the client sent it.
   const isDecoded = event.version === "1.0";
   return {
@@ -78,8 +83,10 @@ function ofFormat1(event: Json, context: Json): HttpEvent {
     canStream: !isDecoded,
     method: text(event.httpMethod) ?? "GET",
     path: isDecoded ? encodeDecodedPath(withoutStage(path, context)) : encodePath(path),
+    stagePrefix: stagePrefix(isDecoded ? withoutStage(path, context) : path, text(context.path) ?? path, context),
     query: encodeQuery(pairsOf(event.multiValueQueryStringParameters, event.queryStringParameters)),
-    headers: pairsOf(event.multiValueHeaders, event.headers),
+    headers,
+    host: hostOf(headers, context),
     body: bodyOf(event),
     ip: text(identity.sourceIp) ?? "",
     requestId: text(context.requestId),
@@ -89,7 +96,9 @@ function ofFormat1(event: Json, context: Json): HttpEvent {
 
 function ofFormat2(event: Json, context: Json, http: Json): HttpEvent {
   const cookies = Array.isArray(event.cookies) ? event.cookies.filter((one) => typeof one === "string") : [];
-  const path = withoutStage(text(event.rawPath) ?? text(http.path) ?? "/", context);
+  const rawPath = text(event.rawPath) ?? text(http.path) ?? "/";
+  const path = withoutStage(rawPath, context);
+  const headers = pairsOf(undefined, event.headers);
   const identity = { sourceIp: text(http.sourceIp) ?? null, userAgent: text(http.userAgent) ?? null };
   return {
     kind: "http",
@@ -97,9 +106,11 @@ function ofFormat2(event: Json, context: Json, http: Json): HttpEvent {
     canStream: isFunctionUrl(context),
     method: text(http.method) ?? "GET",
     path: isFunctionUrl(context) ? encodePath(path) : encodeDecodedPath(path),
+    stagePrefix: stagePrefix(path, rawPath, context),
     query: encodeRawQuery(text(event.rawQueryString) ?? ""),
+    host: hostOf(headers, context),
     headers: [
-      ...pairsOf(undefined, event.headers).filter(([name]) => cookies.length === 0 || name.toLowerCase() !== "cookie"),
+      ...headers.filter(([name]) => cookies.length === 0 || name.toLowerCase() !== "cookie"),
       ...(cookies.length > 0 ? ([["cookie", cookies.join("; ")]] as const) : []),
     ],
     body: bodyOf(event),
@@ -107,6 +118,10 @@ function ofFormat2(event: Json, context: Json, http: Json): HttpEvent {
     requestId: text(context.requestId),
     context: contextOf(context, text(event.routeKey) ?? text(context.routeKey), identity),
   };
+}
+
+function hostOf(headers: HttpEvent["headers"], context: Json): string {
+  return headers.find(([name]) => name.toLowerCase() === "host")?.[1] ?? text(context.domainName) ?? "";
 }
 
 function contextOf(context: Json, resourceId: string | undefined, identity: Json): Json {
@@ -126,10 +141,24 @@ function isFunctionUrl(context: Json): boolean {
   return /\.lambda-url\./.test(text(context.domainName) ?? "");
 }
 
+/** What `whole`, the path that the client asked for, has in front of `path`. Only the default address has something there. */
+function stagePrefix(path: string, whole: string, context: Json): string {
+  if (!isDefaultAddress(context)) return "";
+  // The stage's own path may have no slash at its end.
+  const full = path === "/" && !whole.endsWith("/") ? `${whole}/` : whole;
+  const prefix = path.startsWith("/") && full.endsWith(path) ? full.slice(0, full.length - path.length) : "";
+  return /^\/[\w$-]+$/.test(prefix) ? prefix : "";
+}
+
+/** The API is asked under its own name, not under a custom domain. */
+function isDefaultAddress({ domainName }: Json): boolean {
+  return /\.execute-api\./.test(text(domainName) ?? "");
+}
+
 /** An HTTP API that is asked under its own name has its stage in front of the path, which is no part of the app's. */
 function withoutStage(path: string, context: Json): string {
-  const { stage, domainName } = context;
-  if (typeof stage !== "string" || stage === "$default" || !/\.execute-api\./.test(text(domainName) ?? "")) return path;
+  const { stage } = context;
+  if (typeof stage !== "string" || stage === "$default" || !isDefaultAddress(context)) return path;
   if (path === `/${stage}`) return "/";
   return path.startsWith(`/${stage}/`) ? path.slice(stage.length + 1) : path;
 }

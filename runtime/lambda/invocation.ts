@@ -122,7 +122,7 @@ async function sendWhole(sending: Sending): Promise<{ status: number; bytes: num
   const { request, response, event, answer, answerByMs } = sending;
   const body = await wholeBody(request, response, answerByMs);
   if (Buffer.isBuffer(body)) {
-    const json = answerDocument(event.format, response, body);
+    const json = answerDocument(event, response, body);
     const documentBytes = Buffer.byteLength(json);
     if (documentBytes <= MAX_DOCUMENT_BYTES) {
       await answer.document(json);
@@ -138,7 +138,7 @@ async function sendFailure(sending: Sending, failure: Failure): Promise<{ status
   application.entries.write("error", failure.entry, { ...about(request), ...failure.fields });
   const page = await application.failure(request, failure.status, failure.message);
   const body = bytesOf(page.body);
-  await answer.document(answerDocument(event.format, page, body));
+  await answer.document(answerDocument(event, page, body));
   return { status: page.status, bytes: body.length };
 }
 
@@ -221,14 +221,14 @@ async function read(body: Readable, byMs: number, onPart: (part: Buffer) => Prom
 async function sendInParts(sending: Sending): Promise<{ status: number; bytes: number }> {
   const { application, request, event, answer, answerByMs } = sending;
   let { response } = sending;
-  let head = streamHead(event.format, response);
+  let head = streamHead(event, response);
   if (head.length + HEAD_END.length > MAX_HEAD_BYTES) {
     discard(response.body);
     const fields = { ...about(request), size: head.length, limit: MAX_HEAD_BYTES };
     application.entries.write("error", "headers of the answer are over the limit", fields);
     // Without the header rules: they may be what is too long.
     response = proxyError(request, 502, "the headers of the answer are over the platform's 16 KB");
-    head = streamHead(event.format, response);
+    head = streamHead(event, response);
   }
   const { status, body } = response;
   const stream = answer.stream();

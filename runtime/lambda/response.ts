@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Header, ProxyResponse } from "../exchange.ts";
 import type { HttpEvent } from "./event.ts";
+import { withStagePrefix } from "./stage-prefix.ts";
 
 /** A gateway sends 10 MB, but the platform takes 6 MB from a function, counted in the document that holds the answer. */
 export const MAX_DOCUMENT_BYTES = 6 * 1024 * 1024;
@@ -11,25 +12,28 @@ export const MAX_HEAD_BYTES = 16 * 1024;
 /** Between head and body of a streamed answer stand eight NULs. */
 export const HEAD_END = Buffer.alloc(8);
 
+/** What an answer has to know of the event. */
+export type Recipient = Pick<HttpEvent, "format" | "stagePrefix" | "host">;
+
 /** The document with which a function answers a gateway that waits for the whole, as JSON. */
-export function answerDocument(format: HttpEvent["format"], response: ProxyResponse, body: Buffer): string {
+export function answerDocument(to: Recipient, response: ProxyResponse, body: Buffer): string {
   const isText = isTextLike(response) && isUtf8(body);
   return JSON.stringify({
-    ...head(format, response),
+    ...head(to, response),
     body: body.toString(isText ? "utf8" : "base64"),
     isBase64Encoded: !isText && body.length > 0,
   });
 }
 
 /** The head of a streamed answer; the body follows HEAD_END as it is. */
-export function streamHead(format: HttpEvent["format"], response: ProxyResponse): Buffer {
-  return Buffer.from(JSON.stringify(head(format, response)));
+export function streamHead(to: Recipient, response: ProxyResponse): Buffer {
+  return Buffer.from(JSON.stringify(head(to, response)));
 }
 
 /** Format 1.0 keeps repeated headers apart; format 2.0 has a list for cookies and joins all else. */
-function head(format: HttpEvent["format"], { status, headers }: ProxyResponse): object {
+function head({ format, stagePrefix, host }: Recipient, { status, headers }: ProxyResponse): object {
   const values = new Map<string, { readonly name: string; readonly values: string[] }>();
-  for (const [name, value] of headers) {
+  for (const [name, value] of withStagePrefix(headers, stagePrefix, host)) {
     const key = name.toLowerCase();
     const known = values.get(key) ?? { name, values: [] };
     known.values.push(inUnicode(value));

@@ -20,14 +20,113 @@ const ACTIONS: Readonly<Record<string, string>> = {
 /** Services whose actions begin with another word than they are signed for. */
 const PREFIXES: Readonly<Record<string, string>> = { monitoring: "cloudwatch" };
 
-/** The calls of a journal that a policy does not allow, by action. */
-export function notAllowed(policy: AccessPolicy, entries: readonly JournalEntry[]): string[] {
-  const allowed = new Set(policy.Statement.flatMap(({ Action }) => Action));
-  const needed = entries.map(
-    ({ service, operation }) => ACTIONS[`${service}.${operation}`] ?? `${PREFIXES[service] ?? service}:${operation}`,
+/** Whether one statement allows the action on the resource; without a resource, on any. */
+export function isAllowed(policy: AccessPolicy, action: string, resource?: string): boolean {
+  return policy.Statement.some(
+    ({ Action, Resource }) =>
+      Action.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase())) &&
+      (resource === undefined || [Resource].flat().some((pattern) => matches(pattern, resource))),
   );
-  return [...new Set(needed)].filter((action) => !allowed.has(action)).sort();
 }
+
+/** As access policies have it: `*` is any characters, `?` is one. */
+function matches(pattern: string, text: string): boolean {
+  const parts = pattern.split(/([*?])/).map((part) => {
+    if (part === "*") return ".*";
+    return part === "?" ? "." : part.replace(/[.+^${}()|[\]\\]/g, "\\$&");
+  });
+  return new RegExp(`^${parts.join("")}$`, "s").test(text);
+}
+
+/** An action, and what it is done to where the call says so. */
+type Need = readonly [action: string, resource: string | undefined];
+
+/** The calls of a journal that a policy does not allow, by action and resource. */
+export function notAllowed(
+  policy: AccessPolicy,
+  entries: readonly JournalEntry[],
+  accountId = "123456789012",
+): string[] {
+  return missing(
+    policy,
+    entries.flatMap((entry) => needsOf(entry, accountId)),
+  );
+}
+
+/** The same for what a stack's service does to the resources that a stack has. */
+export function notAllowedOnStack(
+  policy: AccessPolicy,
+  resources: Iterable<{ readonly type: string; readonly physicalId: string }>,
+  at: { readonly region: string; readonly accountId: string },
+): string[] {
+  const needs = [...resources].flatMap(({ type, physicalId }) =>
+    (HANDLERS[type] ?? [`unknown:${type}`]).map((action): Need => {
+      // On a role that is not the resource itself.
+      const isOther = action === "iam:PassRole" || action === "iam:CreateServiceLinkedRole";
+      return [action, isOther ? undefined : ARNS[type]?.(physicalId, at)];
+    }),
+  );
+  return missing(policy, needs);
+}
+
+function missing(policy: AccessPolicy, needs: readonly Need[]): string[] {
+  const refused = needs.filter(([action, resource]) => !isAllowed(policy, action, resource));
+  return [...new Set(refused.map((need) => need.filter(Boolean).join(" on ")))].sort();
+}
+
+/** No permission is asked for it ("GetCallerIdentity", STS API reference). */
+const FREE = new Set(["sts:GetCallerIdentity"]);
+
+function needsOf(entry: JournalEntry, accountId: string): Need[] {
+  const { service, operation } = entry;
+  const action = ACTIONS[`${service}.${operation}`] ?? `${PREFIXES[service] ?? service}:${operation}`;
+  if (FREE.has(action)) return [];
+  const input = entry.input as Readonly<Record<string, unknown>>;
+  const arn = (of: string, resource: string, region = entry.region) =>
+    resource.startsWith("arn:") ? resource : `arn:aws:${of}:${region}:${accountId}:${resource}`;
+  const text = (name: string) => (typeof input?.[name] === "string" ? (input[name] as string) : undefined);
+  const needs: Need[] = [];
+  const role = text("Role");
+  if (service === "lambda" && role !== undefined) needs.push(["iam:PassRole", role]);
+  const [name, bucket, group] = [text("FunctionName"), text("Bucket"), text("logGroupName")];
+  const [stack, parameter, zone] = [
+    text("StackName"),
+    text("Path") ?? text("Name"),
+    text("HostedZoneId") ?? text("Id"),
+  ];
+  const [layer, certificate] = [text("LayerName"), text("CertificateArn")];
+  let resource: string | undefined;
+  if (service === "lambda" && name !== undefined) {
+    const qualifier = text("Qualifier") ?? (/Alias$/.test(operation) ? text("Name") : undefined);
+    resource = arn("lambda", `function:${name}${qualifier === undefined ? "" : `:${qualifier}`}`);
+  } else if (service === "lambda" && layer !== undefined) resource = arn("lambda", `layer:${layer}`);
+  else if (service === "s3" && bucket !== undefined) {
+    const key = text("Key");
+    resource = `arn:aws:s3:::${bucket}${key === undefined ? "" : `/${key}`}`;
+  } else if (service === "iam" && text("RoleName") !== undefined) resource = arn("iam", `role/${text("RoleName")}`, "");
+  else if (service === "cloudformation" && stack !== undefined) resource = arn(service, `stack/${stack}/id`);
+  else if (service === "logs" && group !== undefined) resource = arn("logs", `log-group:${group}`);
+  else if (service === "ssm" && parameter !== undefined) resource = arn("ssm", `parameter${parameter}`);
+  else if (service === "acm" && certificate !== undefined) resource = certificate;
+  else if (service === "route53" && zone !== undefined)
+    resource = `arn:aws:route53:::hostedzone/${zone.replace(/^\/hostedzone\//, "")}`;
+  return [...needs, [action, resource]];
+}
+
+type Place = { readonly region: string; readonly accountId: string };
+
+/** ARNs of what stacks make, by their physical ids. */
+const ARNS: Readonly<Record<string, (id: string, at: Place) => string>> = {
+  "AWS::ApiGateway::RestApi": (id, { region }) => `arn:aws:apigateway:${region}::/restapis/${id}`,
+  "AWS::ApiGateway::DomainName": (id, { region }) => `arn:aws:apigateway:${region}::/domainnames/${id}`,
+  "AWS::CloudWatch::Alarm": (id, { region, accountId }) => `arn:aws:cloudwatch:${region}:${accountId}:alarm:${id}`,
+  "AWS::IAM::Role": (id, { accountId }) => `arn:aws:iam::${accountId}:role/${id}`,
+  "AWS::Lambda::Function": (id, { region, accountId }) => `arn:aws:lambda:${region}:${accountId}:function:${id}`,
+  "AWS::Route53::HostedZone": (id) => `arn:aws:route53:::hostedzone/${id}`,
+  "AWS::SNS::Topic": (id) => id,
+  "AWS::Scheduler::Schedule": (id, { region, accountId }) =>
+    `arn:aws:scheduler:${region}:${accountId}:schedule/default/${id}`,
+};
 
 /**
  * What a stack does in the caller's name to make, read, change and delete a resource: the permissions of the handlers in

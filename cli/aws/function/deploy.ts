@@ -1,7 +1,14 @@
 import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import { humanBytes } from "../../../grammar/units/bytes.ts";
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
-import { DEFAULT_STAGES, forStage } from "../../../schema/index.ts";
+import {
+  DEFAULT_STAGES,
+  forStage,
+  largestVariables,
+  MAX_VARIABLES_BYTES,
+  variablesSize,
+  withCommas,
+} from "../../../schema/index.ts";
 import { type Commit, type DeployResult, PlatformError, type Watched } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
 import {
@@ -114,6 +121,7 @@ export async function deployStage(
     wrapper: artifact.wrapper,
     runtimeLayerHash: artifact.runtimeLayer?.sha256Hex,
   });
+  refuseTooManyVariables(stage, settings.environment);
   const wanted = {
     code: artifact.sha256Base64,
     settings: settingsHash(settings),
@@ -227,6 +235,17 @@ export async function deployStage(
     uploadedBytes: isSame ? 0 : artifact.bytes,
     remarks: endpoint?.isBehind === true && isNews ? [STACK_REMARK] : [],
   };
+}
+
+/** The check of tool.json counts them too, but does not know the commit. */
+function refuseTooManyVariables(stage: string, variables: Readonly<Record<string, string>>): void {
+  const bytes = variablesSize(variables);
+  if (bytes <= MAX_VARIABLES_BYTES) return;
+  throw new PlatformError(
+    "function/variables-size",
+    `the variables of ${stage} take ${withCommas(bytes)} bytes with their names, and a function has ${withCommas(MAX_VARIABLES_BYTES)} for them`,
+    `move the largest into a file of the project: ${largestVariables(variables)}`,
+  );
 }
 
 const STACK_REMARK =

@@ -4,6 +4,7 @@ import { accountOf } from "../names.ts";
 import { polling, retrying } from "./retrying.ts";
 import { configurationOf, type FunctionSettings, hasEnvironment } from "./settings.ts";
 import type { CodeSource } from "./upload.ts";
+import { withoutValues } from "./without-values.ts";
 
 export interface Publication {
   readonly functionName: string;
@@ -40,18 +41,20 @@ export async function createFunction(lambda: Lambda, publication: Publication): 
   try {
     const created = await retrying(
       () =>
-        lambda.createFunction(
-          {
-            FunctionName: functionName,
-            ...configurationOf(settings, { roleArn, runtimeLayerArn }),
-            PackageType: "Zip",
-            // What is built (Go, Python's libraries) is built for this one.
-            Architectures: ["x86_64"],
-            Code: code,
-            Publish: true,
-            Tags: tags,
-          },
-          { abortSignal: signal },
+        withoutValues(settings.environment, () =>
+          lambda.createFunction(
+            {
+              FunctionName: functionName,
+              ...configurationOf(settings, { roleArn, runtimeLayerArn }),
+              PackageType: "Zip",
+              // What is built (Go, Python's libraries) is built for this one.
+              Architectures: ["x86_64"],
+              Code: code,
+              Publish: true,
+              Tags: tags,
+            },
+            { abortSignal: signal },
+          ),
         ),
       { ...roleWait(publication), signal },
     );
@@ -73,9 +76,11 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
     async () => {
       const configured = await retrying(
         () =>
-          lambda.updateFunctionConfiguration(
-            { FunctionName: functionName, ...configurationOf(settings, { roleArn, runtimeLayerArn }) },
-            { abortSignal: signal },
+          withoutValues(settings.environment, () =>
+            lambda.updateFunctionConfiguration(
+              { FunctionName: functionName, ...configurationOf(settings, { roleArn, runtimeLayerArn }) },
+              { abortSignal: signal },
+            ),
           ),
         { ...roleWait(publication), signal },
       );

@@ -4,6 +4,7 @@ import { filterPatterns, textPattern } from "../../../grammar/query/cloudwatch/f
 import type { Query } from "../../../grammar/query/index.ts";
 import type { LogLine } from "../../logs/log-line.ts";
 import { mergeByTime } from "../../logs/merge-by-time.ts";
+import { isNotFound } from "../function/aliases.ts";
 import { failureLine, type Slice } from "./failure-line.ts";
 import { type LiveTailRequest, liveTail } from "./live-tail.ts";
 import { FAILURE_EXPRESSIONS, readPlatformLine } from "./platform-line.ts";
@@ -20,6 +21,10 @@ export interface CloudLogRequest {
   /** Have what is written later pushed, rather than look for it every other second: ARN of the group, what to say. */
   readonly live?: Pick<LiveTailRequest, "groupArn" | "onSampled"> | undefined;
   readonly nowMs: () => number;
+  /** Asked while there is no such group: whether it will come by itself, as the first request makes it. */
+  readonly isAwaited: () => Promise<boolean>;
+  /** Called once if the group is awaited. */
+  readonly onAwaited: () => void;
   /** Following goes on where this returns; it is called once for each time that the log cannot be read. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -38,7 +43,8 @@ const CLOCK_SLACK_MS = 60_000;
 
 /**
  * The lines of a log group that a query may select, oldest first. A line of the platform that says how a request failed
- * comes as an entry with that request; its other lines are left out. Throws as the client does.
+ * comes as an entry with that request; its other lines are left out. A group that is awaited counts as an empty one: the
+ * first batch is empty then. Throws as the client does.
  */
 export async function* readCloudLog(
   client: CloudWatchLogs,
@@ -64,35 +70,50 @@ export async function* readCloudLog(
       );
     }
   };
-  yield* read(follow ? { ...period, endMs: request.untilMs === undefined ? undefined : period.endMs } : period);
-  if (follow && request.live !== undefined && !signal.aborted) {
-    let isFirst = true;
-    for await (const events of liveTail(client, { ...request.live, patterns }, signal)) {
-      // What came between the end of the reading and the beginning of the session.
-      if (isFirst) yield* read({ startMs: Math.max(period.startMs, shown.newestMs - LATE_MS), endMs: undefined });
-      isFirst = false;
-      // What came while the log was read may come again, with a time that was read.
-      yield await linesOf(
-        events.filter((event) => event.timeMs > shown.newestMs || !shown.hasLine(event)),
-        slice,
-      );
+  /** Returns whether the group is there. */
+  const readIfThere = async function* (part: Period): AsyncGenerator<readonly LogLine[], boolean> {
+    try {
+      yield* read(part);
+      return true;
+    } catch (error) {
+      if (!isNotFound(error) || !(await request.isAwaited())) throw error;
+      return false;
     }
-    return;
+  };
+  let isThere = yield* readIfThere(
+    follow ? { ...period, endMs: request.untilMs === undefined ? undefined : period.endMs } : period,
+  );
+  if (!isThere) {
+    request.onAwaited();
+    yield [];
   }
+  const { live } = request;
   let failures = 0;
-  while (follow && !signal.aborted && (request.untilMs === undefined || nowMs() < request.untilMs)) {
+  while (follow && !(live !== undefined && isThere) && !signal.aborted && nowMs() < (request.untilMs ?? Infinity)) {
     await sleep(Math.min(POLL_MS * 2 ** failures, MAX_WAIT_MS), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const startMs = Math.max(period.startMs, shown.newestMs - LATE_MS);
     shown.forgetBefore(startMs);
     try {
-      yield* read({ startMs, endMs: undefined });
+      isThere = yield* readIfThere({ startMs, endMs: undefined });
       failures = 0;
     } catch (error) {
       if (signal.aborted) return;
       if (failures === 0) request.onTrouble(error);
       failures++;
     }
+  }
+  if (!follow || live === undefined || !isThere || signal.aborted) return;
+  let isFirst = true;
+  for await (const events of liveTail(client, { ...live, patterns }, signal)) {
+    // What came between the end of the reading and the beginning of the session.
+    if (isFirst) yield* read({ startMs: Math.max(period.startMs, shown.newestMs - LATE_MS), endMs: undefined });
+    isFirst = false;
+    // What came while the log was read may come again, with a time that was read.
+    yield await linesOf(
+      events.filter((event) => event.timeMs > shown.newestMs || !shown.hasLine(event)),
+      slice,
+    );
   }
 }
 

@@ -5,7 +5,8 @@ import { PlatformError } from "../../platform.ts";
 import { profileNames } from "../../project/profile-region.ts";
 import { openCloud } from "../clients.ts";
 import { explainError } from "../errors.ts";
-import { logGroupName, partition } from "../names.ts";
+import { isNotFound } from "../function/aliases.ts";
+import { functionName, logGroupName, partition } from "../names.ts";
 import { readCloudLog } from "./cloud-log.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -17,6 +18,8 @@ export interface LogRequest {
   readonly follow: boolean;
   readonly live: boolean;
   readonly nowMs: () => number;
+  /** The app is deployed, but nothing has written to its log yet. */
+  readonly onAwaited: () => void;
   /** The service began to leave entries out: a log that is followed live has more than 500 a second. */
   readonly onSampled: () => void;
   /** A log that is followed could not be read for a while. */
@@ -26,8 +29,8 @@ export interface LogRequest {
 export interface OpenLog {
   readonly region: string;
   /**
-   * Lines that the query may select, oldest first. Throws a PlatformError; `logs/not-deployed` where there is no log
-   * group.
+   * Lines that the query may select, oldest first. Throws a PlatformError; `logs/not-deployed` if there is neither a log
+   * group nor a function that would make one.
    */
   read(request: LogRequest, signal: AbortSignal): AsyncGenerator<readonly LogLine[]>;
 }
@@ -37,10 +40,20 @@ export function openLog({ env, config }: { readonly env: Env; readonly config: R
   const { profile } = config;
   const cloud = openCloud({ env, region, profile });
   const explain = (error: unknown): unknown => {
-    if (error instanceof Error && error.name === "ResourceNotFoundException") {
+    if (isNotFound(error)) {
       return new PlatformError("logs/not-deployed", `${config.name} has no log in ${region}`, "tool deploy makes it");
     }
     return explainError(error, { region, profile }) ?? error;
+  };
+  const isDeployed = async (signal: AbortSignal) => {
+    const lambda = await cloud.lambda();
+    try {
+      await lambda.getFunctionConfiguration({ FunctionName: functionName(config.name) }, { abortSignal: signal });
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
   };
   const liveOf = async (group: string) =>
     `arn:${partition(region)}:logs:${region}:${await cloud.accountId()}:log-group:${group}`;
@@ -61,6 +74,8 @@ export function openLog({ env, config }: { readonly env: Env; readonly config: R
           {
             ...request,
             group,
+            // The platform makes the group when the function first writes to it.
+            isAwaited: () => isDeployed(signal),
             onTrouble,
             live: live === undefined ? undefined : { groupArn: live, onSampled: request.onSampled },
           },

@@ -4,7 +4,7 @@ import type { ACM, CertificateDetail } from "@aws-sdk/client-acm";
 import { getDomain } from "tldts";
 import type { Certificate } from "../../stack.ts";
 import type { Cloud } from "../clients.ts";
-import { TAGS } from "../names.ts";
+import { hasEdge, TAGS } from "../names.ts";
 import type { Zones } from "./domains.ts";
 import { zoneOf } from "./zones.ts";
 
@@ -27,7 +27,7 @@ export interface KnownCertificate extends Certificate {
 
 /**
  * The certificate of each domain: the one in use where it still serves, else an issued one that covers the domain, else
- * one that waits for its proof.
+ * one that waits for its proof. None if the region has no edge.
  */
 export async function findCertificates(
   cloud: Cloud,
@@ -35,7 +35,7 @@ export async function findCertificates(
   inUse: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<KnownCertificate[]> {
-  if (domains.length === 0) return [];
+  if (domains.length === 0 || !hasEdge(cloud.region)) return [];
   const acm = await cloud.acm(CERTIFICATE_REGION);
   const arns = new Map<string, Set<string>>(domains.map((domain) => [domain, new Set()]));
   for (let NextToken: string | undefined; ; ) {

@@ -1,5 +1,6 @@
 import type { Change as CloudChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { Change, PropertyChange } from "../../stack.ts";
+import { needsConfirmation } from "./confirmation.ts";
 import type { Resource, Template } from "./template.ts";
 
 /** What making a stack would add. */
@@ -11,6 +12,7 @@ export function additions(template: Template): Change[] {
       ...factsOf(resource),
       replaced: "no",
       isKept: false,
+      needsConfirmation: false,
       properties: [],
     })),
     stagesIn(template),
@@ -40,13 +42,15 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
     const said = Details.flatMap(({ Target }) => (Target?.Name === undefined ? [] : [Target.Name]));
     // What follows from another resource, or from a parameter, does not differ in the templates.
     const followed = [...new Set(said)].filter((name) => !differing.some(({ path }) => path.split(".")[0] === name));
+    const replaced = action === "change" ? replacementOf(Replacement, Details, differing) : "no";
     return [
       {
         action,
         id,
         ...facts,
-        replaced: action === "change" ? replacementOf(Replacement, Details, differing) : "no",
+        replaced,
         isKept: action === "remove" && (PolicyAction === "Retain" || (old?.DeletionPolicy ?? "").startsWith("Retain")),
+        needsConfirmation: needsConfirmation({ action, type: facts.type, replaced }),
         properties: [
           ...differing,
           ...followed.filter(() => action === "change").map((path) => ({ path, before: undefined, after: undefined })),

@@ -1,5 +1,6 @@
 import { getDomain } from "tldts";
 import type { ResolvedConfig } from "../../../schema/index.ts";
+import { hasEdge } from "../names.ts";
 import { aliasZone } from "./alias-targets.ts";
 import { logicalId } from "./logical-id.ts";
 import {
@@ -146,6 +147,14 @@ export function domainResources(input: AppStack, known: Known): Partial<Parts> {
   for (const stage of known.stages) {
     const domain = stageDomain(config, stage);
     if (domain === undefined) continue;
+    if (!hasEdge(input.region)) {
+      problems.push({
+        code: "stack/no-edge",
+        message: `the stage ${stage} has the domain ${domain}, and ${input.region} has no domains at the edge`,
+        hint: `remove "domain" from the stage and use its default address: custom domains need a region outside China and the government's`,
+      });
+      continue;
+    }
     const path = (config.stages[stage]!.path ?? "").replace(/^\/+|\/+$/g, "");
     if (path.includes("/")) {
       problems.push({

@@ -1,4 +1,4 @@
-import { apiName, functionName, partition, stageAlias } from "../names.ts";
+import { apiName, functionName, hasEdge, partition, stageAlias } from "../names.ts";
 import { stageDomain } from "./domains.ts";
 import { logicalId } from "./logical-id.ts";
 import { type AppStack, type Parts, type Resource, type Resources, sha256, tagsOf } from "./template.ts";
@@ -40,7 +40,7 @@ export function apiResources({ name, config, region, accountId }: AppStack): Res
         ...(config.description !== "" && { Description: config.description }),
         // All bodies are bytes: without this the gateway would decode them as UTF-8.
         BinaryMediaTypes: ["*/*"],
-        EndpointConfiguration: { Types: ["EDGE"] },
+        EndpointConfiguration: { Types: [hasEdge(region) ? "EDGE" : "REGIONAL"] },
         Tags: tagsOf({ name }),
       },
       Metadata: { tool: { about: "the gateway" } },

@@ -1,3 +1,5 @@
+import { bucketName, parameterPrefix, partition, RUNTIME_LAYER } from "../names.ts";
+
 /** An access policy as the cloud's console and command line take it. */
 export interface AccessPolicy {
   readonly Version: "2012-10-17";
@@ -13,22 +15,37 @@ interface Statement {
   readonly Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 }
 
+export interface PolicySubject {
+  readonly name: string;
+  readonly region: string;
+  /** Roles that tool.json names for the function, as names or ARNs. */
+  readonly roles: readonly string[];
+}
+
+/**
+ * A managed policy holds 6,144 characters without blanks (IAM and STS quotas). What is left of that is for roles that
+ * tool.json names, and for what an account adds by hand.
+ */
+export const MAX_POLICY_CHARACTERS = 5_800;
+
 /**
  * The least that deploying and running one app needs: what the tool calls, and what the stack's service calls in the
- * caller's name. A resource is named wherever the service can restrict an action to it; a policy allows only within its
- * own account, so account ids stay open. Fits one managed policy (6144 characters without blanks).
+ * caller's name. Writing is allowed action by action, reading by families. A resource is named wherever the service can
+ * restrict an action to it; a policy allows only within its own account, so account ids stay open.
  *
  * Actions and the resources they can be restricted to: the Service Authorization Reference.
  */
-export function accessPolicy({ name, region }: { readonly name: string; readonly region: string }): AccessPolicy {
-  const arn = (service: string, resource: string, where = region) => `arn:aws:${service}:${where}:*:${resource}`;
-  const everywhere = (resource: string) => `arn:aws:iam::*:${resource}`;
+export function accessPolicy({ name, region, roles }: PolicySubject): AccessPolicy {
+  const where = partition(region);
+  const arn = (service: string, resource: string, of = region) => `arn:${where}:${service}:${of}:*:${resource}`;
+  const role = (name: string) => `arn:${where}:iam::*:role/${name}`;
   const allow = (Sid: string, Action: readonly string[], Resource: Statement["Resource"]): Statement => ({
     Sid,
     Effect: "Allow",
     Action,
     Resource,
   });
+  const made = madeNames(name);
   return {
     Version: "2012-10-17",
     Statement: [
@@ -40,16 +57,9 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "lambda:CreateFunction",
           "lambda:DeleteAlias",
           "lambda:DeleteFunction",
-          "lambda:GetAlias",
-          "lambda:GetFunction",
-          "lambda:GetFunctionCodeSigningConfig",
-          "lambda:GetFunctionConfiguration",
-          "lambda:GetPolicy",
-          "lambda:GetRuntimeManagementConfig",
+          "lambda:Get*",
           "lambda:InvokeFunction",
-          "lambda:ListAliases",
-          "lambda:ListTags",
-          "lambda:ListVersionsByFunction",
+          "lambda:List*",
           "lambda:PublishVersion",
           "lambda:RemovePermission",
           "lambda:TagResource",
@@ -58,12 +68,12 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "lambda:UpdateFunctionCode",
           "lambda:UpdateFunctionConfiguration",
         ],
-        [arn("lambda", `function:${name}`), arn("lambda", `function:${name}:*`), arn("lambda", `function:${name}-*`)],
+        [name, `${name}:*`, made].map((one) => arn("lambda", `function:${one}`)),
       ),
       allow(
         "Layers",
-        ["lambda:GetLayerVersion", "lambda:ListLayerVersions", "lambda:PublishLayerVersion"],
-        [arn("lambda", "layer:tool-runtime"), arn("lambda", "layer:tool-runtime:*")],
+        ["lambda:Get*", "lambda:List*", "lambda:PublishLayerVersion"],
+        [arn("lambda", `layer:${RUNTIME_LAYER}*`)],
       ),
       allow(
         "Roles",
@@ -71,20 +81,22 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "iam:CreateRole",
           "iam:DeleteRole",
           "iam:DeleteRolePolicy",
-          "iam:GetRole",
-          "iam:GetRolePolicy",
-          "iam:ListAttachedRolePolicies",
-          "iam:ListRolePolicies",
+          "iam:Get*",
+          "iam:List*",
           "iam:PutRolePolicy",
           "iam:TagRole",
           "iam:UntagRole",
           "iam:UpdateAssumeRolePolicy",
           "iam:UpdateRole",
         ],
-        [everywhere(`role/${name}-*`)],
+        [role(made)],
       ),
       {
-        ...allow("RolesOfFunctions", ["iam:PassRole"], [everywhere("role/*")]),
+        ...allow(
+          "RolesOfFunctions",
+          ["iam:PassRole"],
+          [role(made), ...roles.map((one) => (one.startsWith("arn:") ? one : role(one)))],
+        ),
         Condition: {
           StringEquals: { "iam:PassedToService": ["lambda.amazonaws.com", "scheduler.amazonaws.com"] },
         },
@@ -95,16 +107,15 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "s3:AbortMultipartUpload",
           "s3:CreateBucket",
           "s3:DeleteObject",
-          "s3:GetBucketLocation",
-          "s3:GetObject",
-          "s3:ListBucket",
+          "s3:Get*",
+          "s3:List*",
           "s3:PutAccelerateConfiguration",
           "s3:PutBucketPublicAccessBlock",
           "s3:PutBucketTagging",
           "s3:PutLifecycleConfiguration",
           "s3:PutObject",
         ],
-        [`arn:aws:s3:::tool-*-${region}`, `arn:aws:s3:::tool-*-${region}/*`],
+        ["", "/*"].map((objects) => `arn:${where}:s3:::${bucketName("*", region)}${objects}`),
       ),
       allow(
         "Stacks",
@@ -113,13 +124,12 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "cloudformation:CreateStack",
           "cloudformation:DeleteChangeSet",
           "cloudformation:DeleteStack",
-          "cloudformation:DescribeChangeSet",
-          "cloudformation:DescribeStackEvents",
-          "cloudformation:DescribeStacks",
+          "cloudformation:Describe*",
           "cloudformation:ExecuteChangeSet",
-          "cloudformation:GetTemplate",
-          "cloudformation:ListStackResources",
+          "cloudformation:Get*",
+          "cloudformation:List*",
           "cloudformation:TagResource",
+          "cloudformation:UntagResource",
           "cloudformation:UpdateStack",
         ],
         [arn("cloudformation", `stack/${name}/*`)],
@@ -127,67 +137,33 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
       allow(
         "Gateway",
         ["apigateway:DELETE", "apigateway:GET", "apigateway:PATCH", "apigateway:POST", "apigateway:PUT"],
-        ["restapis", "domainnames", "tags"].flatMap((path) => [
-          `arn:aws:apigateway:${region}::/${path}`,
-          `arn:aws:apigateway:${region}::/${path}/*`,
-        ]),
+        ["restapis*", "domainnames*", "tags/*"].map((path) => `arn:${where}:apigateway:${region}::/${path}`),
       ),
       allow(
         "RoleOfTheGateway",
         ["iam:CreateServiceLinkedRole"],
-        [everywhere("role/aws-service-role/ops.apigateway.amazonaws.com/*")],
+        [role("aws-service-role/ops.apigateway.amazonaws.com/*")],
       ),
-      // The gateway's own distribution, which lies in an account of the provider.
-      allow("Distribution", ["cloudfront:UpdateDistribution"], "*"),
-      allow(
-        "Certificates",
-        [
-          "acm:AddTagsToCertificate",
-          "acm:DeleteCertificate",
-          "acm:DescribeCertificate",
-          "acm:ListTagsForCertificate",
-          "acm:ResendValidationEmail",
-        ],
-        [arn("acm", "certificate/*", "us-east-1")],
-      ),
-      allow("NewCertificates", ["acm:ListCertificates", "acm:RequestCertificate"], "*"),
+      ...(where === "aws" ? edgeStatements(allow, arn) : []),
       allow(
         "Zones",
         [
           "route53:ChangeResourceRecordSets",
           "route53:ChangeTagsForResource",
           "route53:DeleteHostedZone",
-          "route53:GetChange",
-          "route53:GetHostedZone",
-          "route53:ListResourceRecordSets",
-          "route53:ListTagsForResource",
           "route53:UpdateHostedZoneComment",
         ],
-        ["arn:aws:route53:::hostedzone/*", "arn:aws:route53:::change/*"],
+        [`arn:${where}:route53:::hostedzone/*`],
       ),
-      allow(
-        "Domains",
-        [
-          "route53:CreateHostedZone",
-          "route53:ListHostedZones",
-          "route53:ListHostedZonesByName",
-          "route53:ListQueryLoggingConfigs",
-          "route53domains:CheckDomainAvailability",
-          "route53domains:GetDomainSuggestions",
-          "route53domains:GetOperationDetail",
-          "route53domains:ListDomains",
-          "route53domains:ListPrices",
-          "route53domains:RegisterDomain",
-        ],
-        "*",
-      ),
+      allow("ZonesOfTheAccount", ["route53:CreateHostedZone", "route53:Get*", "route53:List*"], "*"),
       allow(
         "Alarms",
         [
           "cloudwatch:DeleteAlarms",
-          "cloudwatch:ListTagsForResource",
+          "cloudwatch:List*",
           "cloudwatch:PutMetricAlarm",
           "cloudwatch:TagResource",
+          "cloudwatch:UntagResource",
         ],
         [arn("cloudwatch", `alarm:${name}-*`)],
       ),
@@ -197,23 +173,21 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
         [
           "sns:CreateTopic",
           "sns:DeleteTopic",
-          "sns:GetDataProtectionPolicy",
-          "sns:GetSubscriptionAttributes",
-          "sns:GetTopicAttributes",
-          "sns:ListSubscriptionsByTopic",
-          "sns:ListTagsForResource",
+          "sns:Get*",
+          "sns:List*",
           "sns:SetSubscriptionAttributes",
           "sns:SetTopicAttributes",
           "sns:Subscribe",
           "sns:TagResource",
           "sns:Unsubscribe",
+          "sns:UntagResource",
         ],
         [arn("sns", `${name}-*`)],
       ),
       allow(
         "Warming",
         ["scheduler:CreateSchedule", "scheduler:DeleteSchedule", "scheduler:GetSchedule", "scheduler:UpdateSchedule"],
-        [arn("scheduler", `schedule/default/${name}-*`)],
+        [arn("scheduler", `schedule/default/${made}`)],
       ),
       allow(
         "Logs",
@@ -225,27 +199,62 @@ export function accessPolicy({ name, region }: { readonly name: string; readonly
           "logs:StartLiveTail",
           "logs:TagResource",
         ],
-        [
-          arn("logs", `log-group:/aws/lambda/${name}`),
-          arn("logs", `log-group:/aws/lambda/${name}:*`),
-          arn("logs", `log-group:/aws/lambda/${name}-*`),
-        ],
+        ["", ":*"].map((streams) => arn("logs", `log-group:/aws/lambda/${name}${streams}`)),
       ),
       allow("LogGroups", ["logs:DescribeLogGroups"], "*"),
       allow(
         "Parameters",
-        [
-          "ssm:DeleteParameters",
-          "ssm:GetParameters",
-          "ssm:GetParametersByPath",
-          "ssm:PutParameter",
-          "ssm:AddTagsToResource",
-        ],
-        [arn("ssm", `parameter/tool/${name}/*`)],
+        ["ssm:AddTagsToResource", "ssm:DeleteParameter*", "ssm:Get*", "ssm:PutParameter"],
+        // Reading by path asks for the path itself.
+        [parameterPrefix(name).replace(/\/$/, ""), `${parameterPrefix(name)}*`].map((one) =>
+          arn("ssm", `parameter${one}`),
+        ),
       ),
       // Which networks a function may be put into is read by its service in the caller's name.
       allow("Networks", ["ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs"], "*"),
-      allow("Account", ["sts:GetCallerIdentity"], "*"),
     ],
   };
+}
+
+/** Custom domains at the edge and buying domains: only the first partition has them. */
+function edgeStatements(
+  allow: (sid: string, actions: readonly string[], resources: Statement["Resource"]) => Statement,
+  arn: (service: string, resource: string, of?: string) => string,
+): Statement[] {
+  return [
+    // The gateway's own distribution is in an account of the provider.
+    allow("Distribution", ["cloudfront:UpdateDistribution"], "*"),
+    allow(
+      "Certificates",
+      [
+        "acm:AddTagsToCertificate",
+        "acm:DeleteCertificate",
+        "acm:DescribeCertificate",
+        "acm:RemoveTagsFromCertificate",
+        "acm:ResendValidationEmail",
+      ],
+      [arn("acm", "certificate/*", "us-east-1")],
+    ),
+    allow("NewCertificates", ["acm:List*", "acm:RequestCertificate"], "*"),
+    allow(
+      "Domains",
+      [
+        "route53domains:CheckDomainAvailability",
+        "route53domains:Get*",
+        "route53domains:List*",
+        "route53domains:RegisterDomain",
+      ],
+      "*",
+    ),
+  ];
+}
+
+/**
+ * Names that the stack's service makes up are `<stack>-<logical id>-<random>`. In one of at most 64 characters (roles,
+ * functions, schedules) it cuts a longer stack's name off after so many.
+ */
+const KEPT_OF_STACK_NAME = 24;
+
+function madeNames(name: string): string {
+  return name.length > KEPT_OF_STACK_NAME ? `${name.slice(0, KEPT_OF_STACK_NAME)}*` : `${name}-*`;
 }

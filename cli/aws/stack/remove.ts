@@ -4,6 +4,7 @@ import {
   artifactPrefix,
   bucketName,
   functionName,
+  hasEdge,
   logGroupName,
   parameterPrefix,
   roleName,
@@ -114,6 +115,7 @@ interface OwnCertificate {
 }
 
 async function ownCertificates(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnCertificate[]> {
+  if (!hasEdge(cloud.region)) return [];
   const acm = await cloud.acm(CERTIFICATE_REGION);
   const found: OwnCertificate[] = [];
   for (let NextToken: string | undefined; ; ) {

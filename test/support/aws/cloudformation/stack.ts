@@ -133,7 +133,12 @@ export function contextOf(world: World, stack: Stack, logicalId: string): Contex
     logicalId,
     uniqueName(maxLength) {
       const letters = randomLetters(12);
-      return `${`${stack.name}-${logicalId}`.slice(0, maxLength - letters.length - 1)}-${letters}`;
+      const room = maxLength - letters.length - 1;
+      const whole = `${stack.name}-${logicalId}`;
+      if (whole.length <= room) return `${whole}-${letters}`;
+      // As names in real accounts look: at most half of the room is the stack's.
+      const name = stack.name.slice(0, Math.floor((room - 1) / 2));
+      return `${name}-${logicalId.slice(0, room - 1 - name.length)}-${letters}`;
     },
   };
 }
