@@ -22,7 +22,7 @@ export const templateKey = (app: string, sha256Hex: string) => `${artifactPrefix
 
 /** The runtime for platforms without Node, shared by all apps of an account and region. */
 export const RUNTIME_LAYER = "tool-runtime";
-export const runtimeLayerKey = (sha256Hex: string) => `${RUNTIME_LAYER}/${sha256Hex}.zip`;
+export const runtimeLayerKey = (executableSha256: string) => `${RUNTIME_LAYER}/${executableSha256}.zip`;
 
 export const parameterPrefix = (app: string) => `/tool/${app}/`;
 
