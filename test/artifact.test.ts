@@ -248,7 +248,7 @@ t.test("the same files, the same bytes", async (t) => {
     ...JSON.parse(files["tool.json"] as string),
     alerts: [],
     description: "new",
-    environment: { A: "1" },
+    environment: { AA: "1" },
   };
   for (const folder of [first, second]) writeFileSync(join(folder, ".toolignore"), "tool.json");
   const without = archiveOf(second);

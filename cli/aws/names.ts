@@ -5,8 +5,7 @@ export const functionName = (app: string) => app;
 export const stackName = (app: string) => app;
 export const apiName = (app: string) => app;
 
-/** Roles are global to an account: without the region, two regions of one app would share a role. */
-export const roleName = (app: string, region: string) => `${app}-${region}-function`;
+export { defaultRole as roleName } from "../../schema/index.ts";
 
 /** The role's one inline policy. */
 export const ROLE_POLICY = "tool";

@@ -30,7 +30,7 @@ export async function deploy(context: Context, word: string | undefined, flags: 
     return EXIT.interrupted;
   }
   const beganMs = io.nowMs();
-  const opened = await openProjectTarget(context, word || DEFAULT_STAGE);
+  const opened = await openProjectTarget(context, word || DEFAULT_STAGE, { sizes: true });
   if (opened.code !== undefined) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
