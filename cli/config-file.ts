@@ -15,8 +15,14 @@ export type ConfigFile =
   | { readonly code: undefined; readonly config: Config; readonly text: string }
   | { readonly code: number };
 
-/** Reads and checks the project's tool.json. Problems go to stderr with carets, warnings too. */
-export async function readConfigFile(context: Context): Promise<ConfigFile> {
+/**
+ * Reads and checks the project's tool.json. Problems go to stderr with carets, warnings too. `sizes`: what is deployed is
+ * looked at as `validate` does.
+ */
+export async function readConfigFile(
+  context: Context,
+  { sizes = false }: { readonly sizes?: boolean } = {},
+): Promise<ConfigFile> {
   const path = join(context.directory, CONFIG_FILE);
   const file = await readTextFile(path);
   if (file.text === undefined) {
@@ -25,7 +31,7 @@ export async function readConfigFile(context: Context): Promise<ConfigFile> {
       : await context.fail(`cannot read ${path}: ${file.reason}`);
     return { code };
   }
-  const { config, problems } = checkConfig(file.text, { directory: diskDirectory(context.directory) });
+  const { config, problems } = checkConfig(file.text, { directory: diskDirectory(context.directory, { sizes }) });
   await sayProblems(context, problems, { file: CONFIG_FILE, text: file.text });
   return config === undefined || problems.some(({ severity }) => severity === "error")
     ? { code: EXIT.failed }

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 /** All effects of the command line enter here. The real ones are `processIo`. */
@@ -36,6 +37,14 @@ export interface Output {
   flush(): Promise<void>;
   /** Aborted when the reader went away: `tool logs | head`. */
   readonly closed: AbortSignal;
+  /** The file that it is redirected to; undefined for terminals and pipes. */
+  file(): OpenFile | undefined;
+}
+
+/** A file by what stays the same whatever its name is. */
+export interface OpenFile {
+  readonly dev: number;
+  readonly ino: number;
 }
 
 export function processIo(): Io {
@@ -90,6 +99,11 @@ function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
       await once(stream, "drain", { signal: closed.signal }).catch((error: unknown) => {
         if (!closed.signal.aborted) throw error;
       });
+    },
+    file() {
+      // 1 or 2: the stream may not be a file, and then has no descriptor of its own.
+      const found = fstatSync(stream === process.stderr ? 2 : 1);
+      return found.isFile() ? { dev: found.dev, ino: found.ino } : undefined;
     },
     flush: () =>
       closed.signal.aborted ? Promise.resolve() : new Promise((resolve) => stream.write("", () => resolve())),

@@ -172,10 +172,10 @@ export const table = () =>
 
     .command("build", "Write what a deploy uploads to out.zip, or to stdout")
     .option("-s, --stage", "Build for `stage` (staging)", "")
-    .option("--size", "List the files in it by size instead", false)
+    .option("--size", "Show what takes the room, by folder, instead", false)
     .example("build")
-    .example("build --stage production > app.zip")
-    .example("build --size | head -20           # what takes the room")
+    .example("build --stage production > ../app.zip")
+    .example("build --size                      # --verbose shows every file")
     .example("build --verbose                   # what is left out, and why")
     .action(
       (flags): Run =>

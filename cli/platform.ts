@@ -24,6 +24,11 @@ export interface Target {
    * what `deploy` goes on from.
    */
   look(stage: string, options: Watched): Promise<StageBefore>;
+  /**
+   * Has at hand what the platform runs the artifact with, before anything is built: the runtime of some languages is made
+   * on this machine, once.
+   */
+  prepare(request: Pick<ArtifactFile, "needsLayer">, options: Watched): Promise<void>;
   /** Puts an artifact in force as the stage, making what is missing. An artifact that is in force already stays. */
   deploy(request: DeployRequest, options: Watched): Promise<DeployResult>;
   /** Puts an earlier deployment of the stage in force: the one before, or the one that a commit or version names. */

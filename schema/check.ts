@@ -16,6 +16,7 @@ import {
   checkStaticPrefix,
   warnStaticRoot,
 } from "./checks/settings.ts";
+import { checkSite } from "./checks/site.ts";
 import { checkStages } from "./checks/stages.ts";
 import { checkVariablesSize } from "./checks/variables-size.ts";
 import type { Config } from "./config.generated.ts";
@@ -99,7 +100,8 @@ function* checkMeaning(
   const section = (name: string) => memberOf(root, name)?.value;
   checkName(report, section("name"));
   checkRegions(report, section("regions"), meanings);
-  checkFunction(report, section("function"), meanings);
+  const settings = { meanings, name: section("name"), regions: section("regions") };
+  checkFunction(report, section("function"), settings);
   checkStaticPrefix(report, section("static"));
   checkEnvironment(report, section("environment"));
   checkVariablesSize(report, root);
@@ -112,13 +114,23 @@ function* checkMeaning(
   checkCors(report, section("cors"));
   checkBackoff(report, section("proxy"));
   checkDns(report, section("dns"));
-  checkStages(report, section("stages"), meanings);
+  checkStages(report, section("stages"), settings);
   yield;
   checkQueryNames(report, section("logs"));
   checkActions(report, section("actions"));
   checkAlerts(report, section("alerts"), meanings);
   warnStaticRoot(report, root, isServer(root, directory));
-  if (directory !== undefined) checkDirectory(report, root, directory);
+  if (directory === undefined) return;
+  checkDirectory(report, root, directory);
+  if (isSite(root, directory)) checkSite(report, root, directory);
+}
+
+/** Whether the app is certainly a static site. */
+function isSite(root: ObjectNode, directory: Directory): boolean {
+  const type = memberOf(root, "type")?.value;
+  if (type !== undefined) return type.type === "string" && type.value === "static";
+  if (memberOf(memberOf(root, "proxy")?.value, "command") !== undefined) return false;
+  return inferRuntime(directory, { name: "" }, { development: true }).type === "static";
 }
 
 /** Whether the app is certainly a server: it says so, or its files do. */

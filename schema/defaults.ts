@@ -66,6 +66,19 @@ export interface DefaultsOptions {
   readonly command?: string | undefined;
 }
 
+/** The role that deploying makes. Roles are global to an account: the region keeps two of one app apart. */
+export function defaultRole(name: string, region: string): string {
+  return `${name}-${region}-function`;
+}
+
+/** Seconds that the function has for a request, the start of the server included. */
+export function functionTimeout(proxy: { readonly timeout: number; readonly listen_timeout: number }): number {
+  return proxy.timeout + proxy.listen_timeout;
+}
+
+/** Seconds. */
+export const DEFAULT_TIMEOUTS = { timeout: 15, listen_timeout: 15 } as const;
+
 /** Fills in every default of the specification's tables. Pure: the configuration given is not changed. */
 export function withDefaults(config: Config, options: DefaultsOptions): ResolvedConfig {
   const type = config.type ?? "server";
@@ -73,8 +86,8 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
   const command = config.proxy?.command ?? options.command ?? "./server";
   const proxy = {
     ...(type === "server" && { command }),
-    timeout: config.proxy?.timeout ?? 15,
-    listen_timeout: config.proxy?.listen_timeout ?? 15,
+    timeout: config.proxy?.timeout ?? DEFAULT_TIMEOUTS.timeout,
+    listen_timeout: config.proxy?.listen_timeout ?? DEFAULT_TIMEOUTS.listen_timeout,
     backoff: { min: 100, max: 500, factor: 2, attempts: 3, jitter: false, ...config.proxy?.backoff },
   };
   const { vpc, ...settings } = config.function ?? {};
@@ -86,10 +99,9 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
     ...(profile !== undefined && { profile }),
     regions: [id],
     function: {
-      // Roles are global to an account: the region keeps two of one app apart.
-      role: settings.role ?? `${config.name}-${id}-function`,
+      role: settings.role ?? defaultRole(config.name, id),
       memory: settings.memory ?? 512,
-      timeout: proxy.timeout + proxy.listen_timeout,
+      timeout: functionTimeout(proxy),
       policy: settings.policy ?? [],
       ...(vpc !== undefined && { vpc }),
       accelerate: settings.accelerate ?? false,

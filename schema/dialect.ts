@@ -1,5 +1,6 @@
 import type { Problem, Span, TextEdit } from "../grammar/problem.ts";
 import { injections } from "./checks/inject.ts";
+import { DEFAULT_TIMEOUTS, functionTimeout } from "./defaults.ts";
 import {
   copyOf,
   type Member,
@@ -16,6 +17,7 @@ import type { Report } from "./report.ts";
 const INJECT_TYPES: Readonly<Record<string, string>> = { segment: "tracker", "google analytics": "analytics" };
 const DROPPED: Readonly<Record<string, string>> = {
   runtime: "the runtime follows from the project's marker file",
+  endpoint: "the address follows from the stage and its domain",
   timeout: "the function's timeout follows from proxy.timeout and proxy.listen_timeout",
 };
 
@@ -40,8 +42,9 @@ interface Use {
  * in today's form, or `written` itself where that says nothing in the older one.
  */
 export function checkDialect(report: Report, written: ObjectNode): ObjectNode {
-  if (findUses(report.source, written).length === 0) return written;
+  if (findUses(report.source, written).length === 0 && derivedTimeout(written) === undefined) return written;
   const root = copyOf(written);
+  const derived = derivedTimeout(root);
   const uses = findUses(report.source, root);
   for (const use of uses) {
     const edits = [
@@ -59,6 +62,7 @@ export function checkDialect(report: Report, written: ObjectNode): ObjectNode {
     report.add(problem);
   }
   for (const use of uses) use.settle();
+  if (derived !== undefined) derived.object.members.splice(derived.object.members.indexOf(derived.member), 1);
   return root;
 }
 
@@ -93,8 +97,30 @@ export function migrateUses(text: string): { edits: TextEdit[]; notes: string[] 
   return { edits, notes: [...new Set(uses.map(({ note }) => note!))] };
 }
 
+/** `function.timeout` as `tool config` prints it: what follows from the proxy's says nothing else. */
+function derivedTimeout(root: ObjectNode): { readonly object: ObjectNode; readonly member: Member } | undefined {
+  const object = memberOf(root, "function")?.value;
+  const member = memberOf(object, "timeout");
+  if (object?.type !== "object" || member?.value?.type !== "number") return undefined;
+  const proxy = memberOf(root, "proxy")?.value;
+  const secondsOf = (name: keyof typeof DEFAULT_TIMEOUTS) => {
+    const written = memberOf(proxy, name)?.value;
+    return written === undefined ? DEFAULT_TIMEOUTS[name] : written.type === "number" ? written.value : undefined;
+  };
+  const timeout = secondsOf("timeout");
+  const listen_timeout = secondsOf("listen_timeout");
+  // What is wrong with the proxy's is said there.
+  const isKnown = timeout !== undefined && listen_timeout !== undefined && (proxy?.type ?? "object") === "object";
+  if (!isKnown) return { object, member };
+  const derived = functionTimeout({ timeout, listen_timeout });
+  return member.value.value === derived ? { object, member } : undefined;
+}
+
 function findUses(source: string, root: ObjectNode): Use[] {
-  const uses: Use[] = [...functionUses(source, root, "")];
+  const derived = derivedTimeout(root)?.member;
+  const uses: Use[] = functionUses(source, root, "").filter(
+    ({ remove }) => derived === undefined || remove?.member !== derived,
+  );
   const stages = memberOf(root, "stages")?.value;
   if (stages?.type === "object") {
     for (const { key, value } of stages.members) {

@@ -19,12 +19,13 @@ export type {
 } from "./config.generated.ts";
 export {
   type DefaultsOptions,
+  defaultRole,
   type ResolvedConfig,
   type ResolvedHooks,
   servesStatic,
   withDefaults,
 } from "./defaults.ts";
-export type { Directory } from "./directory.ts";
+export type { Directory, DirectoryEntry } from "./directory.ts";
 export { type Inference, type InferOptions, inferRuntime, type Runtime } from "./infer.ts";
 export { maskVariables } from "./masked.ts";
 export { migrate } from "./migrate.ts";

@@ -21,6 +21,7 @@ import t from "tap";
 import { deflateFiles } from "../cli/artifact/deflate.ts";
 import { openDeflateCache, type Packed } from "../cli/artifact/deflate-cache.ts";
 import { writeZip } from "../cli/artifact/zip.ts";
+import { sizesByFolder } from "../cli/output/sizes-by-folder.ts";
 import { archiveOf, runBuilt } from "./support/built.ts";
 import { cliPath, isRunning, root, shell, spawnTool, tool, until } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
@@ -111,11 +112,21 @@ t.test("what goes along", async (t) => {
     },
     {
       name: "only what is listed",
-      files: { ...NODE_APP, ".toolignore": "*\n!app.js\n!dist", "src/a.js": "", "dist/a/b.js": "", "c/app.js": "" },
+      files: { ...NODE_APP, ".toolignore": "*\n!app.js\n!dist/**", "src/a.js": "", "dist/a/b.js": "", "c/app.js": "" },
       holds: [...RUNTIME, "app.js", "c/app.js", "dist/a/b.js"],
       leftOut: [
-        ".toolignore (a dotfile: a line such as `!.toolignore` in .toolignore takes it along)",
+        ".toolignore (line 1 of .toolignore: *)",
         "src/ (line 1 of .toolignore: *)",
+        "tool.json (line 1 of .toolignore: *)",
+      ],
+    },
+    {
+      name: "a folder brought back, and of its files those that no line leaves out",
+      files: { ...NODE_APP, ".toolignore": "*\n!*/\n!*.js", "secret/prod.key": "k", "secret/a.js": "" },
+      holds: [...RUNTIME, "app.js", "secret/a.js"],
+      leftOut: [
+        ".toolignore (line 1 of .toolignore: *)",
+        "secret/prod.key (line 1 of .toolignore: *)",
         "tool.json (line 1 of .toolignore: *)",
       ],
     },
@@ -128,8 +139,9 @@ t.test("what goes along", async (t) => {
         "lib/.git": "gitdir: ..",
         "out.zip": "",
         ".x/.y": "",
+        ".x/z": "",
       },
-      holds: [...RUNTIME, ".x/.y", "app.js", "tool.json"],
+      holds: [...RUNTIME, ".x/z", "app.js", "tool.json"],
     },
     {
       name: "permissions are two",
@@ -236,7 +248,7 @@ t.test("the same files, the same bytes", async (t) => {
     ...JSON.parse(files["tool.json"] as string),
     alerts: [],
     description: "new",
-    environment: { A: "1" },
+    environment: { AA: "1" },
   };
   for (const folder of [first, second]) writeFileSync(join(folder, ".toolignore"), "tool.json");
   const without = archiveOf(second);
@@ -392,7 +404,7 @@ t.test("why there is no archive", async (t) => {
       },
       stderr: [
         "error: the deployment is 306.18 MB unpacked, and the platform takes 250 MB",
-        "  leave out in .toolignore what is not needed; tool build --size lists all files, the largest are:",
+        "  leave out in .toolignore what is not needed; tool build --size shows the folders, the largest files are:",
         ...Array.from({ length: 10 }, (_, i) => `  ${31 - i} MB  file-${11 - i}`),
       ],
     },
@@ -407,7 +419,7 @@ t.test("why there is no archive", async (t) => {
       },
       stderr: [
         "error: the deployment is 150 MB unpacked, and the platform takes 140.33 MB (250 MB without the 109.67 MB of the runtime's layer)",
-        "  leave out in .toolignore what is not needed; tool build --size lists all files, the largest are:",
+        "  leave out in .toolignore what is not needed; tool build --size shows the folders, the largest files are:",
         ...Array.from({ length: 10 }, (_, i) => `  15 MB  model-${i}`),
       ],
     },
@@ -786,6 +798,25 @@ t.test("what will not run is said before it is deployed", async (t) => {
         "  write the line !.well-known into .toolignore to take it along",
       ],
     },
+    {
+      name: "lines that bring nothing back",
+      files: native({
+        ".toolignore": "build/\n!build/keep.txt\nlib/*\n!lib/a/\n*.css\n!in/\n!public/\n!empty/\n!*.nothing\n!deep/*.x",
+        "build/keep.txt": "",
+        "lib/a/b.txt": "",
+        "in/a.css": "",
+        "in/b.css": "",
+        "public/a.css": "",
+        "public/a.html": "",
+        "empty/": "",
+      }),
+      stderr: [
+        "warning: line 2 of .toolignore, !build/keep.txt, brings nothing back",
+        "  build/ is left out, and all that is in it: line 1 of .toolignore: build/",
+        "warning: line 6 of .toolignore, !in/, brings nothing back",
+        "  the folder in/ alone, not what is in it: write !in/**",
+      ],
+    },
     { name: "the same of an app", files: native({ ".well-known/security.txt": "" }), stderr: [] },
   ];
   for (const [i, { name, files, code = 0, stderr }] of rows.entries()) {
@@ -819,9 +850,11 @@ t.test("where it goes", async (t) => {
   const bySize = [...unpacked].sort((a, b) => b.bytes - a.bytes);
   t.same(
     size.stdout.split("\n").map((line) => line.replace(/^ *[\d.]+ \w+ {2}/, "")),
-    [...bySize.map(({ name }) => name), ""],
+    [".tool/ (2 files)", "  bootstrap.cjs", "  deployment.json", "lib/ (1 file)", "tool.json", "app.js", ""],
   );
-  t.match(size.stdout, /^ {5}2 KB {2}lib\/a\.txt$/m);
+  t.match(size.stdout, /^ +2 KB {2}lib\/ \(1 file\)$/m);
+  const all = await tool(["build", "--size", "--verbose"], { cwd });
+  t.match(all.stdout, /^ +2 KB {2}lib\/ \(1 file\)\n +2 KB {4}a\.txt$/m, "every file with --verbose");
   const sizes = JSON.parse((await tool(["build", "--size", "--format", "json"], { cwd })).stdout);
   t.same(sizes.files, bySize);
   t.same(sizes.leftOut, []);
@@ -835,6 +868,52 @@ t.test("where it goes", async (t) => {
     t.match(stdout.replaceAll("\r", ""), /build: 5 files, [\d.]+ KB \([\d.]+m?s\)\nout\.zip written\n$/);
     t.ok(readFileSync(path).equals(zip));
   });
+});
+
+t.test("sizes by folder", (t) => {
+  const many = Array.from({ length: 30 }, (_, i) => ({
+    name: `node_modules/p/f${String(i).padStart(2, "0")}.js`,
+    bytes: 100 - i,
+  }));
+  const files = [
+    ...many,
+    { name: "node_modules/p/deep/a/b.js", bytes: 5000 },
+    { name: "lib/x.js", bytes: 10 },
+    { name: "empty/", bytes: 0 },
+  ];
+  t.same(sizesByFolder(files, { isWhole: false }), [
+    "7.39 KB  node_modules/ (31 files)",
+    "7.39 KB    p/ (31 files)",
+    "4.88 KB      deep/ (1 file)",
+    "4.88 KB        a/ (1 file)",
+    "4.88 KB          b.js",
+    ...many.slice(0, 9).map(({ name, bytes }) => `${`${bytes} B`.padStart(7)}      ${name.slice(15)}`),
+    "1.66 KB      and 21 more",
+    "   10 B  lib/ (1 file)",
+    "    0 B  empty/",
+  ]);
+  t.equal(sizesByFolder(files, { isWhole: true }).length, 4 + 1 + 30 + 2 + 1, "every file");
+  t.same(sizesByFolder([], { isWhole: false }), []);
+  t.end();
+});
+
+t.test("what is being written is left out", async (t) => {
+  const cwd = lay(t.testdir(), NODE_APP);
+  for (const line of [
+    "tool build > app.zip",
+    "tool build > app.zip",
+    "mkdir -p out && tool build > out/b.zip 2> build.log",
+  ]) {
+    const { code, stderr } = await shell(line, { cwd });
+    t.equal(code, 0, line) || t.comment(stderr);
+  }
+  const names = (file: string) => listing(readFileSync(join(cwd, file)));
+  t.same(names("app.zip"), [...RUNTIME, "app.js", "tool.json"], "the archive itself, written twice");
+  t.same(names("out/b.zip"), [...RUNTIME, "app.js", "app.zip", "tool.json"], "in a folder, and what is said");
+  t.match(
+    (await shell("tool build --verbose 2>&1 > app.zip", { cwd })).stdout,
+    /^left out: app\.zip \(what this command writes to\)$/m,
+  );
 });
 
 t.test("other readers", async (t) => {

@@ -219,9 +219,9 @@ t.test("run: shells one after another, in the project, with the environment", as
   const cwd = t.testdir({
     "tool.json": JSON.stringify({
       name: "app",
-      environment: { A: "from tool.json", B: "from tool.json" },
+      environment: { AA: "from tool.json", BB: "from tool.json" },
       hooks: {
-        build: ["echo 1:$A:$B:$TOOL_STAGE", "cd / && x=1", "echo 2:$x:$(basename $PWD) && hello"],
+        build: ["echo 1:$AA:$BB:$TOOL_STAGE", "cd / && x=1", "echo 2:$x:$(basename $PWD) && hello"],
         clean: ["echo before", "echo broken >&2; exit 7", "echo never"],
       },
       stages: { production: { hooks: { build: "echo for production" } } },
@@ -229,7 +229,7 @@ t.test("run: shells one after another, in the project, with the environment", as
     node_modules: { ".bin": { hello: "#!/bin/sh\necho hello from a package\n" } },
   });
   await chmod(join(cwd, "node_modules/.bin/hello"), 0o755);
-  const build = await tool(["run", "build"], { cwd, env: { A: "from the shell" } });
+  const build = await tool(["run", "build"], { cwd, env: { AA: "from the shell" } });
   t.equal(build.code, 0, build.stderr);
   const folder = cwd.split("/").at(-1);
   t.equal(build.stdout, `1:from the shell:from tool.json:staging\n2::${folder}\nhello from a package\n`);

@@ -345,7 +345,7 @@ t.test("the policy of the function's role", (t) => {
   t.same(statements(staged), [logs, read, write], "of all stages, as they share the role");
   const networked = statements({
     name: "app",
-    function: { vpc: { subnets: ["subnet-1"], security_groups: ["sg-1"] } },
+    function: { vpc: { subnets: ["subnet-aaaa1111"], security_groups: ["sg-cccc3333"] } },
   });
   t.match(networked[1].Action, ["ec2:AssignPrivateIpAddresses"], "with network interfaces in a private network");
   t.equal(

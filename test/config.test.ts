@@ -4,10 +4,13 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import t from "tap";
 import { applyEdits, type Problem, renderProblem } from "../grammar/problem.ts";
+import { MAX_FILE_BYTES } from "../runtime/middleware/static.ts";
+import { MAX_SERVED_BYTES } from "../schema/checks/site.ts";
 import {
   type Config,
   checkConfig,
   type Directory,
+  type DirectoryEntry,
   forStage,
   inferRuntime,
   maskVariables,
@@ -16,8 +19,12 @@ import {
   toolSchema,
   withDefaults,
 } from "../schema/index.ts";
+import { randomOf } from "./support/random.ts";
+import { richConfig } from "./support/rich-config.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const corpus = join(root, "../shared/corpus/older-dialect");
+const hasCorpus = existsSync(corpus);
 const vectors: Vectors = JSON.parse(readFileSync(join(root, "test/vectors/config.json"), "utf8"));
 
 /** Path to text, or to null for a directory. */
@@ -55,6 +62,18 @@ function directoryOf(files: Files): Directory {
       return Object.keys(files).some((file) => file.startsWith(`${name}/`)) ? "directory" : undefined;
     },
     read: (path) => files[clean(path)] ?? undefined,
+    list(path) {
+      const name = clean(path);
+      const prefix = name === "" || name === "." ? "" : `${name}/`;
+      const entries = new Map<string, DirectoryEntry>();
+      for (const [file, text] of Object.entries(files)) {
+        const [entry = "", ...rest] = file.startsWith(prefix) ? file.slice(prefix.length).split("/") : [];
+        if (entry === "") continue;
+        const kind = rest.length > 0 || text === null ? "directory" : "file";
+        entries.set(entry, { name: entry, kind, bytes: kind === "file" ? Buffer.byteLength(text!) : 0 });
+      }
+      return [...entries.values()];
+    },
   };
 }
 
@@ -174,6 +193,60 @@ t.test("defaults", (t) => {
   t.end();
 });
 
+t.test("what config prints is what validate takes", (t) => {
+  const texts = [
+    ...vectors.check.map(({ text }) => text.join("\n")),
+    ...vectors.defaults.map(({ text }) => text.join("\n")),
+    ...vectors.stages.map(({ text }) => text.join("\n")),
+    ...(hasCorpus ? readdirSync(corpus).map((file) => migrate(readFileSync(join(corpus, file), "utf8")).text) : []),
+    ...Array.from({ length: 30 }, (_, seed) => richConfig(randomOf(seed))),
+  ];
+  let count = 0;
+  for (const text of texts) {
+    const { config } = checkConfig(text);
+    if (config === undefined) continue;
+    for (const options of [
+      { env: {} },
+      { env: { CLOUD_REGION: "eu-central-1", CLOUD_PROFILE: "work" }, command: "node app.js" },
+    ]) {
+      const resolved = withDefaults(config, options);
+      const printed = JSON.stringify(resolved, null, 2);
+      const again = checkConfig(printed);
+      t.same(again.problems.filter(isError).map(name), [], `${text.slice(0, 300)} printed as ${printed.slice(0, 60)}`);
+      if (again.config === undefined) continue;
+      // Also where neither the environment nor marker files say it again.
+      t.same(
+        JSON.parse(JSON.stringify(withDefaults(again.config, { env: {} }))),
+        JSON.parse(printed),
+        text.slice(0, 300),
+      );
+      count++;
+    }
+  }
+  t.ok(count > 200, `${count} configurations`);
+  t.end();
+});
+
+t.test("a static site's files", (t) => {
+  const text = '{ "name": "app", "type": "static", "static": { "dir": "public" } }';
+  const row = (files: Files) => checkConfig(text, optionsOf(files)).problems.map(name);
+  const large = "x".repeat(MAX_FILE_BYTES + 1);
+  t.equal(MAX_SERVED_BYTES, MAX_FILE_BYTES, "one limit");
+  t.same(row({ "public/a.bin": "x".repeat(MAX_FILE_BYTES) }), [], "the very limit");
+  t.same(row({ "public/a.bin": large }), [
+    'config/file-size: "public/a.bin" has 6291457 bytes, a served file at most 6291456 (6 MB)',
+  ]);
+  t.same(row({ "public/a/b.bin": large, "public/c.bin": `${large}x`, "public/d.txt": "" }), [
+    'config/file-size: "public/c.bin" has 6291458 bytes, a served file at most 6291456 (6 MB), and 1 more like it',
+  ]);
+  t.same(row({ "public/a.bin": large, "public/b.txt": "", ".toolignore": "*.bin" }), [], "one that is left out");
+  t.same(row({ "public/.a.bin": large, "public/b.txt": "" }), [], "a dotfile");
+  t.same(row({ "source/a.bin": large, "public/b.txt": "" }), [], "one beside the folder");
+  const server = '{ "name": "app", "static": { "dir": "public" }, "proxy": { "command": "./server" } }';
+  t.same(checkConfig(server, optionsOf({ "public/a.bin": large })).problems, [], "a server may answer by itself");
+  t.end();
+});
+
 t.test("whether static files are served", (t) => {
   const rows: [string, boolean][] = [
     [`{ "name": "app" }`, false],
@@ -233,8 +306,6 @@ t.test("migration", (t) => {
   t.end();
 });
 
-const corpus = join(root, "../shared/corpus/older-dialect");
-const hasCorpus = existsSync(corpus);
 if (!hasCorpus && process.env.TOOL_TEST_REQUIRE === "all") t.fail(`no corpus at ${corpus}`);
 t.test("real files in the older dialect", { skip: hasCorpus ? false : `no corpus at ${corpus}` }, (t) => {
   const files = readdirSync(corpus).filter((file) => file.endsWith(".json"));

@@ -12,7 +12,7 @@ const TEXT = `{
   "name": "app",
   "hooks": { "build": "make" },
   "lambda": { "memory": 256 },
-  "environment": { "B": "1", "A": "2" },
+  "environment": { "BB": "1", "AA": "2" },
   "error_pages": { "dir": "errors", "variables": { "color": "#228be6" } },
   "inject": { "head": [{ "type": "inline script", "file": "js/missing.js" }] },
   "redirects": { "/docs/:page": { "location": "/help/:page", "status": 301 } },
@@ -214,7 +214,7 @@ t.test("commands ask the client for their edit", (t) =>
     const document = new ToolDocument(uri, 1, TEXT, "config");
     t.equal(
       applyLspEdits(document, edit.changes[uri]!),
-      TEXT.replace('{ "B": "1", "A": "2" }', '{ "A": "2", "B": "1" }'),
+      TEXT.replace('{ "BB": "1", "AA": "2" }', '{ "AA": "2", "BB": "1" }'),
     );
     const gone = { command: "tool.migrate", arguments: ["file:///nowhere/tool.json"] };
     t.same((await client.request("workspace/executeCommand", gone)).error, {

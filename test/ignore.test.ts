@@ -1,7 +1,7 @@
 // .toolignore: what a text of it leaves out, held against rows, against git where both say the same, and as properties.
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import t from "tap";
 import {
   type Decision,
@@ -13,7 +13,7 @@ import {
   ROOT,
   readPattern,
 } from "../schema/ignore/index.ts";
-import { randomOf } from "./support/random.ts";
+import { type Random, randomOf } from "./support/random.ts";
 import { requires } from "./support/require.ts";
 import rows from "./vectors/ignore.json" with { type: "json" };
 
@@ -116,37 +116,159 @@ const PATTERNS = [
   "*.*",
 ];
 
-t.test("git leaves the same", { skip: requires("git") }, (t) => {
-  // What both read alike: no dotfiles, no wildcard for a letter of several bytes, of which git counts each, no slash but a last one or a first (./ is not git's), and nothing brought back.
-  const { below, chance, pick } = randomOf(20261121);
-  const directory = t.testdir();
+/** Names of the generated trees. No letter of several bytes: git's wildcards count bytes. */
+const TREE = ["a", "b", "ab", "b.js", "a.js", "lib", "x", ".a", ".env", "c d", "A", "[b", "#a", "!b", "a-"];
+
+/** What a name of a pattern may be. */
+const PARTS = [
+  ...["a", "b", "ab", "lib", "x", "a.js", "A", "c d", "a-", "\\a", "\\*"],
+  ...["*", "*.js", "a*", "*b", "?", "??", "a?", "*a*", "**", "*.*"],
+  ...["[ab]", "[!a]*", "[^b]", "[a-c].js", "[c-a]", "[]a]", "[[:alpha:]]", "[[:digit:]a]", "[a-]"],
+];
+/** Where a line brings back, as its last name only: git brings nothing back below a folder whose name is a dotfile's. */
+const DOTTED = [".a", ".env", ".*", ".e*"];
+/**
+ * Lines of their own. What is cut off, and stars beside a name, mean more to git before a slash: it takes the text before
+ * the first wildcard off, and a set may hold a slash.
+ */
+const LINES = [
+  "*",
+  "*",
+  "**",
+  "",
+  "# a",
+  "\\#a",
+  "\\!b",
+  "a ",
+  "c d",
+  "a//b",
+  "/",
+  "!",
+  "!/",
+  "[a",
+  "a\\",
+  "a**",
+  "!a**",
+];
+
+function generateLine({ below, chance, pick }: Random): string {
+  if (chance(0.12)) return pick(LINES);
+  const isNegated = chance(0.4);
+  const names = Array.from({ length: pick([1, 1, 1, 2, 2, 3]) }, () => pick(PARTS));
+  let suffixes = ["", "", "", "/", "/**", "/*"];
+  if (chance(0.15)) {
+    names[isNegated ? names.length - 1 : below(names.length)] = pick(DOTTED);
+    if (isNegated) suffixes = ["", "/"];
+  }
+  const first = pick(["", "", "", "/", "./", "**/"]);
+  return (isNegated ? "!" : "") + first + names.join("/") + pick(suffixes);
+}
+
+/** The lines of a .gitignore that says the same: the specification's own rules in git's words. */
+function toGit(lines: readonly string[]): string[] {
+  // Dotfiles are left out.
+  const written = [".*"];
+  for (const [i, line] of lines.entries()) {
+    const isNegated = line.startsWith("!");
+    let pattern = (isNegated ? line.slice(1) : line).replace(/^\.\//, "/");
+    if (line === "" || line.startsWith("#")) continue;
+    // Any path that contains it.
+    if (/[^/].*\/./.test(pattern) && !/^(\/|\*\*\/)/.test(pattern)) pattern = `**/${pattern}`;
+    if (isNegated) written.push(...withoutDots(pattern).map((one) => `!${one}`));
+    else {
+      written.push(pattern);
+      // A lone star with lines after it that bring back something selects.
+      if (pattern === "*" && lines.slice(i + 1).some((later) => later.startsWith("!"))) written.push("![!.]*/");
+    }
+  }
+  return written;
+}
+
+/** A line that brings back means dotfiles that it names: its wildcards mean none. */
+function withoutDots(pattern: string): string[] {
+  const [name = "", ...rest] = pattern.split(/(?<=\/)/);
+  // A last `**` is anything below.
+  const last = /^\*\*(\/?)$/.exec(name);
+  if (rest.length === 0) return last === null ? nameWithoutDots(name) : [`**/[!.]*${last[1]}`];
+  const variants = last === null ? nameWithoutDots(name) : [name];
+  return variants.flatMap((one) => withoutDots(rest.join("")).map((tail) => one + tail));
+}
+
+function nameWithoutDots(name: string): string[] {
+  const set = /^\[([!^])(.*)$/s.exec(name);
+  if (set !== null) return [`[!.${set[2]}`];
+  if (name.startsWith("?")) return [`[!.]${name.slice(1)}`];
+  if (!name.startsWith("*")) return [name];
+  const rest = name.replace(/^\*+/, "");
+  const isEmpty = rest === "" || rest === "/";
+  return [`[!.]*${rest}`, ...(isEmpty || rest.startsWith(".") ? [] : nameWithoutDots(rest))];
+}
+
+/** Files of a small tree; no path is a file and a folder. */
+function generateTree({ below, pick }: Random): string[] {
   const files = new Set<string>();
-  while (files.size < 150) {
-    const depth = 1 + below(4);
-    const names = Array.from({ length: depth }, () => pick(NAMES.filter((name) => name !== "ü")));
-    const path = names.join("/");
-    const isTaken = [...files].some((file) => file.startsWith(`${path}/`) || path.startsWith(`${file}/`));
-    if (!isTaken) files.add(path);
+  for (let i = 0; i < 12; i++) {
+    const path = Array.from({ length: 1 + below(4) }, () => pick(TREE)).join("/");
+    if (![...files].some((file) => file.startsWith(`${path}/`) || path.startsWith(`${file}/`))) files.add(path);
   }
-  for (const file of files) {
-    mkdirSync(dirname(join(directory, file)), { recursive: true });
-    writeFileSync(join(directory, file), "");
-  }
-  const git = (...words: string[]) =>
-    execFileSync("git", ["-c", "core.quotePath=false", ...words], { cwd: directory, encoding: "utf8" });
-  git("init", "--quiet");
-  for (let round = 0; round < 60; round++) {
-    const lines = Array.from({ length: 1 + below(3) }, () => {
-      const first = chance(0.25) ? "/" : chance(0.2) ? "**/" : "";
-      const last = chance(0.25) ? "/" : first === "/" && chance(0.3) ? "/**" : "";
-      return first + pick(PATTERNS) + last;
-    });
-    writeFileSync(join(directory, ".git/rules"), lines.join("\n"));
-    const expected = git("ls-files", "--others", "-z", "--exclude-from=.git/rules").split("\0").filter(Boolean);
-    t.same(walk(lines.join("\n"), [...files]).kept.sort(), expected.sort(), lines.join(" | "));
-  }
-  t.end();
-});
+  return [...files];
+}
+
+const COUNT = Number(process.env.FUZZ_COUNT ?? 4000);
+const SEED = Number(process.env.FUZZ_SEED ?? 20261122);
+/** git is asked once about all files of so many pairs. */
+const BATCH = 1000;
+
+t.test(
+  `git says the same of ${COUNT} pairs of patterns and trees, FUZZ_SEED=${SEED}`,
+  { skip: requires("git") },
+  (t) => {
+    const random = randomOf(SEED);
+    const directory = t.testdir();
+    const env = { PATH: process.env.PATH, HOME: directory, GIT_CONFIG_NOSYSTEM: "1" };
+    const git = (words: string[], input = "") =>
+      spawnSync("git", ["-c", "core.excludesFile=/dev/null", ...words], {
+        cwd: directory,
+        env,
+        input,
+        maxBuffer: 2 ** 28,
+      });
+    git(["init", "--quiet", "--template="]);
+    const seen = { kept: 0, dropped: 0, broughtBack: 0 };
+    for (let done = 0; done < COUNT; done += BATCH) {
+      const pairs = Array.from({ length: Math.min(BATCH, COUNT - done) }, (_, i) => ({
+        folder: `case${i}`,
+        lines: Array.from({ length: 1 + random.below(5) }, () => generateLine(random)),
+        files: generateTree(random),
+      }));
+      for (const { folder, lines } of pairs) {
+        // git takes a path that is not there for a file, and what is around it for folders.
+        mkdirSync(join(directory, folder), { recursive: true });
+        writeFileSync(join(directory, folder, ".gitignore"), toGit(lines).join("\n"));
+      }
+      const asked = pairs.flatMap(({ folder, files }) => files.map((file) => `${folder}/${file}`));
+      const answer = git(["check-ignore", "--no-index", "-z", "--stdin"], `${asked.join("\0")}\0`);
+      if (answer.status !== 0) throw new Error(`git check-ignore: ${answer.stderr}`);
+      const ignored = new Set(answer.stdout.toString().split("\0"));
+      for (const { folder, lines, files } of pairs) {
+        const { kept } = walk(lines.join("\n"), files);
+        const expected = files.filter((file) => !ignored.has(`${folder}/${file}`));
+        seen.kept += kept.length;
+        seen.dropped += files.length - kept.length;
+        const plain = walk(lines.filter((line) => !line.startsWith("!")).join("\n"), files).kept;
+        if (kept.some((file) => !plain.includes(file))) seen.broughtBack++;
+        if (kept.join("\0") !== expected.join("\0")) {
+          const both = { kept, expected, git: toGit(lines) };
+          t.same(kept, expected, `${JSON.stringify(lines)} ${JSON.stringify(both)}`);
+        }
+      }
+      if (!t.passing()) break;
+    }
+    t.comment(`${seen.kept} files kept, ${seen.dropped} left out, ${seen.broughtBack} pairs bring something back`);
+    t.ok(Math.min(seen.kept, seen.dropped) > COUNT && seen.broughtBack > COUNT / 20, "both answers are common");
+    t.end();
+  },
+);
 
 t.test("a folder that is closed holds nothing that goes along", (t) => {
   const { below, chance, pick } = randomOf(7);

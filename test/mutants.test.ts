@@ -12,7 +12,7 @@ import { type Random, randomOf } from "./support/random.ts";
 import { richConfig } from "./support/rich-config.ts";
 
 const SEED = 20;
-const COUNT = 300;
+const COUNT = 1500;
 
 /** The goals of the editor: shares of all mutants. */
 const MIN_FOUND = 0.95;

@@ -401,6 +401,7 @@ t.test("progress: after a second, on a terminal only, and gone at the end", (t) 
     },
     flush: async () => {},
     closed: new AbortController().signal,
+    file: () => undefined,
   });
   const shows = (expected: string, name: string) => {
     t.equal(written, expected, name);

@@ -459,7 +459,7 @@ t.test("ids stay, so that a change is a change of what it is about", (t) => {
   const actions = [{ ...OPS, emails: [...OPS.emails] }];
   const alerts = [alert({}), alert({ metric: "http.4xx" })];
   const rows: [before: Partial<Config>, after: Partial<Config>, expected: RegExp[]][] = [
-    [{}, { environment: { A: "1" }, proxy: { timeout: 20 }, function: { memory: 1024 } }, []],
+    [{}, { environment: { AA: "1" }, proxy: { timeout: 20 }, function: { memory: 1024 } }, []],
     [{}, { stages: { "pr-12": {} } }, [/^DeploymentPr12\w{6}V\w{8}$/, /^PermissionPr12\w{6}$/, /^StagePr12\w{6}$/]],
     [
       { actions, alerts },
@@ -521,7 +521,7 @@ t.test("the hash is that of what tool.json asks for", (t) => {
   t.equal(output({}), templateHash(input({}), BOTH));
   t.equal(output({}, { deployed: new Set() }), templateHash(input({}), BOTH), "whatever was deployed");
   t.equal(
-    output({ environment: { A: "1" } }),
+    output({ environment: { AA: "1" } }),
     templateHash(input({}), BOTH),
     "code and settings of the function are no part of it",
   );

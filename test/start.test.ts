@@ -10,7 +10,7 @@ const { createServer } = require("node:http");
 process.on("SIGTERM", () => { if (process.env.STUBBORN) return; process.exit(0); });
 createServer((request, response) => {
   if (request.url.startsWith("/fail")) response.statusCode = 500;
-  response.end(JSON.stringify({ pid: process.pid, a: process.env.A, b: process.env.B, stage: process.env.TOOL_STAGE, node: process.env.NODE_ENV, url: request.url }));
+  response.end(JSON.stringify({ pid: process.pid, a: process.env.AA, b: process.env.BB, stage: process.env.TOOL_STAGE, node: process.env.NODE_ENV, url: request.url }));
 }).listen(process.env.PORT);
 console.log("app is up");
 `;
@@ -25,8 +25,8 @@ const project = (config: object = {}) => ({
 const ask = async (url: string) => (await fetch(url)).json() as Promise<Record<string, unknown>>;
 
 t.test("start, ask, read the log, stop", async (t) => {
-  const cwd = t.testdir(project({ environment: { A: "file", B: "file" } }));
-  const { running, url } = await startTool(cwd, [], { A: "shell" });
+  const cwd = t.testdir(project({ environment: { AA: "file", BB: "file" } }));
+  const { running, url } = await startTool(cwd, [], { AA: "shell" });
   const answer = await ask(`${url}/orders?x=1`);
   t.match(answer, { a: "shell", b: "file", stage: "development", node: "development", url: "/orders?x=1" });
   t.equal((await fetch(`${url}/fail`)).status, 500);
@@ -105,7 +105,7 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
   t.equal(response.headers.get("x-new"), "1");
   t.equal(((await response.json()) as { pid: number }).pid, before.pid, "a header is no reason to restart the app");
 
-  await edit({ environment: { A: "new" } });
+  await edit({ environment: { AA: "new" } });
   await until("the restart", () => running.stdout().includes("tool.json changed: the app restarts."));
   const after = await ask(url);
   t.not(after.pid, before.pid);
@@ -131,7 +131,7 @@ t.test("while tool.json changes again and again, every request is answered", asy
   };
   const clients = [client(), client(), client()];
   for (let round = 1; round <= 4; round++) {
-    await writeFile(join(cwd, "tool.json"), JSON.stringify({ name: "app", environment: { A: String(round) } }));
+    await writeFile(join(cwd, "tool.json"), JSON.stringify({ name: "app", environment: { AA: String(round) } }));
     await until(`restart ${round}`, () => restarts() === round);
     await until("an answer of the new app", async () => {
       const { a, pid } = await ask(url);

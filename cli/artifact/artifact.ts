@@ -76,10 +76,13 @@ export async function buildArtifact(options: BuildOptions): Promise<BuildResult>
   const beginMs = performance.now();
   const ignore = readIgnore(context.directory);
   if (typeof ignore !== "string") return failed(ignore);
-  const collected = await collectFiles({ directory: context.directory, ignore, ...usualFor(inference) });
+  const { stdout, stderr } = context.io;
+  const written = [stdout.file(), stderr.file()].filter((file) => file !== undefined);
+  const collected = await collectFiles({ directory: context.directory, ignore, written, ...usualFor(inference) });
   if (collected.problems.length > 0) return failed(...collected.problems);
   const findings = inspect(collected, { config, inference, directory: context.directory });
-  for (const { message, hint } of findings.warnings) report({ kind: "warning", message, ...(hint && { hint }) });
+  for (const { message, hint } of [...collected.warnings, ...findings.warnings])
+    report({ kind: "warning", message, ...(hint && { hint }) });
   if (findings.problems.length > 0) return failed(...findings.problems);
   const files: (FoundFile | MadeFile)[] = [
     ...collected.files,

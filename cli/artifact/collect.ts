@@ -9,7 +9,9 @@ import {
   mayHold,
   parseIgnore,
   ROOT,
+  vainRule,
 } from "../../schema/ignore/index.ts";
+import type { OpenFile } from "../io.ts";
 import type { BuildProblem } from "./problem.ts";
 
 /** What goes along. Names have `/` between them; a folder's ends in one. */
@@ -30,6 +32,8 @@ export interface Collected {
   readonly files: readonly FoundFile[];
   readonly leftOut: readonly LeftOut[];
   readonly problems: readonly BuildProblem[];
+  /** Lines of .toolignore that do not do what they look like. */
+  readonly warnings: readonly BuildProblem[];
 }
 
 export interface CollectOptions {
@@ -39,6 +43,8 @@ export interface CollectOptions {
   readonly ignore: string;
   /** Lines like those of .toolignore that stand before it, with what they leave out in words. */
   readonly usual?: readonly { readonly pattern: string; readonly why: string }[];
+  /** Files that are written to while the walk runs, such as a redirected stdout. */
+  readonly written?: readonly OpenFile[];
   /** Folders at the top whose names begin with a dot and that go along all the same. */
   readonly needed?: readonly string[];
 }
@@ -58,6 +64,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
   const files: FoundFile[] = [];
   const leftOut: LeftOut[] = [];
   const problems: BuildProblem[] = [];
+  const vain = new Map<IgnoreRule, string>();
   const usual = (options.usual ?? []).map(({ pattern, why }) => ({ ...parseIgnore(pattern)[0]!, why }));
   const rules: (IgnoreRule & { readonly why?: string })[] = [...usual, ...parseIgnore(options.ignore)];
   const ignore: IgnoreOptions = {
@@ -67,7 +74,12 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
   let turnedMs = performance.now();
 
   await walk("", root, ROOT);
-  return { files, leftOut, problems };
+  const warnings = [...vain].map(([rule, hint]) => ({
+    code: "artifact/vain-line",
+    message: `line ${rule.line} of .toolignore, ${rule.text}, brings nothing back`,
+    hint,
+  }));
+  return { files, leftOut, problems, warnings };
 
   async function walk(prefix: string, path: string, folder: Decision): Promise<void> {
     const entries = listFolder(prefix, path);
@@ -86,6 +98,8 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
       }
       const decision = decide(folder, entry.name, isFolder, ignore);
       if (decision.reason !== undefined) {
+        const rule = isFolder ? vainRule(decision, ignore) : undefined;
+        if (rule !== undefined) vain.set(rule, `${shown} is left out, and all that is in it: ${reasonOf(decision)}`);
         const before = { files: files.length, leftOut: leftOut.length };
         if (isFolder && mayHold(decision, ignore)) await walk(shown, join(path, entry.name), decision);
         // Said once for a folder, unless something of it goes along.
@@ -95,8 +109,14 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
         }
         continue;
       }
-      if (isFolder) await walk(shown, join(path, entry.name), decision);
-      else addFile(entry, name, join(path, entry.name));
+      if (isFolder) {
+        const before = { files: files.length, leftOut: leftOut.length };
+        await walk(shown, join(path, entry.name), decision);
+        const rule = decision.broughtBack;
+        if (rule !== undefined && files.length === before.files && leftOut.length > before.leftOut) {
+          vain.set(rule, `the folder ${shown} alone, not what is in it: write ${rule.text.replace(/\/$/, "")}/**`);
+        }
+      } else addFile(entry, name, join(path, entry.name));
       if (performance.now() - turnedMs > TURN_MS) {
         await turn();
         turnedMs = performance.now();
@@ -130,7 +150,11 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
   function addFile(entry: Dirent, name: string, path: string): void {
     try {
       if (entry.isFile()) {
-        const { size, mode, mtimeMs } = lstatSync(path);
+        const { size, mode, mtimeMs, dev, ino } = lstatSync(path);
+        if (options.written?.some((file) => file.dev === dev && file.ino === ino)) {
+          leftOut.push({ path: name, reason: "what this command writes to" });
+          return;
+        }
         files.push({ kind: "file", name, path, bytes: size, isExecutable: (mode & 0o100) !== 0, modifiedMs: mtimeMs });
       } else if (entry.isSymbolicLink()) {
         const target = targetOf(path, root);

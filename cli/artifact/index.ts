@@ -8,6 +8,6 @@ export {
   buildArtifact,
 } from "./artifact.ts";
 export type { LeftOut } from "./collect.ts";
-export type { Delivery } from "./delivery.ts";
+export { type Delivery, deliveryOf } from "./delivery.ts";
 export { bySize } from "./limits.ts";
 export type { BuildProblem } from "./problem.ts";

@@ -32,6 +32,6 @@ export function checkUnpackedSize(files: readonly Sized[], needsLayer: boolean):
   return {
     code: "artifact/too-large",
     message: `the deployment is ${humanBytes(bytes)} unpacked, and the platform takes ${humanBytes(limit)}${layer}`,
-    hint: `leave out in .toolignore what is not needed; tool build --size lists all files, the largest are:\n${lines.join("\n")}`,
+    hint: `leave out in .toolignore what is not needed; tool build --size shows the folders, the largest files are:\n${lines.join("\n")}`,
   };
 }

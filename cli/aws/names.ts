@@ -5,8 +5,7 @@ export const functionName = (app: string) => app;
 export const stackName = (app: string) => app;
 export const apiName = (app: string) => app;
 
-/** Roles are global to an account: without the region, two regions of one app would share a role. */
-export const roleName = (app: string, region: string) => `${app}-${region}-function`;
+export { defaultRole as roleName } from "../../schema/index.ts";
 
 /** The role's one inline policy. */
 export const ROLE_POLICY = "tool";
@@ -22,7 +21,7 @@ export const templateKey = (app: string, sha256Hex: string) => `${artifactPrefix
 
 /** The runtime for platforms without Node, shared by all apps of an account and region. */
 export const RUNTIME_LAYER = "tool-runtime";
-export const runtimeLayerKey = (sha256Hex: string) => `${RUNTIME_LAYER}/${sha256Hex}.zip`;
+export const runtimeLayerKey = (executableSha256: string) => `${RUNTIME_LAYER}/${executableSha256}.zip`;
 
 export const parameterPrefix = (app: string) => `/tool/${app}/`;
 

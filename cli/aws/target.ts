@@ -5,7 +5,7 @@ import { explained } from "./errors.ts";
 import { deployStage, type StageBefore as FunctionBefore, lookAtStage, type StageDeploy } from "./function/deploy.ts";
 import { listDeployments, pruneStage } from "./function/history.ts";
 import { rollbackStage } from "./function/rollback.ts";
-import { runtimeLayerFile } from "./function/runtime-layer.ts";
+import { type RuntimeLayerFile, runtimeLayerFile } from "./layer/runtime-layer.ts";
 import { stageGateway } from "./stage-gateway.ts";
 
 /** The function platform behind a REST API. */
@@ -22,16 +22,20 @@ export function openTarget({ env, config, resolved }: TargetOptions): Target {
     written: config,
     staged: { written: forStage(config, stage), config: forStage(resolved, stage) },
   });
+  let runtimeLayer: RuntimeLayerFile | undefined;
   return {
     region,
     look: (stage, watched) => call(() => lookAtStage(deploying(stage, watched), watched)),
+    async prepare({ needsLayer }, watched) {
+      if (needsLayer) runtimeLayer = await runtimeLayerFile(env, watched);
+    },
     deploy: ({ before, artifact, commit }, watched) =>
       call(async () => {
-        const runtimeLayer = artifact.needsLayer ? runtimeLayerFile() : undefined;
+        if (artifact.needsLayer) runtimeLayer ??= await runtimeLayerFile(env, watched);
         return deployStage(
           deploying(before.stage, watched),
           before as StageBefore & FunctionBefore,
-          { ...artifact, runtimeLayer },
+          { ...artifact, runtimeLayer: artifact.needsLayer ? runtimeLayer : undefined },
           commit,
           watched,
         );

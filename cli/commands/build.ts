@@ -8,6 +8,7 @@ import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { stagesOf } from "../hooks/hooks.ts";
 import { buildProgress, sayBuildProblems } from "../output/build-progress.ts";
+import { sizesByFolder } from "../output/sizes-by-folder.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { DEFAULT_STAGE, explainStageOf } from "../project/stage-word.ts";
 
@@ -20,7 +21,7 @@ const ARCHIVE = "out.zip";
 
 /** `tool build`: what a deploy would upload, as ./out.zip or on a stdout that leads elsewhere; or the sizes in it. */
 export async function build(context: Context, flags: BuildFlags): Promise<number> {
-  const file = await readConfigFile(context);
+  const file = await readConfigFile(context, { sizes: true });
   if (file.code !== undefined) return file.code;
   const stage = flags.stage || DEFAULT_STAGE;
   const misuse = explainStageOf(stage, stagesOf(file.config));
@@ -48,14 +49,14 @@ export async function build(context: Context, flags: BuildFlags): Promise<number
 }
 
 async function printSizes(context: Context, artifact: Artifact, stage: string): Promise<void> {
-  const files = bySize(artifact.files);
+  const files = artifact.files;
   if (context.format === "json") {
-    await context.print(JSON.stringify({ ...describe(artifact, stage), files, leftOut: artifact.leftOut }, null, 2));
+    await context.print(
+      JSON.stringify({ ...describe(artifact, stage), files: bySize(files), leftOut: artifact.leftOut }, null, 2),
+    );
     return;
   }
-  const sizes = files.map(({ bytes }) => humanBytes(bytes));
-  const width = Math.max(...sizes.map((size) => size.length));
-  await context.print(files.map(({ name }, i) => `${sizes[i]!.padStart(width)}  ${name}`).join("\n"));
+  await context.print(sizesByFolder(files, { isWhole: context.verbose }).join("\n"));
   const { unpackedBytes, bytes } = artifact;
   await context.say(`${files.length} files, ${humanBytes(unpackedBytes)}, ${humanBytes(bytes)} as a zip`);
 }

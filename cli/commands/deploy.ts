@@ -1,6 +1,6 @@
 import { humanDuration } from "../../grammar/units/duration.ts";
-import { forStage } from "../../schema/index.ts";
-import { type Artifact, buildArtifact } from "../artifact/index.ts";
+import { forStage, type Inference } from "../../schema/index.ts";
+import { type Artifact, buildArtifact, deliveryOf } from "../artifact/index.ts";
 import { type Context, EXIT } from "../context.ts";
 import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import { interruption } from "../interruption.ts";
@@ -30,7 +30,7 @@ export async function deploy(context: Context, word: string | undefined, flags: 
     return EXIT.interrupted;
   }
   const beganMs = io.nowMs();
-  const opened = await openProjectTarget(context, word || DEFAULT_STAGE);
+  const opened = await openProjectTarget(context, word || DEFAULT_STAGE, { sizes: true });
   if (opened.code !== undefined) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
@@ -39,8 +39,10 @@ export async function deploy(context: Context, word: string | undefined, flags: 
   try {
     // Both take their time, and neither waits for the other.
     const [before, commit] = await Promise.all([target.look(stage, watched), readCommit(context.directory, io.env)]);
+    const { inference } = resolveProject(context, forStage(opened.config, stage), { development: false });
+    await target.prepare(deliveryOf(inference), watched);
     const hooks = hookRunner(context, opened, commit, stop);
-    const built = await build(context, opened, commit, flags.build, stop);
+    const built = await build(context, opened, { inference, commit, runsHooks: flags.build, stop });
     if (built.code !== undefined) return built.code;
     const { artifact } = built;
     let code = await hooks.run("predeploy");
@@ -66,14 +68,18 @@ export async function deploy(context: Context, word: string | undefined, flags: 
 
 type Project = Extract<Opened, { code: undefined }>;
 
+interface BuildStep {
+  readonly inference: Inference;
+  readonly commit: Commit | undefined;
+  readonly runsHooks: boolean;
+  readonly stop: ReturnType<typeof interruption>;
+}
+
 async function build(
   context: Context,
   { config, stage }: Project,
-  commit: Commit | undefined,
-  runsHooks: boolean,
-  stop: ReturnType<typeof interruption>,
+  { inference, commit, runsHooks, stop }: BuildStep,
 ): Promise<{ readonly code: undefined; readonly artifact: Artifact } | { readonly code: number }> {
-  const { inference } = resolveProject(context, forStage(config, stage), { development: false });
   const progress = buildProgress(context);
   stop.pause();
   const result = await buildArtifact({
@@ -196,6 +202,7 @@ async function sayInterrupted(context: Context, stage: string, { done, current }
 
 /** Phases as they read behind "while". */
 const PHASES: Readonly<Record<string, string>> = {
+  "runtime for Python and Java": "making the runtime for Python and Java",
   role: "setting up the function's role",
   runtime: "uploading the runtime",
   publish: "publishing the version",

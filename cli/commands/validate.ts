@@ -96,7 +96,7 @@ async function check(context: Context, input: { name: string; text: string }, fi
     text = migrated.text;
   }
   // Other names (fixtures, drafts) do not stand in the project's folder.
-  const options = basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path)) } : {};
+  const options = basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path), { sizes: true }) } : {};
   return { name, path: name === "-" ? undefined : path, text, problems: checkConfig(text, options).problems };
 }
 

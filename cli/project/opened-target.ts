@@ -17,8 +17,12 @@ export type Opened =
   | { readonly code: number };
 
 /** Reads tool.json, checks the stage's name, and opens the target; nothing is called yet. */
-export async function openProjectTarget(context: Context, stage: string): Promise<Opened> {
-  const file = await readConfigFile(context);
+export async function openProjectTarget(
+  context: Context,
+  stage: string,
+  options: { readonly sizes?: boolean } = {},
+): Promise<Opened> {
+  const file = await readConfigFile(context, options);
   if (file.code !== undefined) return file;
   const wrong = explainStage(stage, file.config);
   if (wrong !== undefined) return { code: await context.misuse(wrong.message, wrong.hint) };

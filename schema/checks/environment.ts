@@ -2,8 +2,36 @@ import { quote } from "../../grammar/problem.ts";
 import type { Node } from "../json.ts";
 import type { Report } from "../report.ts";
 
-/** Set by the tool for every process (specification, "environment and provided variables"). */
-const PROVIDED = ["PORT", "TOOL_STAGE"];
+/** Set by the tool for every process (specification, "environment and provided variables"), and when it deploys. */
+const PROVIDED: Readonly<Record<string, string>> = {
+  PORT: "the app listens on $PORT: remove it",
+  TOOL_STAGE: "it holds the stage's name: remove it",
+  TOOL_COMMIT: "it holds the deployed commit: remove it",
+  TOOL_RESPONSE_MODE: "remove it",
+  AWS_LAMBDA_EXEC_WRAPPER: "it starts the tool's runtime: remove it",
+};
+
+/** "Reserved environment variables" of the function platform (Lambda guide): a deploy that names one is refused. */
+const RESERVED = new Set([
+  "_HANDLER",
+  "_X_AMZN_TRACE_ID",
+  "AWS_ACCESS_KEY",
+  "AWS_ACCESS_KEY_ID",
+  "AWS_DEFAULT_REGION",
+  "AWS_EXECUTION_ENV",
+  "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+  "AWS_LAMBDA_FUNCTION_NAME",
+  "AWS_LAMBDA_FUNCTION_VERSION",
+  "AWS_LAMBDA_INITIALIZATION_TYPE",
+  "AWS_LAMBDA_LOG_GROUP_NAME",
+  "AWS_LAMBDA_LOG_STREAM_NAME",
+  "AWS_LAMBDA_RUNTIME_API",
+  "AWS_REGION",
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+  "LAMBDA_RUNTIME_DIR",
+  "LAMBDA_TASK_ROOT",
+]);
 
 /** Names that end so hold secrets. `MAX_TOKENS`, `TOKEN_URL` and `PUBLIC_KEY` do not. */
 const SECRET_NAME =
@@ -21,13 +49,20 @@ export function checkEnvironment(report: Report, environment: Node | undefined) 
   if (environment?.type !== "object") return;
   for (const { key, value } of environment.members) {
     const name = key.value;
-    if (PROVIDED.includes(name)) {
+    if (Object.hasOwn(PROVIDED, name)) {
       report.error("config/provided-variable", key.span, `the tool sets ${quote(name)} itself`, {
-        hint: name === "PORT" ? "the app listens on $PORT: remove it" : "it holds the stage's name: remove it",
+        hint: PROVIDED[name],
       });
-    } else if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-      report.error("config/variable-name", key.span, `${quote(name)} is no name of a variable`, {
-        hint: "a name is letters, digits and _, not beginning with a digit",
+    } else if (RESERVED.has(name)) {
+      report.error("config/reserved-variable", key.span, `the function platform sets ${quote(name)} itself`, {
+        hint: `choose another name, such as ${quote(`APP_${name.replace(/^_/, "")}`)}, or remove it`,
+      });
+    } else if (!/^[A-Za-z][A-Za-z0-9_]+$/.test(name)) {
+      // The platform's own rule, which is narrower than a shell's.
+      const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
+      const message = `${quote(name)} is ${isName ? "a name that the function platform refuses" : "no name of a variable"}`;
+      report.error("config/variable-name", key.span, message, {
+        hint: "a name is a letter, then at least one more letter, digit or _",
       });
     }
     if (value?.type !== "string") continue;

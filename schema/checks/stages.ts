@@ -1,11 +1,10 @@
 import { quote } from "../../grammar/problem.ts";
 import { memberOf, type Node } from "../json.ts";
-import type { Meanings } from "../languages.ts";
 import type { Report } from "../report.ts";
 import { domainProblem } from "./domain.ts";
-import { checkFunction } from "./function.ts";
+import { checkFunction, type FunctionContext } from "./function.ts";
 
-export function checkStages(report: Report, stages: Node | undefined, meanings: Meanings) {
+export function checkStages(report: Report, stages: Node | undefined, settings: FunctionContext) {
   if (stages?.type !== "object") return;
   const places = new Map<string, string>();
   for (const { key, value: stage } of stages.members) {
@@ -14,7 +13,7 @@ export function checkStages(report: Report, stages: Node | undefined, meanings: 
         hint: "write lower-case letters, digits, - and _, beginning with a letter",
       });
     }
-    checkFunction(report, memberOf(stage, "function")?.value, meanings);
+    checkFunction(report, memberOf(stage, "function")?.value, settings);
 
     const domain = memberOf(stage, "domain")?.value;
     const path = memberOf(stage, "path")?.value;

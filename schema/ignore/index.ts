@@ -9,4 +9,5 @@ export {
   parseIgnore,
   type Reason,
   ROOT,
+  vainRule,
 } from "./rules.ts";

@@ -22,7 +22,7 @@ export interface IgnorePattern extends Span {
  * stands before them, and `\#` and `\!` begin a name, as in a .gitignore.
  */
 export function readPattern({ text, start }: Line): IgnorePattern | undefined {
-  if (text.startsWith("#") || text.trim() === "") return undefined;
+  if (text.startsWith("#") || /^ *$/.test(text)) return undefined;
   const isNegated = text.startsWith("!");
   const pattern = withoutBlanks(text.slice(isNegated ? 1 : 0));
   const from = start + (isNegated ? 1 : 0);
@@ -32,19 +32,25 @@ export function readPattern({ text, start }: Line): IgnorePattern | undefined {
 /** What a pattern does, in words. */
 export function explainPattern({ text, isNegated }: IgnorePattern): string {
   const inProject = /^\.?\//.exec(text);
+  const path = text.slice(inProject?.[0].length ?? 0);
+  if (isNegated) {
+    const where = inProject === null ? ", at any depth," : " of the project's own folder";
+    const below = "unless a folder around it is left out";
+    if (!path.endsWith("/")) return `Keeps \`${path}\`${where} in the deployment, ${below}.`;
+    return `Keeps the folder \`${path}\`${where} in the deployment, ${below}. What is in it is up to the other lines: \`!${text}**\` keeps all of it.`;
+  }
   const what =
     text === "*"
       ? "everything"
       : inProject !== null
-        ? `\`${text.slice(inProject[0].length)}\` of the project's own folder`
+        ? `\`${path}\` of the project's own folder`
         : `every path that contains \`${text}\``;
-  if (isNegated) return `Keeps ${what} in the deployment, whatever the lines before say.`;
-  const more = text === "*" ? " Lines behind it that begin with `!` say what goes along." : "";
+  const more = text === "*" ? " Lines after it that begin with `!` say what goes along." : "";
   return `Leaves ${what} out of the deployment.${more}`;
 }
 
 function withoutBlanks(text: string): string {
-  const trimmed = text.trimEnd();
+  const trimmed = text.replace(/ +$/, "");
   const backslashes = /\\*$/.exec(trimmed)![0].length;
   return backslashes % 2 === 1 ? text.slice(0, trimmed.length + 1) : trimmed;
 }

@@ -22,14 +22,13 @@ type Token = string | typeof ANY_TEXT | ((char: string) => boolean);
 /** Compiles a pattern: `*`, `?`, `[a-z]`, `[!a]`, `\` before a character that is meant as it is, `**` as a whole name. */
 export function compilePattern({ text, isNegated }: Pick<IgnorePattern, "text" | "isNegated">): PathPattern {
   const isAnchored = /^\.?\//.test(text);
-  const isForFolders = /[^/]\/$/.test(text);
-  const names = text
-    .replace(/^\.?\/+/, "")
-    .split("/")
-    .filter(Boolean);
-  const segments = names.map(compileName);
+  const path = text.replace(/^\.?\//, "");
+  const isForFolders = path.endsWith("/");
+  // An empty name, as in `a//b`, means nothing.
+  const segments = path.replace(/\/$/, "").split("/").map(compileName).filter(isNoRepeat);
   // What a folder holds, not the folder.
   if (segments.at(-1) === ANY_DEPTH) segments.push([ANY_TEXT]);
+  // Other than in a .gitignore with a slash in the middle too: any path that contains it.
   if (!isAnchored && segments[0] !== ANY_DEPTH) segments.unshift(ANY_DEPTH);
   return { isNegated, isForFolders, isAnchored, segments };
 }
@@ -39,26 +38,31 @@ export function meansEverything({ segments }: PathPattern): boolean {
   return segments.every((segment) => segment === ANY_DEPTH || isAnyName(segment));
 }
 
-/**
- * Whether the pattern means this very path; the paths below it are the caller's to conclude. A pattern that negates is
- * read as a shell reads globs: wildcards mean no name that begins with a dot, so that dotfiles come along when they are
- * named only.
- */
-export function matchesPath(pattern: PathPattern, names: readonly string[], isFolder: boolean): boolean {
+/** A name of a path. A line that brings back means a name that begins with a dot only where it is written so. */
+export interface PathName {
+  readonly name: string;
+  /** Whether wildcards in names may mean it. */
+  readonly isPlain: boolean;
+  /** Whether `**` may lead through it. */
+  readonly isOpen: boolean;
+}
+
+/** Whether the pattern means this very path; the paths below it are the caller's to conclude. */
+export function matchesPath(pattern: PathPattern, path: readonly PathName[], isFolder: boolean): boolean {
   if (pattern.isForFolders && !isFolder) return false;
   const { segments, isNegated } = pattern;
   const last = segments.at(-1);
-  if (last === undefined || last === ANY_DEPTH || !isName(last, names.at(-1)!, isNegated)) return false;
+  if (last === undefined || last === ANY_DEPTH || !isName(last, path.at(-1)!, isNegated)) return false;
   // Which beginnings of the pattern mean the names so far.
   let reached = new Set([0]);
-  for (const name of names) {
+  for (const name of path) {
     const next = new Set<number>();
     for (const at of behindDepths(reached, segments)) {
       const segment = segments[at];
       if (segment === undefined) continue;
       if (segment !== ANY_DEPTH) {
         if (isName(segment, name, isNegated)) next.add(at + 1);
-      } else if (!isNegated || !name.startsWith(".")) next.add(at);
+      } else if (!isNegated || name.isOpen) next.add(at);
     }
     if (next.size === 0) return false;
     reached = next;
@@ -67,22 +71,33 @@ export function matchesPath(pattern: PathPattern, names: readonly string[], isFo
 }
 
 /** Whether a path below this folder may be meant. */
-export function reachesBelow({ segments, isNegated }: PathPattern, folder: readonly string[]): boolean {
+export function reachesBelow({ segments, isNegated }: PathPattern, folder: readonly PathName[]): boolean {
   for (const [i, name] of folder.entries()) {
     const segment = segments[i];
     if (segment === undefined) return false;
     if (segment === ANY_DEPTH) {
       // A dot that is not named further on stays closed.
-      return !isNegated || !folder.slice(i).some((hidden) => hidden.startsWith(".")) || namesDotfile(segments.slice(i));
+      return !isNegated || folder.slice(i).every(({ isOpen }) => isOpen) || namesDotfile(segments.slice(i));
     }
     if (!isName(segment, name, isNegated)) return false;
   }
   return segments.length > folder.length;
 }
 
+/** Whether this very folder is written in the pattern, and something below it. */
+export function namesFolder({ segments }: PathPattern, name: string): boolean {
+  const at = segments.indexOf(name);
+  return at >= 0 && at < segments.length - 1;
+}
+
 /** Whether a name is written that begins with a dot. */
-export function namesDotfile(segments: PathPattern["segments"]): boolean {
+function namesDotfile(segments: PathPattern["segments"]): boolean {
   return segments.some((segment) => segment !== ANY_DEPTH && segment[0] === ".");
+}
+
+/** `**` after `**` adds nothing. */
+function isNoRepeat(segment: Segment, at: number, all: readonly Segment[]): boolean {
+  return segment !== ANY_DEPTH || all[at - 1] !== ANY_DEPTH;
 }
 
 function behindDepths(reached: ReadonlySet<number>, segments: readonly Segment[]): Set<number> {
@@ -96,9 +111,9 @@ function isAnyName(segment: Segment): boolean {
   return Array.isArray(segment) && segment.every((token) => token === ANY_TEXT);
 }
 
-function isName(segment: Exclude<Segment, typeof ANY_DEPTH>, name: string, isNegated: boolean): boolean {
+function isName(segment: Exclude<Segment, typeof ANY_DEPTH>, { name, isPlain }: PathName, isNegated: boolean): boolean {
   if (typeof segment === "string") return segment === name;
-  if (isNegated && name.startsWith(".") && segment[0] !== ".") return false;
+  if (isNegated && !isPlain && segment[0] !== ".") return false;
   // Behind a star: where it stands and how much it has taken. A later star makes the ones before it final.
   let star = -1;
   let taken = 0;
@@ -121,6 +136,9 @@ function isName(segment: Exclude<Segment, typeof ANY_DEPTH>, name: string, isNeg
   return at === segment.length;
 }
 
+/** A backslash with nothing after it, a set that is never closed: the pattern means nothing, as in a .gitignore. */
+const NEVER = () => false;
+
 function compileName(text: string): Segment {
   if (text === "**") return ANY_DEPTH;
   const tokens: Token[] = [];
@@ -130,12 +148,12 @@ function compileName(text: string): Segment {
     if (char === "*") {
       if (tokens.at(-1) !== ANY_TEXT) tokens.push(ANY_TEXT);
     } else if (char === "?") tokens.push(() => true);
-    else if (char === "\\" && i + 1 < chars.length) tokens.push(chars[++i]!);
-    else {
-      const set = char === "[" ? readSet(chars, i) : undefined;
-      tokens.push(set?.accepts ?? char);
+    else if (char === "\\") tokens.push(chars[++i] ?? NEVER);
+    else if (char === "[") {
+      const set = readSet(chars, i);
+      tokens.push(set?.accepts ?? NEVER);
       i = set?.end ?? i;
-    }
+    } else tokens.push(char);
   }
   return tokens.every((token) => typeof token === "string") ? tokens.join("") : tokens;
 }
@@ -174,7 +192,8 @@ function readSet(chars: readonly string[], start: number): { accepts(char: strin
     if (char === "\\" && i + 1 < chars.length) char = chars[++i]!;
     const end = chars[i + 2];
     if (chars[i + 1] === "-" && end !== undefined && end !== "]") {
-      accepts.push((one) => char <= one && one <= end);
+      const begin = char;
+      accepts.push((one) => one === begin || (begin <= one && one <= end));
       i += 2;
     } else accepts.push((one) => one === char);
   }

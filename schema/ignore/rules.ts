@@ -3,7 +3,8 @@ import {
   compilePattern,
   matchesPath,
   meansEverything,
-  namesDotfile,
+  namesFolder,
+  type PathName,
   type PathPattern,
   reachesBelow,
 } from "./pattern.ts";
@@ -35,21 +36,20 @@ export function parseIgnore(source: string): IgnoreRule[] {
 /** Why a path is left out. */
 export type Reason =
   | { readonly kind: "rule"; readonly rule: IgnoreRule }
-  /** Its name begins with a dot, and no line names it. */
+  /** Its name begins with a dot, and no line that negates names it. */
   | { readonly kind: "dotfile"; readonly name: string };
 
-/** What is decided about a path. What lies below a folder follows from what is decided about the folder. */
+/** What is decided about a path. What is below a folder that is left out follows from that, unless it `mayHold`. */
 export interface Decision {
   readonly names: readonly string[];
   /** Undefined: it goes along. */
   readonly reason: Reason | undefined;
-  /** The last rule that means the path or a folder around it, as an index; -1 where none does. */
-  readonly last: number;
-  /** The names, those let in though they begin with a dot made such that wildcards mean them. */
-  readonly shown: readonly string[];
+  /** The line that brought it back, where it would have been left out else. */
+  readonly broughtBack: IgnoreRule | undefined;
+  readonly path: readonly PathName[];
 }
 
-export const ROOT: Decision = { names: [], reason: undefined, last: -1, shown: [] };
+export const ROOT: Decision = { names: [], reason: undefined, broughtBack: undefined, path: [] };
 
 export interface IgnoreOptions {
   readonly rules: readonly IgnoreRule[];
@@ -58,43 +58,45 @@ export interface IgnoreOptions {
 }
 
 /**
- * Decides about a path below a folder that was decided about. The last rule that means the path, or a folder around it,
- * decides; other than in a .gitignore it may bring back what lies in a folder that is left out, so that `*` with lines
- * that negate behind it selects. Names that begin with a dot are left out unless a line names them, or a folder around.
+ * Decides about a path below a folder that was decided about, as git does: the last rule that means the path decides, and
+ * nothing is brought back below a folder that is left out. Other than in a .gitignore a lone `*` leaves folders open for
+ * what later lines bring back, so that it selects; and names that begin with a dot are left out unless a line that
+ * negates names them.
  */
 export function decide(parent: Decision, name: string, isFolder: boolean, options: IgnoreOptions): Decision {
-  const { rules } = options;
   const names = [...parent.names, name];
   const isNeeded = options.isNeeded?.(names) ?? false;
   const isHidden = name.startsWith(".") && !isNeeded;
-  const shown = isNeeded ? [...parent.shown, shownName(name)] : [...parent.shown, name];
-  let last = rules.length - 1;
-  for (; last > parent.last; last--) {
-    const rule = rules[last]!;
-    if (isNeeded && !rule.isNegated && meansEverything(rule)) continue;
-    if (matchesPath(rule, names, isFolder) || matchesPath(rule, shown, isFolder)) break;
-  }
-  last = Math.max(last, parent.last);
-  const rule = rules[last];
-  if (last > parent.last && rule?.isNegated) return { names, reason: undefined, last, shown: shown.map(shownName) };
-  const opened = rules[parent.last];
-  const isOpened = opened?.isNegated === true && namesDotfile(opened.segments);
-  if (isHidden && parent.reason === undefined && !isOpened) {
-    return { names, reason: { kind: "dotfile", name }, last, shown };
-  }
-  if (last > parent.last) return { names, reason: { kind: "rule", rule: rule! }, last, shown };
-  return { names, reason: parent.reason, last, shown };
-}
-
-/** Whether something below a folder that is left out may go along. */
-export function mayHold(folder: Decision, { rules }: IgnoreOptions): boolean {
-  return rules.some(
-    (rule, i) =>
-      i > folder.last && rule.isNegated && (reachesBelow(rule, folder.names) || reachesBelow(rule, folder.shown)),
+  const path = [...parent.path, { name, isPlain: !isHidden, isOpen: !isHidden }];
+  const decided = (reason: Reason | undefined, broughtBack?: IgnoreRule): Decision => ({
+    names,
+    reason,
+    broughtBack,
+    path: broughtBack === undefined ? path : path.map((one) => ({ ...one, isOpen: true })),
+  });
+  if (parent.reason !== undefined && !mayHold(parent, options)) return decided(parent.reason);
+  const rule = options.rules.findLast(
+    (one) => !(isNeeded && !one.isNegated && meansEverything(one)) && matchesPath(one, path, isFolder),
   );
+  if (rule?.isNegated) return decided(undefined, rule);
+  if (rule !== undefined) return decided({ kind: "rule", rule });
+  return decided(parent.reason ?? (isHidden ? { kind: "dotfile", name } : undefined));
 }
 
-/** A character that no file name has takes the dot's place. */
-function shownName(name: string): string {
-  return name.replace(/^\./, "\0");
+/**
+ * Whether something below a folder that is left out may go along: below one that a lone `*` leaves out what later lines
+ * bring back, and in one whose name begins with a dot what a line names.
+ */
+export function mayHold({ reason, path }: Decision, { rules }: IgnoreOptions): boolean {
+  if (reason === undefined) return true;
+  if (reason.kind === "rule" && reason.rule.text !== "*") return false;
+  const first = reason.kind === "rule" ? rules.indexOf(reason.rule) + 1 : 0;
+  return rules.some((rule, i) => i >= first && rule.isNegated && reachesBelow(rule, path));
+}
+
+/** A line that would bring back something below a folder that stays left out, and names that folder. */
+export function vainRule(folder: Decision, options: IgnoreOptions): IgnoreRule | undefined {
+  if (folder.reason === undefined || mayHold(folder, options)) return undefined;
+  const name = folder.names.at(-1)!;
+  return options.rules.find((rule) => rule.isNegated && namesFolder(rule, name) && reachesBelow(rule, folder.path));
 }

@@ -12,6 +12,16 @@ import { remains } from "../support/remains.ts";
 import { requires } from "../support/require.ts";
 import { apps } from "../support/runtime.ts";
 
+const PYTHON_APP = `
+import http.server, os
+class App(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"hello from Python\\n")
+http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), App).serve_forever()
+`;
+
 async function succeeds(t: Test, app: AppFolder, argv: readonly string[]) {
   const outcome = await app.tool(argv);
   if (!t.equal(outcome.code, 0, `tool ${argv.join(" ")}`.trim())) t.comment(outcome.stderr);
@@ -157,6 +167,36 @@ for (const { name, needs, needsLayer = false, make, path, body } of languages) {
     );
   });
 }
+
+t.test("Python, from an installation without the runtime", { timeout: 180_000 }, async (t) => {
+  const folder = t.testdir();
+  mkdirSync(join(folder, "dist"));
+  execFileSync("cp", ["-al", join(root, "dist/bin"), join(folder, "dist/bin")]);
+  const aws = await startAws(t);
+  const app = appFolder(
+    aws,
+    join(folder, "app"),
+    { "tool.json": '{ "name": "app", "proxy": { "command": "python3 app.py" } }', "app.py": PYTHON_APP },
+    { path: join(folder, "dist/bin/cli.cjs") },
+  );
+  // npm as the machine has it: its registry and its cache.
+  const first = await app.tool([], { HOME: process.env.HOME ?? "" });
+  if (/registry cannot be reached/.test(first.stderr) && process.env.TOOL_TEST_REQUIRE !== "all") {
+    t.comment("skipped: needs the npm registry");
+    return;
+  }
+  if (!t.equal(first.code, 0, "the first")) t.comment(first.stderr);
+  const phase = "runtime for Python and Java";
+  t.match(first.stderr, new RegExp(`^${phase}: downloading its engine \\(40 MB`, "m"));
+  t.match(first.stderr, new RegExp(`^${phase}: made on this machine, 5\\d\\.\\d MB \\(`, "m"));
+  t.match(await askEndpoint(aws, first.stdout.trim()), { status: 200, body: "hello from Python\n" });
+  // Nothing is downloaded a second time.
+  const offline = { npm_config_registry: "http://127.0.0.1:1/", PATH: process.env.PATH ?? "" };
+  const second = await app.tool([], offline);
+  t.equal(second.code, 0, "the second") || t.comment(second.stderr);
+  t.match(second.stderr, /nothing was uploaded/);
+  t.notMatch(second.stderr, phase);
+});
 
 const GIT_ENV = {
   PATH: process.env.PATH,

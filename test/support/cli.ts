@@ -16,6 +16,8 @@ export interface Outcome {
 }
 
 export interface SpawnOptions {
+  /** For `tool`: cli.cjs of another installation. */
+  readonly path?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** A socket, as all pipes of Node are: commands see it with `-` only. Without it stdin is /dev/null. */
@@ -33,7 +35,7 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<st
 
 /** Runs `tool ...argv` to its end. */
 export function tool(argv: readonly string[], options: SpawnOptions = {}): Promise<Outcome> {
-  const child = spawn(process.execPath, [cliPath, ...argv], {
+  const child = spawn(process.execPath, [options.path ?? cliPath, ...argv], {
     cwd: options.cwd,
     env: cleanEnv(options.env),
     stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],

@@ -22,7 +22,12 @@ require("node:http").createServer((request, response) => {
 }).listen(process.env.PORT);
 `;
 
-export function appFolder(aws: Aws, directory: string, files: Readonly<Record<string, string>>): AppFolder {
+export function appFolder(
+  aws: Aws,
+  directory: string,
+  files: Readonly<Record<string, string>>,
+  installation: { readonly path?: string } = {},
+): AppFolder {
   const write: AppFolder["write"] = (more) => {
     for (const [name, text] of Object.entries(more)) {
       const path = join(directory, name);
@@ -37,7 +42,12 @@ export function appFolder(aws: Aws, directory: string, files: Readonly<Record<st
     GIT_CEILING_DIRECTORIES: dirname(directory),
     XDG_CACHE_HOME: join(directory, "..", ".cache"),
   };
-  return { directory, env, write, tool: (argv, more = {}) => tool(argv, { cwd: directory, env: { ...env, ...more } }) };
+  return {
+    directory,
+    env,
+    write,
+    tool: (argv, more = {}) => tool(argv, { ...installation, cwd: directory, env: { ...env, ...more } }),
+  };
 }
 
 /** Asks a deployed address as the whole world does; the stand-in tells by the host which API is meant. */

@@ -65,7 +65,7 @@ export interface StageArtifact extends Archive {
   readonly runtime: string;
   readonly wrapper: string;
   /** The layer that holds the wrapper. */
-  readonly runtimeLayer: (Archive & { readonly sha256Hex: string }) | undefined;
+  readonly runtimeLayer: (Archive & { readonly executableSha256: string }) | undefined;
 }
 
 /** What is in force as a stage before a deploy. */
@@ -119,7 +119,7 @@ export async function deployStage(
     commit: commit?.ref,
     runtime: artifact.runtime,
     wrapper: artifact.wrapper,
-    runtimeLayerHash: artifact.runtimeLayer?.sha256Hex,
+    runtimeLayerHash: artifact.runtimeLayer?.executableSha256,
   });
   refuseTooManyVariables(stage, settings.environment);
   const wanted = {
@@ -169,7 +169,7 @@ export async function deployStage(
         : await phase("runtime", (note) =>
             ensureRuntimeLayer(
               lambda,
-              { hash: layer.sha256Hex, code: () => upload(layer, runtimeLayerKey(layer.sha256Hex)) },
+              { hash: layer.executableSha256, code: () => upload(layer, runtimeLayerKey(layer.executableSha256)) },
               { signal, note },
             ),
           );

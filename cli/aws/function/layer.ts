@@ -3,7 +3,7 @@ import { RUNTIME_LAYER } from "../names.ts";
 import type { CodeSource } from "./upload.ts";
 
 export interface RuntimeLayer {
-  /** SHA-256 of the layer's archive, hexadecimal. */
+  /** SHA-256 of the executable, hexadecimal: its archive differs by the version of zlib. */
   readonly hash: string;
   readonly code: () => Promise<CodeSource>;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { UpdateFunctionConfigurationCommandInput } from "@aws-sdk/client-lambda";
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
+import { roleName } from "../names.ts";
 
 /** How the function of one stage is set up: all that a published version holds besides its code. */
 export interface FunctionSettings {
@@ -14,7 +15,7 @@ export interface FunctionSettings {
   readonly layers: readonly string[];
   /** Of the layer with the runtime, where one is needed. */
   readonly runtimeLayerHash: string | undefined;
-  /** As tool.json writes it; undefined for the role that deploying makes. */
+  /** As tool.json writes it; undefined for the role that deploying makes, by whose name `tool config` prints it. */
   readonly role: string | undefined;
 }
 
@@ -33,6 +34,7 @@ export interface SettingsInput {
 export function settingsOf(input: SettingsInput): FunctionSettings {
   const { written, config, stage, commit, runtime, wrapper, runtimeLayerHash } = input;
   const { memory, timeout, vpc, layers } = config.function;
+  const role = written.function?.role;
   return {
     runtime,
     memoryMiB: memory,
@@ -48,7 +50,7 @@ export function settingsOf(input: SettingsInput): FunctionSettings {
     vpc: { subnets: vpc?.subnets ?? [], securityGroups: vpc?.security_groups ?? [] },
     layers,
     runtimeLayerHash,
-    role: written.function?.role,
+    role: role === roleName(config.name, config.regions[0]!) ? undefined : role,
   };
 }
 

@@ -1,0 +1,203 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { crc32, deflateRaw } from "node:zlib";
+import { writeZip } from "../../artifact/zip.ts";
+import { PlatformError } from "../../platform.ts";
+import {
+  type Architecture,
+  builderPackage,
+  type Engine,
+  engineBinary,
+  installEngine,
+  type Machine,
+  runnerPackage,
+} from "./engine.ts";
+
+/** What is kept beside the archive of a runtime. */
+export interface RuntimeRecord {
+  /** What it was made of; `sourceKey`. */
+  readonly source: string;
+  /** SHA-256 of the executable, hexadecimal: two versions of zlib deflate the same one differently. */
+  readonly executable: string;
+  /** SHA-256 of the archive, hexadecimal. */
+  readonly archive: string;
+  /** Size of the archive. */
+  readonly bytes: number;
+}
+
+export const ARCHIVE_FILE = "tool-runtime.zip";
+export const RECORD_FILE = "tool-runtime.json";
+/** The executable, as it is below /opt. */
+const EXECUTABLE = "tool/runtime";
+
+export interface MakeOptions {
+  /** The path of bootstrap.cjs, the program. */
+  readonly program: string;
+  readonly engine: Engine;
+  readonly machine: Machine;
+  readonly target: Architecture;
+  /** For the work in between; removed afterwards. */
+  readonly workFolder: string;
+  /** Made anew: executable, archive and record. */
+  readonly output: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+}
+
+/** Tells runtimes apart before they are made: the same program, engine and architecture give the same executable. */
+export function sourceKey(program: string, engine: Engine, target: Architecture): string {
+  const hash = createHash("sha256").update(readFileSync(program));
+  return hash.update(`\0${engine.version}\0${target}`).digest("hex").slice(0, 32);
+}
+
+/**
+ * Makes the runtime for languages whose managed runtime has no Node: one executable that holds the engine and the
+ * program, in the archive that a layer is made of. Whoever reads `output` finds all of it or nothing.
+ */
+export async function makeRuntime(options: MakeOptions): Promise<RuntimeRecord> {
+  const { engine, machine, workFolder } = options;
+  try {
+    const builder = builderPackage(machine, engine);
+    if (builder !== undefined) return await makeIn(workFolder, builder, options);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === undefined || syscall === undefined || options.signal.aborted) throw error;
+    throw new PlatformError(
+      "runtime/disk",
+      `the runtime for Python and Java cannot be written to ${workFolder}: ${code === "ENOSPC" ? "the disk is full" : code}`,
+      "it takes some 400 MB while it is made, 54 MB after that; XDG_CACHE_HOME names another folder",
+      { cause: error },
+    );
+  } finally {
+    removeQuietly(workFolder);
+  }
+  throw new PlatformError(
+    "runtime/unsupported",
+    `deploying Python and Java needs a runtime that is made on this machine once, and its engine is not made for ${machine.platform} on ${machine.arch}`,
+    "deploy from Linux or macOS on x64 or arm64",
+  );
+}
+
+/** What cannot be removed is removed by a later run; what went wrong before is the news. */
+function removeQuietly(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {}
+}
+
+async function makeIn(folder: string, builder: string, options: MakeOptions): Promise<RuntimeRecord> {
+  const { program, engine, target, output, env, signal, note } = options;
+  const runner = runnerPackage(target);
+  const packages = [...new Set([builder, runner])];
+  note(`downloading its engine (${packages.length * 40} MB, once for this version of tool)`);
+  const engineFolder = join(folder, "engine");
+  await installEngine({ engine, packages, folder: engineFolder, env, signal });
+  for (const name of packages) chmodSync(engineBinary(engineFolder, name), 0o755);
+
+  note("compiling it");
+  // Compiled where it is, by relative names: the executable would hold other paths.
+  copyFileSync(program, join(folder, "bootstrap.cjs"));
+  const made = join(folder, "made");
+  mkdirSync(join(made, "tool"), { recursive: true });
+  const executable = join(made, EXECUTABLE);
+  await compile(engineBinary(engineFolder, builder), {
+    runner: engineBinary(engineFolder, runner),
+    target,
+    executable,
+    folder,
+    env,
+    signal,
+  });
+
+  note("packing it");
+  const content = readFileSync(executable);
+  const zip = writeZip([
+    {
+      name: EXECUTABLE,
+      mode: 0o100755,
+      crc32: crc32(content),
+      unpackedBytes: content.length,
+      isDeflated: true,
+      data: await promisify(deflateRaw)(content),
+    },
+  ]);
+  signal.throwIfAborted();
+  const record: RuntimeRecord = {
+    source: sourceKey(program, engine, target),
+    executable: sha256(content),
+    archive: sha256(zip),
+    bytes: zip.length,
+  };
+  writeFileSync(join(made, ARCHIVE_FILE), zip);
+  writeFileSync(join(made, RECORD_FILE), `${JSON.stringify(record)}\n`);
+  return putInPlace(made, output, record);
+}
+
+/** Two processes may make the same one at a time. What is there already may be in use, and stays if it is the same. */
+function putInPlace(made: string, output: string, record: RuntimeRecord): RuntimeRecord {
+  const there = readRuntime(output, record.source);
+  if (there?.executable === record.executable) return there;
+  rmSync(output, { recursive: true, force: true });
+  mkdirSync(dirname(output), { recursive: true });
+  renameSync(made, output);
+  return record;
+}
+
+/** The runtime in a folder; undefined if there is none, or one that was made of something else. */
+export function readRuntime(folder: string, source: string): RuntimeRecord | undefined {
+  try {
+    const record = JSON.parse(readFileSync(join(folder, RECORD_FILE), "utf8")) as RuntimeRecord;
+    const isWhole = record.source === source && statSync(join(folder, ARCHIVE_FILE)).size === record.bytes;
+    return isWhole ? record : undefined;
+  } catch {
+    // Absent, or damaged: made again.
+    return undefined;
+  }
+}
+
+interface Compilation {
+  readonly runner: string;
+  readonly target: Architecture;
+  readonly executable: string;
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+async function compile(builder: string, { runner, target, executable, folder, env, signal }: Compilation) {
+  const words = [
+    "build",
+    "--compile",
+    "--bytecode",
+    // Else it would read the app's .env and bunfig.toml as its own.
+    "--no-compile-autoload-dotenv",
+    "--no-compile-autoload-bunfig",
+    `--target=bun-linux-${target}`,
+    `--compile-executable-path=${runner}`,
+    `--outfile=${executable}`,
+    "bootstrap.cjs",
+  ];
+  await new Promise<void>((resolve, reject) => {
+    execFile(builder, words, { cwd: folder, env, signal }, (error, stdout, stderr) => {
+      if (error === null) return resolve();
+      if (signal.aborted) return reject(error);
+      const said = `${stderr}\n${stdout}`.trim().split("\n").at(-1) || error.message;
+      reject(
+        new PlatformError(
+          "runtime/compile",
+          `the runtime for Python and Java cannot be compiled on this machine: ${said}`,
+          "deploy from another machine, or report this",
+          { cause: error },
+        ),
+      );
+    });
+  });
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

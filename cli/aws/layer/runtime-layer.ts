@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { byteSize } from "../../output/byte-size.ts";
+import type { Watched } from "../../platform.ts";
+import type { Archive } from "../function/upload.ts";
+import { ENGINE, thisMachine } from "./engine.ts";
+import { ARCHIVE_FILE, makeRuntime, type RuntimeRecord, readRuntime, sourceKey } from "./make-runtime.ts";
+
+/** The archive of the layer with the runtime for Python and Java. */
+export interface RuntimeLayerFile extends Archive {
+  /** Of the executable in it, which names the layer. */
+  readonly executableSha256: string;
+}
+
+/** Runtimes of so many versions of the tool are kept on this machine. */
+const KEPT = 3;
+
+/** Leftovers of a process that was killed are removed after this time. */
+const ABANDONED_MS = 60 * 60 * 1000;
+
+const WORK_PREFIX = ".making-";
+
+/**
+ * The runtime that belongs to this version of the tool: the one that came with it (dist/layer), else the one that was
+ * made on this machine before, else it is made now.
+ */
+export async function runtimeLayerFile(
+  env: Readonly<Record<string, string | undefined>>,
+  { signal, report }: Watched,
+): Promise<RuntimeLayerFile> {
+  const program = installed("bin/runtime/bootstrap.cjs");
+  const source = sourceKey(program, ENGINE, "x64");
+  const shipped = installed("layer");
+  const found = readRuntime(shipped, source);
+  if (found !== undefined) return layerFile(shipped, found);
+  const cache = cacheFolder(env);
+  const folder = join(cache, source);
+  const before = readRuntime(folder, source);
+  if (before !== undefined) {
+    touch(folder);
+    return layerFile(folder, before);
+  }
+
+  const phase = "runtime for Python and Java";
+  report({ kind: "begin", phase });
+  mkdirSync(cache, { recursive: true });
+  removeOld(cache);
+  const made = await makeRuntime({
+    program,
+    engine: ENGINE,
+    machine: thisMachine(),
+    target: "x64",
+    workFolder: mkdtempSync(join(cache, WORK_PREFIX)),
+    output: folder,
+    env: { ...env },
+    signal,
+    note: (text) => report({ kind: "note", phase, text }),
+  });
+  // Only the archive is uploaded.
+  rmSync(join(folder, "tool"), { recursive: true, force: true });
+  report({ kind: "end", phase, text: `made on this machine, ${byteSize(made.bytes)}` });
+  return layerFile(folder, made);
+}
+
+function layerFile(folder: string, { executable, archive, bytes }: RuntimeRecord): RuntimeLayerFile {
+  const sha256Base64 = Buffer.from(archive, "hex").toString("base64");
+  return { zip: join(folder, ARCHIVE_FILE), executableSha256: executable, sha256Base64, bytes };
+}
+
+/** A path below dist. In the bundle import.meta.url is the path of the command's file, in dist/bin/commands. */
+function installed(path: string): string {
+  const here = import.meta.url;
+  return here.startsWith("file:")
+    ? join(dirname(new URL(here).pathname), "../../..", path)
+    : join(dirname(here), "../..", path);
+}
+
+/** A user without a home, as on some build machines, makes it for this run. */
+function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
+  const home = env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache");
+  const folder = join(home, "tool", "runtime");
+  try {
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  } catch {
+    const own = mkdtempSync(join(tmpdir(), "tool-runtime-"));
+    process.once("exit", () => rmSync(own, { recursive: true, force: true }));
+    return own;
+  }
+}
+
+function touch(folder: string): void {
+  try {
+    utimesSync(folder, new Date(), new Date());
+  } catch {
+    // A cache that may only be read is as good.
+  }
+}
+
+/** Makes room for one more. What was used last stays. */
+function removeOld(cache: string): void {
+  const folders = readdirSync(cache).flatMap((name) => {
+    const path = join(cache, name);
+    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    return mtimeMs === undefined ? [] : [{ path, mtimeMs, isWork: name.startsWith(WORK_PREFIX) }];
+  });
+  const runtimes = folders.filter(({ isWork }) => !isWork).sort((a, b) => b.mtimeMs - a.mtimeMs);
+  const abandoned = folders.filter(({ isWork, mtimeMs }) => isWork && Date.now() - mtimeMs > ABANDONED_MS);
+  for (const { path } of [...runtimes.slice(KEPT - 1), ...abandoned]) rmSync(path, { recursive: true, force: true });
+}

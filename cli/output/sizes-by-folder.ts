@@ -1,0 +1,68 @@
+import { humanBytes } from "../../grammar/units/bytes.ts";
+
+interface Sized {
+  /** `/` between names; a folder's ends in one. */
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** A folder, or with `children` undefined a file. */
+interface Item {
+  readonly name: string;
+  bytes: number;
+  files: number;
+  readonly children: Map<string, Item> | undefined;
+}
+
+/** A folder that holds less of all is one line. */
+const OPENED_SHARE = 0.05;
+/** So many lines of a folder, the largest first; the rest is summed up in one more. */
+const MAX_LINES = 10;
+
+/**
+ * Lines that say where the bytes are: each folder with its sum and its number of files, below it what it holds, the
+ * largest first. `isWhole` shows every file.
+ */
+export function sizesByFolder(files: readonly Sized[], { isWhole }: { readonly isWhole: boolean }): string[] {
+  const root: Item = { name: "", bytes: 0, files: 0, children: new Map() };
+  for (const { name, bytes } of files) add(root, name, bytes);
+  const rows: [size: string, rest: string][] = [];
+  list(root, "");
+  const width = Math.max(0, ...rows.map(([size]) => size.length));
+  return rows.map(([size, rest]) => `${size.padStart(width)}  ${rest}`);
+
+  function list(folder: Item, indent: string): void {
+    const items = [...folder.children!.values()].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
+    // One more is shown rather than called "1 more".
+    const shown = isWhole || items.length <= MAX_LINES + 1 ? items : items.slice(0, MAX_LINES);
+    for (const item of shown) {
+      const count = item.files === 1 ? "1 file" : `${item.files} files`;
+      const isFolder = item.children !== undefined && item.children.size > 0;
+      rows.push([humanBytes(item.bytes), `${indent}${item.name}${isFolder ? ` (${count})` : ""}`]);
+      if (isFolder && (isWhole || item.bytes >= root.bytes * OPENED_SHARE)) list(item, `${indent}  `);
+    }
+    const rest = items.slice(shown.length);
+    if (rest.length === 0) return;
+    rows.push([humanBytes(rest.reduce((sum, { bytes }) => sum + bytes, 0)), `${indent}and ${rest.length} more`]);
+  }
+}
+
+function add(root: Item, name: string, bytes: number): void {
+  let folder = root;
+  const names = name.split(/(?<=\/)(?=.)/);
+  for (const [i, part] of names.entries()) {
+    folder.bytes += bytes;
+    folder.files++;
+    const isFolder = i < names.length - 1 || part.endsWith("/");
+    const found = folder.children!.get(part) ?? {
+      name: part,
+      bytes: 0,
+      files: 0,
+      children: isFolder ? new Map() : undefined,
+    };
+    folder.children!.set(part, found);
+    folder = found;
+  }
+  folder.bytes += bytes;
+  folder.files++;
+}

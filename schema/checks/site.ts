@@ -1,0 +1,78 @@
+import { quote } from "../../grammar/problem.ts";
+import { humanBytes } from "../../grammar/units/bytes.ts";
+import type { Directory } from "../directory.ts";
+import { type Decision, decide, parseIgnore, ROOT } from "../ignore/index.ts";
+import { memberOf, type ObjectNode } from "../json.ts";
+import type { Report } from "../report.ts";
+
+/** "Served files are limited to 6 MB each" (specification, "static"): 6 MiB, as the platform counts an answer. */
+export const MAX_SERVED_BYTES = 6 * 1024 * 1024;
+
+/** A site of more is looked at no further. */
+const MAX_ENTRIES = 50_000;
+
+/** A static site: whether it has a file, and none that is too large to be served. */
+export function checkSite(report: Report, root: ObjectNode, directory: Directory) {
+  if (directory.list === undefined) return;
+  const settings = memberOf(root, "static");
+  const dir = memberOf(settings?.value, "dir")?.value;
+  if (dir !== undefined && dir.type !== "string") return;
+  const top = (dir?.value ?? ".").split("/").filter((name) => name !== "" && name !== ".");
+  if (top.includes("..") || directory.kind(top.join("/") || ".") !== "directory") return;
+  const at = dir?.span ?? settings?.key.span ?? memberOf(root, "type")?.value?.span ?? memberOf(root, "name")?.key.span;
+  const span = at ?? { start: root.span.start, end: root.span.start + 1 };
+  const { served, large } = lookAt(directory, top);
+  if (large.length > 0) {
+    const [{ path, bytes }] = large as [(typeof large)[0]];
+    const more = large.length === 1 ? "" : `, and ${large.length - 1} more like it`;
+    report.error(
+      "config/file-size",
+      span,
+      `${quote(path)} has ${bytes} bytes, a served file at most ${MAX_SERVED_BYTES} (6 MB)${more}`,
+      {
+        hint: `${humanBytes(bytes)} cannot be served: keep it elsewhere, or leave it out in .toolignore`,
+      },
+    );
+  }
+  // What a build makes is not there yet.
+  const hooks = memberOf(root, "hooks")?.value;
+  const isBuilt = ["prebuild", "build", "postbuild"].some((name) => memberOf(hooks, name) !== undefined);
+  if (served === 0 && !isBuilt) {
+    report.error("config/empty-site", span, `there is no file to serve in ${quote(top.join("/") || ".")}`, {
+      hint:
+        dir === undefined
+          ? `add an index.html, or name the folder: "static": { "dir": "public" }`
+          : "add an index.html",
+    });
+  }
+}
+
+interface Large {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** The files that are deployed and served, the largest too large one first. */
+function lookAt(directory: Directory, top: readonly string[]): { served: number; large: Large[] } {
+  const rules = parseIgnore(directory.read(".toolignore") ?? "");
+  const large: Large[] = [];
+  let served = 0;
+  let left = MAX_ENTRIES;
+  const walk = (folder: Decision) => {
+    for (const { name, kind, bytes } of directory.list!(folder.names.join("/") || ".")) {
+      if (--left < 0) return;
+      const decision = decide(folder, name, kind === "directory", { rules });
+      const path = decision.names.join("/");
+      if (kind === "directory") {
+        if (name !== ".git" && path !== ".tool") walk(decision);
+      } else if (decision.reason === undefined && path !== "tool.json" && path !== "out.zip") {
+        served++;
+        if (bytes > MAX_SERVED_BYTES) large.push({ path, bytes });
+      }
+    }
+  };
+  let folder = ROOT;
+  for (const name of top) folder = decide(folder, name, true, { rules });
+  walk(folder);
+  return { served, large: large.sort((a, b) => b.bytes - a.bytes) };
+}
