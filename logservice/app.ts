@@ -22,7 +22,7 @@ import { LIMITS, type Limits } from "./limits.ts";
 import { eventsKeyOf } from "./records/projects.ts";
 import type { BatchKey } from "./rpc/call.ts";
 import { RpcError } from "./rpc/error.ts";
-import { addScanned, append } from "./rpc/events.ts";
+import { addScanned, append, reportOf } from "./rpc/events.ts";
 import { operations } from "./rpc/operations.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
@@ -121,7 +121,8 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       const output = await withBody(request, limits, inFlight, signal, async (body) => {
         signal.throwIfAborted();
         const batchKey = batchKeyOf(idempotencyKey, body);
-        if (name === "add_events" && (await addScanned(service, body, batchKey))) return undefined;
+        const scanned = name === "add_events" ? await addScanned(service, body, batchKey) : undefined;
+        if (scanned !== undefined) return scanned.output;
         const text = body.toString();
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
         if (!isLimited) return operations[name](service, input, { grant, signal, batchKey });
@@ -145,12 +146,13 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     expectType(request, LINE_TYPES);
     const idempotencyKey = keyOf(request);
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
-    await withBody(request, limits, inFlight, signal, async (body) => {
+    const report = await withBody(request, limits, inFlight, signal, async (body) => {
       signal.throwIfAborted();
       const batch = readLines(body.toString(), service.nowMs());
-      await append(service, project, batch, batchKeyOf(idempotencyKey, body));
+      await append(service, project, batch.events, batchKeyOf(idempotencyKey, body));
+      return reportOf(batch);
     });
-    sendNothing(response);
+    sendJson(response, 200, report);
   }
 
   async function tail(

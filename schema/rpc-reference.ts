@@ -27,14 +27,18 @@ ${sections.join("\n")}
 `;
 }
 
-function section(name: string, { summary, scope, input, output }: OperationSchema): string {
-  const answer = output === undefined ? "<p>Answers 204 with nothing.</p>" : `<h4>Answer</h4>${members(output)}`;
+function section(name: string, { summary, scope, input, output, outputIf }: OperationSchema): string {
+  const nothing = "<p>Answers 204 with nothing.</p>";
+  const otherwise =
+    outputIf === undefined ? "" : `<p>Only with <code>${text(outputIf)}</code>; else 204 with nothing.</p>`;
+  const answer = output === undefined ? nothing : `<h4>Answer</h4>${otherwise}${members(output)}`;
   const asked =
     Object.keys(input.properties ?? {}).length === 0 ? "<p>Takes nothing.</p>" : `<h4>Input</h4>${members(input)}`;
   return `<section><h3 id="${text(name)}">POST /${text(name)}</h3><p>${text(summary)} Needs <code>${text(scope)}</code>.</p>${asked}${answer}</section>`;
 }
 
-function members({ properties, required = [] }: ValueSchema): string {
+function members({ $ref, properties, required = [] }: ValueSchema): string {
+  if ($ref !== undefined) return `<p>${typeName({ $ref })}</p>`;
   if (properties === undefined) return "";
   const rows = Object.entries(properties).map(
     ([name, member]) =>

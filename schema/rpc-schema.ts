@@ -16,6 +16,8 @@ export interface OperationSchema {
   readonly input: ValueSchema;
   /** Absent where there is nothing to answer. */
   readonly output?: ValueSchema;
+  /** The member of the input that must be true for the output; otherwise there is nothing to answer. */
+  readonly outputIf?: string;
 }
 
 export interface ValueSchema {

@@ -105,8 +105,7 @@ export class Asking {
         const segments = held?.segments ?? [];
         await of?.check(segments);
         const missingBytes = this.#losses.bytesOf(project, held?.losses ?? []);
-        const paths = segments.map(({ path }) => path);
-        const resultsJson = await this.#sql.run(text, paths, this.#contents.piecesOf(project), signal);
+        const resultsJson = await this.#sql.run(text, segments, this.#contents.piecesOf(project), signal);
         const bytesProcessed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
         const durationMs = performance.now() - beganMs;
         return { resultsJson, stats: { durationMs, bytesProcessed, cacheHit: false, missingBytes } };

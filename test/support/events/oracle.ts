@@ -222,12 +222,13 @@ interface Project {
 const stats = { durationMs: 0, bytesProcessed: 0, cacheHit: false, missingBytes: 0 };
 
 /** The caller's objects stay the caller's. */
-const stored = ({ timestamp, level, message, fields }: NewEvent, id: string): Event => ({
+const stored = ({ timestamp, level, message, truncated, fields }: NewEvent, id: string): Event => ({
   id,
   timestamp: cutTimestamp(timestamp),
   level,
   message,
   fields: JSON.parse(JSON.stringify(fields)),
+  ...(truncated === true && { truncated }),
 });
 
 /** The value that a field addresses, the elements of lists one by one. */
