@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32 } from "node:zlib";
 import polka from "polka";
@@ -13,13 +14,13 @@ import { answering, type ServiceLog } from "./http/exchange.ts";
 import { parseJson } from "./http/json.ts";
 import { Metrics } from "./http/metrics.ts";
 import { QuerySlots } from "./http/query-slots.ts";
-import { readLines } from "./http/read-lines.ts";
+import { readLines, readPlainLines } from "./http/read-lines.ts";
 import { RequestRate } from "./http/request-rate.ts";
 import { sendError, sendJson, sendNothing, sendText } from "./http/send.ts";
 import { SqlSlots } from "./http/sql-slots.ts";
 import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
-import { eventsKeyOf } from "./records/projects.ts";
+import { eventsKeyOf, type ProjectMode } from "./records/projects.ts";
 import type { BatchKey } from "./rpc/call.ts";
 import { RpcError } from "./rpc/error.ts";
 import { addScanned, append, reportOf } from "./rpc/events.ts";
@@ -123,7 +124,7 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
         const batchKey = batchKeyOf(idempotencyKey, body);
         const scanned = name === "add_events" ? await addScanned(service, body, batchKey) : undefined;
         if (scanned !== undefined) return scanned.output;
-        const text = body.toString();
+        const text = textOf(body);
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
         if (!isLimited) return operations[name](service, input, { grant, signal, batchKey });
         return withinTime(signal, (timed) => {
@@ -148,9 +149,10 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
     const report = await withBody(request, limits, inFlight, signal, async (body) => {
       signal.throwIfAborted();
-      const batch = readLines(body.toString(), service.nowMs());
-      await append(service, project, batch.events, batchKeyOf(idempotencyKey, body));
-      return reportOf(batch);
+      const text = textOf(body);
+      const nowMs = service.nowMs();
+      const read = (mode: ProjectMode) => (mode === "plain_text" ? readPlainLines : readLines)(text, nowMs);
+      return reportOf(await append(service, project, read, batchKeyOf(idempotencyKey, body)));
     });
     sendJson(response, 200, report);
   }
@@ -253,11 +255,25 @@ function missingOf(losses: readonly Loss[]): { missing?: Record<"losses" | "byte
   return { missing: { losses: open.length, bytes, projects: new Set(open.map(({ project }) => project)).size } };
 }
 
-/** A body without a type is taken for what is expected. */
+/** A body without a type is taken for what is expected, one without a charset for UTF-8. */
 function expectType(request: IncomingMessage, types: readonly string[]): void {
-  const type = headerOf(request, "content-type").split(";")[0]!.trim().toLowerCase();
-  if (type === "" || types.includes(type)) return;
-  throw new RpcError("unsupported_media_type", `Content-Type: must be ${types[0]}`);
+  const header = headerOf(request, "content-type");
+  const type = header.split(";")[0]!.trim().toLowerCase();
+  if (type !== "" && !types.includes(type)) {
+    throw new RpcError("unsupported_media_type", `Content-Type: must be ${types[0]}`);
+  }
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(header)?.[1]?.toLowerCase();
+  if (charset === undefined || CHARSETS.has(charset)) return;
+  throw new RpcError("unsupported_media_type", "Content-Type: the charset must be utf-8");
+}
+
+/** Names of UTF-8 and of its first half. */
+const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
+
+/** The text of a body. Anything else than UTF-8 would be stored with replacement characters for what it says. */
+function textOf(body: Buffer): string {
+  if (!isUtf8(body)) throw new RpcError("bad_request", "the body is not valid UTF-8");
+  return body.toString();
 }
 
 function keyOf(request: IncomingMessage): string | undefined {

@@ -8,6 +8,7 @@ import t from "tap";
 import { isTokenText, newToken, tokenHash } from "../logservice/access/token.ts";
 import { listAudit } from "../logservice/records/audit.ts";
 import { newId } from "../logservice/records/id.ts";
+import { getNotification } from "../logservice/records/notifications.ts";
 import { openRecords } from "../logservice/records/open.ts";
 import { openSeal } from "../logservice/records/seal.ts";
 import { openSqlite } from "../logservice/records/sqlite.ts";
@@ -250,12 +251,69 @@ t.test("at rest: hashes of tokens, sealed secrets, files for their owner", async
   const notification = { project_id, type: "slack", name: "n", ...secrets };
   const notification_id = (await service.call("add_notification", { notification })).json.id;
   const shown = await service.call("get_notification", { project_id, notification_id });
-  t.match(shown.json.notification, secrets, "whoever may read it sees it");
+  t.notOk(shown.text.includes("SECRET"), "masked in answers");
   const files = readdirSync(service.directory).map((name) => join(service.directory, name));
   const bytes = Buffer.concat(files.map((file) => readFileSync(file))).toString("latin1");
   for (const text of ["SECRET", service.owner]) t.notOk(bytes.includes(text), text);
   t.ok(bytes.includes(tokenHash(service.owner)));
   t.equal(statSync(join(service.directory, "secrets.key")).mode & 0o777, 0o600);
+});
+
+t.test("secrets are masked, and a mask that is sent back keeps the secret", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const secrets = {
+    slack_webhook_url: "https://hooks.slack.com/services/T000/B000/SECRETSECRETSECRET",
+    webhook_url: "https://user:SECRET@example.com:8443/hook?key=SECRET",
+    pagerduty_service_key: "SECRETSECRETSECRETSECRET1234",
+  };
+  const masks = {
+    slack_webhook_url: "https://hooks.slack.com/****",
+    webhook_url: "https://example.com:8443/****",
+    pagerduty_service_key: "****1234",
+  };
+  const notification = { project_id, type: "slack", name: "n", slack_channel: "#ops", ...secrets };
+  const id = (await service.call("add_notification", { notification })).json.id;
+  const reader = await service.token(["notifications:read"]);
+  for (const token of [reader, service.owner]) {
+    const one = await service.call("get_notification", { project_id, notification_id: id }, token);
+    t.match(one.json.notification, { ...masks, slack_channel: "#ops" });
+    const all = await service.call("get_notifications", { project_id }, token);
+    t.strictSame(all.json.notifications, [one.json.notification]);
+  }
+  const kept = async () => {
+    const { slack_webhook_url, webhook_url, pagerduty_service_key } = await getNotification(
+      service.records,
+      project_id,
+      id,
+    );
+    return { slack_webhook_url, webhook_url, pagerduty_service_key };
+  };
+  const update = (more: object) => service.call("update_notification", { notification: { id, project_id, ...more } });
+  // What clients do whose records are structs: read, change one member, send all.
+  const read = (await service.call("get_notification", { project_id, notification_id: id })).json.notification;
+  t.equal((await update({ ...read, name: "renamed" })).status, 204);
+  t.strictSame(await kept(), secrets, "masks keep");
+  t.equal((await update({ ...masks, pagerduty_service_key: "short" })).status, 204);
+  t.strictSame(await kept(), { ...secrets, pagerduty_service_key: "short" }, "another value replaces");
+  const shown = await service.call("get_notification", { project_id, notification_id: id });
+  t.equal(shown.json.notification.pagerduty_service_key, "****", "nothing is shown of a short one");
+  t.equal((await update({ webhook_url: "" })).status, 204);
+  t.strictSame((await kept()).webhook_url, "", "a zero removes");
+  const rows: [send: () => ReturnType<typeof update>, name: string][] = [
+    [() => update({ slack_webhook_url: "https://elsewhere.example.com/****" }), "slack_webhook_url"],
+    [() => update({ pagerduty_service_key: "****9999" }), "pagerduty_service_key"],
+    [() => update({ webhook_url: masks.webhook_url }), "webhook_url"],
+    [() => service.call("add_notification", { notification: { ...notification, ...masks } }), "slack_webhook_url"],
+  ];
+  for (const [send, name] of rows) {
+    const { status, json } = await send();
+    const message = `notification.${name}: is masked: send the whole value, or leave it out to keep it`;
+    t.strictSame([status, json], [400, { type: "invalid", message }]);
+  }
+  const legal = "https://example.com/a/****/b";
+  t.equal((await update({ webhook_url: legal })).status, 204);
+  t.equal((await kept()).webhook_url, legal, "stars elsewhere are part of an address");
 });
 
 t.test("a seal", (t) => {

@@ -13,6 +13,7 @@ import { codeOf } from "./durable.ts";
 import type { Losses } from "./losses.ts";
 import type { Settings } from "./settings.ts";
 import type { SqlRunner } from "./sql/run-sql.ts";
+import { stepTime } from "./steps.ts";
 import { type EventsStore, type ProjectStats, type Range, type SqlResult, type Stats, tooMuch } from "./store.ts";
 
 interface Helpers {
@@ -59,7 +60,7 @@ export class Asking {
     this.#ask(range, signal, async (source) => {
       const { stepMs, starts, counts } = await histogram(source, selectionOf(range, source.nowMs), maxPoints, signal);
       const points = starts.map((start, i) => ({
-        timestamp: new Date(start).toISOString(),
+        timestamp: stepTime(start),
         count: counts[i]!.reduce((sum, events) => sum + events, 0),
       }));
       return { stepMs, points };

@@ -1,5 +1,7 @@
 import { levelOf } from "../../grammar/query/index.ts";
+import type { BatchReport } from "../../schema/rpc.generated.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
+import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { RpcError } from "../rpc/error.ts";
 import { type ReadBatch, readEvent, readPart } from "../rpc/read-events.ts";
@@ -12,7 +14,7 @@ import { parseJson } from "./json.ts";
  */
 export function readLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
-  const batch: ReadBatch = { events: [], errors: [] };
+  const batch = newBatch();
   let number = 0;
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf("\n", at);
@@ -20,12 +22,30 @@ export function readLines(text: string, nowMs: number): ReadBatch {
     at = end === -1 ? text.length : end + 1;
     number++;
     if (line === "") continue;
-    if (batch.events.length + batch.errors.length === LIMITS.eventsPerBatch) {
-      throw new RpcError("too_large", `at most ${LIMITS.eventsPerBatch} lines at once: send them in parts`);
-    }
+    refuseFull(batch);
     readPart(batch, number - 1, () => readEvent(eventOf(line), `line ${number}`, now));
   }
   return batch;
+}
+
+/** The lines of a project of plain text: each is a message, indented as it came. */
+export function readPlainLines(text: string, nowMs: number): ReadBatch {
+  const now = new Date(nowMs).toISOString();
+  const batch = newBatch();
+  for (const [index, line] of text.split("\n").entries()) {
+    const message = line.endsWith("\r") ? line.slice(0, -1) : line;
+    if (message.trim() === "") continue;
+    refuseFull(batch);
+    readPart(batch, index, () => readEvent({ level: "info", message }, `line ${index + 1}`, now));
+  }
+  return batch;
+}
+
+const newBatch = () => ({ events: [] as NewEvent[], errors: [] as BatchReport["errors"] });
+
+function refuseFull({ events, errors }: ReadBatch): void {
+  if (events.length + errors.length < LIMITS.eventsPerBatch) return;
+  throw new RpcError("too_large", `at most ${LIMITS.eventsPerBatch} lines at once: send them in parts`);
 }
 
 function eventOf(line: string): Record<string, unknown> {

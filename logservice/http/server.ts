@@ -2,6 +2,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Limits } from "../limits.ts";
+import { RpcError } from "../rpc/error.ts";
+import { sendError } from "./send.ts";
 
 export interface ListenOptions {
   readonly host: string;
@@ -32,11 +34,19 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // Node would answer with an empty body.
+    requireHostHeader: false,
+  };
+  const answer: RequestListener = (request, response) => {
+    const isNamed = request.headers.host !== undefined || request.httpVersion !== "1.1";
+    if (isNamed) return handler(request, response);
+    response.setHeader("Connection", "close");
+    sendError(response, new RpcError("bad_request", "a request of HTTP/1.1 must have the header Host"));
   };
   const server: Server =
     tls === undefined
-      ? createServer(settings, handler)
-      : createTlsServer({ ...settings, ...tls, minVersion: "TLSv1.2" }, handler);
+      ? createServer(settings, answer)
+      : createTlsServer({ ...settings, ...tls, minVersion: "TLSv1.2" }, answer);
   // A reader that stops reading; asking and answering count as movement.
   server.setTimeout(limits.stalledMs, (socket: Socket) => socket.destroy());
   server.on("clientError", answerMalformed);

@@ -1,7 +1,7 @@
 import type { BatchReport, Stats as WireStats } from "../../schema/rpc.generated.ts";
 import { levelName } from "../events/level-names.ts";
-import type { NewEvent, Range, Stats } from "../events/store.ts";
-import { eventsKeyOf } from "../records/projects.ts";
+import type { Range, Stats } from "../events/store.ts";
+import { eventsKeyOf, eventsPlaceOf, type ProjectMode } from "../records/projects.ts";
 import type { Service } from "../service.ts";
 import type { BatchKey, Handlers } from "./call.ts";
 import { JsonText } from "./json-text.ts";
@@ -21,26 +21,38 @@ export async function addScanned(
 ): Promise<{ readonly output: BatchReport | undefined } | undefined> {
   const batch = scanEvents(body, service.nowMs());
   if (batch === undefined) return undefined;
-  await append(service, batch.project, batch.events, batchKey);
-  return { output: batch.isPartial ? reportOf({ events: batch.events, errors: [] }) : undefined };
+  const whole = { events: batch.events, errors: [] };
+  await append(service, batch.project, (mode) => inMode(whole, mode), batchKey);
+  return { output: batch.isPartial ? reportOf(whole) : undefined };
 }
 
 /** What a partial batch is answered. Events that the project had already count as accepted. */
-export function reportOf({ events, errors }: Pick<ReadBatch, "errors"> & { events: readonly NewEvent[] }): BatchReport {
+export function reportOf({ events, errors }: ReadBatch): BatchReport {
   return { accepted: events.length, errors };
 }
 
-/** Stores a batch, or rejects with `not_found`. */
+/** Stores the batch that `read` gives for the project's mode, and gives it back. Rejects with `not_found`. */
 export function append(
   { records, events, appends }: Service,
   projectId: string,
-  batch: readonly NewEvent[],
+  read: (mode: ProjectMode) => ReadBatch,
   batchKey: BatchKey | undefined,
-): Promise<void> {
+): Promise<ReadBatch> {
   return appends.run(projectId, async () => {
-    const key = await eventsKeyOf(records.db, projectId);
-    if (batch.length > 0) await events.append(key, batch, batchKey);
+    const { key, mode } = await eventsPlaceOf(records.db, projectId);
+    const batch = read(mode);
+    if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
+    return batch;
   });
+}
+
+/** In a project of plain text an event is its message. */
+function inMode(batch: ReadBatch, mode: ProjectMode): ReadBatch {
+  if (mode !== "plain_text") return batch;
+  const events = batch.events.map(({ id, timestamp, level, message, truncated }) => {
+    return { id, timestamp, level, message, truncated, fields: {} };
+  });
+  return { ...batch, events };
 }
 
 export const events: Handlers<
@@ -57,7 +69,7 @@ export const events: Handlers<
 > = {
   async add_events(service, { project_id, events: values, strict = false, partial = false }, { batchKey }) {
     const batch = readEvents(values, service.nowMs(), { isStrict: strict, isPartial: partial });
-    await append(service, project_id, batch.events, batchKey);
+    await append(service, project_id, (mode) => inMode(batch, mode), batchKey);
     return partial ? reportOf(batch) : undefined;
   },
 

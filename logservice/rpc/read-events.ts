@@ -1,6 +1,7 @@
 import { LEVEL_SPELLINGS, LEVELS, levelOf } from "../../grammar/query/index.ts";
+import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import type { BatchReport } from "../../schema/rpc.generated.ts";
-import { isStorableTimestamp } from "../events/instant.ts";
+import { FIRST_STORABLE, isStorableTimestamp, LAST_STORABLE } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { RpcError } from "./error.ts";
@@ -15,7 +16,7 @@ export interface BatchOptions {
 }
 
 export interface ReadBatch {
-  readonly events: NewEvent[];
+  readonly events: readonly NewEvent[];
   /** What is wrong with the events that were left out. Depends on nothing but the batch: a retry is told the same. */
   readonly errors: BatchReport["errors"];
 }
@@ -27,7 +28,7 @@ export function readEvents(
   { isStrict, isPartial }: BatchOptions = { isStrict: false, isPartial: false },
 ): ReadBatch {
   const now = new Date(nowMs).toISOString();
-  const batch: ReadBatch = { events: [], errors: [] };
+  const batch = { events: [] as NewEvent[], errors: [] };
   for (const [index, value] of values.entries()) {
     const read = () => readEvent(value, `events[${index}]`, now, isStrict);
     if (isPartial) readPart(batch, index, read);
@@ -37,7 +38,11 @@ export function readEvents(
 }
 
 /** Adds an event to a partial batch, or what is wrong with it. */
-export function readPart({ events, errors }: ReadBatch, index: number, read: () => NewEvent): void {
+export function readPart(
+  { events, errors }: { readonly events: NewEvent[]; readonly errors: BatchReport["errors"] },
+  index: number,
+  read: () => NewEvent,
+): void {
   try {
     events.push(read());
   } catch (error) {
@@ -122,8 +127,11 @@ function optionalText(value: unknown, place: string): string | undefined {
 function timeOf(value: unknown, place: string, now: string): string {
   const text = optionalText(value, place);
   if (text === undefined || isZeroTime(text)) return now;
-  if (text.length > MAX_TIME_LENGTH || !isStorableTimestamp(text)) {
+  if (text.length > MAX_TIME_LENGTH || parseTimestamp(text) === undefined) {
     throw new RpcError("invalid", `${place}: must be a time like 2026-01-31T12:00:00Z`);
+  }
+  if (!isStorableTimestamp(text)) {
+    throw new RpcError("invalid", `${place}: must be from ${FIRST_STORABLE} to ${LAST_STORABLE}`);
   }
   return text;
 }
