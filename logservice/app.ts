@@ -6,6 +6,8 @@ import { openApi } from "../schema/openapi.ts";
 import type { Operations, Scope } from "../schema/rpc.generated.ts";
 import { rpcReference } from "../schema/rpc-reference.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
+import { ANY_SCOPE } from "../schema/rpc-schema.ts";
+import { Refusals } from "./access/refusals.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
 import { type Grant, grantOf } from "./access/tokens.ts";
 import type { Loss } from "./events/store.ts";
@@ -47,12 +49,16 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   const statements = new SqlSlots(limits);
   const inFlight: InFlight = { bytes: 0 };
   const tails = new Map<string, number>();
+  const refusals = new Refusals(service, log);
   const app = polka({ onNoMatch: (_, response) => sendError(response, NOT_FOUND) });
 
   for (const [name, { scope, limited = false }] of Object.entries(rpcSchema.operations)) {
     const path = `/${name}`;
     const isForBrowsers = BROWSER_ROUTES.has(name);
-    app.post(path, exchange(name, rpc(name as keyof Operations, scope as Scope, limited), isForBrowsers));
+    app.post(
+      path,
+      exchange(name, rpc(name as keyof Operations, scope as Scope | typeof ANY_SCOPE, limited), isForBrowsers),
+    );
     if (isForBrowsers) app.options(path, preflight);
     app.all(path, onlyBy("POST"));
   }
@@ -66,7 +72,10 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   get("/openapi.json", (response) => sendJson(response, 200, document));
   const page = rpcReference(rpcSchema, version);
   get("/reference", (response) => {
-    response.setHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+    response.setHeader(
+      "Content-Security-Policy",
+      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    );
     sendText(response, 200, "text/html; charset=utf-8", page);
   });
   get("/_health", (response) => sendJson(response, 200, { status: "ok" }));
@@ -100,13 +109,21 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       if (isForBrowsers) allowBrowsers(response);
       response.once("close", () => metrics.answered(route, response.statusCode, performance.now() - beginMs));
       void answering(request, response, log, async (signal, end) => {
-        const hash = tokenHash(tokenOf(request));
-        const close = service.exchanges.open(hash, end);
+        let close = () => {};
+        let actor = "";
         try {
+          const hash = tokenHash(tokenOf(request));
+          close = service.exchanges.open(hash, end);
           const grant = await grantOf(service.records.db, hash, service.nowMs());
           if (grant === undefined) throw UNKNOWN_TOKEN;
+          actor = grant.id;
           await rate.take(grant.id, signal);
           await answer(request, response, grant, signal);
+        } catch (error) {
+          if (error instanceof RpcError) {
+            await refusals.note({ actor, address: addressOf(request), operation: route }, error.type);
+          }
+          throw error;
         } finally {
           close();
         }
@@ -114,11 +131,12 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     };
   }
 
-  function rpc<Name extends keyof Operations>(name: Name, scope: Scope, isLimited: boolean): Answer {
+  function rpc<Name extends keyof Operations>(name: Name, scope: Scope | typeof ANY_SCOPE, isLimited: boolean): Answer {
     return async (request, response, grant, signal) => {
-      allow(grant, scope);
+      if (scope !== ANY_SCOPE) allow(grant, scope);
       expectType(request, ["application/json"]);
       const idempotencyKey = keyOf(request);
+      const address = addressOf(request);
       const output = await withBody(request, limits, inFlight, signal, async (body) => {
         signal.throwIfAborted();
         const batchKey = batchKeyOf(idempotencyKey, body);
@@ -126,9 +144,9 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
         if (scanned !== undefined) return scanned.output;
         const text = textOf(body);
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
-        if (!isLimited) return operations[name](service, input, { grant, signal, batchKey });
+        if (!isLimited) return operations[name](service, input, { grant, signal, batchKey, address });
         return withinTime(signal, (timed) => {
-          const run = () => operations[name](service, input, { grant, signal: timed, batchKey });
+          const run = () => operations[name](service, input, { grant, signal: timed, batchKey, address });
           return queries.run(grant.id, timed, () => (name === "query" ? statements.run(grant.id, timed, run) : run()));
         });
       });
@@ -292,6 +310,8 @@ function batchKeyOf(idempotencyKey: string | undefined, body: Buffer): BatchKey 
 }
 
 const MAX_KEY_LENGTH = LIMITS.idempotencyKeyLength;
+
+const addressOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? "";
 
 function headerOf(request: IncomingMessage, name: string): string {
   const value = request.headers[name];

@@ -6,10 +6,13 @@ export interface RpcSchema {
   readonly operations: Readonly<Record<string, OperationSchema>>;
 }
 
+/** The scope of operations that every token may ask for. */
+export const ANY_SCOPE = "any";
+
 export interface OperationSchema {
   readonly group: string;
   readonly summary: string;
-  /** What a token must be allowed to. */
+  /** What a token must be allowed to, or ANY_SCOPE. */
   readonly scope: string;
   /** Reads many events: few at once for a token, and stopped after some time. */
   readonly limited?: boolean;

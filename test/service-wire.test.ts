@@ -10,6 +10,8 @@ import { LIMITS } from "../logservice/limits.ts";
 import { until } from "./support/cli.ts";
 import { type Answer, startTestService, type TestService } from "./support/service.ts";
 
+t.setTimeout(120_000);
+
 const MIB = 1024 * 1024;
 
 async function withProject(t: Test, options: Parameters<typeof startTestService>[1] = {}) {
@@ -168,6 +170,31 @@ t.test("routes without a token", async (t) => {
     const other = await service.send({ path });
     t.same([other.status, other.headers.allow], [405, "GET, HEAD"], `POST ${path}`);
   }
+});
+
+t.test("headers that browsers look at", async (t) => {
+  const { service, project } = await withProject(t);
+  const authorization = `Bearer ${service.owner}`;
+  const rows: [method: string, path: string, headers: Record<string, string>][] = [
+    ["GET", "/reference", {}],
+    ["GET", "/metrics", {}],
+    ["GET", "/openapi.json", {}],
+    ["GET", "/nowhere", {}],
+    ["PUT", "/search", {}],
+    ["POST", "/get_projects", { authorization }],
+    ["POST", "/get_projects", {}],
+    ["POST", `/ingest/${project}`, { authorization }],
+    ["OPTIONS", "/add_events", {}],
+  ];
+  for (const [method, path, headers] of rows) {
+    const answer = await service.send({ method, path, headers });
+    const found = [answer.headers["x-content-type-options"], answer.headers["x-frame-options"]];
+    t.same(found, ["nosniff", "DENY"], `${method} ${path} ${answer.status}`);
+  }
+  const page = await service.send({ method: "GET", path: "/reference" });
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+  t.equal(page.headers["content-security-policy"], policy);
+  t.notMatch(page.text, /<script|style="| on\w+=/, "the page needs no more than that");
 });
 
 t.test("zero values", async (t) => {
@@ -558,6 +585,11 @@ t.test("what a store says becomes an answer", async (t) => {
   const add = () => service.call("add_events", { project_id: project, events: [{ level: "info", message: "m" }] });
   const full = await add();
   t.same([short(full), full.headers["retry-after"]], ['503 {"type":"unavailable","message":"the disk is full"}', "3"]);
+  for (const code of ["EROFS", "SQLITE_READONLY", "SQLITE_READONLY_DIRECTORY"]) {
+    failure = Object.assign(new Error("EROFS: read-only file system, open '/data/x'"), { code });
+    const message = "the data directory is on a file system that is read-only: nothing was changed";
+    t.equal(short(await add()), `503 {"type":"unavailable","message":"${message}"}`, code);
+  }
   failure = new TypeError("secret details");
   t.equal(short(await add()), '500 {"type":"internal","message":"the service failed; its log says how"}');
   t.match(service.logged, [/secret details/]);
@@ -739,7 +771,10 @@ t.test("the live tail", async (t) => {
   };
   await add("before");
   const errors = await open("error");
-  t.match(errors.text(), /^HTTP\/1\.1 200 OK\r\nContent-Type: text\/event-stream\r\nCache-Control: no-store\r\n/);
+  t.match(
+    errors.text(),
+    /^HTTP\/1\.1 200 OK\r\n.*\r\nContent-Type: text\/event-stream\r\nCache-Control: no-store\r\n/s,
+  );
   await add("one", "error");
   await add("two");
   await add("three", "error");

@@ -12,6 +12,7 @@ import {
   lostEvents,
   lostRecords,
   makeDataFolder,
+  notOpened,
   openServiceRecords,
   type Wrong,
   wrongFolder,
@@ -37,7 +38,8 @@ export async function init(context: Context, flags: DataFlag): Promise<number> {
   }
   const lost = await lostRecords(folder);
   if (lost !== undefined) return context.fail(lost.message, lost.hint);
-  await makeDataFolder(folder);
+  const unmade = await makeDataFolder(folder);
+  if (unmade !== undefined) return context.fail(unmade.message, unmade.hint);
   const { makeInstanceId } = await import("../../logservice/records/instance.ts");
   const { addToken } = await import("../../logservice/access/tokens.ts");
   const records = await openServiceRecords(folder);
@@ -108,7 +110,8 @@ export async function start(context: Context, flags: StartFlags): Promise<number
       log: (level, message, fields) => say(`${level}: ${message} ${JSON.stringify(fields)}`),
     });
   } catch (error) {
-    return context.fail((error as Error).message);
+    const { message, hint } = notOpened(join(folder, EVENTS_FOLDER), error);
+    return context.fail(message, hint);
   }
   const records = await openServiceRecords(folder).catch(async (error: unknown) => {
     await events.close();
@@ -219,7 +222,7 @@ async function changeTokens(
   const { writeAudit } = await import("../../logservice/records/audit.ts");
   const { RpcError } = await import("../../logservice/rpc/error.ts");
   const at = new Date(context.io.nowMs()).toISOString();
-  const audit = { at, actor: "terminal", project_id: "" };
+  const audit = { at, actor: "terminal", address: "", project_id: "", result: "done" } as const;
   if (asked.action === "add") {
     const { scopes, flags } = asked;
     const { secret, id } = await db.transaction().execute(async (db) => {

@@ -80,10 +80,24 @@ async function hasFiles(folder: string): Promise<boolean> {
   return false;
 }
 
-/** For its owner only: there are secrets in it. The events have their folder from the start, so that its loss is noticed. */
-export async function makeDataFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await mkdir(join(folder, EVENTS_FOLDER), { recursive: true, mode: 0o700 });
+/**
+ * Makes the folder for its owner only: there are secrets in it. The events have their folder from the start, so that its
+ * loss is noticed. Gives what is wrong if the system does not let it be made.
+ */
+export async function makeDataFolder(folder: string): Promise<Wrong | undefined> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(join(folder, EVENTS_FOLDER), { recursive: true, mode: 0o700 });
+    return undefined;
+  } catch (error) {
+    return notOpened(folder, error);
+  }
+}
+
+/** What to say of a folder that could not be opened: the system's errors in words, others as they are. */
+export function notOpened(folder: string, error: unknown): Wrong {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return /^E[A-Z]+$/.test(code ?? "") ? unreadable(folder, error) : { message };
 }
 
 /** The records, or why they cannot be opened. */

@@ -38,6 +38,9 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     requireHostHeader: false,
   };
   const answer: RequestListener = (request, response) => {
+    // An answer is what its type says, and no part of another page: texts of logs are anybody's.
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    response.setHeader("X-Frame-Options", "DENY");
     const isNamed = request.headers.host !== undefined || request.httpVersion !== "1.1";
     if (isNamed) return handler(request, response);
     response.setHeader("Connection", "close");
@@ -86,7 +89,7 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   ];
   const body = JSON.stringify({ type, message });
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 

@@ -70,6 +70,10 @@ export async function addProject(
   let { id = "" } = project;
   if (id === "") {
     const slug = projectIdOf(project.name);
+    if (slug === undefined) {
+      const name = JSON.stringify(project.name);
+      throw new RpcError("invalid", `project.id: is required: ${name} has no letter or digit to make one of`);
+    }
     id = slug;
     for (let number = 2; await taken(id); number++) id = `${slug}_${number}`;
   } else if (await taken(id)) {

@@ -39,7 +39,8 @@ export function readField(text: string): Target {
   return target(expr.field);
 }
 
-function readTime(text: string, place: string): number {
+/** Milliseconds since 1970 of a time of an input. Throws `invalid`. */
+export function readTime(text: string, place: string): number {
   const timeMs = parseTimestamp(text);
   if (timeMs === undefined) throw new RpcError("invalid", `${place}: must be a time like 2026-01-31T12:00:00Z`);
   if (timeMs < FIRST_TIME_MS || timeMs >= END_OF_TIME_MS) {
