@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32 } from "node:zlib";
 import polka from "polka";
@@ -5,6 +6,8 @@ import { openApi } from "../schema/openapi.ts";
 import type { Operations, Scope } from "../schema/rpc.generated.ts";
 import { rpcReference } from "../schema/rpc-reference.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
+import { ANY_SCOPE } from "../schema/rpc-schema.ts";
+import { Refusals } from "./access/refusals.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
 import { type Grant, grantOf } from "./access/tokens.ts";
 import type { Loss } from "./events/store.ts";
@@ -13,16 +16,16 @@ import { answering, type ServiceLog } from "./http/exchange.ts";
 import { parseJson } from "./http/json.ts";
 import { Metrics } from "./http/metrics.ts";
 import { QuerySlots } from "./http/query-slots.ts";
-import { readLines } from "./http/read-lines.ts";
+import { readLines, readPlainLines } from "./http/read-lines.ts";
 import { RequestRate } from "./http/request-rate.ts";
 import { sendError, sendJson, sendNothing, sendText } from "./http/send.ts";
 import { SqlSlots } from "./http/sql-slots.ts";
 import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
-import { eventsKeyOf } from "./records/projects.ts";
+import { eventsKeyOf, type ProjectMode } from "./records/projects.ts";
 import type { BatchKey } from "./rpc/call.ts";
 import { RpcError } from "./rpc/error.ts";
-import { addScanned, append } from "./rpc/events.ts";
+import { addScanned, append, reportOf } from "./rpc/events.ts";
 import { operations } from "./rpc/operations.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
@@ -46,12 +49,16 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   const statements = new SqlSlots(limits);
   const inFlight: InFlight = { bytes: 0 };
   const tails = new Map<string, number>();
+  const refusals = new Refusals(service, log);
   const app = polka({ onNoMatch: (_, response) => sendError(response, NOT_FOUND) });
 
   for (const [name, { scope, limited = false }] of Object.entries(rpcSchema.operations)) {
     const path = `/${name}`;
     const isForBrowsers = BROWSER_ROUTES.has(name);
-    app.post(path, exchange(name, rpc(name as keyof Operations, scope as Scope, limited), isForBrowsers));
+    app.post(
+      path,
+      exchange(name, rpc(name as keyof Operations, scope as Scope | typeof ANY_SCOPE, limited), isForBrowsers),
+    );
     if (isForBrowsers) app.options(path, preflight);
     app.all(path, onlyBy("POST"));
   }
@@ -65,7 +72,10 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   get("/openapi.json", (response) => sendJson(response, 200, document));
   const page = rpcReference(rpcSchema, version);
   get("/reference", (response) => {
-    response.setHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+    response.setHeader(
+      "Content-Security-Policy",
+      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    );
     sendText(response, 200, "text/html; charset=utf-8", page);
   });
   get("/_health", (response) => sendJson(response, 200, { status: "ok" }));
@@ -99,13 +109,21 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       if (isForBrowsers) allowBrowsers(response);
       response.once("close", () => metrics.answered(route, response.statusCode, performance.now() - beginMs));
       void answering(request, response, log, async (signal, end) => {
-        const hash = tokenHash(tokenOf(request));
-        const close = service.exchanges.open(hash, end);
+        let close = () => {};
+        let actor = "";
         try {
+          const hash = tokenHash(tokenOf(request));
+          close = service.exchanges.open(hash, end);
           const grant = await grantOf(service.records.db, hash, service.nowMs());
           if (grant === undefined) throw UNKNOWN_TOKEN;
+          actor = grant.id;
           await rate.take(grant.id, signal);
           await answer(request, response, grant, signal);
+        } catch (error) {
+          if (error instanceof RpcError) {
+            await refusals.note({ actor, address: addressOf(request), operation: route }, error.type);
+          }
+          throw error;
         } finally {
           close();
         }
@@ -113,20 +131,22 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     };
   }
 
-  function rpc<Name extends keyof Operations>(name: Name, scope: Scope, isLimited: boolean): Answer {
+  function rpc<Name extends keyof Operations>(name: Name, scope: Scope | typeof ANY_SCOPE, isLimited: boolean): Answer {
     return async (request, response, grant, signal) => {
-      allow(grant, scope);
+      if (scope !== ANY_SCOPE) allow(grant, scope);
       expectType(request, ["application/json"]);
       const idempotencyKey = keyOf(request);
+      const address = addressOf(request);
       const output = await withBody(request, limits, inFlight, signal, async (body) => {
         signal.throwIfAborted();
         const batchKey = batchKeyOf(idempotencyKey, body);
-        if (name === "add_events" && (await addScanned(service, body, batchKey))) return undefined;
-        const text = body.toString();
+        const scanned = name === "add_events" ? await addScanned(service, body, batchKey) : undefined;
+        if (scanned !== undefined) return scanned.output;
+        const text = textOf(body);
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
-        if (!isLimited) return operations[name](service, input, { grant, signal, batchKey });
+        if (!isLimited) return operations[name](service, input, { grant, signal, batchKey, address });
         return withinTime(signal, (timed) => {
-          const run = () => operations[name](service, input, { grant, signal: timed, batchKey });
+          const run = () => operations[name](service, input, { grant, signal: timed, batchKey, address });
           return queries.run(grant.id, timed, () => (name === "query" ? statements.run(grant.id, timed, run) : run()));
         });
       });
@@ -145,12 +165,14 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     expectType(request, LINE_TYPES);
     const idempotencyKey = keyOf(request);
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
-    await withBody(request, limits, inFlight, signal, async (body) => {
+    const report = await withBody(request, limits, inFlight, signal, async (body) => {
       signal.throwIfAborted();
-      const batch = readLines(body.toString(), service.nowMs());
-      await append(service, project, batch, batchKeyOf(idempotencyKey, body));
+      const text = textOf(body);
+      const nowMs = service.nowMs();
+      const read = (mode: ProjectMode) => (mode === "plain_text" ? readPlainLines : readLines)(text, nowMs);
+      return reportOf(await append(service, project, read, batchKeyOf(idempotencyKey, body)));
     });
-    sendNothing(response);
+    sendJson(response, 200, report);
   }
 
   async function tail(
@@ -251,11 +273,25 @@ function missingOf(losses: readonly Loss[]): { missing?: Record<"losses" | "byte
   return { missing: { losses: open.length, bytes, projects: new Set(open.map(({ project }) => project)).size } };
 }
 
-/** A body without a type is taken for what is expected. */
+/** A body without a type is taken for what is expected, one without a charset for UTF-8. */
 function expectType(request: IncomingMessage, types: readonly string[]): void {
-  const type = headerOf(request, "content-type").split(";")[0]!.trim().toLowerCase();
-  if (type === "" || types.includes(type)) return;
-  throw new RpcError("unsupported_media_type", `Content-Type: must be ${types[0]}`);
+  const header = headerOf(request, "content-type");
+  const type = header.split(";")[0]!.trim().toLowerCase();
+  if (type !== "" && !types.includes(type)) {
+    throw new RpcError("unsupported_media_type", `Content-Type: must be ${types[0]}`);
+  }
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(header)?.[1]?.toLowerCase();
+  if (charset === undefined || CHARSETS.has(charset)) return;
+  throw new RpcError("unsupported_media_type", "Content-Type: the charset must be utf-8");
+}
+
+/** Names of UTF-8 and of its first half. */
+const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
+
+/** The text of a body. Anything else than UTF-8 would be stored with replacement characters for what it says. */
+function textOf(body: Buffer): string {
+  if (!isUtf8(body)) throw new RpcError("bad_request", "the body is not valid UTF-8");
+  return body.toString();
 }
 
 function keyOf(request: IncomingMessage): string | undefined {
@@ -274,6 +310,8 @@ function batchKeyOf(idempotencyKey: string | undefined, body: Buffer): BatchKey 
 }
 
 const MAX_KEY_LENGTH = LIMITS.idempotencyKeyLength;
+
+const addressOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? "";
 
 function headerOf(request: IncomingMessage, name: string): string {
   const value = request.headers[name];

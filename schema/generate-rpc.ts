@@ -18,6 +18,7 @@ interface RpcSource {
 interface Operation {
   readonly input: Schema;
   readonly output?: Schema;
+  readonly outputIf?: string;
 }
 
 const BANNER = "// Generated from rpc.schema.json by generate-rpc.ts.";
@@ -87,9 +88,11 @@ async function types(definitions: Record<string, Schema>, operations: Record<str
     "RpcTypes",
     { bannerComment: BANNER, format: false, ignoreMinAndMaxItems: true, additionalProperties: false },
   );
-  const rows = Object.entries(operations).map(([name, { output }]) => {
+  const rows = Object.entries(operations).map(([name, { output, outputIf }]) => {
     const base = pascal(name);
-    return `  ${name}: { input: ${base}Request; output: ${output === undefined ? "undefined" : `${base}Response`} };`;
+    const ref = /^#\/definitions\/(\w+)$/.exec(String(output?.$ref))?.[1];
+    const answered = output === undefined ? "undefined" : (ref ?? `${base}Response`);
+    return `  ${name}: { input: ${base}Request; output: ${answered}${outputIf === undefined ? "" : " | undefined"} };`;
   });
   return `${text}\n/** Every operation: what it takes and what it answers. */\nexport interface Operations {\n${rows.join("\n")}\n}\n`;
 }

@@ -1,21 +1,20 @@
-import type { RpcSchema, ValueSchema } from "./rpc-schema.ts";
+import { ANY_SCOPE, type RpcSchema, type ValueSchema } from "./rpc-schema.ts";
 
 /** OpenAPI 3.1 of the log service: every operation, and the routes beside them. Source: spec.openapis.org/oas/v3.1.0. */
 export function openApi(schema: RpcSchema, version: string): object {
   const paths: Record<string, object> = {};
-  for (const [name, { group, summary, scope, input, output }] of Object.entries(schema.operations)) {
+  for (const [name, { group, summary, scope, input, output, outputIf }] of Object.entries(schema.operations)) {
     paths[`/${name}`] = {
       post: {
         operationId: name,
         tags: [group],
         summary,
-        description: `Needs the scope \`${scope}\`.`,
-        security: [{ token: [scope] }],
+        description: scope === ANY_SCOPE ? "Any token may." : `Needs the scope \`${scope}\`.`,
+        security: [{ token: scope === ANY_SCOPE ? [] : [scope] }],
         requestBody: { required: (input.required ?? []).length > 0, content: json(inOpenApi(input)) },
         responses: {
-          ...(output === undefined
-            ? { 204: { description: "Done." } }
-            : { 200: { description: "The answer.", content: json(inOpenApi(output)) } }),
+          ...(output !== undefined && { 200: { description: "The answer.", content: json(inOpenApi(output)) } }),
+          ...((output === undefined || outputIf !== undefined) && { 204: { description: "Done." } }),
           default: { $ref: "#/components/responses/Error" },
         },
       },
@@ -55,7 +54,8 @@ const OTHER_PATHS = {
     post: {
       operationId: "ingest",
       tags: ["events"],
-      summary: "Stores the lines of a log: JSON objects as events, other lines as messages.",
+      summary:
+        "Stores the lines of a log: JSON objects as events, other lines as messages. A line that is wrong is left out.",
       description: "Needs the scope `events:write`.",
       security: [{ token: ["events:write"] }],
       parameters: [{ name: "project", in: "path", required: true, schema: { $ref: "#/components/schemas/ProjectId" } }],
@@ -66,7 +66,10 @@ const OTHER_PATHS = {
           "text/plain": { schema: { type: "string" } },
         },
       },
-      responses: { 204: { description: "Done." }, ...failed },
+      responses: {
+        200: { description: "The answer.", content: json({ $ref: "#/components/schemas/BatchReport" }) },
+        ...failed,
+      },
     },
   },
   "/tail": {

@@ -1,4 +1,4 @@
-import type { Operations } from "./rpc.generated.ts";
+import type { BatchReport, Operations } from "./rpc.generated.ts";
 
 export interface RpcClientOptions {
   /** Where the service answers, without an operation's name. */
@@ -21,7 +21,7 @@ export interface RpcClient {
     options?: CallOptions,
   ): Promise<Operations[Name]["output"]>;
   /** Stores the lines of a log: POST /ingest/<project>. */
-  ingest(project: string, lines: string, options?: CallOptions): Promise<void>;
+  ingest(project: string, lines: string, options?: CallOptions): Promise<BatchReport>;
   /** The answer to a GET with the token, once it is one of success. */
   get(path: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
 }
@@ -67,7 +67,9 @@ export function rpcClient({ url, token, fetch: send = fetch }: RpcClientOptions)
     },
 
     async ingest(project, lines, options = {}) {
-      await post(`/ingest/${encodeURIComponent(project)}`, "application/x-ndjson", lines, options);
+      const response = await post(`/ingest/${encodeURIComponent(project)}`, "application/x-ndjson", lines, options);
+      // A service of an earlier version answers nothing.
+      return response.status === 204 ? { accepted: 0, errors: [] } : ((await response.json()) as BatchReport);
     },
 
     async get(path, headers, signal) {

@@ -1,4 +1,5 @@
-import type { OperationSchema, RpcSchema, ValueSchema } from "./rpc-schema.ts";
+import { type GuideSection, RPC_GUIDE } from "./rpc-guide.ts";
+import { ANY_SCOPE, type OperationSchema, type RpcSchema, type ValueSchema } from "./rpc-schema.ts";
 
 /** The reference of the log service as one page without scripts, made of the same schema as everything else. */
 export function rpcReference(schema: RpcSchema, version: string): string {
@@ -21,20 +22,38 @@ export function rpcReference(schema: RpcSchema, version: string): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${text(schema.title)}</title><style>${STYLE}</style></head><body>
 <main><h1>${text(schema.title)}</h1><p>Version ${text(version)}. ${text(schema.description)}</p>
-<nav><ul>${contents.join("")}<li><a href="#records">records</a></li></ul></nav>
+<nav><ul><li>requests<ul>${RPC_GUIDE.map(({ id }) => `<li>${link(id)}</li>`).join("")}</ul></li>${contents.join("")}<li><a href="#records">records</a></li></ul></nav>
+<h2>requests</h2>${RPC_GUIDE.map(guide).join("\n")}
 ${sections.join("\n")}
 <h2 id="records">records</h2>${records.join("\n")}</main></body></html>
 `;
 }
 
-function section(name: string, { summary, scope, input, output }: OperationSchema): string {
-  const answer = output === undefined ? "<p>Answers 204 with nothing.</p>" : `<h4>Answer</h4>${members(output)}`;
-  const asked =
-    Object.keys(input.properties ?? {}).length === 0 ? "<p>Takes nothing.</p>" : `<h4>Input</h4>${members(input)}`;
-  return `<section><h3 id="${text(name)}">POST /${text(name)}</h3><p>${text(summary)} Needs <code>${text(scope)}</code>.</p>${asked}${answer}</section>`;
+function guide({ id, title, text: paragraphs, curl, javascript }: GuideSection): string {
+  const said = paragraphs.map((one) => `<p>${text(one).replace(/`([^`]+)`/g, "<code>$1</code>")}</p>`);
+  const examples = [
+    ["curl", "sh", curl],
+    ["JavaScript", "javascript", javascript],
+  ].map(
+    ([name, language, code]) => `<h4>${name}</h4><pre><code class="language-${language}">${text(code!)}</code></pre>`,
+  );
+  return `<section><h3 id="${text(id)}">${text(title)}</h3>${said.join("")}${examples.join("")}</section>`;
 }
 
-function members({ properties, required = [] }: ValueSchema): string {
+function section(name: string, { summary, scope, input, output, outputIf }: OperationSchema): string {
+  const nothing = "<p>Answers 204 with nothing.</p>";
+  const otherwise =
+    outputIf === undefined ? "" : `<p>Only with <code>${text(outputIf)}</code>; else 204 with nothing.</p>`;
+  const answer = output === undefined ? nothing : `<h4>Answer</h4>${otherwise}${members(output)}`;
+  const asked =
+    Object.keys(input.properties ?? {}).length === 0 ? "<p>Takes nothing.</p>" : `<h4>Input</h4>${members(input)}`;
+  return `<section><h3 id="${text(name)}">POST /${text(name)}</h3><p>${text(summary)} ${needs(scope)}</p>${asked}${answer}</section>`;
+}
+
+const needs = (scope: string) => (scope === ANY_SCOPE ? "Any token may." : `Needs <code>${text(scope)}</code>.`);
+
+function members({ $ref, properties, required = [] }: ValueSchema): string {
+  if ($ref !== undefined) return `<p>${typeName({ $ref })}</p>`;
   if (properties === undefined) return "";
   const rows = Object.entries(properties).map(
     ([name, member]) =>
@@ -76,5 +95,6 @@ nav > ul { columns: 3 14rem; padding: 0; list-style: none; } nav li { break-insi
 h3, code, nav ul ul { font-family: ui-monospace, monospace; }
 table { border-collapse: collapse; width: 100%; }
 td { padding: 0.3rem 0.6rem; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); vertical-align: top; overflow-wrap: anywhere; }
+pre { overflow-x: auto; padding: 0.75rem 1rem; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); font-size: 0.875rem; }
 small { opacity: 0.75; }
 `;

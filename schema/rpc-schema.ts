@@ -6,16 +6,21 @@ export interface RpcSchema {
   readonly operations: Readonly<Record<string, OperationSchema>>;
 }
 
+/** The scope of operations that every token may ask for. */
+export const ANY_SCOPE = "any";
+
 export interface OperationSchema {
   readonly group: string;
   readonly summary: string;
-  /** What a token must be allowed to. */
+  /** What a token must be allowed to, or ANY_SCOPE. */
   readonly scope: string;
   /** Reads many events: few at once for a token, and stopped after some time. */
   readonly limited?: boolean;
   readonly input: ValueSchema;
   /** Absent where there is nothing to answer. */
   readonly output?: ValueSchema;
+  /** The member of the input that must be true for the output; otherwise there is nothing to answer. */
+  readonly outputIf?: string;
 }
 
 export interface ValueSchema {

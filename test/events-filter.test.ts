@@ -83,6 +83,7 @@ async function madeSegment(t: Tap.Test) {
       ['["user","plan"]', "string"],
     ]),
     summary: emptySummary(),
+    hasTruncated: false,
   };
   const damaged: string[] = [];
   const narrowing = new Narrowing(readers, (path) => damaged.push(path));

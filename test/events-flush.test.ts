@@ -227,6 +227,7 @@ t.test("changes of a project's segments come one after the other, and none behin
     integrity: { sum: 1, footerSum: 1, stamp: undefined, checkedMs: 0 },
     columns: new Map(),
     summary: emptySummary(),
+    hasTruncated: false,
   });
   const [a, b, c] = [segment(1), segment(2), segment(3)];
   await Promise.all([segments.replace([], [a], { flushed: 1 }), segments.replace([], [b], { flushed: 2 })]);

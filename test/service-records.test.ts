@@ -5,15 +5,19 @@ import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import t from "tap";
+import { notOpened } from "../cli/service/data-folder.ts";
+import { MAX_REFUSALS, Refusals } from "../logservice/access/refusals.ts";
 import { isTokenText, newToken, tokenHash } from "../logservice/access/token.ts";
-import { listAudit } from "../logservice/records/audit.ts";
+import { unreadable } from "../logservice/records/check.ts";
 import { newId } from "../logservice/records/id.ts";
+import { getNotification } from "../logservice/records/notifications.ts";
 import { openRecords } from "../logservice/records/open.ts";
 import { openSeal } from "../logservice/records/seal.ts";
 import { openSqlite } from "../logservice/records/sqlite.ts";
 import { readEvent } from "../logservice/rpc/read-events.ts";
 import { openApi } from "../schema/openapi.ts";
 import { projectIdOf } from "../schema/project-id.ts";
+import type { Operations } from "../schema/rpc.generated.ts";
 import { rpcSchema } from "../schema/rpc-schema.generated.ts";
 import { SCOPES, startTestService } from "./support/service.ts";
 
@@ -29,11 +33,13 @@ t.test("slugs", (t) => {
     ["My App", "my_app"],
     ["  My   App (EU) ", "my_app_eu"],
     ["Café Übung", "cafe_ubung"],
-    ["日本", "project"],
     ["__proto__", "proto"],
+    ["日本 app", "app"],
+    ["№ 7", "no_7"],
     ["a".repeat(60), "a".repeat(48)],
   ];
   for (const [name, slug] of rows) t.equal(projectIdOf(name), slug, name);
+  for (const name of ["日本", "!?", "Привет", "  "]) t.equal(projectIdOf(name), undefined, name);
   t.end();
 });
 
@@ -47,6 +53,11 @@ t.test("ids of projects: made, sent, taken", async (t) => {
   t.same(await add({ name: "My App" }), [200, "my_app_2"]);
   t.same(await add({ name: "x", id: "Mine-1" }), [200, "Mine-1"]);
   t.same(await add({ name: "x", id: "Mine-1" }), [409, 'project.id: "Mine-1" is taken: send another, or none']);
+  for (const name of ["日本", "Привет, мир"]) {
+    const message = `project.id: is required: ${JSON.stringify(name)} has no letter or digit to make one of`;
+    t.same(await add({ name }), [400, message]);
+  }
+  t.same(await add({ name: "日本", id: "japan" }), [200, "japan"]);
   t.same(await add({ name: "x", id: "../x" }), [400, "project.id: may hold letters, digits, _ and - only"]);
   t.same(await add({ name: "x", id: "x".repeat(65) }), [400, "project.id: must have at most 64 characters"]);
 });
@@ -250,12 +261,69 @@ t.test("at rest: hashes of tokens, sealed secrets, files for their owner", async
   const notification = { project_id, type: "slack", name: "n", ...secrets };
   const notification_id = (await service.call("add_notification", { notification })).json.id;
   const shown = await service.call("get_notification", { project_id, notification_id });
-  t.match(shown.json.notification, secrets, "whoever may read it sees it");
+  t.notOk(shown.text.includes("SECRET"), "masked in answers");
   const files = readdirSync(service.directory).map((name) => join(service.directory, name));
   const bytes = Buffer.concat(files.map((file) => readFileSync(file))).toString("latin1");
   for (const text of ["SECRET", service.owner]) t.notOk(bytes.includes(text), text);
   t.ok(bytes.includes(tokenHash(service.owner)));
   t.equal(statSync(join(service.directory, "secrets.key")).mode & 0o777, 0o600);
+});
+
+t.test("secrets are masked, and a mask that is sent back keeps the secret", async (t) => {
+  const service = await startTestService(t);
+  const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const secrets = {
+    slack_webhook_url: "https://hooks.slack.com/services/T000/B000/SECRETSECRETSECRET",
+    webhook_url: "https://user:SECRET@example.com:8443/hook?key=SECRET",
+    pagerduty_service_key: "SECRETSECRETSECRETSECRET1234",
+  };
+  const masks = {
+    slack_webhook_url: "https://hooks.slack.com/****",
+    webhook_url: "https://example.com:8443/****",
+    pagerduty_service_key: "****1234",
+  };
+  const notification = { project_id, type: "slack", name: "n", slack_channel: "#ops", ...secrets };
+  const id = (await service.call("add_notification", { notification })).json.id;
+  const reader = await service.token(["notifications:read"]);
+  for (const token of [reader, service.owner]) {
+    const one = await service.call("get_notification", { project_id, notification_id: id }, token);
+    t.match(one.json.notification, { ...masks, slack_channel: "#ops" });
+    const all = await service.call("get_notifications", { project_id }, token);
+    t.strictSame(all.json.notifications, [one.json.notification]);
+  }
+  const kept = async () => {
+    const { slack_webhook_url, webhook_url, pagerduty_service_key } = await getNotification(
+      service.records,
+      project_id,
+      id,
+    );
+    return { slack_webhook_url, webhook_url, pagerduty_service_key };
+  };
+  const update = (more: object) => service.call("update_notification", { notification: { id, project_id, ...more } });
+  // What clients do whose records are structs: read, change one member, send all.
+  const read = (await service.call("get_notification", { project_id, notification_id: id })).json.notification;
+  t.equal((await update({ ...read, name: "renamed" })).status, 204);
+  t.strictSame(await kept(), secrets, "masks keep");
+  t.equal((await update({ ...masks, pagerduty_service_key: "short" })).status, 204);
+  t.strictSame(await kept(), { ...secrets, pagerduty_service_key: "short" }, "another value replaces");
+  const shown = await service.call("get_notification", { project_id, notification_id: id });
+  t.equal(shown.json.notification.pagerduty_service_key, "****", "nothing is shown of a short one");
+  t.equal((await update({ webhook_url: "" })).status, 204);
+  t.strictSame((await kept()).webhook_url, "", "a zero removes");
+  const rows: [send: () => ReturnType<typeof update>, name: string][] = [
+    [() => update({ slack_webhook_url: "https://elsewhere.example.com/****" }), "slack_webhook_url"],
+    [() => update({ pagerduty_service_key: "****9999" }), "pagerduty_service_key"],
+    [() => update({ webhook_url: masks.webhook_url }), "webhook_url"],
+    [() => service.call("add_notification", { notification: { ...notification, ...masks } }), "slack_webhook_url"],
+  ];
+  for (const [send, name] of rows) {
+    const { status, json } = await send();
+    const message = `notification.${name}: is masked: send the whole value, or leave it out to keep it`;
+    t.strictSame([status, json], [400, { type: "invalid", message }]);
+  }
+  const legal = "https://example.com/a/****/b";
+  t.equal((await update({ webhook_url: legal })).status, 204);
+  t.equal((await kept()).webhook_url, legal, "stars elsewhere are part of an address");
 });
 
 t.test("a seal", (t) => {
@@ -273,6 +341,132 @@ t.test("a seal", (t) => {
   t.end();
 });
 
+type Entry = Operations["get_audit"]["output"]["entries"][number];
+
+t.test("the audit says who was refused, once an hour", async (t) => {
+  const service = await startTestService(t);
+  const reader = await service.token(["events:read"]);
+  const { tokens } = (await service.call("get_tokens")).json;
+  const ids = tokens.map(({ id }: { id: string }) => id);
+  const unknown = newToken();
+  for (let i = 0; i < 3; i++) {
+    await service.call("add_token", { token: { scopes: ["events:read"] } }, reader);
+    await service.call("get_projects", {}, unknown);
+    await service.call("get_projects", {}, "nonsense");
+    await service.send({ path: "/ingest/app", body: "x" });
+    await service.send({ method: "GET", path: "/tail?project_id=app" });
+  }
+  await service.call("search", {}, reader);
+  await service.call("get_alerts", { project_id: "nobody" });
+  // Its scopes let it ask, and not for this.
+  const writer = await service.token(["tokens:write"]);
+  await service.call("add_token", { token: { scopes: ["events:read"] } }, writer);
+  const entries: Entry[] = (await service.call("get_audit")).json.entries;
+  const shown = entries.map(({ actor, address, operation, result }) => {
+    t.equal(address, "127.0.0.1");
+    const name = actor === "" ? "nobody" : ids.includes(actor) ? "reader" : "writer";
+    return `${name} ${operation} ${result}`;
+  });
+  t.same(shown.sort(), [
+    "nobody get_projects unauthorized",
+    "nobody ingest unauthorized",
+    "nobody tail unauthorized",
+    "reader add_token forbidden",
+    "writer add_token forbidden",
+  ]);
+  for (const secret of [unknown, "nonsense", reader]) t.notOk(JSON.stringify(entries).includes(secret));
+  t.equal((await service.call("get_audit", {}, reader)).status, 403, "and is not for everybody");
+});
+
+t.test("so many refusals at most, however many there are", async (t) => {
+  const service = await startTestService(t);
+  const refusals = new Refusals({ records: service.records, nowMs: Date.now }, { error: (text) => t.fail(text) });
+  for (let i = 0; i < MAX_REFUSALS + 10; i++) {
+    await refusals.note({ actor: "", address: `10.0.${i >> 8}.${i & 255}`, operation: "search" }, "unauthorized");
+  }
+  await refusals.note({ actor: "", address: "10.0.0.1", operation: "search" }, "invalid");
+  const count = await service.records.db.selectFrom("audit").select("id").execute();
+  t.equal(count.length, MAX_REFUSALS);
+});
+
+t.test("old refusals are removed, old changes are not", async (t) => {
+  let nowMs = Date.parse("2026-01-01T00:00:00Z");
+  const service = await startTestService(t, { nowMs: () => nowMs });
+  const note = () =>
+    new Refusals({ records: service.records, nowMs: () => nowMs }, { error: (text) => t.fail(text) }).note(
+      { actor: "", address: "10.0.0.1", operation: "search" },
+      "unauthorized",
+    );
+  await note();
+  await service.call("add_project", { project: { name: "p" } });
+  const left = async () => {
+    const { entries } = (await service.call("get_audit")).json;
+    return entries.map(({ operation }: Entry) => operation).sort();
+  };
+  nowMs += 90 * 24 * 3_600_000;
+  await note();
+  t.same(await left(), ["add_project", "search", "search"]);
+  nowMs += 1;
+  await note();
+  t.same(await left(), ["add_project", "search", "search"]);
+});
+
+t.test("pages of the audit", async (t) => {
+  let nowMs = Date.parse("2026-01-01T00:00:00Z");
+  const service = await startTestService(t, { nowMs: () => nowMs });
+  // Several in one millisecond.
+  for (const name of ["a", "b", "c", "d", "e", "f", "g"]) {
+    await service.call("add_project", { project: { name } });
+    if (name >= "d") nowMs += 1000;
+  }
+  const ids = async (asked: object) => {
+    const found: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const { status, json } = await service.call("get_audit", { ...asked, cursor });
+      t.equal(status, 200);
+      found.push(json.entries.map(({ target_id }: Entry) => target_id).join(""));
+      cursor = json.cursor;
+      if (cursor === undefined) return found;
+    }
+  };
+  const all = await ids({});
+  t.equal(all.length, 1);
+  t.match(all[0], /^gfe[abcd]{4}$/, "newest first");
+  for (const limit of [1, 2, 3, 7]) {
+    const pages = await ids({ limit });
+    t.equal(pages.join(""), all[0], `${limit} at once`);
+    t.equal(pages.length, Math.ceil(7 / limit));
+  }
+  t.same(await ids({ project_id: "e" }), ["e"]);
+  const at = (ms: number) => new Date(Date.parse("2026-01-01T00:00:00Z") + ms).toISOString();
+  t.same(await ids({ start: at(1000), stop: at(2000) }), ["fe"], "both ends are in it");
+  t.same(await ids({ start: at(1001), stop: at(1999) }), [""]);
+  const rows: [body: object, message: string][] = [
+    [{ cursor: "nonsense" }, "cursor: is none that an answer had"],
+    [{ limit: 1001 }, "limit: must be at most 1000"],
+    [{ start: "soon" }, "start: must be a time like 2026-01-31T12:00:00Z"],
+  ];
+  for (const [body, message] of rows) {
+    const { status, json } = await service.call("get_audit", body);
+    t.same([status, json.message], [400, message]);
+  }
+});
+
+t.test("a file system that is read-only is said in words", (t) => {
+  const error = (code: string) => Object.assign(new Error(`${code}: words of the system`), { code });
+  for (const [code, message] of [
+    ["EROFS", "/data cannot be opened: the file system is read-only"],
+    ["EACCES", "/data cannot be opened: permission denied"],
+    ["EMFILE", "/data cannot be opened: EMFILE"],
+  ] as const) {
+    t.equal(unreadable("/data", error(code)).message, message);
+    t.equal(notOpened("/data", error(code)).message, message);
+  }
+  t.match(unreadable("/data", error("EROFS")).hint, /^mount it writable/);
+  t.equal(notOpened("/data", new Error("is in use")).message, "is in use");
+  t.end();
+});
+
 t.test("the audit says who changed what", async (t) => {
   const service = await startTestService(t);
   const token = await service.token(SCOPES);
@@ -284,18 +478,15 @@ t.test("the audit says who changed what", async (t) => {
   await service.call("update_project", { project: { id: "absent" } }, token);
   await service.call("get_projects", {}, token);
   await service.call("remove_project", { project_id }, token);
-  const rows = (await listAudit(service.records.db)).map(({ actor, operation, project_id, target_id }) => [
-    actor,
-    operation,
-    project_id,
-    target_id,
-  ]);
+  const { json } = await service.call("get_audit");
   t.same(
-    rows,
+    (json.entries as Entry[]).map(({ actor, address, operation, project_id, target_id, result }) => {
+      return [actor, address, operation, project_id, target_id, result];
+    }),
     [
-      [id, "add_project", "p", "p"],
-      [id, "update_project", "p", "p"],
-      [id, "remove_project", "p", "p"],
+      [id, "127.0.0.1", "remove_project", "p", "p", "done"],
+      [id, "127.0.0.1", "update_project", "p", "p", "done"],
+      [id, "127.0.0.1", "add_project", "p", "p", "done"],
     ],
     "what failed and what only looked is not there",
   );

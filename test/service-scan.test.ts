@@ -16,7 +16,11 @@ const NOW_MS = Date.parse("2024-05-01T14:00:00.123Z");
 function parsed(body: Buffer): ScannedBatch | RpcError {
   try {
     const input = readInput("add_events", parseJson(body.toString()));
-    return { project: input.project_id, events: readEvents(input.events, NOW_MS).map(encodeEvent) };
+    const { strict: isStrict = false, partial: isPartial = false } = input;
+    const { events, errors } = readEvents(input.events, NOW_MS, { isStrict, isPartial });
+    // A batch with something wrong in it is not scanned, whether it is partial or not.
+    if (errors.length > 0) return new RpcError("invalid", errors[0]!.message);
+    return { project: input.project_id, events: events.map(encodeEvent), isPartial };
   } catch (error) {
     if (error instanceof RpcError) return error;
     throw error;
@@ -26,11 +30,16 @@ function parsed(body: Buffer): ScannedBatch | RpcError {
 const shown = (batch: ScannedBatch | RpcError | undefined) =>
   batch === undefined || batch instanceof RpcError
     ? String(batch)
-    : { project: batch.project, events: batch.events.map(({ id, ms, bytes, line }) => ({ id, ms, bytes, line })) };
+    : {
+        project: batch.project,
+        isPartial: batch.isPartial,
+        events: batch.events.map(({ id, ms, bytes, line }) => ({ id, ms, bytes, line })),
+      };
 
 const same = (a: ScannedBatch, b: ScannedBatch | RpcError) =>
   !(b instanceof RpcError) &&
   a.project === b.project &&
+  a.isPartial === b.isPartial &&
   a.events.length === b.events.length &&
   a.events.every((one, i) => isSameEvent(one, b.events[i]!));
 
@@ -112,6 +121,15 @@ t.test("bodies that the service takes are scanned", async (t) => {
     bodyOf(message("x".repeat(LIMITS.messageBytes))),
     bodyOf(message("é".repeat(LIMITS.messageBytes / 2))),
     bodyOf(message("\\n".repeat(LIMITS.messageBytes))),
+    bodyOf(message("x".repeat(LIMITS.messageBytes + 1)), event("")),
+    bodyOf(message(`x${"é".repeat(LIMITS.messageBytes / 2)}`)),
+    bodyOf(message("")),
+    bodyOf('{"level":"INFO","message":"m"}', '{"level":"Fatal","message":""}'),
+    ...["true", "false"].flatMap((truth) => [
+      `{"strict":${truth},"project_id":"app","events":[${event("")}]}`,
+      `{"project_id":"app","events":[${event("")}], "partial" : ${truth} }`,
+      `{"partial":${truth},"project_id":"app","events":[${message("x".repeat(LIMITS.messageBytes + 1))}],"strict":false}`,
+    ]),
     bodyOf(event(`"id":"${"i".repeat(255)}"`)),
     bodyOf(event(`"id":"${"é".repeat(255)}"`)),
     bodyOf(sized(LIMITS.eventBytes)),
@@ -148,10 +166,16 @@ t.test("bodies that are refused, or unusual as a whole, are not scanned", async 
     `{"project_id":"app","project_id":"b","events":[${event("")}]}`,
     `{"project_id":"app","events":[${event("")}],"events":[]}`,
     `{"project_id":"app","events":[${event("")}],"other":1}`,
-    ...["null", "[]", "7", "{}", '{"level":"info"}', '{"message":"m"}', '{"level":"info","message":""}'].map((text) =>
+    ...["null", "[]", "7", "{}", '{"level":"info"}', '{"message":"m"}', '{"level":"info","message":null}'].map((text) =>
       bodyOf(event(""), text),
     ),
-    bodyOf('{"level":"information","message":"m"}'),
+    bodyOf('{"level":"LOUD","message":"m"}'),
+    bodyOf('{"level":"info","message":0}'),
+    `{"strict":1,"project_id":"app","events":[${event("")}]}`,
+    `{"project_id":"app","events":[${event("")}],"partial":null}`,
+    `{"partial":true,"partial":true,"project_id":"app","events":[${event("")}]}`,
+    `{"strict":true,"project_id":"app","events":[${message("x".repeat(LIMITS.messageBytes + 1))}]}`,
+    `{"project_id":"app","events":[${message("é".repeat(LIMITS.messageBytes))}],"strict":true}`,
     bodyOf('{"level":"constructor","message":"m"}'),
     bodyOf('{"level":null,"message":"m"}'),
     bodyOf('{"level":"info","message":7}'),
@@ -172,8 +196,6 @@ t.test("bodies that are refused, or unusual as a whole, are not scanned", async 
     bodyOf(fields("7")),
     bodyOf(event(`"id":"${"i".repeat(256)}"`)),
     bodyOf(event('"id":7')),
-    bodyOf(message("x".repeat(LIMITS.messageBytes + 1))),
-    bodyOf(message(`${"é".repeat(LIMITS.messageBytes / 2)}x`)),
     bodyOf(fields(keys(LIMITS.fieldsPerEvent + 1))),
     bodyOf(fields(nested(LIMITS.fieldsDepth + 1))),
     bodyOf(fields(listed(LIMITS.fieldsDepth + 1))),
@@ -246,12 +268,13 @@ t.test("an encoded event is the event, in its parts and in its size", async (t) 
     const scan = scanEvents(Buffer.from(bodyOf(text)), NOW_MS);
     if (scan === undefined) continue;
     const [encoded] = scan.events;
-    const [read] = readEvents([parseJson(text)], NOW_MS);
-    const { id, timestamp, level, message, fields } = encoded!;
-    const parts = { ...(id !== undefined && { id }), timestamp, level, message, fields };
+    const [read] = readEvents([parseJson(text)], NOW_MS).events;
+    const { id, timestamp, level, message, fields, truncated } = encoded!;
+    const cut = truncated && { truncated };
+    const parts = { ...(id !== undefined && { id }), timestamp, level, message, fields, ...cut };
     const { fieldsJson: _, ...wanted } = read!;
     t.same(parts, wanted);
-    const whole = { id: id ?? "000000000000", timestamp, level, message, fields };
+    const whole = { id: id ?? "000000000000", timestamp, level, message, fields, ...cut };
     t.equal(encoded!.bytes, Buffer.byteLength(JSON.stringify(whole)));
   }
 });

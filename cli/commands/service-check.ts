@@ -4,7 +4,7 @@ import { FOLDER_LIST } from "../../logservice/events/project-folders.ts";
 import type { Records } from "../../logservice/records/open.ts";
 import { type Context, EXIT } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
-import { EVENTS_FOLDER, eventsWrong, lostEvents, openServiceRecords, wrongFolder } from "../service/data-folder.ts";
+import { EVENTS_FOLDER, lostEvents, notOpened, openServiceRecords, wrongFolder } from "../service/data-folder.ts";
 
 interface CheckFlags {
   readonly data: string;
@@ -71,7 +71,7 @@ async function checked(context: Context, records: Records, events: string, flags
     if ([NewerVersion, ForeignEvents, InUse].some((type) => error instanceof type))
       return context.fail((error as Error).message);
     if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    const { message, hint } = eventsWrong(error);
+    const { message, hint } = notOpened(events, error);
     return context.fail(message, hint);
   }
 }

@@ -8,11 +8,11 @@ import { type Context, EXIT } from "../context.ts";
 import { type Copied, copyService } from "../service/copy.ts";
 import {
   EVENTS_FOLDER,
-  eventsWrong,
   isServiceFolder,
   lostEvents,
   lostRecords,
   makeDataFolder,
+  notOpened,
   openServiceRecords,
   type Wrong,
   wrongFolder,
@@ -38,7 +38,8 @@ export async function init(context: Context, flags: DataFlag): Promise<number> {
   }
   const lost = await lostRecords(folder);
   if (lost !== undefined) return context.fail(lost.message, lost.hint);
-  await makeDataFolder(folder);
+  const unmade = await makeDataFolder(folder);
+  if (unmade !== undefined) return context.fail(unmade.message, unmade.hint);
   const { makeInstanceId } = await import("../../logservice/records/instance.ts");
   const { addToken } = await import("../../logservice/access/tokens.ts");
   const records = await openServiceRecords(folder);
@@ -120,7 +121,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     });
   } catch (error) {
     await records.close();
-    const { message, hint } = eventsWrong(error);
+    const { message, hint } = notOpened(join(folder, EVENTS_FOLDER), error);
     return context.fail(message, hint);
   }
   const unknown = [...events.heldProjects()].filter((key) => !names.has(key));
@@ -230,7 +231,7 @@ async function changeTokens(
   const { writeAudit } = await import("../../logservice/records/audit.ts");
   const { RpcError } = await import("../../logservice/rpc/error.ts");
   const at = new Date(context.io.nowMs()).toISOString();
-  const audit = { at, actor: "terminal", project_id: "" };
+  const audit = { at, actor: "terminal", address: "", project_id: "", result: "done" } as const;
   if (asked.action === "add") {
     const { scopes, flags } = asked;
     const { secret, id } = await db.transaction().execute(async (db) => {

@@ -123,7 +123,8 @@ export async function start(context: Context, flags: StartFlags): Promise<number
 async function serviceOf(context: Context, url: string, name: string) {
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const { serviceAddress } = await import("../service/service-address.ts");
-  const project = projectIdOf(name);
+  // The name of an app has letters.
+  const project = projectIdOf(name)!;
   const address = await serviceAddress(context, url, project);
   if ("message" in address) return address;
   const { rpcClient } = await import("../../schema/rpc-client.ts");

@@ -77,7 +77,7 @@ export async function* followService(
         }
         last = message.id ?? last;
         if (message.id !== undefined && shown.delete(message.id)) continue;
-        yield* lines.push(Buffer.from(`${message.data}\n`));
+        yield* lines.push(linesOf([JSON.parse(message.data) as Event]));
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -184,8 +184,10 @@ function inputError({ address }: AskedOfService, error: unknown): InputError {
   return new InputError(address.url, reason, "is the log service running there?", error);
 }
 
+/** Lines as this command prints them: the language and its entries say `warn` where the service has the long name. */
 function linesOf(events: readonly Event[]): Buffer {
-  return Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+  const lines = events.map((event) => JSON.stringify(event.level === "warning" ? { ...event, level: "warn" } : event));
+  return Buffer.from(lines.map((line) => `${line}\n`).join(""));
 }
 
 interface Message {

@@ -67,14 +67,6 @@ export async function lostEvents(folder: string): Promise<Wrong | undefined> {
   };
 }
 
-/** An error of opening the events, in words. */
-export function eventsWrong(error: unknown): Wrong {
-  const { code, path, message } = error as NodeJS.ErrnoException;
-  if (code === undefined || path === undefined) return { message };
-  const { message: text, hint } = unreadable(path, error);
-  return { message: text, hint };
-}
-
 /** Whether there is a file anywhere below that is not empty, but for the lock that a killed process leaves. */
 async function hasFiles(folder: string): Promise<boolean> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
@@ -89,10 +81,26 @@ async function hasFiles(folder: string): Promise<boolean> {
   return false;
 }
 
-/** For its owner only: there are secrets in it. The events have their folder from the start, so that its loss is noticed. */
-export async function makeDataFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await mkdir(join(folder, EVENTS_FOLDER), { recursive: true, mode: 0o700 });
+/**
+ * Makes the folder for its owner only: there are secrets in it. The events have their folder from the start, so that its
+ * loss is noticed. Gives what is wrong if the system does not let it be made.
+ */
+export async function makeDataFolder(folder: string): Promise<Wrong | undefined> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(join(folder, EVENTS_FOLDER), { recursive: true, mode: 0o700 });
+    return undefined;
+  } catch (error) {
+    return notOpened(folder, error);
+  }
+}
+
+/** What to say of a folder that could not be opened: the system's errors in words, others as they are. */
+export function notOpened(folder: string, error: unknown): Wrong {
+  const { code = "", path = folder, message } = error as NodeJS.ErrnoException;
+  if (!/^E[A-Z]+$/.test(code)) return { message };
+  const { message: text, hint } = unreadable(path, error);
+  return { message: text, hint };
 }
 
 /** The records, or why they cannot be opened. */

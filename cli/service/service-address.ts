@@ -26,15 +26,15 @@ export async function serviceAddress(
     return { message: "the log service needs a token", hint: "set TOOL_LOGS_TOKEN; tool service token add makes one" };
   }
   if (project !== "") return { url, token, project };
-  const name = await nameHere(context);
-  if (name === undefined) {
+  const { projectIdOf } = await import("../../schema/project-id.ts");
+  const id = projectIdOf((await nameHere(context)) ?? "");
+  if (id === undefined) {
     return {
       message: "the project of the log service is not known",
       hint: "name it with --project, or run this beside tool.json",
     };
   }
-  const { projectIdOf } = await import("../../schema/project-id.ts");
-  return { url, token, project: projectIdOf(name) };
+  return { url, token, project: id };
 }
 
 async function nameHere(context: Context): Promise<string | undefined> {

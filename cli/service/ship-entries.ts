@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Entry } from "../../grammar/entry.ts";
+import type { BatchReport } from "../../schema/rpc.generated.ts";
 import { type RpcClient, RpcFailure } from "../../schema/rpc-client.ts";
 
 export interface Shipper {
@@ -114,7 +115,10 @@ export function shipEntries(options: ShipperOptions): Shipper {
     const idempotencyKey = randomUUID();
     let isProjectAdded = false;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
-      let failure = await failureOf((signal) => client.ingest(project, lines.join("\n"), { idempotencyKey, signal }));
+      let errors: BatchReport["errors"] = [];
+      let failure = await failureOf(async (signal) => {
+        ({ errors } = await client.ingest(project, lines.join("\n"), { idempotencyKey, signal }));
+      });
       let remedy = remedyOf(failure);
       if (remedy === "add the project" && !isProjectAdded) {
         failure = await failureOf((signal) =>
@@ -127,6 +131,7 @@ export function shipEntries(options: ShipperOptions): Shipper {
       }
       if (remedy === "none") {
         lastTrouble = "";
+        if (errors.length > 0) leaveOut(errors.length, errors[0]!.message);
         return true;
       }
       if (stop.signal.aborted) return false;

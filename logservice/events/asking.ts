@@ -13,6 +13,7 @@ import { codeOf } from "./durable.ts";
 import type { Losses } from "./losses.ts";
 import type { Settings } from "./settings.ts";
 import type { SqlRunner } from "./sql/run-sql.ts";
+import { stepTime } from "./steps.ts";
 import { type EventsStore, type ProjectStats, type Range, type SqlResult, type Stats, tooMuch } from "./store.ts";
 
 interface Helpers {
@@ -59,7 +60,7 @@ export class Asking {
     this.#ask(range, signal, async (source) => {
       const { stepMs, starts, counts } = await histogram(source, selectionOf(range, source.nowMs), maxPoints, signal);
       const points = starts.map((start, i) => ({
-        timestamp: new Date(start).toISOString(),
+        timestamp: stepTime(start),
         count: counts[i]!.reduce((sum, events) => sum + events, 0),
       }));
       return { stepMs, points };
@@ -105,8 +106,7 @@ export class Asking {
         const segments = held?.segments ?? [];
         await of?.check(segments);
         const missingBytes = this.#losses.bytesOf(project, held?.losses ?? []);
-        const paths = segments.map(({ path }) => path);
-        const resultsJson = await this.#sql.run(text, paths, this.#contents.piecesOf(project), signal);
+        const resultsJson = await this.#sql.run(text, segments, this.#contents.piecesOf(project), signal);
         const bytesProcessed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
         const durationMs = performance.now() - beganMs;
         return { resultsJson, stats: { durationMs, bytesProcessed, cacheHit: false, missingBytes } };

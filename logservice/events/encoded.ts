@@ -1,7 +1,7 @@
 import { levelOf, severity } from "../../grammar/query/index.ts";
 import { cutTimestamp, type Instant, readInstant } from "./instant.ts";
 import type { NewEvent } from "./store.ts";
-import { FRAME_BYTES, MADE_ID_BYTES } from "./stored.ts";
+import { FRAME_BYTES, type JournalLine, MADE_ID_BYTES, TRUNCATED_BYTES } from "./stored.ts";
 
 /**
  * A new event in the form of the journal, as every way in makes it before it is appended. As a NewEvent it is parsed when
@@ -40,22 +40,30 @@ export class EncodedEvent implements NewEvent {
     return this.#parsed.f;
   }
 
-  get #parsed(): { readonly s?: string; readonly l: string; readonly m: string; readonly f: Record<string, unknown> } {
+  get truncated(): boolean {
+    return this.#parsed.x === true;
+  }
+
+  get #parsed(): Pick<JournalLine, "s" | "l" | "x" | "m" | "f"> {
     return JSON.parse(`{${Buffer.from(this.line, "latin1").toString()}`);
   }
 }
 
 /**
  * Puts an event's line together. Names are short since they are written a hundred thousand times a second: q sequence,
- * p project, t nanoseconds, i its own id, s its own spelling of the time, l level, v severity, m message, f fields.
+ * p project, t nanoseconds, i its own id, s its own spelling of the time, l level, v severity, x whether the message is cut,
+ * m message, f fields.
  */
-export function encodePieces({ id, idJson, timestamp, instant, level, messageJson, fieldsJson }: Pieces): EncodedEvent {
+export function encodePieces(pieces: Pieces): EncodedEvent {
+  const { id, idJson, timestamp, instant, level, isCut, messageJson, fieldsJson } = pieces;
   const { ms, nanoseconds, isCanonical } = instant;
   const own = id === undefined ? "" : `,"i":${idJson}`;
   const spelled = isCanonical ? "" : `,"s":"${timestamp}"`;
   const idBytes = id === undefined ? MADE_ID_BYTES : idJson.length;
-  const bytes = FRAME_BYTES + idBytes + timestamp.length + level.length + messageJson.length + fieldsJson.length;
-  const line = `"t":${nanoseconds}${own}${spelled},"l":"${level}","v":${severity(levelOf(level)!)},"m":${messageJson},"f":${fieldsJson}}\n`;
+  const frameBytes = isCut ? FRAME_BYTES + TRUNCATED_BYTES : FRAME_BYTES;
+  const bytes = frameBytes + idBytes + timestamp.length + level.length + messageJson.length + fieldsJson.length;
+  const cut = isCut ? ',"x":true' : "";
+  const line = `"t":${nanoseconds}${own}${spelled},"l":"${level}","v":${severity(levelOf(level)!)}${cut},"m":${messageJson},"f":${fieldsJson}}\n`;
   return new EncodedEvent(id, ms, bytes, line);
 }
 
@@ -68,6 +76,8 @@ export interface Pieces {
   readonly timestamp: string;
   readonly instant: Instant;
   readonly level: string;
+  /** Whether the message is the beginning of a longer one. */
+  readonly isCut: boolean;
   readonly messageJson: string;
   readonly fieldsJson: string;
 }
@@ -82,7 +92,15 @@ export function encodeEvent(event: NewEvent): EncodedEvent {
   return encode(wellFormed({ ...event, fieldsJson: undefined }) as NewEvent);
 }
 
-function encode({ id, timestamp: written, level, message, fields, fieldsJson }: NewEvent): EncodedEvent {
+function encode({
+  id,
+  timestamp: written,
+  level,
+  truncated = false,
+  message,
+  fields,
+  fieldsJson,
+}: NewEvent): EncodedEvent {
   const timestamp = cutTimestamp(written);
   return encodePieces({
     id,
@@ -90,6 +108,7 @@ function encode({ id, timestamp: written, level, message, fields, fieldsJson }: 
     timestamp,
     instant: readInstant(timestamp)!,
     level,
+    isCut: truncated,
     messageJson: latin1(JSON.stringify(message)),
     fieldsJson: latin1(fieldsJson ?? JSON.stringify(fields)),
   });

@@ -4,6 +4,9 @@ import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 const FIRST_MS = Date.UTC(1678, 0, 1);
 const LAST_MS = Date.UTC(2262, 0, 1) - 1;
 
+export const FIRST_STORABLE = new Date(FIRST_MS).toISOString();
+export const LAST_STORABLE = new Date(LAST_MS).toISOString();
+
 /** Whether a text is an RFC 3339 time of the years 1678 to 2261. */
 export function isStorableTimestamp(text: string): boolean {
   const ms = parseTimestamp(text);

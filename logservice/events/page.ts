@@ -7,7 +7,7 @@ export const PAGE_BYTES = 16 * 1024 * 1024;
 export const hasRoom = (heldBytes: number, bytes: number) => heldBytes === 0 || heldBytes + bytes <= PAGE_BYTES;
 
 /** The length of an event as JSON in UTF-8, where the JSON of its fields is there already. */
-export function bytesOf({ id, timestamp, level, message }: Event, fieldsJson: string): number {
-  const head = JSON.stringify({ id, timestamp, level, message });
+export function bytesOf({ id, timestamp, level, message, truncated }: Event, fieldsJson: string): number {
+  const head = JSON.stringify({ id, timestamp, level, message, truncated });
   return Buffer.byteLength(head) + ',"fields":'.length + Buffer.byteLength(fieldsJson);
 }

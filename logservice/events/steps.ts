@@ -34,5 +34,12 @@ export function stepsOf(startMs: number, stopMs: number, maxPoints: number): Ste
   return { stepMs, starts: Array.from({ length: pieces }, (_, i) => (first + i) * stepMs) };
 }
 
+/** The first time that every reader of RFC 3339 takes. */
+export const FIRST_TIME = "0001-01-01T00:00:00.000Z";
+export const FIRST_TIME_MS = Date.parse(FIRST_TIME);
+
+/** The beginning of a step as a text. A step of centuries may begin before the years that have a text. */
+export const stepTime = (startMs: number) => new Date(Math.max(startMs, FIRST_TIME_MS)).toISOString();
+
 // More than all storable time has.
 const MOST_WEEKS = 100_000;

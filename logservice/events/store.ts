@@ -39,8 +39,8 @@ export interface EventsStore {
   numericFieldStats(range: Range, field: Target, signal: AbortSignal): Promise<NumericResult>;
 
   /**
-   * One SELECT over the view `events` (id, timestamp, level, severity, message, fields) of one project. Rejects with
-   * `bad_request` if the text is refused, fails or takes too much memory, `timeout` if it takes too long.
+   * One SELECT over the view `events` (id, timestamp, level, severity, message, fields, truncated) of one project. Rejects
+   * with `bad_request` if the text is refused, fails or takes too much memory, `timeout` if it takes too long.
    */
   sql(project: string, text: string, signal: AbortSignal): Promise<SqlResult>;
 
@@ -85,6 +85,8 @@ export interface NewEvent {
   readonly fields: Readonly<Record<string, unknown>>;
   /** What JSON.stringify(fields) gives, where the caller has that text already. */
   readonly fieldsJson?: string | undefined;
+  /** The message was too long and is cut. */
+  readonly truncated?: boolean | undefined;
 }
 
 export interface AppendOptions {
@@ -100,6 +102,8 @@ export interface Event {
   readonly level: string;
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
+  /** The message was too long and is cut; absent otherwise. */
+  readonly truncated?: true;
 }
 
 /** The events of a project from `startMs` to `stopMs`, both included, in milliseconds since 1970 with their fraction. */

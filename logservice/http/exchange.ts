@@ -63,6 +63,10 @@ function asRpcError(thrown: unknown): RpcError {
       retryAfterMs: 30_000,
     });
   }
+  if (typeof code === "string" && /^(SQLITE_READONLY.*|EROFS)$/.test(code)) {
+    const message = "the data directory is on a file system that is read-only: nothing was changed";
+    return new RpcError("unavailable", message, { cause: thrown, retryAfterMs: 30_000 });
+  }
   if (typeof code === "string" && /^SQLITE_(BUSY|LOCKED|IOERR)/.test(code)) {
     return new RpcError("unavailable", "the records cannot be reached just now: try again", {
       cause: thrown,

@@ -1,19 +1,20 @@
 import { levelOf } from "../../grammar/query/index.ts";
+import type { BatchReport } from "../../schema/rpc.generated.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { RpcError } from "../rpc/error.ts";
-import { readEvent } from "../rpc/read-events.ts";
+import { type ReadBatch, readEvent, readPart } from "../rpc/read-events.ts";
 import { parseJson } from "./json.ts";
 
 /**
  * The lines of a log as events. A line that is a JSON object is an event; where it has no `fields`, its other keys are
  * the fields. Any other line is a message at level info. Levels and times that are none stay among the fields.
- * Throws with the number of the first line that cannot be kept.
+ * A line that cannot be kept is an error, by its index among all lines, blank ones too.
  */
-export function readLines(text: string, nowMs: number): NewEvent[] {
+export function readLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
-  const events: NewEvent[] = [];
+  const batch = newBatch();
   let number = 0;
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf("\n", at);
@@ -21,12 +22,30 @@ export function readLines(text: string, nowMs: number): NewEvent[] {
     at = end === -1 ? text.length : end + 1;
     number++;
     if (line === "") continue;
-    if (events.length === LIMITS.eventsPerBatch) {
-      throw new RpcError("too_large", `at most ${LIMITS.eventsPerBatch} lines at once: send them in parts`);
-    }
-    events.push(readEvent(eventOf(line), `line ${number}`, now));
+    refuseFull(batch);
+    readPart(batch, number - 1, () => readEvent(eventOf(line), `line ${number}`, now));
   }
-  return events;
+  return batch;
+}
+
+/** The lines of a project of plain text: each is a message, indented as it came. */
+export function readPlainLines(text: string, nowMs: number): ReadBatch {
+  const now = new Date(nowMs).toISOString();
+  const batch = newBatch();
+  for (const [index, line] of text.split("\n").entries()) {
+    const message = line.endsWith("\r") ? line.slice(0, -1) : line;
+    if (message.trim() === "") continue;
+    refuseFull(batch);
+    readPart(batch, index, () => readEvent({ level: "info", message }, `line ${index + 1}`, now));
+  }
+  return batch;
+}
+
+const newBatch = () => ({ events: [] as NewEvent[], errors: [] as BatchReport["errors"] });
+
+function refuseFull({ events, errors }: ReadBatch): void {
+  if (events.length + errors.length < LIMITS.eventsPerBatch) return;
+  throw new RpcError("too_large", `at most ${LIMITS.eventsPerBatch} lines at once: send them in parts`);
 }
 
 function eventOf(line: string): Record<string, unknown> {

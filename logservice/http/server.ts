@@ -2,6 +2,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Limits } from "../limits.ts";
+import { RpcError } from "../rpc/error.ts";
+import { sendError } from "./send.ts";
 
 export interface ListenOptions {
   readonly host: string;
@@ -32,11 +34,22 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // Node would answer with an empty body.
+    requireHostHeader: false,
+  };
+  const answer: RequestListener = (request, response) => {
+    // An answer is what its type says, and no part of another page: texts of logs are anybody's.
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    response.setHeader("X-Frame-Options", "DENY");
+    const isNamed = request.headers.host !== undefined || request.httpVersion !== "1.1";
+    if (isNamed) return handler(request, response);
+    response.setHeader("Connection", "close");
+    sendError(response, new RpcError("bad_request", "a request of HTTP/1.1 must have the header Host"));
   };
   const server: Server =
     tls === undefined
-      ? createServer(settings, handler)
-      : createTlsServer({ ...settings, ...tls, minVersion: "TLSv1.2" }, handler);
+      ? createServer(settings, answer)
+      : createTlsServer({ ...settings, ...tls, minVersion: "TLSv1.2" }, answer);
   // A reader that stops reading; asking and answering count as movement.
   server.setTimeout(limits.stalledMs, (socket: Socket) => socket.destroy());
   server.on("clientError", answerMalformed);
@@ -76,7 +89,7 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   ];
   const body = JSON.stringify({ type, message });
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { TailItem } from "../events/store.ts";
 import { RpcError } from "../rpc/error.ts";
+import { wireEvent } from "../rpc/wire-event.ts";
 
 /** Tells proxies and clients that the stream lives; shorter than the idle time of every usual proxy. */
 const HEARTBEAT_MS = 15_000;
@@ -50,8 +51,8 @@ function errorFrame({ type, message }: RpcError): string {
 
 function frameOf(item: TailItem): string {
   if ("dropped" in item) return `event: dropped\ndata: ${JSON.stringify({ count: item.dropped })}\n\n`;
-  const { id, timestamp, level, message, fields } = item.event;
-  const data = JSON.stringify({ id, timestamp, level, message, fields });
+  const { id } = item.event;
+  const data = JSON.stringify(wireEvent(item.event));
   // An id with a line end would end the field.
   return `${/[\r\n\0]/.test(id) ? "" : `id: ${id}\n`}data: ${data}\n\n`;
 }

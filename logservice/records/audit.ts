@@ -10,7 +10,32 @@ export async function writeAudit(db: Kysely<Tables>, entry: Omit<AuditRow, "id">
     .execute();
 }
 
-/** The changes, oldest first. */
-export function listAudit(db: Kysely<Tables>): Promise<AuditRow[]> {
-  return db.selectFrom("audit").selectAll().orderBy("at").orderBy("id").execute();
+export interface AuditRange {
+  /** RFC 3339 in UTC with milliseconds, both included. */
+  readonly start: string | undefined;
+  readonly stop: string | undefined;
+  readonly projectId: string | undefined;
+  readonly limit: number;
+  /** The last entry of the page before. */
+  readonly after: Pick<AuditRow, "at" | "id"> | undefined;
+}
+
+/** A page of the audit, newest first. */
+export function findAudit(db: Kysely<Tables>, range: AuditRange): Promise<AuditRow[]> {
+  const { start, stop, projectId, limit, after } = range;
+  let found = db.selectFrom("audit").selectAll();
+  if (start !== undefined) found = found.where("at", ">=", start);
+  if (stop !== undefined) found = found.where("at", "<=", stop);
+  if (projectId !== undefined) found = found.where("project_id", "=", projectId);
+  if (after !== undefined) {
+    found = found.where((where) =>
+      where.or([where("at", "<", after.at), where.and([where("at", "=", after.at), where("id", "<", after.id)])]),
+    );
+  }
+  return found.orderBy("at", "desc").orderBy("id", "desc").limit(limit).execute();
+}
+
+/** Removes refusals from before a time: anybody can make them. Changes are kept for ever. */
+export async function removeRefusals(db: Kysely<Tables>, before: string): Promise<void> {
+  await db.deleteFrom("audit").where("result", "!=", "done").where("at", "<", before).execute();
 }

@@ -70,5 +70,11 @@ export function unreadable(path: string, cause: unknown): RecordsError {
       hint: "run this as the user who owns it",
     });
   }
+  if (code === "EROFS") {
+    return new RecordsError(`${path} cannot be opened: the file system is read-only`, {
+      cause,
+      hint: "mount it writable, or copy the data directory to where it can be written to",
+    });
+  }
   return new RecordsError(`${path} cannot be opened: ${code ?? message}`, { cause });
 }

@@ -119,4 +119,19 @@ const MIGRATIONS: Record<string, Migration> = {
         .execute();
     },
   },
+  "2026-11-refusals": {
+    async up(db: Kysely<unknown>) {
+      const tables = await db.introspection.getTables();
+      const columns = tables.find(({ name }) => name === "audit")!.columns.map(({ name }) => name);
+      for (const [name, before] of [
+        ["address", ""],
+        // What was refused was not written down.
+        ["result", "done"],
+      ] as const) {
+        const column = (builder: ColumnDefinitionBuilder) => builder.notNull().defaultTo(before);
+        if (!columns.includes(name)) await db.schema.alterTable("audit").addColumn(name, "text", column).execute();
+      }
+      await db.schema.createIndex("audit_by_time").ifNotExists().on("audit").columns(["at", "id"]).execute();
+    },
+  },
 };

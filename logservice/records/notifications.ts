@@ -78,7 +78,8 @@ export async function listUnopened({
   return rows.filter((row) => SECRETS.some((name) => opened(row, name, seal) === undefined));
 }
 
-const SECRETS = ["slack_webhook_url", "webhook_url", "pagerduty_service_key"] as const;
+/** The members that open something. */
+export const SECRETS = ["slack_webhook_url", "webhook_url", "pagerduty_service_key"] as const;
 
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
   // One that does not open is as good as none: it has to be set again, and until then the rest is of use.

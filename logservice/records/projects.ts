@@ -39,6 +39,15 @@ export async function eventsKeyOf(db: Db, id: string): Promise<string> {
   return row.events_key;
 }
 
+export type ProjectMode = Project["mode"];
+
+/** The same, and what events of the project are. */
+export async function eventsPlaceOf(db: Db, id: string): Promise<{ readonly key: string; readonly mode: ProjectMode }> {
+  const row = await db.selectFrom("projects").select(["events_key", "mode"]).where("id", "=", id).executeTakeFirst();
+  if (row === undefined) throw missing(id);
+  return { key: row.events_key, mode: row.mode as ProjectMode };
+}
+
 /** The days that the events of each project are kept, by the store's name for it. */
 export function listRetentions(db: Db): Promise<Pick<ProjectRow, "events_key" | "retention">[]> {
   return db.selectFrom("projects").select(["events_key", "retention"]).execute();
@@ -61,6 +70,10 @@ export async function addProject(
   let { id = "" } = project;
   if (id === "") {
     const slug = projectIdOf(project.name);
+    if (slug === undefined) {
+      const name = JSON.stringify(project.name);
+      throw new RpcError("invalid", `project.id: is required: ${name} has no letter or digit to make one of`);
+    }
     id = slug;
     for (let number = 2; await taken(id); number++) id = `${slug}_${number}`;
   } else if (await taken(id)) {

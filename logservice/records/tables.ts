@@ -1,3 +1,5 @@
+import type { AuditEntry } from "../../schema/rpc.generated.ts";
+
 /** The tables as Kysely knows them. Truth values are 0 and 1, lists JSON, times RFC 3339. */
 export interface Tables {
   projects: ProjectRow;
@@ -75,7 +77,7 @@ export interface TokenRow {
   last_used_at: string | null;
 }
 
-/** Who changed what, when. */
+/** Who changed what, when and from where; who was refused. */
 export interface AuditRow {
   id: string;
   at: string;
@@ -84,6 +86,10 @@ export interface AuditRow {
   operation: string;
   project_id: string;
   target_id: string;
+  /** The address of the client's end of the connection; "" of commands on this machine. */
+  address: string;
+  /** "done", or the type of the error of what was refused. */
+  result: AuditEntry["result"];
 }
 
 /** What is to be told to whom. */

@@ -18,6 +18,8 @@ export interface Call {
   /** Aborted where the client left or the time is over. */
   readonly signal: AbortSignal;
   readonly batchKey: BatchKey | undefined;
+  /** Of the client's end of the connection. */
+  readonly address: string;
 }
 
 /** One function for each operation: its input is checked, its scope granted. */
@@ -32,14 +34,15 @@ export type Handlers<Names extends keyof Operations = keyof Operations> = {
 /** A change of records and the line about it in the audit, both or neither. The change answers what it changed. */
 export function changing(
   { records, nowMs }: Service,
-  { grant }: Call,
+  { grant, address }: Call,
   operation: keyof Operations,
   change: (db: Transaction<Tables>, now: string) => Promise<{ readonly projectId?: string; readonly targetId: string }>,
 ): Promise<{ readonly targetId: string }> {
   return records.db.transaction().execute(async (db) => {
     const at = new Date(nowMs()).toISOString();
     const { projectId = "", targetId } = await change(db, at);
-    await writeAudit(db, { at, actor: grant.id, operation, project_id: projectId, target_id: targetId });
+    const who = { at, actor: grant.id, address };
+    await writeAudit(db, { ...who, operation, project_id: projectId, target_id: targetId, result: "done" });
     return { targetId };
   });
 }

@@ -1,36 +1,58 @@
-import type { Level } from "../../grammar/query/index.ts";
-import type { LevelPoint, Stats as WireStats } from "../../schema/rpc.generated.ts";
-import type { NewEvent, Range, Stats } from "../events/store.ts";
-import { eventsKeyOf } from "../records/projects.ts";
+import type { BatchReport, Stats as WireStats } from "../../schema/rpc.generated.ts";
+import { levelName } from "../events/level-names.ts";
+import type { Range, Stats } from "../events/store.ts";
+import { eventsKeyOf, eventsPlaceOf, type ProjectMode } from "../records/projects.ts";
 import type { Service } from "../service.ts";
 import type { BatchKey, Handlers } from "./call.ts";
 import { JsonText } from "./json-text.ts";
-import { readEvents } from "./read-events.ts";
+import { type ReadBatch, readEvents } from "./read-events.ts";
 import { readField, readRange } from "./read-range.ts";
 import { scanEvents } from "./scan-events.ts";
+import { wireEvent } from "./wire-event.ts";
 
 /**
- * Does what `add_events` does, several times as fast. False where the body does not let it: then nothing has happened, and
- * the operation knows what is to be done or said.
+ * Does what `add_events` does, several times as fast. Undefined where the body does not let it: then nothing has happened,
+ * and the operation knows what is to be done or said.
  */
-export async function addScanned(service: Service, body: Buffer, batchKey: BatchKey | undefined): Promise<boolean> {
+export async function addScanned(
+  service: Service,
+  body: Buffer,
+  batchKey: BatchKey | undefined,
+): Promise<{ readonly output: BatchReport | undefined } | undefined> {
   const batch = scanEvents(body, service.nowMs());
-  if (batch === undefined) return false;
-  await append(service, batch.project, batch.events, batchKey);
-  return true;
+  if (batch === undefined) return undefined;
+  const whole = { events: batch.events, errors: [] };
+  await append(service, batch.project, (mode) => inMode(whole, mode), batchKey);
+  return { output: batch.isPartial ? reportOf(whole) : undefined };
 }
 
-/** Stores a batch, or rejects with `not_found`. */
+/** What a partial batch is answered. Events that the project had already count as accepted. */
+export function reportOf({ events, errors }: ReadBatch): BatchReport {
+  return { accepted: events.length, errors };
+}
+
+/** Stores the batch that `read` gives for the project's mode, and gives it back. Rejects with `not_found`. */
 export function append(
   { records, events, appends }: Service,
   projectId: string,
-  batch: readonly NewEvent[],
+  read: (mode: ProjectMode) => ReadBatch,
   batchKey: BatchKey | undefined,
-): Promise<void> {
+): Promise<ReadBatch> {
   return appends.run(projectId, async () => {
-    const key = await eventsKeyOf(records.db, projectId);
-    if (batch.length > 0) await events.append(key, batch, batchKey);
+    const { key, mode } = await eventsPlaceOf(records.db, projectId);
+    const batch = read(mode);
+    if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
+    return batch;
   });
+}
+
+/** In a project of plain text an event is its message. */
+function inMode(batch: ReadBatch, mode: ProjectMode): ReadBatch {
+  if (mode !== "plain_text") return batch;
+  const events = batch.events.map(({ id, timestamp, level, message, truncated }) => {
+    return { id, timestamp, level, message, truncated, fields: {} };
+  });
+  return { ...batch, events };
 }
 
 export const events: Handlers<
@@ -45,9 +67,10 @@ export const events: Handlers<
   | "get_boolean_field_stats"
   | "get_numeric_field_stats"
 > = {
-  async add_events(service, { project_id, events: values }, { batchKey }) {
-    await append(service, project_id, readEvents(values, service.nowMs()), batchKey);
-    return undefined;
+  async add_events(service, { project_id, events: values, strict = false, partial = false }, { batchKey }) {
+    const batch = readEvents(values, service.nowMs(), { isStrict: strict, isPartial: partial });
+    await append(service, project_id, (mode) => inMode(batch, mode), batchKey);
+    return partial ? reportOf(batch) : undefined;
   },
 
   async search(service, input, { signal }) {
@@ -55,14 +78,7 @@ export const events: Handlers<
     const { limit = 100, order = "descending", cursor } = input;
     const page = { limit, order, cursor: cursor || undefined };
     const { events, cursor: next, stats } = await service.events.search(range, page, signal);
-    const found = events.map(({ id, timestamp, level, message, fields }) => ({
-      id,
-      timestamp,
-      level,
-      message,
-      fields,
-    }));
-    return { events: found, ...(next !== undefined && { cursor: next }), stats: statsOf(stats) };
+    return { events: events.map(wireEvent), ...(next !== undefined && { cursor: next }), stats: statsOf(stats) };
   },
 
   async get_count(service, input, { signal }) {
@@ -80,7 +96,7 @@ export const events: Handlers<
     const range = await rangeOf(service, input);
     const { points, stats } = await service.events.levelTimeseries(range, input.max_points, signal);
     const flat = points.flatMap(({ timestamp, counts }) =>
-      Object.entries(counts).map(([level, count]) => ({ timestamp, level: levelName(level as Level), count })),
+      Object.entries(counts).map(([level, count]) => ({ timestamp, level: levelName(level), count })),
     );
     return { points: flat, stats: statsOf(stats) };
   },
@@ -99,7 +115,8 @@ export const events: Handlers<
     const field = readField(input.field);
     const range = await rangeOf(service, input);
     const { values, stats } = await service.events.stringFieldStats(range, field, input.limit ?? 10, signal);
-    return { values: [...values], stats: statsOf(stats) };
+    const isLevel = field.at === "entry" && field.name === "level";
+    return { values: isLevel ? values.map(namedLevel) : [...values], stats: statsOf(stats) };
   },
 
   async get_boolean_field_stats(service, input, { signal }) {
@@ -115,6 +132,8 @@ export const events: Handlers<
     return { min, avg, max, stats: statsOf(stats) };
   },
 };
+
+const namedLevel = <One extends { readonly value: string }>(one: One): One => ({ ...one, value: levelName(one.value) });
 
 /** The range of an input, under the store's name of its project, which is there. */
 async function rangeOf(
@@ -138,9 +157,4 @@ function statsOf({ durationMs, bytesProcessed, cacheHit, missingBytes }: Stats):
 /** What answers over missing events say. Estimates may round to 0, which would be a whole answer. */
 export function missing(bytes: number): { missing_bytes?: number } {
   return bytes > 0 ? { missing_bytes: Math.max(1, Math.round(bytes)) } : {};
-}
-
-/** The language says `warn`; the interface has the long name. */
-function levelName(level: Level): LevelPoint["level"] {
-  return level === "warn" ? "warning" : level;
 }

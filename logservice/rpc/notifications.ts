@@ -10,6 +10,7 @@ import {
 import { getProject } from "../records/projects.ts";
 import { changing, type Handlers } from "./call.ts";
 import { RpcError } from "./error.ts";
+import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
 import { readChanged } from "./read-input.ts";
 
 export const notifications: Handlers<
@@ -17,11 +18,11 @@ export const notifications: Handlers<
 > = {
   async get_notifications({ records }, { project_id }) {
     await getProject(records.db, project_id);
-    return { notifications: await listNotifications(records, project_id) };
+    return { notifications: (await listNotifications(records, project_id)).map(masked) };
   },
 
   async get_notification({ records }, { project_id, notification_id }) {
-    return { notification: await getNotification(records, project_id, notification_id) };
+    return { notification: masked(await getNotification(records, project_id, notification_id)) };
   },
 
   async add_notification(service, { notification }, call) {
@@ -38,7 +39,7 @@ export const notifications: Handlers<
     const { seal } = service.records;
     await changing(service, call, "update_notification", async (db, now) => {
       const before = await getNotification({ db, seal }, change.project_id, change.id);
-      const notification = readChanged("NotificationInput", "notification", before, change);
+      const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
       check(notification);
       await updateNotification(db, seal, change.id, notification, now);
       return { projectId: change.project_id, targetId: change.id };
@@ -72,6 +73,7 @@ const NEEDED = {
 
 /** What the schema cannot say of a notification. */
 function check(notification: NotificationInput): void {
+  refuseMasks(notification);
   const needed = NEEDED[notification.type];
   const value = notification[needed];
   if (value === undefined || value.length === 0) throw new RpcError("invalid", `notification.${needed}: is required`);

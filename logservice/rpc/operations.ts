@@ -1,4 +1,5 @@
 import { alerts } from "./alerts.ts";
+import { audit } from "./audit.ts";
 import type { Handlers } from "./call.ts";
 import { events } from "./events.ts";
 import { instance } from "./instance.ts";
@@ -16,4 +17,5 @@ export const operations: Handlers = {
   ...searches,
   ...tokens,
   ...instance,
+  ...audit,
 };

@@ -1,30 +1,77 @@
 import { LEVEL_SPELLINGS, LEVELS, levelOf } from "../../grammar/query/index.ts";
-import { isStorableTimestamp } from "../events/instant.ts";
+import { parseTimestamp } from "../../grammar/query/timestamp.ts";
+import type { BatchReport } from "../../schema/rpc.generated.ts";
+import { FIRST_STORABLE, isStorableTimestamp, LAST_STORABLE } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { RpcError } from "./error.ts";
 import { isZeroTime } from "./read-input.ts";
 
-/** The events of a batch, all of them checked. Throws with the first that is wrong: `events[3].level: ...`. */
-export function readEvents(values: readonly unknown[], nowMs: number): NewEvent[] {
-  const now = new Date(nowMs).toISOString();
-  return values.map((value, index) => readEvent(value, `events[${index}]`, now));
+/** What becomes of the events of a batch that are not as they should be. */
+export interface BatchOptions {
+  /** A message that is too long is refused; otherwise it is cut. */
+  readonly isStrict: boolean;
+  /** The other events of the batch are kept. */
+  readonly isPartial: boolean;
 }
 
-/** One event, as schema/rpc.schema.json describes NewEvent. `place` is said before what is wrong. */
-export function readEvent(value: unknown, place: string, now: string): NewEvent {
+export interface ReadBatch {
+  readonly events: readonly NewEvent[];
+  /** What is wrong with the events that were left out. Depends on nothing but the batch: a retry is told the same. */
+  readonly errors: BatchReport["errors"];
+}
+
+/** The events of a batch. Throws with the first that is wrong, `events[3].level: ...`, unless the batch is partial. */
+export function readEvents(
+  values: readonly unknown[],
+  nowMs: number,
+  { isStrict, isPartial }: BatchOptions = { isStrict: false, isPartial: false },
+): ReadBatch {
+  const now = new Date(nowMs).toISOString();
+  const batch = { events: [] as NewEvent[], errors: [] };
+  for (const [index, value] of values.entries()) {
+    const read = () => readEvent(value, `events[${index}]`, now, isStrict);
+    if (isPartial) readPart(batch, index, read);
+    else batch.events.push(read());
+  }
+  return batch;
+}
+
+/** Adds an event to a partial batch, or what is wrong with it. */
+export function readPart(
+  { events, errors }: { readonly events: NewEvent[]; readonly errors: BatchReport["errors"] },
+  index: number,
+  read: () => NewEvent,
+): void {
+  try {
+    events.push(read());
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    errors.push({ index, message: error.message });
+  }
+}
+
+/**
+ * One event, as schema/rpc.schema.json describes NewEvent. `place` is said before what is wrong. A message that is too long
+ * is cut, or refused if `isStrict`.
+ */
+export function readEvent(value: unknown, place: string, now: string, isStrict = false): NewEvent {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new RpcError("invalid", `${place}: must be an object`);
   }
   const own = (key: string): unknown =>
     Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
-  const level = textOf(own("level"), `${place}.level`);
+  const level = textOf(own("level"), `${place}.level`).toLowerCase();
   if (levelOf(level) === undefined) throw new RpcError("invalid", `${place}.level: must be one of: ${SPELLINGS}`);
-  const message = wellFormed(textOf(own("message"), `${place}.message`));
-  const messageBytes = Buffer.byteLength(message);
-  if (messageBytes > LIMITS.messageBytes) {
+  const written = own("message");
+  // The one text of which "" is a value: loggers write empty messages, and mean them.
+  const whole = written === "" ? "" : wellFormed(textOf(written, `${place}.message`));
+  const truncated = Buffer.byteLength(whole) > LIMITS.messageBytes;
+  if (truncated && isStrict) {
     throw new RpcError("too_large", `${place}.message: must take at most ${LIMITS.messageBytes} bytes`);
   }
+  const message = truncated ? beginningOf(whole, LIMITS.messageBytes) : whole;
+  const messageBytes = Buffer.byteLength(message);
   const id = optionalText(own("id"), `${place}.id`);
   if (id !== undefined && id.length > MAX_ID_LENGTH) {
     throw new RpcError("invalid", `${place}.id: must have at most ${MAX_ID_LENGTH} characters`);
@@ -34,7 +81,24 @@ export function readEvent(value: unknown, place: string, now: string): NewEvent 
   if (Buffer.byteLength(fieldsJson) + messageBytes + (id?.length ?? 0) > LIMITS.eventBytes) {
     throw new RpcError("too_large", `${place}: must take at most ${LIMITS.eventBytes} bytes`);
   }
-  return { ...(id !== undefined && { id: wellFormed(id) }), timestamp, level, message, fields, fieldsJson };
+  return {
+    ...(id !== undefined && { id: wellFormed(id) }),
+    timestamp,
+    level,
+    message,
+    fields,
+    fieldsJson,
+    ...(truncated && { truncated }),
+  };
+}
+
+/** The first bytes of a text in UTF-8, without a character of which not all is there. */
+function beginningOf(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  let end = maxBytes;
+  // The bytes of a character after the first begin with the bits 10.
+  while ((bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.toString("utf8", 0, end);
 }
 
 /** Longer than every kind of id in use; the newest ones are kept in memory. */
@@ -63,8 +127,11 @@ function optionalText(value: unknown, place: string): string | undefined {
 function timeOf(value: unknown, place: string, now: string): string {
   const text = optionalText(value, place);
   if (text === undefined || isZeroTime(text)) return now;
-  if (text.length > MAX_TIME_LENGTH || !isStorableTimestamp(text)) {
+  if (text.length > MAX_TIME_LENGTH || parseTimestamp(text) === undefined) {
     throw new RpcError("invalid", `${place}: must be a time like 2026-01-31T12:00:00Z`);
+  }
+  if (!isStorableTimestamp(text)) {
+    throw new RpcError("invalid", `${place}: must be from ${FIRST_STORABLE} to ${LAST_STORABLE}`);
   }
   return text;
 }

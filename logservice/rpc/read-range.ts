@@ -1,6 +1,7 @@
 import { describe } from "../../grammar/problem.ts";
 import { parseQuery, type Query, type Target, target } from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
+import { FIRST_TIME, FIRST_TIME_MS } from "../events/steps.ts";
 import type { Range } from "../events/store.ts";
 import { RpcError } from "./error.ts";
 
@@ -38,8 +39,16 @@ export function readField(text: string): Target {
   return target(expr.field);
 }
 
-function readTime(text: string, place: string): number {
+/** Milliseconds since 1970 of a time of an input. Throws `invalid`. */
+export function readTime(text: string, place: string): number {
   const timeMs = parseTimestamp(text);
   if (timeMs === undefined) throw new RpcError("invalid", `${place}: must be a time like 2026-01-31T12:00:00Z`);
+  if (timeMs < FIRST_TIME_MS || timeMs >= END_OF_TIME_MS) {
+    throw new RpcError("invalid", `${place}: must be from ${FIRST_TIME} to ${LAST_TIME}`);
+  }
   return timeMs;
 }
+
+/** In UTC: an offset may lead out of the years that RFC 3339 has four digits for. */
+const LAST_TIME = "9999-12-31T23:59:59.999Z";
+const END_OF_TIME_MS = Date.parse(LAST_TIME) + 1;

@@ -24,6 +24,8 @@ import {
 export interface ScannedBatch {
   readonly project: string;
   readonly events: readonly EncodedEvent[];
+  /** None of the events is wrong, so that a batch which may be partial is whole. */
+  readonly isPartial: boolean;
 }
 
 /**
@@ -44,6 +46,8 @@ class EventsScan {
   readonly #nowInstant: Instant;
   /** Behind what was read last. */
   #at = 0;
+  /** Whether a message was cut. */
+  #isCut = false;
 
   constructor(body: Buffer, now: string) {
     this.#json = new JsonScan(body);
@@ -57,6 +61,8 @@ class EventsScan {
     const json = this.#json;
     let project: string | undefined;
     let events: EncodedEvent[] | undefined;
+    let isStrict: boolean | undefined;
+    let isPartial: boolean | undefined;
     let at = json.space(0);
     if (this.#bytes[at] !== OPEN_BRACE) return undefined;
     do {
@@ -75,12 +81,20 @@ class EventsScan {
       } else if (key === "events" && events === undefined) {
         events = this.#events(at);
         at = this.#at;
+      } else if (key === "strict" && isStrict === undefined) {
+        isStrict = json.isTrue(at);
+        at = json.truth(at);
+      } else if (key === "partial" && isPartial === undefined) {
+        isPartial = json.isTrue(at);
+        at = json.truth(at);
       } else return undefined;
+      if (at === NONE) return undefined;
       at = json.space(at);
     } while (this.#bytes[at] === COMMA);
     if (this.#bytes[at] !== CLOSE_BRACE || json.space(at + 1) !== this.#bytes.length) return undefined;
     if (project === undefined || !PROJECT.test(project) || events === undefined) return undefined;
-    return { project, events };
+    if (isStrict === true && this.#isCut) return undefined;
+    return { project, events, isPartial: isPartial === true };
   }
 
   #events(from: number): EncodedEvent[] | undefined {
@@ -145,10 +159,10 @@ class EventsScan {
           if (instant === undefined) return undefined;
           break;
         case "level":
-          level = SPELLINGS.get(text.slice(begin + 1, at - 1));
+          level = spellingOf(text.slice(begin + 1, at - 1));
           break;
         case "message":
-          if (isAbsent || at - begin - 2 > LIMITS.messageBytes) return undefined;
+          if (bytes[begin] !== QUOTE || at - begin - 2 > LIMITS.messageBytes) return undefined;
           messageJson = text.slice(begin, at);
           break;
         case "fields":
@@ -160,7 +174,7 @@ class EventsScan {
     // Counted with its quotes and escapes the event is a little larger than it is.
     if (fieldsJson.length + messageJson.length + idJson.length > LIMITS.eventBytes) return undefined;
     this.#at = at + 1;
-    return encodePieces({ id, idJson, timestamp, instant, level, messageJson, fieldsJson });
+    return encodePieces({ id, idJson, timestamp, instant, level, isCut: false, messageJson, fieldsJson });
   }
 
   #memberEnd({ name }: Member, at: number): number {
@@ -176,7 +190,9 @@ class EventsScan {
     if (end === NONE) return undefined;
     this.#at = end;
     try {
-      return encodeEvent(readEvent(parseJson(this.#bytes.toString("utf8", from, end)), "", this.#now));
+      const event = readEvent(parseJson(this.#bytes.toString("utf8", from, end)), "", this.#now);
+      if (event.truncated === true) this.#isCut = true;
+      return encodeEvent(event);
     } catch (error) {
       if (error instanceof RpcError) return undefined;
       throw error;
@@ -228,6 +244,11 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map(
     ),
   ),
 );
+
+/** The spelling that a text is in any case, in small letters. */
+function spellingOf(text: string): string | undefined {
+  return SPELLINGS.get(text) ?? SPELLINGS.get(text.toLowerCase());
+}
 
 function withoutGaps(text: string, begin: number, end: number, gaps: readonly number[]): string {
   if (gaps.length === 0) return text.slice(begin, end);

@@ -122,6 +122,15 @@ export class JsonScan {
     return at + literal.length;
   }
 
+  isTrue(at: number): boolean {
+    return this.literal(at, TRUE) !== NONE;
+  }
+
+  /** Behind the `true` or `false` at `at`. */
+  truth(at: number): number {
+    return this.literal(at, this.bytes[at] === TRUE[0] ? TRUE : FALSE);
+  }
+
   /** Behind a key that no other key of its object equals: those with the hash of another have to be parsed. */
   #key(at: number, firstHash: number): number {
     const { bytes } = this;

@@ -33,6 +33,8 @@ export interface TestService {
   readonly owner: string;
   /** What the service wrote into its log. */
   readonly logged: string[];
+  /** Ends the service and keeps its directory, so that another one can be started over it. */
+  stop(): Promise<void>;
   token(scopes: readonly Scope[]): Promise<string>;
   call(operation: string, body?: unknown, token?: string): Promise<Answer>;
   send(options: SendOptions): Promise<Answer>;
@@ -76,8 +78,13 @@ export async function startTestService(
     nowMs,
     log: { error: (message, error) => logged.push(`${message}: ${(error as Error).stack}`) },
   });
+  let closing: Promise<void> | undefined;
+  const stop = () => {
+    closing ??= running.close();
+    return closing;
+  };
   t.teardown(async () => {
-    await running.close();
+    await stop();
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   });
   const token = async (scopes: readonly Scope[]) =>
@@ -91,6 +98,7 @@ export async function startTestService(
     directory,
     owner,
     logged,
+    stop,
     token,
     send,
     call: (operation, body = {}, bearer = owner) =>

@@ -10,7 +10,15 @@ import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { footerOf, type Integrity, stampOf, sumOfFile } from "./integrity.ts";
 import { NEWEST_ROW_GROUP, ROW_GROUP } from "./row-groups.ts";
 import { METADATA_KEY, printMetadata, type SegmentMetadata } from "./segment-metadata.ts";
-import { type Column, readSidecar, rebuildSidecar, summaryPath, writeSidecar } from "./sidecar.ts";
+import {
+  type Column,
+  readSidecar,
+  rebuildSidecar,
+  type Sidecar,
+  summaryPath,
+  TRUNCATED,
+  writeSidecar,
+} from "./sidecar.ts";
 import { type Summarized, summarizeJournal } from "./summarize.ts";
 import { allFields, mergeSummaries, type Summary } from "./summary.ts";
 import { removeFilter } from "./text-filter.ts";
@@ -66,7 +74,8 @@ export async function buildFromJournal(
         isRedone = true;
       }
       const origin = { project, began, eventBytes, sequence: last, intervals: [[first, last]] as const };
-      const form = { rowGroup: NEWEST_ROW_GROUP, isSorted: false, origin };
+      const hasTruncated = (await countOf(connection, `${select} and x`)) > 0;
+      const form = { rowGroup: NEWEST_ROW_GROUP, isSorted: false, hasTruncated, origin };
       built.push(await build(connection, select, share.path, share.events, summarized[i]!, form));
     }
     return built;
@@ -119,26 +128,31 @@ export async function buildFromSegments(
   for (const { path, sum } of parts) {
     if (sum !== undefined && (await sumOfFile(path)) !== sum) throw new Error(`${DAMAGED_PART}: ${path}`);
   }
-  const from = `read_parquet([${parts.map(({ path }) => quoted(path)).join(", ")}])`;
+  const sidecars = await Promise.all(parts.map((part) => sidecarOf(connection, part)));
+  const hasTruncated = sidecars.some((sidecar) => sidecar.hasTruncated);
+  const byName = hasTruncated ? ", union_by_name = true" : "";
+  const from = `read_parquet([${parts.map(({ path }) => quoted(path)).join(", ")}]${byName})`;
   const times = await connection.runAndReadAll(`select min(t)::varchar, max(t)::varchar from ${from}`);
   const [first = "0", last = "0"] = times.getRows()[0] as string[];
-  const summary = mergeSummaries(await Promise.all(parts.map((part) => summaryOf(connection, part))));
-  const select = `select ${FIXED} from ${from}`;
-  return build(connection, select, path, count, { summary, first, last }, { rowGroup: ROW_GROUP, isSorted, origin });
+  const summary = mergeSummaries(sidecars.map((sidecar) => sidecar.summary));
+  const select = `select ${FIXED}${hasTruncated ? `, ${TRUNCATED}` : ""} from ${from}`;
+  const form = { rowGroup: ROW_GROUP, isSorted, hasTruncated, origin };
+  return build(connection, select, path, count, { summary, first, last }, form);
 }
 
 /** What an error of a merge says if one of the segments that it reads is not what was written. */
 export const DAMAGED_PART = "a segment to be merged is damaged";
 
-async function summaryOf(connection: DuckDBConnection, { path, bytes, sum }: MergePart): Promise<Summary> {
+async function sidecarOf(connection: DuckDBConnection, { path, bytes, sum }: MergePart): Promise<Sidecar> {
   try {
-    const { segment, summary } = await readSidecar(path);
-    if (segment === undefined || sum === undefined || segment.sum === sum) return summary;
+    const sidecar = await readSidecar(path);
+    const { segment } = sidecar;
+    if (segment === undefined || sum === undefined || segment.sum === sum) return sidecar;
   } catch {
     // Made again below.
   }
   await rebuildSidecar(connection, path, { bytes, sum: sum ?? (await sumOfFile(path)) });
-  return (await readSidecar(path)).summary;
+  return readSidecar(path);
 }
 
 export interface MergePart {
@@ -169,6 +183,7 @@ const LINE = {
   s: "VARCHAR",
   l: "VARCHAR",
   v: "UTINYINT",
+  x: "BOOLEAN",
   m: "VARCHAR",
   f: "JSON",
 };
@@ -177,7 +192,8 @@ const LINE = {
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 const events = (from: string) =>
-  `select q, t, i as id, s as timestamp, l as level, v as severity, m as message, f::varchar as fields from ${from}`;
+  `select q, t, i as id, s as timestamp, l as level, v as severity, m as message, f::varchar as fields,
+    x as ${TRUNCATED} from ${from}`;
 
 async function countOf(connection: DuckDBConnection, select: string): Promise<number> {
   const reader = await connection.runAndReadAll(`select count(*)::double from (${select})`);
@@ -186,12 +202,12 @@ async function countOf(connection: DuckDBConnection, select: string): Promise<nu
 
 async function insertRowByRow(connection: DuckDBConnection, journalPath: string): Promise<void> {
   await connection.run("delete from lines");
-  const insert = await connection.prepare("insert into lines values (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const insert = await connection.prepare("insert into lines values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const piece of readFrames(await readFile(journalPath))) {
     if (!("whole" in piece)) continue;
     for (const line of piece.whole.body.toString().split("\n")) {
       if (line === "") continue;
-      const { q, p, i, s, l, v, m, f } = JSON.parse(line) as Record<string, unknown>;
+      const { q, p, i, s, l, v, x, m, f } = JSON.parse(line) as Record<string, unknown>;
       insert.bindBigInt(1, BigInt(q as number));
       insert.bindVarchar(2, p as string);
       insert.bindBigInt(3, BigInt(/"t":(-?\d+)/.exec(line)![1]!));
@@ -204,11 +220,20 @@ async function insertRowByRow(connection: DuckDBConnection, journalPath: string)
       }
       insert.bindVarchar(6, l as string);
       insert.bindInteger(7, v as number);
-      insert.bindVarchar(8, m as string);
-      insert.bindVarchar(9, JSON.stringify(f));
+      if (x === undefined) insert.bindNull(8);
+      else insert.bindBoolean(8, x as boolean);
+      insert.bindVarchar(9, m as string);
+      insert.bindVarchar(10, JSON.stringify(f));
       await insert.run();
     }
   }
+}
+
+interface Form {
+  readonly rowGroup: number;
+  readonly isSorted: boolean;
+  readonly hasTruncated: boolean;
+  readonly origin: Origin;
 }
 
 /** Writes aside, makes it durable, then gives both files their names: the summary first, so that no segment is without. */
@@ -218,7 +243,7 @@ async function build(
   path: string,
   count: number,
   { summary, first, last }: Summarized,
-  { rowGroup, isSorted, origin }: { readonly rowGroup: number; readonly isSorted: boolean; readonly origin: Origin },
+  { rowGroup, isSorted, hasTruncated, origin }: Form,
 ): Promise<SegmentFacts> {
   if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
   const columns = columnsOf(summary);
@@ -230,7 +255,7 @@ async function build(
   const aside = `${path}.new`;
   const metadata = printMetadata({ ...origin, events: count, first, last });
   await connection.run(
-    `copy (select ${[FIXED, ...typed].join(", ")} from ${source}) to ${quoted(aside)}
+    `copy (select ${[FIXED, ...(hasTruncated ? [TRUNCATED] : []), ...typed].join(", ")} from ${source}) to ${quoted(aside)}
       (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${rowGroup},
         use_tmp_file false, kv_metadata {${quoted(METADATA_KEY)}: ${quoted(metadata)}})`,
   );
@@ -239,7 +264,7 @@ async function build(
   await sync(aside);
   const integrity = await integrityOf(aside);
   const bytes = integrity.stamp.size;
-  await writeSidecar(path, { columns, summary, segment: { bytes, sum: integrity.sum } });
+  await writeSidecar(path, { columns, summary, hasTruncated, segment: { bytes, sum: integrity.sum } });
   await rename(aside, path);
   await syncDirectory(dirname(path));
   return { path, events: count, bytes, first, last, integrity };

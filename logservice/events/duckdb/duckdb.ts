@@ -10,6 +10,7 @@ export async function openDuckDb(path: string, settings: Readonly<Record<string,
   let api: typeof import("@duckdb/node-api");
   try {
     api = await import("@duckdb/node-api");
+    await keepByteOrderMarks();
   } catch (error) {
     throw new Error(
       `the events store needs @duckdb/node-api, which has no binary here (${process.platform} ${process.arch}): install it with npm install @duckdb/node-api`,
@@ -17,6 +18,17 @@ export async function openDuckDb(path: string, settings: Readonly<Record<string,
     );
   }
   return api.DuckDBInstance.create(path, { ...settings });
+}
+
+/**
+ * The driver decodes texts with a TextDecoder that takes a U+FEFF at the beginning of each for a byte order mark and drops
+ * it. In an event it is a character like any other, so the decoder is replaced by one that keeps it.
+ */
+async function keepByteOrderMarks(): Promise<void> {
+  const { default: accessors } = (await import("@duckdb/node-api/lib/vectors/dataAccessors.js")) as unknown as {
+    default: { textDecoder: InstanceType<typeof TextDecoder> };
+  };
+  if (!accessors.textDecoder.ignoreBOM) accessors.textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 }
 
 /** A text as a literal. For names of our own files and columns only: what comes from outside is bound. */

@@ -2,6 +2,7 @@ import type { Sql } from "../../../grammar/query/sql/condition.ts";
 import type { Place, PlacedEvent } from "../order.ts";
 import { bytesOf } from "../page.ts";
 import type { Segment } from "./segments.ts";
+import { TRUNCATED } from "./sidecar.ts";
 import { eventOf, fromFiles, ID, type Source, scansOf } from "./source.ts";
 
 /** Where an event stands in a segment. */
@@ -101,24 +102,27 @@ async function readRows(source: Source, rows: readonly Row[], signal: AbortSigna
     [...bySegment].map(([segment, here]) => {
       const numbers = [...here.keys()].sort((a, b) => a - b);
       const [first, last] = [numbers[0]!, numbers.at(-1)!];
+      const truncated = segment.hasTruncated ? `, ${TRUNCATED}` : "";
       const among = last - first < numbers.length ? "" : ` and file_row_number in (${numbers.join(", ")})`;
       return source.readers.run(
-        `select file_row_number::double, timestamp, level, message, fields from ${fromFiles([segment])}
+        `select file_row_number::double, timestamp, level, message, fields${truncated} from ${fromFiles([segment])}
           where file_row_number between ${first} and ${last}${among}`,
         [],
         signal,
         (columns) => {
-          const [found, timestamps, levels, messages, fields] = columns as [
+          const [found, timestamps, levels, messages, fields, cut] = columns as [
             number[],
             (string | null)[],
             string[],
             string[],
             string[],
+            (boolean | null)[]?,
           ];
           for (let i = 0; i < found.length; i++) {
             const row = here.get(found[i]!)!;
             const { nanoseconds, id } = row;
-            const event = eventOf(row, timestamps[i]!, levels[i]!, messages[i]!, fields[i]!);
+            const whole = eventOf(row, timestamps[i]!, levels[i]!, messages[i]!, fields[i]!);
+            const event = cut?.[i] === true ? { ...whole, truncated: true as const } : whole;
             events.set(row, { event, nanoseconds, id, bytes: bytesOf(event, fields[i]!) });
           }
         },

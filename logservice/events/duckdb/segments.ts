@@ -42,6 +42,8 @@ export interface Segment {
   /** The types of the paths that have a column, by the JSON of the path. */
   readonly columns: ReadonlyMap<string, ColumnType>;
   readonly summary: Summary;
+  /** Whether it has the column that tells which messages are cut. */
+  readonly hasTruncated: boolean;
   /** Where not all rows are asked: the first and the last number. */
   readonly rows?: readonly [first: number, last: number];
 }
@@ -554,7 +556,7 @@ async function segmentOf(
   path: string,
   { events, bytes, eventBytes, first, last, sequence, intervals }: Omit<ManifestEntry, "file" | "integrity">,
   integrity: Integrity,
-  { columns, summary }: Sidecar,
+  { columns, summary, hasTruncated }: Sidecar,
 ): Promise<Segment> {
   return {
     path,
@@ -569,5 +571,6 @@ async function segmentOf(
     footerBytes: (await footerOf(path, bytes))?.bytes ?? 0,
     columns,
     summary,
+    hasTruncated,
   };
 }

@@ -5,6 +5,9 @@ import { codeOf, writeDurably } from "../durable.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { addToSummary, emptySummary, printSummary, readSummary, type Summary } from "./summary.ts";
 
+/** The column of segments that hold a message that was cut. All others, and those of earlier versions, have none. */
+export const TRUNCATED = "truncated";
+
 /** The file beside a segment that has its columns and its summary. All of it can be made again from the segment. */
 export const summaryPath = (path: string) => `${path}.json`;
 
@@ -23,6 +26,8 @@ export interface Sidecar {
   /** The types of the paths that have a column in the segment, by the JSON of the path. */
   readonly columns: ReadonlyMap<string, ColumnType>;
   readonly summary: Summary;
+  /** Whether the segment has the column that tells which messages are cut. */
+  readonly hasTruncated: boolean;
   /** Undefined in the first version. */
   readonly segment: FileSum | undefined;
 }
@@ -32,12 +37,21 @@ export class DamagedSidecar extends Error {
   override readonly name = "DamagedSidecar";
 }
 
-/** Writes the sidecar: a line with the sum of what follows and the file that it is of, the columns, the summary. */
+/**
+ * Writes the sidecar: a line with the sum of what follows and the file that it is of, the columns, the summary, and the
+ * columns that only some segments have.
+ */
 export async function writeSidecar(
   path: string,
-  { columns, summary, segment }: { columns: readonly Column[]; summary: Summary; segment: FileSum },
+  {
+    columns,
+    summary,
+    hasTruncated,
+    segment,
+  }: { columns: readonly Column[]; summary: Summary; hasTruncated: boolean; segment: FileSum },
 ): Promise<void> {
-  const body = `${JSON.stringify(columns.map(({ path, type }) => [path, type]))}\n${printSummary(summary)}\n`;
+  const more = hasTruncated ? `${JSON.stringify([TRUNCATED])}\n` : "";
+  const body = `${JSON.stringify(columns.map(({ path, type }) => [path, type]))}\n${printSummary(summary)}\n${more}`;
   await writeDurably(summaryPath(path), `${JSON.stringify({ version: 2, sum: crc32(body), segment })}\n${body}`);
 }
 
@@ -49,11 +63,12 @@ export async function readSidecar(path: string): Promise<Sidecar> {
   });
   try {
     const { segment, body } = partsOf(text);
-    const [columns = "", summary = ""] = body.split("\n");
+    const [columns = "", summary = "", more = ""] = body.split("\n");
     const entries = JSON.parse(columns) as [string[], ColumnType][];
     return {
       columns: new Map(entries.map(([path, type]) => [JSON.stringify(path), type])),
       summary: readSummary(summary),
+      hasTruncated: more !== "" && (JSON.parse(more) as string[]).includes(TRUNCATED),
       segment,
     };
   } catch (error) {
@@ -76,6 +91,7 @@ export async function rebuildSidecar(connection: DuckDBConnection, path: string,
   const from = `read_parquet(${quoted(path)})`;
   const names = (await connection.runAndReadAll(`select column_name from (describe select * from ${from})`)).getRows();
   const columns = names.flatMap(([name]) => columnNamed(String(name)));
+  const hasTruncated = names.some(([name]) => name === TRUNCATED);
   const summary = emptySummary();
   const result = await connection.stream(`select t, severity::integer, fields from ${from}`);
   for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
@@ -83,7 +99,7 @@ export async function rebuildSidecar(connection: DuckDBConnection, path: string,
     for (let i = 0; i < chunk.rowCount; i++)
       addToSummary(summary, minuteOf(times[i]!), severities[i]!, JSON.parse(fields[i]!) as Record<string, unknown>);
   }
-  await writeSidecar(path, { columns, summary, segment });
+  await writeSidecar(path, { columns, summary, hasTruncated, segment });
 }
 
 function minuteOf(nanoseconds: bigint): number {

@@ -157,6 +157,7 @@ export async function open(source: Source, segments: readonly Segment[]): Promis
   await source.reading.opens(segments);
 }
 
+/** What a query is asked of: whether a message is cut is none of it. */
 const EVENT = `t, ${ID} as event_id, timestamp, level, message, fields`;
 
 /** Reads events of files. `rest` is what stands behind `from`. */

@@ -2,7 +2,7 @@ import { LEVELS, type Level, levelOf, severity, type Target } from "../../../gra
 import { FALSE } from "../../../grammar/query/sql/condition.ts";
 import { eachElement } from "../field-paths.ts";
 import { nanosecondsOf } from "../instant.ts";
-import { stepsOf } from "../steps.ts";
+import { stepsOf, stepTime } from "../steps.ts";
 import { aggregate } from "./aggregate.ts";
 import { ofField, pathKey, valueAt } from "./field-values.ts";
 import type { Selection, Source } from "./source.ts";
@@ -150,7 +150,7 @@ export async function numbers(
 export function byLevel({ starts, counts }: Histogram) {
   const levels = LEVELS.map((_, level) => level).filter((level) => counts.some((one) => one[level]! > 0));
   return starts.map((start, i) => ({
-    timestamp: new Date(start).toISOString(),
+    timestamp: stepTime(start),
     counts: Object.fromEntries(levels.map((level) => [LEVELS[level]!, counts[i]![level]!])) as Partial<
       Record<Level, number>
     >,

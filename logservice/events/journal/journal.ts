@@ -241,11 +241,15 @@ function takeable(waiting: readonly Waiting[]): number {
 
 const MAX_GROUP_BYTES = 16 * 1024 * 1024;
 
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full: nothing was stored; make room, then send it again",
+  EDQUOT: "the disk is full: nothing was stored; make room, then send it again",
+  EROFS: "the data directory is on a file system that is read-only: nothing was stored",
+};
+
 const unavailable = (cause: Error & { code?: string }) =>
   new StoreError(
     "unavailable",
-    cause.code === "ENOSPC" || cause.code === "EDQUOT"
-      ? "the disk is full: nothing was stored; make room, then send it again"
-      : "the events could not be written: nothing was stored; try again",
+    REASONS[cause.code ?? ""] ?? "the events could not be written: nothing was stored; try again",
     { cause, retryAfterMs: 5000 },
   );

@@ -4,7 +4,7 @@ import { link, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { processFile } from "../process-file.ts";
 import { StoreError } from "../store.ts";
-import type { JournalPiece, SqlAnswer, SqlRequest } from "./sql-protocol.ts";
+import type { JournalPiece, SegmentFile, SqlAnswer, SqlRequest } from "./sql-protocol.ts";
 
 export interface SqlLimits {
   readonly timeMs: number;
@@ -45,7 +45,7 @@ export class SqlRunner {
    */
   async run(
     text: string,
-    segments: readonly string[],
+    segments: readonly SegmentFile[],
     pieces: readonly JournalPiece[],
     signal: AbortSignal,
   ): Promise<string> {
@@ -54,7 +54,7 @@ export class SqlRunner {
     let child: ChildProcess | undefined;
     let isUsed = true;
     try {
-      const linked = segments.map((path, i) => ({ path, name: `segment-${i}.parquet` }));
+      const linked = segments.map((segment, i) => ({ ...segment, name: `segment-${i}.parquet` }));
       const journals = pieces.map((piece, i) => ({ ...piece, name: `journal-${i}.ndjson` }));
       await Promise.all([...linked, ...journals].map(({ path, name }) => link(path, join(folder, name))));
       child = await this.#take();
@@ -63,7 +63,7 @@ export class SqlRunner {
       const request: SqlRequest = {
         text,
         folder,
-        segments: linked.map(({ name }) => name),
+        segments: linked.map(({ name, hasTruncated }) => ({ path: name, hasTruncated })),
         pieces: journals.map(({ name, ...piece }) => ({ ...piece, path: name })),
         engineBytes: memoryBytes / 2,
         maxRows: rows,

@@ -4,7 +4,9 @@ import { randomBytes } from "node:crypto";
 import { setPriority } from "node:os";
 import { loadPiece } from "../duckdb/build.ts";
 import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "../duckdb/duckdb.ts";
+import { TRUNCATED } from "../duckdb/sidecar.ts";
 import { ID } from "../duckdb/source.ts";
+import { LEVEL_NAMES } from "../level-names.ts";
 import { refusalOf } from "./allowed.ts";
 import { rowPrinter } from "./json-rows.ts";
 import type { SqlAnswer, SqlRequest } from "./sql-protocol.ts";
@@ -58,13 +60,17 @@ async function run(request: SqlRequest): Promise<SqlAnswer> {
   const newest = `newest_${randomBytes(16).toString("hex")}`;
   await connection.run(`create temp table ${newest} (${NEWEST})`);
   for (const piece of pieces) await loadPiece(connection, piece, newest);
-  const columns = (from: string) =>
-    `select ${ID} as id, make_timestamp(t // 1000) as timestamp, level, severity::integer as severity, message,
-      fields::json as fields from ${from}`;
-  const files =
-    segments.length === 0 ? "" : ` union all ${columns(`read_parquet([${segments.map(quoted).join(", ")}])`)}`;
-  await connection.run(`set allowed_paths = [${segments.map(quoted).join(", ")}]`);
-  await connection.run(`create temp view events as ${columns(newest)}${files}`);
+  const columns = (from: string, truncated: string) =>
+    `select ${ID} as id, make_timestamp(t // 1000) as timestamp, ${LEVEL} as level, severity::integer as severity,
+      message, fields::json as fields, ${truncated} as ${TRUNCATED} from ${from}`;
+  const isCut = `coalesce(${TRUNCATED}, false)`;
+  const views = [columns(newest, isCut)];
+  for (const hasTruncated of [false, true]) {
+    const files = segments.filter((segment) => segment.hasTruncated === hasTruncated).map(({ path }) => quoted(path));
+    if (files.length > 0) views.push(columns(`read_parquet([${files.join(", ")}])`, hasTruncated ? isCut : "false"));
+  }
+  await connection.run(`set allowed_paths = [${segments.map(({ path }) => quoted(path)).join(", ")}]`);
+  await connection.run(`create temp view events as ${views.join(" union all ")}`);
   await connection.run("set enable_external_access = false");
   await connection.run("set lock_configuration = true");
   return read(connection, request);
@@ -88,7 +94,10 @@ const TOO_DEEP = /^(Binder Error: )?Max expression depth limit/;
 const NESTED = "is nested too deeply: write it in a flatter way";
 
 const NEWEST =
-  "q bigint, t bigint, id varchar, timestamp varchar, level varchar, severity utinyint, message varchar, fields varchar";
+  "q bigint, t bigint, id varchar, timestamp varchar, level varchar, severity utinyint, message varchar, fields varchar, truncated boolean";
+
+/** The name of a level as answers have it, whatever spelling came with the event. */
+const LEVEL = `['${LEVEL_NAMES.join("', '")}'][severity + 1]`;
 
 async function read(connection: DuckDBConnection, { text, maxRows, maxBytes }: SqlRequest): Promise<SqlAnswer> {
   const api = await import("@duckdb/node-api");

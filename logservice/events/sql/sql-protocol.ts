@@ -7,11 +7,17 @@ export interface JournalPiece {
   readonly events: number;
 }
 
+export interface SegmentFile {
+  readonly path: string;
+  /** Whether it has the column that tells which messages are cut. */
+  readonly hasTruncated: boolean;
+}
+
 export interface SqlRequest {
   readonly text: string;
   /** The folder of the files. They are named relative to it, so that no text of the engine has a path of the service. */
   readonly folder: string;
-  readonly segments: readonly string[];
+  readonly segments: readonly SegmentFile[];
   readonly pieces: readonly JournalPiece[];
   /** Memory limit of the engine, as the engine counts it. */
   readonly engineBytes: number;

@@ -69,7 +69,7 @@ const TIMES = [
   ...["2024-05-01T10:00:00.123456789Z", "2024-05-01T10:00:00.1234567899Z", "2024-05-01T10:00:00.5Z", "2024-5-1T10:00Z"],
   ...["0001-01-01T00:00:00Z", "0001-01-01T00:00:01Z", "1969-07-20T20:17:40.000Z", "2024-05-01t10:00:00+02:00"],
 ];
-const LEVELS = ["info", "warning", "warn", "err", "fatal", "INFO", "", "informal"];
+const LEVELS = ["info", "warning", "warn", "err", "Fatal", "INFO", "", "informal"];
 
 /** Mostly right where it is `tidy`: what is wrong with a body otherwise hides what may be wrong behind it. */
 export function bodyText(random: Random, isTidy: boolean): string {
@@ -78,6 +78,10 @@ export function bodyText(random: Random, isTidy: boolean): string {
     `"project_id"${colon(random)}"app"`,
     `"events"${colon(random)}[${space(random)}${events.join(comma(random))}${space(random)}]`,
   ];
+  for (const name of ["strict", "partial"]) {
+    const truth = isTidy ? random.pick(["true", "false"]) : value(random, 0);
+    if (random.chance(0.1)) members.push(`"${name}"${colon(random)}${truth}`);
+  }
   if (random.chance(0.5)) members.reverse();
   if (!isTidy && random.chance(0.05)) members.push(`"more":${value(random, 2)}`);
   return `${space(random)}{${members.join(comma(random))}}${space(random)}`;
@@ -85,7 +89,7 @@ export function bodyText(random: Random, isTidy: boolean): string {
 
 export function eventText(random: Random, isTidy: boolean): string {
   const members = [
-    `"level"${colon(random)}"${isTidy ? random.pick(LEVELS.slice(0, 5)) : random.pick(LEVELS)}"`,
+    `"level"${colon(random)}"${isTidy ? random.pick(LEVELS.slice(0, 6)) : random.pick(LEVELS)}"`,
     `"message"${colon(random)}${isTidy ? text(random, "m") : value(random, 0)}`,
   ];
   if (random.chance(0.5)) members.push(`"id"${colon(random)}${isTidy ? text(random, "") : value(random, 0)}`);

@@ -11,7 +11,7 @@ import {
   readCursor,
 } from "../../../logservice/events/order.ts";
 import { hasRoom } from "../../../logservice/events/page.ts";
-import { stepsOf } from "../../../logservice/events/steps.ts";
+import { stepsOf, stepTime } from "../../../logservice/events/steps.ts";
 import {
   type Event,
   type EventsStore,
@@ -81,7 +81,7 @@ export function openOracle(nowMs: () => number): EventsStore {
       const { stepMs, starts } = stepsOf(range.startMs, range.stopMs, maxPoints);
       const found = within(range, signal).map(({ event }) => parseTimestamp(event.timestamp)!);
       const points = starts.map((start) => ({
-        timestamp: new Date(start).toISOString(),
+        timestamp: stepTime(start),
         count: found.filter((ms) => ms >= start && ms < start + stepMs).length,
       }));
       return { stepMs, points, stats };
@@ -98,7 +98,7 @@ export function openOracle(nowMs: () => number): EventsStore {
         });
         const countOf = (level: string) => here.filter(({ event }) => levelOf(event.level) === level).length;
         return {
-          timestamp: new Date(start).toISOString(),
+          timestamp: stepTime(start),
           counts: Object.fromEntries(levels.map((level) => [level, countOf(level)])),
         };
       });
@@ -223,12 +223,13 @@ interface Project {
 const stats = { durationMs: 0, bytesProcessed: 0, cacheHit: false, missingBytes: 0 };
 
 /** The caller's objects stay the caller's. */
-const stored = ({ timestamp, level, message, fields }: NewEvent, id: string): Event => ({
+const stored = ({ timestamp, level, message, truncated, fields }: NewEvent, id: string): Event => ({
   id,
   timestamp: cutTimestamp(timestamp),
   level,
   message,
   fields: JSON.parse(JSON.stringify(fields)),
+  ...(truncated === true && { truncated }),
 });
 
 /** The value that a field addresses, the elements of lists one by one. */

@@ -1,0 +1,156 @@
+/**
+ * What the reference says besides the operations: how a request is made, and the routes that are no operations. Each section
+ * has an example for a shell and one for Node.js or a browser; test/service-reference.test.ts runs them.
+ */
+export interface GuideSection {
+  readonly id: string;
+  readonly title: string;
+  /** Paragraphs; text between backticks is code. */
+  readonly text: readonly string[];
+  readonly curl: string;
+  readonly javascript: string;
+}
+
+export const RPC_GUIDE: readonly GuideSection[] = [
+  {
+    id: "authorisation",
+    title: "Authorisation",
+    text: [
+      "Every operation, `/ingest` and `/tail` need a token: `Authorization: Bearer lgs_...`. `tool service init` prints the first one, `tool service token add` and `add_token` make more, each with the scopes that it needs. An unknown token is 401, a missing scope 403; the message names the scope.",
+      "The examples read the address from `LOGS_URL` and the token from `TOOL_LOGS_TOKEN`, and use a project `my_app`. An operation is a POST with a JSON object; an error is `{type, message}`.",
+    ],
+    curl: `curl -sS "$LOGS_URL/get_projects" \\
+  -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
+  -H "Content-Type: application/json" \\
+  -d '{}'`,
+    javascript: `const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
+const response = await fetch(\`\${LOGS_URL}/get_projects\`, {
+  method: "POST",
+  headers: { Authorization: \`Bearer \${TOOL_LOGS_TOKEN}\`, "Content-Type": "application/json" },
+  body: "{}",
+});
+const answer = await response.json();
+if (!response.ok) throw new Error(\`\${answer.type}: \${answer.message}\`);
+console.log(answer.projects);`,
+  },
+  {
+    id: "idempotency-key",
+    title: "Idempotency-Key",
+    text: [
+      "A batch that is sent again, because its answer was lost, counts once if both have the same `Idempotency-Key`: any text of up to 255 characters, new for each batch, remembered for a day. The same key with another body is 409. `add_events` and `/ingest` take it; an `id` in each event does the same for events.",
+      "A batch is stored whole or not at all, unless it says `partial`: then the answer is `{accepted, errors}`, and a retry gets the same one.",
+    ],
+    curl: `curl -sS "$LOGS_URL/add_events" \\
+  -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
+  -H "Content-Type: application/json" \\
+  -H "Idempotency-Key: batch-1-of-web-7" \\
+  -d '{"project_id": "my_app", "partial": true, "events": [
+        {"level": "info", "message": "signed in", "fields": {"user": {"id": 7}}},
+        {"level": "error", "message": "payment failed", "fields": {"status": 502}}]}'`,
+    javascript: `const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
+const key = crypto.randomUUID();
+const send = () =>
+  fetch(\`\${LOGS_URL}/add_events\`, {
+    method: "POST",
+    headers: {
+      Authorization: \`Bearer \${TOOL_LOGS_TOKEN}\`,
+      "Content-Type": "application/json",
+      "Idempotency-Key": key,
+    },
+    body: JSON.stringify({
+      project_id: "my_app",
+      partial: true,
+      events: [{ level: "info", message: "signed in", fields: { user: { id: 7 } } }],
+    }),
+  });
+// The same key: the event counts once, however often it is sent.
+const response = await send().catch(send);
+console.log(await response.json());`,
+  },
+  {
+    id: "gzip",
+    title: "Compressed bodies",
+    text: [
+      "A body may be compressed: `Content-Encoding: gzip`, `deflate` or `br`. It takes at most 5 MiB as it is sent and 20 MiB unpacked.",
+    ],
+    curl: `echo '{"project_id": "my_app", "events": [{"level": "info", "message": "compressed"}]}' |
+  gzip |
+  curl -sS "$LOGS_URL/add_events" \\
+    -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
+    -H "Content-Type: application/json" \\
+    -H "Content-Encoding: gzip" \\
+    --data-binary @-`,
+    javascript: `const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
+const batch = { project_id: "my_app", events: [{ level: "info", message: "compressed" }] };
+const packed = new Blob([JSON.stringify(batch)]).stream().pipeThrough(new CompressionStream("gzip"));
+const response = await fetch(\`\${LOGS_URL}/add_events\`, {
+  method: "POST",
+  headers: {
+    Authorization: \`Bearer \${TOOL_LOGS_TOKEN}\`,
+    "Content-Type": "application/json",
+    "Content-Encoding": "gzip",
+  },
+  body: await new Response(packed).arrayBuffer(),
+});
+console.log(response.status);`,
+  },
+  {
+    id: "ingest",
+    title: "POST /ingest/<project>",
+    text: [
+      "Takes the lines of a log as they are (`application/x-ndjson` or `text/plain`, at most 10,000). A line that is a JSON object is an event, any other a message. Needs `events:write`.",
+      "Answers `{accepted, errors: [{index, message}]}`: lines that are wrong are left out, and `index` counts lines from 0.",
+    ],
+    curl: `printf '%s\\n' '{"level": "warning", "message": "slow", "duration": 812}' 'a plain line' |
+  curl -sS "$LOGS_URL/ingest/my_app" \\
+    -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
+    -H "Content-Type: application/x-ndjson" \\
+    --data-binary @-`,
+    javascript: `const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
+const lines = [JSON.stringify({ level: "warning", message: "slow", duration: 812 }), "a plain line"];
+const response = await fetch(\`\${LOGS_URL}/ingest/my_app\`, {
+  method: "POST",
+  headers: { Authorization: \`Bearer \${TOOL_LOGS_TOKEN}\`, "Content-Type": "application/x-ndjson" },
+  body: lines.join("\\n"),
+});
+const { accepted, errors } = await response.json();
+console.log(accepted, errors);`,
+  },
+  {
+    id: "tail",
+    title: "GET /tail",
+    text: [
+      "Streams events as they come, as server-sent events: `project_id`, and `query` to select. Needs `events:read`. `Last-Event-ID` continues after an event. An event `dropped` says how many were missed (null if nobody knows), an event `error` why the stream ends.",
+    ],
+    curl: `curl -sS -N -G "$LOGS_URL/tail" \\
+  -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
+  --data-urlencode "project_id=my_app" \\
+  --data-urlencode "query=level >= info"`,
+    javascript: `const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
+const asked = new URLSearchParams({ project_id: "my_app", query: "level >= info" });
+const response = await fetch(\`\${LOGS_URL}/tail?\${asked}\`, {
+  headers: { Authorization: \`Bearer \${TOOL_LOGS_TOKEN}\` },
+});
+let text = "";
+for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+  text += chunk;
+  const frames = text.split("\\n\\n");
+  text = frames.pop();
+  for (const frame of frames) {
+    const data = /^data: (.*)$/m.exec(frame)?.[1];
+    if (data !== undefined && !/^event: /m.test(frame)) console.log(JSON.parse(data).message);
+  }
+}`,
+  },
+  {
+    id: "metrics",
+    title: "GET /metrics",
+    text: [
+      "What the service counts, in the text format of Prometheus. It needs no token, nor do `/_health`, `/_ready`, `/openapi.json` and this page.",
+    ],
+    curl: `curl -sS "$LOGS_URL/metrics"`,
+    javascript: `const response = await fetch(\`\${process.env.LOGS_URL}/metrics\`);
+const lines = (await response.text()).split("\\n");
+console.log(lines.filter((line) => line.startsWith("logservice_requests_total")));`,
+  },
+];
