@@ -1,7 +1,16 @@
 import { type Comparison, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
-import { behindKey, type ValueTest } from "./bytes.ts";
-import { LEVEL_SPELLINGS, LEVELS, levelOf, severity } from "./levels.ts";
+import {
+  beginsOutside,
+  behindKey,
+  behindLevelKeyPart,
+  LEVEL_KEY_LETTERS,
+  LEVEL_KEY_PART,
+  type TimeBound,
+  type ValueTest,
+} from "./bytes.ts";
+import { LEVELS, type Level, levelOf, severity } from "./levels.ts";
 import { isTimeUnit } from "./literals.ts";
+import { levelOf as levelInAnyCase } from "./loggers.ts";
 import type { PredicateOptions } from "./predicate.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
@@ -12,6 +21,11 @@ export interface ScanPlan {
    * line hides it behind an escape. Undefined: nothing is known, every line may be selected. None: no line is.
    */
   readonly needles: readonly Needle[] | undefined;
+  /**
+   * Where there are no needles: whether a line that begins there cannot be selected for the time that it begins with, unless
+   * the key `timestamp` comes in it once more. Answers the length of that beginning, or 0.
+   */
+  readonly isOutside: ((bytes: Uint8Array, at: number) => number) | undefined;
   /** The UTF-16 units of all needles: a line with one of them as `\uXXXX` (or `\/`) may hide a needle. */
   readonly units: ReadonlySet<number>;
 }
@@ -30,29 +44,38 @@ export interface Needle {
  * each term, of `not` nothing. Sound and not exact: the predicate decides on the parsed line.
  */
 export function planScan(query: Query, options: ScanOptions): ScanPlan {
-  const found = (query.expr && needs(query.expr, options)) ?? period(options);
+  const found = query.expr && needs(query.expr, options);
   // Each needle is a search of its own: with many, reading every line costs less.
   const hints = found === undefined || found.hints.length > MAX_NEEDLES ? undefined : found.hints;
+  const isOutside = hints === undefined ? beginsOutside(bounds(query, options)) : undefined;
   const units = new Set<number>();
-  for (const { text } of hints ?? []) for (let i = 0; i < text.length; i++) units.add(text.charCodeAt(i));
-  return { needles: hints?.map(toNeedle), units };
+  const letters = [...(hints ?? []).map(lettersOf), isOutside === undefined ? "" : TIME_KEY];
+  for (const text of letters) for (let i = 0; i < text.length; i++) units.add(text.charCodeAt(i));
+  return { needles: hints?.map(toNeedle), isOutside, units };
 }
+
+/** The key that `isOutside` is about. */
+export const TIME_KEY = "timestamp";
 
 export interface ScanOptions extends PredicateOptions {
   /** Where given, entries from this moment on are wanted, in milliseconds since 1970 ... */
   readonly sinceMs?: number | undefined;
   /** ... and those before this one. An entry without a time is in no period. */
   readonly untilMs?: number | undefined;
+  /** What a line shows that has its level in a form of its own. Default: a key and a value that loggers write. */
+  readonly levelText?: (level: Level) => string;
 }
 
 const MAX_NEEDLES = 8;
 
-interface Hint {
-  readonly kind: "text" | "quoted" | "key";
-  /** Free of characters that JSON must escape. */
-  readonly text: string;
-  readonly test?: ValueTest;
-}
+type Hint =
+  | {
+      readonly kind: "text" | "quoted" | "key";
+      /** Free of characters that JSON must escape. */
+      readonly text: string;
+      readonly test?: ValueTest;
+    }
+  | { readonly kind: "level"; readonly levels: readonly Level[] };
 
 /** `rarity` orders the terms of an `and`; the numbers only have to be right about what is worse than what. */
 interface Need {
@@ -62,7 +85,7 @@ interface Need {
 
 const NEVER: Need = { hints: [], rarity: 1000 };
 
-function needs(expr: Expr, options: PredicateOptions): Need | undefined {
+function needs(expr: Expr, options: ScanOptions): Need | undefined {
   switch (expr.kind) {
     case "or":
       return anyOf(expr.terms.map((term) => needs(term, options)));
@@ -79,15 +102,15 @@ function needs(expr: Expr, options: PredicateOptions): Need | undefined {
     case "comparison":
       return comparison(expr, options);
     case "in":
-      return anyOf(expr.values.map((value) => equality(expr.field, value))) ?? keyOf(expr.field);
+      return anyOf(expr.values.map((value) => equality(expr.field, value, options))) ?? keyOf(expr.field);
     case "contains":
-      return textual(expr.field, [expr.text.chunks.join("*")], false);
+      return textual(expr.field, [expr.text.chunks.join("*")], false, options);
     case "match":
     case "exists":
     case "truthy":
       return keyOf(expr.field);
     case "level":
-      return levels((level) => level === levelOf(expr.word.toLowerCase()));
+      return levels((level) => level === levelOf(expr.word.toLowerCase()), options);
     case "stage":
       // Most logs know one stage or two.
       return { hints: [{ kind: "quoted", text: expr.word.toLowerCase() }], rarity: 10 };
@@ -96,15 +119,19 @@ function needs(expr: Expr, options: PredicateOptions): Need | undefined {
   }
 }
 
-/** Only where the query itself tells nothing: all lines have times, and reading them costs as much as a search can save. */
-function period({ sinceMs, untilMs }: ScanOptions): Need | undefined {
-  const test: ValueTest | undefined =
-    sinceMs !== undefined
-      ? { kind: "time", op: ">=", bound: sinceMs }
-      : untilMs !== undefined
-        ? { kind: "time", op: "<", bound: untilMs }
-        : undefined;
-  return test && { hints: [{ kind: "key", text: "timestamp", test }], rarity: 0 };
+/** The times that a selected line may have: those of the period, and of what the query says at its top. */
+function bounds({ expr }: Query, { sinceMs, untilMs, nowMs }: ScanOptions): TimeBound[] {
+  const found: TimeBound[] = [];
+  if (sinceMs !== undefined) found.push({ op: ">=", bound: sinceMs });
+  if (untilMs !== undefined) found.push({ op: "<", bound: untilMs });
+  for (const term of expr?.kind === "and" ? expr.terms : [expr]) {
+    if (term?.kind !== "comparison" || term.op === "=" || term.op === "!=") continue;
+    const place = target(term.field);
+    if (place.at !== "entry" || place.name !== "timestamp") continue;
+    const bound = timeBound(term.value, nowMs);
+    if (bound !== undefined) found.push({ op: term.op, bound });
+  }
+  return found;
 }
 
 function anyOf(terms: readonly (Need | undefined)[]): Need | undefined {
@@ -113,11 +140,18 @@ function anyOf(terms: readonly (Need | undefined)[]): Need | undefined {
     if (term === undefined) return undefined;
     all.push(term);
   }
-  return { hints: all.flatMap(({ hints }) => hints), rarity: Math.min(...all.map(({ rarity }) => rarity)) };
+  return { hints: joined(all.flatMap(({ hints }) => hints)), rarity: Math.min(...all.map(({ rarity }) => rarity)) };
 }
 
-function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOptions): Need | undefined {
-  if (op === "=") return equality(field, value);
+/** All levels are one search. */
+function joined(hints: readonly Hint[]): readonly Hint[] {
+  const levels = hints.flatMap((hint) => (hint.kind === "level" ? hint.levels : []));
+  const others = hints.filter(({ kind }) => kind !== "level");
+  return levels.length === 0 ? others : [...others, { kind: "level", levels }];
+}
+
+function comparison({ field, op, value }: Comparison, options: ScanOptions): Need | undefined {
+  if (op === "=") return equality(field, value, options);
   if (op === "!=") return keyOf(field);
   const place = target(field);
   const name = place.at === "entry" ? place.name : undefined;
@@ -125,11 +159,7 @@ function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOption
     const bound = value.kind === "word" || value.kind === "string" ? levelOf(value.chunks.join("*")) : undefined;
     if (bound === undefined) return undefined;
     const than = severity(bound);
-    return levels((level) => compare(op, severity(level), than));
-  }
-  if (name === "timestamp") {
-    const bound = timeBound(value, nowMs);
-    return bound === undefined ? keyOf(field) : keyOf(field, { kind: "time", op, bound });
+    return levels((level) => compare(op, severity(level), than), options);
   }
   return value.kind === "number" ? keyOf(field, { kind: "number", op, bound: value.value }) : keyOf(field);
 }
@@ -145,11 +175,11 @@ function compare(op: "<" | "<=" | ">" | ">=", a: number, b: number): boolean {
   return op === "<" ? a < b : op === "<=" ? a <= b : op === ">" ? a > b : a >= b;
 }
 
-function equality(field: Field, value: Value): Need | undefined {
+function equality(field: Field, value: Value, options: ScanOptions): Need | undefined {
   switch (value.kind) {
     case "string":
     case "word":
-      return textual(field, value.chunks, true);
+      return textual(field, value.chunks, true, options);
     case "number":
       return keyOf(field, {
         kind: "equal",
@@ -165,7 +195,7 @@ function equality(field: Field, value: Value): Need | undefined {
 }
 
 /** A text in which the chunks stand: from its beginning to its end where it `isWhole`. */
-function textual(field: Field, chunks: readonly string[], isWhole: boolean): Need | undefined {
+function textual(field: Field, chunks: readonly string[], isWhole: boolean, options: ScanOptions): Need | undefined {
   const place = target(field);
   const name = place.at === "entry" ? place.name : undefined;
   if (name === "message") return literal(chunks, false);
@@ -174,19 +204,23 @@ function textual(field: Field, chunks: readonly string[], isWhole: boolean): Nee
   if (name === "level") {
     // A wildcard may select spellings that do not hold its text; few queries use one on a level.
     if (!isWhole || chunks.length > 1) return undefined;
-    const level = levelOf(chunks[0]!);
-    return level === undefined ? literal(chunks, true) : levels((other) => other === level);
+    // A logger may have written more than this text: DEBUG-4 is shown as DEBUG.
+    const level = levelInAnyCase(chunks[0]!);
+    return level === undefined ? literal(chunks, true) : levels((other) => other === level, options);
   }
   return literal(chunks, isWhole) ?? keyOf(field);
 }
 
-/** Levels are told by their spellings; a line without one is at info, and nothing in its bytes says so. */
-function levels(passes: (level: (typeof LEVELS)[number]) => boolean): Need | undefined {
+/** A line without a level is at info, and nothing in its bytes says so. */
+function levels(passes: (level: Level) => boolean, { levelText }: ScanOptions): Need | undefined {
   if (passes("info")) return undefined;
-  const hints = LEVELS.filter(passes)
-    .flatMap((level) => LEVEL_SPELLINGS[level])
-    .map((text): Hint => ({ kind: "quoted", text }));
-  return hints.length === 0 ? NEVER : { hints, rarity: 20 };
+  const passing = LEVELS.filter(passes);
+  if (passing.length === 0) return NEVER;
+  const hints: Hint[] =
+    levelText === undefined
+      ? [{ kind: "level", levels: passing }]
+      : passing.map((level) => ({ kind: "text", text: levelText(level) }));
+  return { hints, rarity: 20 };
 }
 
 /** The longest piece of the chunks that stands in a line as it is, or behind an escape that is looked for. */
@@ -206,7 +240,7 @@ const SPLIT = /["\\\u0000-\u001f\ufffd]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![
 /** The key at the end of a path: where it is missing every test is false. The entry's own properties have defaults. */
 function keyOf(field: Field, test?: ValueTest): Need | undefined {
   const place = target(field);
-  if (place.at === "entry" && place.name !== "id" && test?.kind !== "time") return undefined;
+  if (place.at === "entry" && place.name !== "id") return undefined;
   const path = place.at === "entry" ? [place.name] : place.path;
   const key = path.findLast((segment) => typeof segment === "string");
   if (key === undefined || key === "") return undefined;
@@ -215,7 +249,19 @@ function keyOf(field: Field, test?: ValueTest): Need | undefined {
   return { hints: [{ kind: "key", text: key, ...(isTested && { test }) }], rarity: isTested ? 25 : 5 };
 }
 
-function toNeedle({ kind, text, test }: Hint): Needle {
+/** What a line may write as escapes, so that the needle is hidden. */
+const lettersOf = (hint: Hint) => (hint.kind === "level" ? LEVEL_KEY_LETTERS : hint.text);
+
+function toNeedle(hint: Hint): Needle {
+  if (hint.kind === "level") {
+    const levels = new Set(hint.levels);
+    return {
+      bytes: utf8(LEVEL_KEY_PART),
+      isQuoted: false,
+      accepts: behindLevelKeyPart((level) => levels.has(level)),
+    };
+  }
+  const { kind, text, test } = hint;
   return {
     bytes: utf8(kind === "text" ? text : `${text}"`),
     isQuoted: kind !== "text",

@@ -1,14 +1,15 @@
-import { levelOf } from "../../grammar/query/index.ts";
+import { levelOf, readLoggerLine } from "../../grammar/query/index.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { RpcError } from "../rpc/error.ts";
-import { readEvent } from "../rpc/read-events.ts";
+import { MAX_ID_LENGTH, readEvent } from "../rpc/read-events.ts";
 import { parseJson } from "./json.ts";
 
 /**
- * The lines of a log as events. A line that is a JSON object is an event; where it has no `fields`, its other keys are
- * the fields. Any other line is a message at level info. Levels and times that are none stay among the fields.
+ * The lines of a log as events. A line that is a JSON object is an event: level, message and time by the keys of the
+ * logger that wrote it, if grammar knows them; all other keys, and those of `fields`, are the fields. Any other line is a
+ * message at level info. Levels and times that are none stay among the fields.
  * Throws with the number of the first line that cannot be kept.
  */
 export function readLines(text: string, nowMs: number): NewEvent[] {
@@ -32,6 +33,33 @@ export function readLines(text: string, nowMs: number): NewEvent[] {
 function eventOf(line: string): Record<string, unknown> {
   const value = line.startsWith("{") ? objectOf(line) : undefined;
   if (value === undefined) return { level: "info", message: line };
+  return ofLogger(value, line) ?? ofObject(value, line);
+}
+
+function ofLogger(value: Record<string, unknown>, line: string): Record<string, unknown> | undefined {
+  const logger = readLoggerLine(value);
+  if (logger === undefined) return undefined;
+  const { level, message, timestamp, timeKey } = logger;
+  const { id, fields, ...rest } = logger.others;
+  const isTime = timestamp !== undefined && isStorableTimestamp(timestamp);
+  const isId = typeof id === "string" && id.length <= MAX_ID_LENGTH;
+  const hasFields = typeof fields === "object" && fields !== null && !Array.isArray(fields);
+  return {
+    ...(isId && { id }),
+    ...(isTime && { timestamp }),
+    level: level.toLowerCase(),
+    // What has no message is shown as it came.
+    message: message === "" ? line.slice(0, MAX_SHOWN_LENGTH) : message,
+    fields: {
+      ...rest,
+      ...(hasFields ? fields : fields !== undefined && { fields }),
+      ...(id !== undefined && !isId && { id }),
+      ...(timeKey !== undefined && !isTime && { [timeKey]: value[timeKey] }),
+    },
+  };
+}
+
+function ofObject(value: Record<string, unknown>, line: string): Record<string, unknown> {
   const { id, timestamp, level, message, fields, ...rest } = value;
   const hasFields = typeof fields === "object" && fields !== null && !Array.isArray(fields);
   const odd: Record<string, unknown> = {};
@@ -39,7 +67,7 @@ function eventOf(line: string): Record<string, unknown> {
   if (level !== undefined && !isLevel) odd.level = level;
   const isTime = typeof timestamp === "string" && isStorableTimestamp(timestamp);
   if (timestamp !== undefined && !isTime) odd.timestamp = timestamp;
-  const isId = typeof id === "string" && id.length <= 255;
+  const isId = typeof id === "string" && id.length <= MAX_ID_LENGTH;
   if (id !== undefined && !isId) odd.id = id;
   if (fields !== undefined && !hasFields) odd.fields = fields;
   const isMessage = typeof message === "string" && message !== "";
@@ -50,7 +78,7 @@ function eventOf(line: string): Record<string, unknown> {
     level: isLevel ? level : "info",
     // What has no message is shown as it came.
     message: isMessage ? message : line.slice(0, MAX_SHOWN_LENGTH),
-    fields: { ...(hasFields ? (fields as object) : {}), ...rest, ...odd },
+    fields: { ...rest, ...(hasFields ? (fields as object) : {}), ...odd },
   };
 }
 
