@@ -1,6 +1,6 @@
 import type { Entry } from "../grammar/entry.ts";
 // Not by the door of its folder: the parser of queries would come with it.
-import { readLoggerLine } from "../grammar/query/loggers.ts";
+import { isOwnForm, readLoggerLine, timeText } from "../grammar/query/loggers.ts";
 import { parseTimestamp } from "../grammar/query/timestamp.ts";
 
 /**
@@ -115,6 +115,14 @@ function structured(line: string, { nowMs, times }: OutputOptions): Entry | unde
     value = JSON.parse(line);
   } catch {
     return undefined;
+  }
+  if (isOwnForm(value)) {
+    // The same as below, sooner.
+    const { level, message, timestamp, fields } = value as unknown as Entry;
+    const own = timestamp === undefined ? undefined : timeText(timestamp);
+    if (timestamp === undefined || own !== undefined) {
+      return { timestamp: own === undefined || times === "now" ? iso(nowMs()) : own, level, message, fields };
+    }
   }
   const found = readLoggerLine(value) ?? ofUnknownLevel(value);
   if (found === undefined) return undefined;

@@ -229,6 +229,12 @@ const rows: readonly (readonly [line: string, entry: object | undefined])[] = [
   ['{"level":"info","msg":"a","message":"b","event":"c"}', own("", "info", "b", { msg: "a", event: "c" })],
   ['{"level":"info","message":{"a":1},"msg":"m"}', own("", "info", "m", { message: { a: 1 } })],
   ['{"level":"info","msg":"m","time":35,"ts":1e9}', own("2001-09-09T01:46:40.000Z", "info", "m", { time: 35 })],
+  ['{"level":"info","msg":"m","ts":1795366918.496}', own("2026-11-22T17:01:58.496Z", "info", "m", {})],
+  ['{"level":"info","msg":"m","time":1795366918496.9}', own("2026-11-22T17:01:58.496Z", "info", "m", {})],
+  [
+    '{"level":"info","msg":"m","instant":{"epochSecond":1714561199,"nanoOfSecond":999999999}}',
+    own("2024-05-01T10:59:59.999Z", "info", "m", {}),
+  ],
   ['{"level":"info","msg":"m","time":"soon"}', own("", "info", "m", { time: "soon" })],
   ['{"level":"info","msg":"m","time":"2024-05-01T13:00:00+0200"}', own("2024-05-01T13:00:00+02:00", "info", "m", {})],
   ['{"level":"info","msg":"m","timeUnixNano":"1714561200250000000"}', own("2024-05-01T11:00:00.250Z", "info", "m", {})],

@@ -13,6 +13,7 @@ export { highlightQuery } from "./highlight.generated.ts";
 export { type FieldType, KNOWN_FIELDS, type KnownField, type KnownValue } from "./known-fields.ts";
 export { LEVEL_SPELLINGS, LEVELS, type Level, levelOf, STAGE_WORDS, severity } from "./levels.ts";
 export {
+  isOwnForm,
   isWholeTime,
   LEVEL_KEYS,
   type LoggerLine,

@@ -1,4 +1,4 @@
-import { levelOf, readLoggerLine } from "../../grammar/query/index.ts";
+import { isOwnForm, levelOf, readLoggerLine } from "../../grammar/query/index.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
@@ -33,30 +33,40 @@ export function readLines(text: string, nowMs: number): NewEvent[] {
 function eventOf(line: string): Record<string, unknown> {
   const value = line.startsWith("{") ? objectOf(line) : undefined;
   if (value === undefined) return { level: "info", message: line };
-  return ofLogger(value, line) ?? ofObject(value, line);
+  return isOwn(value) ? value : (ofLogger(value, line) ?? ofObject(value, line));
+}
+
+/** Whether a line is an event as it is. */
+function isOwn(value: Record<string, unknown>): boolean {
+  const { message, timestamp } = value;
+  return isOwnForm(value) && message !== "" && typeof timestamp === "string" && isStorableTimestamp(timestamp);
 }
 
 function ofLogger(value: Record<string, unknown>, line: string): Record<string, unknown> | undefined {
   const logger = readLoggerLine(value);
   if (logger === undefined) return undefined;
-  const { level, message, timestamp, timeKey } = logger;
-  const { id, fields, ...rest } = logger.others;
+  const { timestamp, timeKey, others } = logger;
   const isTime = timestamp !== undefined && isStorableTimestamp(timestamp);
-  const isId = typeof id === "string" && id.length <= MAX_ID_LENGTH;
-  const hasFields = typeof fields === "object" && fields !== null && !Array.isArray(fields);
-  return {
-    ...(isId && { id }),
-    ...(isTime && { timestamp }),
-    level: level.toLowerCase(),
+  const event: Record<string, unknown> = {
+    level: logger.level.toLowerCase(),
     // What has no message is shown as it came.
-    message: message === "" ? line.slice(0, MAX_SHOWN_LENGTH) : message,
-    fields: {
-      ...rest,
-      ...(hasFields ? fields : fields !== undefined && { fields }),
-      ...(id !== undefined && !isId && { id }),
-      ...(timeKey !== undefined && !isTime && { [timeKey]: value[timeKey] }),
-    },
+    message: logger.message === "" ? line.slice(0, MAX_SHOWN_LENGTH) : logger.message,
+    fields: others,
   };
+  if (isTime) event.timestamp = timestamp;
+  const odd = timeKey !== undefined && !isTime ? { [timeKey]: value[timeKey] } : undefined;
+  if (others.id === undefined && others.fields === undefined && odd === undefined) return event;
+  const { id, fields, ...rest } = others;
+  const isId = typeof id === "string" && id.length <= MAX_ID_LENGTH;
+  if (isId) event.id = id;
+  const hasFields = typeof fields === "object" && fields !== null && !Array.isArray(fields);
+  event.fields = {
+    ...rest,
+    ...(hasFields ? fields : fields !== undefined && { fields }),
+    ...(id !== undefined && !isId && { id }),
+    ...odd,
+  };
+  return event;
 }
 
 function ofObject(value: Record<string, unknown>, line: string): Record<string, unknown> {
