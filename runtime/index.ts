@@ -7,6 +7,7 @@ import { EntryLog } from "./entries.ts";
 import type { Handler, ProxyRequest, ProxyResponse } from "./exchange.ts";
 import { hop } from "./hop.ts";
 import type { CorsOptions } from "./middleware/cors.ts";
+import type { EntryTimes } from "./output.ts";
 import { type PipelineOptions, pipeline } from "./pipeline.ts";
 import { Supervisor, type SupervisorOptions } from "./process.ts";
 import { proxyError } from "./proxy-error.ts";
@@ -31,6 +32,8 @@ export interface ServeOptions {
   readonly log: (entries: readonly Entry[]) => void;
   /** Of the Git repository: its SHA or tag, as a deployment finds it in TOOL_COMMIT. Every entry carries it. */
   readonly commit?: string | undefined;
+  /** Whose time the app's entries have: what their lines say (default), or when they came. */
+  readonly entryTimes?: EntryTimes;
   /** Requests go to the app as http-proxy sends them, as the reference for our way. */
   readonly hasStockHop?: boolean;
 }
@@ -141,8 +144,9 @@ function handlerOf(options: ApplicationOptions, entries: EntryLog, supervisor: S
 
 /** Undefined for a static site, which has no process. */
 function supervisionOf(options: ApplicationOptions, entries: EntryLog): SupervisorOptions | undefined {
-  const { command, config, env, stage } = options;
+  const { command, config, env, stage, entryTimes: times = "own" } = options;
   if (command === undefined) return undefined;
+  const { disable, stdout, stderr } = config.logs;
   return {
     command,
     directory: resolve(options.directory),
@@ -150,7 +154,7 @@ function supervisionOf(options: ApplicationOptions, entries: EntryLog): Supervis
     stage,
     listenTimeoutMs: config.proxy.listen_timeout * 1000,
     backoff: config.proxy.backoff,
-    output: config.logs.disable ? undefined : { stdout: config.logs.stdout, stderr: config.logs.stderr },
+    output: disable ? undefined : { stdout, stderr, times },
     entries,
   };
 }

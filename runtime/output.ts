@@ -1,4 +1,7 @@
 import type { Entry } from "../grammar/entry.ts";
+// Not by the door of its folder: the parser of queries would come with it.
+import { isOwnForm, readLoggerLine, timeText } from "../grammar/query/loggers.ts";
+import { parseTimestamp } from "../grammar/query/timestamp.ts";
 
 /**
  * Longer lines are split into entries of this size: a program that never writes a newline must not fill the memory,
@@ -86,12 +89,16 @@ export interface OutputOptions {
   /** The level of a line that is plain text. */
   readonly level: string;
   readonly nowMs: () => number;
+  readonly times?: EntryTimes | undefined;
 }
 
+/** Whose time an entry has: `own`, its line's, if that says one (default); `now`, the time at which the line came. */
+export type EntryTimes = "own" | "now";
+
 /**
- * The entry that a line of an app's output stands for. A JSON object with a string `level` and `message` is
- * structured: its `fields` are kept, so are other members beside them, and a `timestamp` in RFC 3339. Anything else is
- * text at the configured level. A blank line is no entry.
+ * The entry that a line of an app's output stands for. A JSON object is structured if it is a line of a logger that grammar
+ * knows, or has a string `level` and `message`: level, message and time are its own, its `fields` and all other members are
+ * the fields. Anything else is text at the configured level. A blank line is no entry.
  */
 export function entryOfLine(line: string, options: OutputOptions): Entry | undefined {
   if (line.trim() === "") return undefined;
@@ -100,7 +107,7 @@ export function entryOfLine(line: string, options: OutputOptions): Entry | undef
   );
 }
 
-function structured(line: string, options: OutputOptions): Entry | undefined {
+function structured(line: string, { nowMs, times }: OutputOptions): Entry | undefined {
   // Most lines are text: do not pay for an exception on each of them.
   if (!/^\s*\{/.test(line)) return undefined;
   let value: Record<string, unknown>;
@@ -109,27 +116,37 @@ function structured(line: string, options: OutputOptions): Entry | undefined {
   } catch {
     return undefined;
   }
-  const { level, message, timestamp, fields, ...others } = value;
-  if (typeof level !== "string" || typeof message !== "string") return undefined;
-  const own = isObject(fields) ? fields : fields === undefined ? {} : { fields };
+  if (isOwnForm(value)) {
+    // The same as below, sooner.
+    const { level, message, timestamp, fields } = value as unknown as Entry;
+    const own = timestamp === undefined ? undefined : timeText(timestamp);
+    if (timestamp === undefined || own !== undefined) {
+      return { timestamp: own === undefined || times === "now" ? iso(nowMs()) : own, level, message, fields };
+    }
+  }
+  const found = readLoggerLine(value) ?? ofUnknownLevel(value);
+  if (found === undefined) return undefined;
+  const { level, message, timestamp, others } = found;
+  const { fields, ...rest } = others;
   return {
-    timestamp: isTimestamp(timestamp) ? timestamp : iso(options.nowMs()),
+    timestamp: timestamp === undefined || times === "now" ? iso(nowMs()) : timestamp,
     level,
     message,
-    fields: { ...(timestamp !== undefined && !isTimestamp(timestamp) ? { timestamp } : {}), ...others, ...own },
+    fields: isObject(fields) ? { ...rest, ...fields } : others,
   };
+}
+
+/** The form that we ask for, at a level that is none of those we know: every level is kept. */
+function ofUnknownLevel(value: Record<string, unknown>) {
+  const { level, message, ...others } = value;
+  if (typeof level !== "string" || typeof message !== "string") return undefined;
+  const { timestamp, ...untimed } = others;
+  const isTime = typeof timestamp === "string" && parseTimestamp(timestamp) !== undefined;
+  return { level, message, timestamp: isTime ? timestamp : undefined, others: isTime ? untimed : others };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isTimestamp(value: unknown): value is string {
-  return (
-    typeof value === "string" &&
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) &&
-    !Number.isNaN(Date.parse(value))
-  );
 }
 
 const iso = (ms: number) => new Date(ms).toISOString();

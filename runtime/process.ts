@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import type { CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import { Pool } from "./http1/pool.ts";
-import { entryOfLine, LineSplitter } from "./output.ts";
+import { type EntryTimes, entryOfLine, LineSplitter } from "./output.ts";
 import { anyPort, listeningHost } from "./port.ts";
 import { type Exit, type ProcessGroup, startGroup } from "./process-group.ts";
 
@@ -50,8 +50,8 @@ export interface SupervisorOptions {
   readonly stage: string;
   readonly listenTimeoutMs: number;
   readonly backoff: Backoff;
-  /** Levels of plain text; undefined: the app's output makes no entries. */
-  readonly output: { readonly stdout: string; readonly stderr: string } | undefined;
+  /** Levels of plain text, and whose times entries have; undefined: the app's output makes no entries. */
+  readonly output: { readonly stdout: string; readonly stderr: string; readonly times?: EntryTimes } | undefined;
   readonly entries: EntryLog;
   readonly random?: () => number;
   readonly choosePort?: () => Promise<number>;
@@ -353,9 +353,9 @@ export class Supervisor {
     const lastLines: string[] = [];
     const read = (stream: Readable | null, from: "stdout" | "stderr") => {
       const lines = new LineSplitter((line) => {
-        const level = this.#options.output?.[from];
-        if (level !== undefined) {
-          const entry = entryOfLine(line, { level, nowMs: entries.nowMs });
+        const { output } = this.#options;
+        if (output !== undefined) {
+          const entry = entryOfLine(line, { level: output[from], nowMs: entries.nowMs, times: output.times });
           if (entry !== undefined) entries.add(entry);
         }
         lastLines.push(line.length > 1000 ? `${line.slice(0, 1000)}...` : line);

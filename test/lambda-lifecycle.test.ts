@@ -62,6 +62,20 @@ async function happenings(deployed: Deployed): Promise<string[]> {
 
 const responses = (deployed: Deployed) => deployed.entries().filter(({ message }) => message === "response");
 
+t.test("entries of loggers have the time at which they came", async (t) => {
+  const line = '{"level":50,"time":1700000000000,"msg":"told","user":7}';
+  const told = { files: { "line.ndjson": `${line}\n` } };
+  const command = `cat line.ndjson && exec ${process.execPath} -e 'require("http").createServer((q, s) => s.end()).listen(process.env.PORT)'`;
+  const begin = Date.now() - 1000;
+  const deployed = await deploy(t, { command, ...told }, { streams: false });
+  await invoke(deployed, "GET", "/");
+  await deployed.function.idle();
+  const entry = deployed.entries().find(({ message }) => message === "told")!;
+  const { user, time } = entry.fields;
+  t.same({ level: entry.level, user, time }, { level: "error", user: 7, time: undefined });
+  t.ok(Date.parse(entry.timestamp) >= begin, entry.timestamp);
+});
+
 t.test("the log is one JSON entry a line, in order, with stage, version and commit", async (t) => {
   const command = `exec ${process.execPath} -e 'require("http").createServer((q, s) => { console.log("told"); s.end() }).listen(process.env.PORT)'`;
   const deployed = await deploy(t, { command, env: { TOOL_COMMIT: "81d3b2b" } }, { streams: false });

@@ -91,7 +91,11 @@ t.test("a line as an entry", (t) => {
     ],
     [
       '{"level":"info","message":"m","timestamp":1577934245}',
-      { timestamp: NOW, level: "info", message: "m", fields: { timestamp: 1577934245 } },
+      { timestamp: "2020-01-02T03:04:05.000Z", level: "info", message: "m", fields: {} },
+    ],
+    [
+      '{"level":"info","message":"m","timestamp":5}',
+      { timestamp: NOW, level: "info", message: "m", fields: { timestamp: 5 } },
     ],
     [
       '{"level":"info","message":"m","timestamp":"2020-13-40T99:00:00Z"}',
@@ -101,7 +105,12 @@ t.test("a line as an entry", (t) => {
       '{"level":"info","message":"m","fields":[1]}',
       { timestamp: NOW, level: "info", message: "m", fields: { fields: [1] } },
     ],
-    ['{"level":30,"message":"m"}', text('{"level":30,"message":"m"}')],
+    ['{"level":30,"message":"m"}', { timestamp: NOW, level: "info", message: "m", fields: {} }],
+    ['{"level":3,"message":"m"}', text('{"level":3,"message":"m"}')],
+    [
+      '{"level":"CUSTOM","message":"m","timestamp":"2020-01-02T03:04:05Z","time":"2020-01-02T03:04:05Z"}',
+      { timestamp: "2020-01-02T03:04:05Z", level: "CUSTOM", message: "m", fields: { time: "2020-01-02T03:04:05Z" } },
+    ],
     ['{"level":"info"}', text('{"level":"info"}')],
     ['{"level":"info","message":"m"', text('{"level":"info","message":"m"')],
     ['["level"]', text('["level"]')],

@@ -1,4 +1,5 @@
 import type { Entry } from "../../grammar/entry.ts";
+import { isWholeTime, levelText, readLoggerLine } from "../../grammar/query/index.ts";
 
 /** A line of a log as an entry. `isEntry` is false where the line was text and not a JSON object. */
 export interface EntryLine {
@@ -7,8 +8,9 @@ export interface EntryLine {
 }
 
 /**
- * Reads one line. A JSON object is an entry: where it has no `fields` object, its other keys are the fields, so that
- * flat logs of other programs can be asked about too. Everything else is message text at level info without a time.
+ * Reads one line. A JSON object is an entry: level, message and time by the keys of the logger that wrote it, where
+ * grammar knows them; all other keys, and those of a `fields` object, are the fields, so that flat logs of other programs
+ * can be asked about too. Everything else is message text at level info without a time.
  */
 export function readEntryLine(text: string): EntryLine {
   const line = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -23,16 +25,52 @@ export function readEntryLine(text: string): EntryLine {
   return { entry: { timestamp: "", level: "info", message: line.trimEnd(), fields: {} }, isEntry: false };
 }
 
-function toEntry(object: Record<string, unknown>): Entry {
+/** The entry of a parsed line. */
+export function toEntry(object: Record<string, unknown>): Entry {
   const { id, timestamp, level, message, fields, ...rest } = object;
+  // Most lines are ours: the same as below, sooner.
+  const isOwn =
+    typeof level === "string" &&
+    typeof message === "string" &&
+    (timestamp === undefined || (typeof timestamp === "string" && isWholeTime(timestamp))) &&
+    isEmpty(rest);
+  const logger = isOwn ? undefined : readLoggerLine(object);
+  if (logger !== undefined) return ofLogger(logger.level, logger.message, logger.timestamp, logger.others);
   return {
     ...(typeof id === "string" && { id }),
-    timestamp: typeof timestamp === "string" ? timestamp : typeof timestamp === "number" ? fromEpoch(timestamp) : "",
-    level: typeof level === "string" ? level : "info",
+    timestamp: timeOf(timestamp),
+    level: typeof level !== "string" ? "info" : isOwn ? (levelText(level, undefined) ?? level) : level,
     message: typeof message === "string" ? message : "",
-    fields: typeof fields === "object" && fields !== null ? (fields as Record<string, unknown>) : rest,
+    fields: withFields(rest, fields),
   };
 }
+
+function ofLogger(level: string, message: string, time: string | undefined, others: LoggerFields): Entry {
+  const { id, fields, ...rest } = others;
+  const { timestamp, ...untimed } = rest;
+  return {
+    ...(typeof id === "string" && { id }),
+    timestamp: time ?? timeOf(timestamp),
+    level,
+    message,
+    fields: withFields(time === undefined ? untimed : rest, fields),
+  };
+}
+
+type LoggerFields = Readonly<Record<string, unknown>>;
+
+function withFields(rest: Record<string, unknown>, fields: unknown): Record<string, unknown> {
+  if (typeof fields !== "object" || fields === null) return rest;
+  return isEmpty(rest) ? (fields as Record<string, unknown>) : { ...rest, ...fields };
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
+}
+
+const timeOf = (time: unknown): string =>
+  typeof time === "string" ? time : typeof time === "number" ? fromEpoch(time) : "";
 
 /** Milliseconds since 1970, or seconds where milliseconds would lie before 1973. */
 function fromEpoch(time: number): string {

@@ -6,6 +6,7 @@ import {
   type Query,
   readsOf,
   type ScanPlan,
+  TIME_KEY,
 } from "../../grammar/query/index.ts";
 import { type ByteSearch, byteSearch, NONE } from "./byte-search.ts";
 import { type EntryLine, readEntryLine } from "./entry-line.ts";
@@ -76,15 +77,45 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
   };
 
   const plan = prefilter ? planScan(query, wanted) : undefined;
-  if (plan?.needles === undefined) return everyLine;
+  if (plan === undefined || (plan.needles === undefined && plan.isOutside === undefined)) return everyLine;
   const searches = searchesOf(plan);
+  const { isOutside } = plan;
   let denseBlocks = 0;
+
+  /** Passes over the lines that begin with a time outside of the period. */
+  const withinPeriod = ({ bytes, start, end }: Block, found: Found): boolean => {
+    const area = bytes.subarray(0, end);
+    let candidateBytes = 0;
+    ended = false;
+    const hits = searches.map(() => start - 1);
+    for (let at = start; at <= end && !ended; ) {
+      const length = isOutside!(bytes, at);
+      if (length > 0) {
+        const lineEnd = bytes.indexOf(LF, at + length);
+        let hit = NONE;
+        for (let i = 0; i < hits.length; i++) {
+          if (hits[i]! < at + length) hits[i] = searches[i]!(area, at + length);
+          hit = Math.min(hit, hits[i]!);
+        }
+        if (hit > lineEnd) {
+          at = lineEnd + 1;
+          continue;
+        }
+      }
+      const lineEnd = judge(bytes, at, found);
+      candidateBytes += lineEnd - at;
+      at = lineEnd + 1;
+    }
+    if (candidateBytes > DENSE_SHARE * (end - start)) denseBlocks = DENSE_BLOCKS;
+    return !ended;
+  };
 
   return (block, found) => {
     if (denseBlocks > 0) {
       denseBlocks--;
       return everyLine(block, found);
     }
+    if (isOutside !== undefined) return withinPeriod(block, found);
     const { bytes, start, end } = block;
     const area = bytes.subarray(0, end);
     let candidateBytes = 0;
@@ -113,9 +144,10 @@ const DENSE_SHARE = 0.4;
 const DENSE_BLOCKS = 15;
 
 function searchesOf({ needles, units }: ScanPlan): ByteSearch[] {
-  if (needles!.length === 0) return [];
+  if (needles?.length === 0) return [];
+  const time = { bytes: Buffer.from(`${TIME_KEY}"`), isQuoted: true, accepts: undefined };
   return [
-    ...needles!.map(searchOf),
+    ...(needles ?? [time]).map(searchOf),
     escapeSearch(units),
     // PHP writes every slash so; nothing else does.
     ...(units.has(SLASH) ? [searchOf({ bytes: Buffer.from("\\/"), isQuoted: false, accepts: undefined })] : []),

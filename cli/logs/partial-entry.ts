@@ -1,5 +1,15 @@
 import type { Entry } from "../../grammar/entry.ts";
-import type { Reads } from "../../grammar/query/index.ts";
+import {
+  isWholeTime,
+  LEVEL_KEYS,
+  LEVEL_SPELLINGS,
+  LEVELS,
+  levelText,
+  MESSAGE_KEYS,
+  type Reads,
+  TIME_KEYS,
+} from "../../grammar/query/index.ts";
+import { toEntry } from "./entry-line.ts";
 
 /** Reads of an entry what a query looks at, from the bytes of its line. */
 export interface PartialReader {
@@ -28,6 +38,11 @@ interface Key {
   readonly bytes: Buffer;
 }
 
+/** What an answer below zero means: the line has to be read as a whole ... */
+const UNUSUAL = -1;
+/** ... or by the keys of all loggers. */
+const FOREIGN = -2;
+
 interface MutableEntry {
   id?: string;
   timestamp: string;
@@ -36,7 +51,6 @@ interface MutableEntry {
   fields: Record<string, unknown>;
 }
 
-const UNUSUAL = -1;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -51,10 +65,30 @@ const ENTRY_KEYS: readonly Key[] = ["id", "timestamp", "level", "message", "fiel
   bytes: Buffer.from(name),
 }));
 
+const LOGGER_KEYS: readonly Key[] = [
+  ...new Set([...LEVEL_KEYS.map(({ key }) => key), ...MESSAGE_KEYS, ...TIME_KEYS]),
+].map((name) => ({ name, bytes: Buffer.from(name) }));
+
+/** The keys of loggers that are none of ours, by their lengths. */
+const FOREIGN_KEYS: readonly (readonly Key[])[] = Array.from({ length: 32 }, (_, length) =>
+  LOGGER_KEYS.filter(({ name, bytes }) => bytes.length === length && !ENTRY_KEYS.some((key) => key.name === name)),
+);
+
+const SPELLINGS: ReadonlySet<string> = new Set(LEVELS.flatMap((level) => LEVEL_SPELLINGS[level]));
+
+/** Whether a logger means another level by this text. */
+const isTheirLevel = (text: string) => !SPELLINGS.has(text) && (levelText(text, undefined) ?? text) !== text;
+
 class Reader implements PartialReader {
-  entry: MutableEntry = { timestamp: "", level: "info", message: "", fields: {} };
+  entry: Entry = { timestamp: "", level: "info", message: "", fields: {} };
   readonly #wanted: readonly Key[];
   readonly #reads: Reads["entry"];
+  /** The keys of loggers say something about what is read. */
+  readonly #looksForLoggers: boolean;
+  /** A key of theirs is asked for as a field, which it is only in lines that they did not write. */
+  readonly #asksForTheirKeys: boolean;
+  /** The last line was a logger's, and the next one probably is. */
+  #readsLoggers: boolean;
   /** Set by #value. */
   #value: unknown;
   /** The last text of some lengths and first letters. */
@@ -63,9 +97,23 @@ class Reader implements PartialReader {
   constructor(wanted: readonly Key[], reads: Reads["entry"]) {
     this.#wanted = wanted;
     this.#reads = reads;
+    this.#asksForTheirKeys = wanted.some(({ name }) => LOGGER_KEYS.some((key) => key.name === name));
+    this.#looksForLoggers =
+      this.#asksForTheirKeys || reads.has("level") || reads.has("message") || reads.has("timestamp");
+    this.#readsLoggers = this.#asksForTheirKeys;
   }
 
   read(bytes: Buffer, from: number): number {
+    if (!this.#readsLoggers) {
+      const end = this.#readOwn(bytes, from);
+      if (end !== FOREIGN) return end;
+      this.#readsLoggers = true;
+    }
+    return this.#readLogger(bytes, from);
+  }
+
+  /** Reads a line as the runtime writes them; FOREIGN if a logger may have written it. */
+  #readOwn(bytes: Buffer, from: number): number {
     let at = blanks(bytes, from);
     if (bytes[at] !== 0x7b) return UNUSUAL;
     const entry: MutableEntry = { timestamp: "", level: "info", message: "", fields: {} };
@@ -80,7 +128,11 @@ class Reader implements PartialReader {
       const keyStart = at + 1;
       at = plainEnd(bytes, keyStart);
       if (at < 0) return UNUSUAL;
-      const key = find(ENTRY_KEYS, bytes, keyStart, at) ?? find(wanted, bytes, keyStart, at);
+      let key = find(ENTRY_KEYS, bytes, keyStart, at);
+      if (key === undefined) {
+        if (this.#looksForLoggers && isForeign(bytes, keyStart, at)) return FOREIGN;
+        key = find(wanted, bytes, keyStart, at);
+      }
       at = blanks(bytes, at + 1);
       if (bytes[at] !== COLON) return UNUSUAL;
       at = blanks(bytes, at + 1);
@@ -101,9 +153,12 @@ class Reader implements PartialReader {
               at = skip(bytes, at, 0);
               break;
             }
-            if (bytes[at] !== QUOTE) return UNUSUAL;
+            if (bytes[at] !== QUOTE) return key.name === "id" ? UNUSUAL : FOREIGN;
             at = this.#readValue(bytes, at);
+            if (at < 0) return UNUSUAL;
             entry[key.name] = this.#value as string;
+            if (key.name === "level" && isTheirLevel(entry.level)) return FOREIGN;
+            if (key.name === "timestamp" && !isWholeTime(entry.timestamp)) return FOREIGN;
             break;
           default:
             at = this.#readValue(bytes, at);
@@ -117,8 +172,58 @@ class Reader implements PartialReader {
       else if (bytes[at] === 0x7d) break;
       else return UNUSUAL;
     }
-    if (!hasFields && rest !== undefined) entry.fields = rest;
+    if (rest !== undefined) entry.fields = hasFields ? { ...rest, ...entry.fields } : rest;
     return lineEnd(bytes, at + 1);
+  }
+
+  /**
+   * Reads the keys of all loggers and those that are asked for, and has `toEntry` tell what they mean: it looks at no
+   * others.
+   */
+  #readLogger(bytes: Buffer, from: number): number {
+    let at = blanks(bytes, from);
+    if (bytes[at] !== 0x7b) return UNUSUAL;
+    const object: Record<string, unknown> = {};
+    let isOwn = !this.#asksForTheirKeys;
+    at = blanks(bytes, at + 1);
+    if (bytes[at] === 0x7d) at = lineEnd(bytes, at + 1);
+    else {
+      for (;;) {
+        if (bytes[at] !== QUOTE) return UNUSUAL;
+        const keyStart = at + 1;
+        at = plainEnd(bytes, keyStart);
+        if (at < 0) return UNUSUAL;
+        let key = find(ENTRY_KEYS, bytes, keyStart, at);
+        if (key === undefined) {
+          key = find(FOREIGN_KEYS[at - keyStart] ?? [], bytes, keyStart, at);
+          if (key !== undefined) isOwn = false;
+          else key = find(this.#wanted, bytes, keyStart, at);
+        }
+        at = blanks(bytes, at + 1);
+        if (bytes[at] !== COLON) return UNUSUAL;
+        at = blanks(bytes, at + 1);
+        if (key === undefined) at = skip(bytes, at, 0);
+        else if (key.name === "fields") {
+          if (object.fields !== undefined || bytes[at] !== 0x7b) return UNUSUAL;
+          const fields = {};
+          at = this.#fields(bytes, at, fields);
+          object.fields = fields;
+        } else {
+          at = this.#readValue(bytes, at);
+          object[key.name] = this.#value;
+        }
+        if (at < 0) return UNUSUAL;
+        at = blanks(bytes, at);
+        if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
+        else if (bytes[at] === 0x7d) break;
+        else return UNUSUAL;
+      }
+      at = lineEnd(bytes, at + 1);
+    }
+    if (at < 0) return UNUSUAL;
+    if (isOwn) this.#readsLoggers = false;
+    this.entry = toEntry(object);
+    return at;
   }
 
   #fields(bytes: Buffer, from: number, fields: Record<string, unknown>): number {
@@ -186,6 +291,11 @@ function find(keys: readonly Key[], bytes: Buffer, start: number, end: number): 
     if (key.bytes.length === end - start && isSame(key.bytes, bytes, start)) return key;
   }
   return undefined;
+}
+
+function isForeign(bytes: Buffer, start: number, end: number): boolean {
+  const keys = FOREIGN_KEYS[end - start];
+  return keys !== undefined && keys.length > 0 && find(keys, bytes, start, end) !== undefined;
 }
 
 function isSame(expected: Buffer, bytes: Buffer, start: number): boolean {

@@ -1,13 +1,11 @@
-// Tests of JSON values on their bytes. Whatever is unclear passes: the predicate decides on the parsed line.
+// Tests of JSON lines on their bytes. Whatever is unclear passes: the predicate decides on the parsed line.
+import { LEVEL_SPELLINGS, LEVELS, type Level, levelOf } from "./levels.ts";
+import { LEVEL_KEYS, type LevelNumbers, levelOfNumber, OTHER_WORDS } from "./loggers.ts";
 
 /** What a query asks of the value behind a key. */
 export type ValueTest =
   | { readonly kind: "number"; readonly op: "<" | "<=" | ">" | ">="; readonly bound: number }
   | { readonly kind: "equal"; readonly value: number; readonly mayBeText: boolean }
-  /** `bound` in milliseconds since 1970. */
-  | { readonly kind: "time"; readonly op: "<" | "<=" | ">" | ">="; readonly bound: number }
-  /** Any of these texts of ASCII letters, given in lower case, in any case. */
-  | { readonly kind: "level"; readonly spellings: readonly string[] }
   /** `true`, `false` or `null`, told by its first byte. */
   | { readonly kind: "start"; readonly byte: number };
 
@@ -29,6 +27,7 @@ export function behindKey(test: ValueTest | undefined): (bytes: Uint8Array, at: 
 }
 
 const QUOTE = 0x22;
+const PLUS = 0x2b;
 const MINUS = 0x2d;
 const DOT = 0x2e;
 const COLON = 0x3a;
@@ -42,8 +41,6 @@ function ofValue(test: ValueTest): (bytes: Uint8Array, at: number) => boolean {
   switch (test.kind) {
     case "start":
       return (bytes, at) => bytes[at] === test.byte;
-    case "level":
-      return oneOf(test.spellings);
     case "equal": {
       const { value, mayBeText } = test;
       return number((found) => found === value, mayBeText);
@@ -62,31 +59,7 @@ function ofValue(test: ValueTest): (bytes: Uint8Array, at: number) => boolean {
       }
       break;
     }
-    case "time":
-      return time(test.op, test.bound);
   }
-}
-
-/** A text that is one of these in any case. One with an escape passes. */
-function oneOf(spellings: readonly string[]): (bytes: Uint8Array, at: number) => boolean {
-  const byInitial: Uint8Array[][] = Array.from({ length: 256 }, () => []);
-  for (const spelling of spellings) {
-    byInitial[spelling.charCodeAt(0)]!.push(Uint8Array.from(spelling, (letter) => letter.charCodeAt(0)));
-  }
-  return (bytes, from) => {
-    if (bytes[from] !== QUOTE) return false;
-    // No byte but a letter's has this as its lower case.
-    for (const spelling of byInitial[bytes[from + 1]! | 0x20]!) {
-      let at = 1;
-      while (at < spelling.length && (bytes[from + 1 + at]! | 0x20) === spelling[at]) at++;
-      if (at === spelling.length && bytes[from + 1 + at] === QUOTE) return true;
-    }
-    for (let at = from + 1; bytes[at] !== QUOTE; at++) {
-      if (bytes[at] === BACKSLASH) return true;
-      if (bytes[at] === undefined || bytes[at]! < 0x20) return false;
-    }
-    return false;
-  };
 }
 
 /**
@@ -122,38 +95,172 @@ function number(passes: (value: number) => boolean, mayBeText: boolean): (bytes:
   };
 }
 
-/** Times as `toISOString` writes them compare as their bytes do; every other spelling passes. */
-function time(op: "<" | "<=" | ">" | ">=", bound: number): (bytes: Uint8Array, at: number) => boolean {
-  // Years of four digits; between two milliseconds the earlier one decides for all but itself.
-  const floor = Math.floor(bound);
-  if (!(floor >= -62_167_219_200_000 && floor <= 253_402_300_799_999)) return () => true;
-  const text = new Date(floor).toISOString();
-  const isAfter = op === ">" || op === ">=";
+/** Part of every key of a level, by which all of them are found in one search. */
+export const LEVEL_KEY_PART = "eve";
+
+/** All letters of these keys: any of them may be written as an escape, which hides the part. */
+export const LEVEL_KEY_LETTERS = LEVEL_KEYS.map(({ key }) => key).join("");
+
+/**
+ * A test of what comes after LEVEL_KEY_PART: the rest of a key that loggers use for the level, and as its value one of the
+ * levels, by a word in any case or a number. Bytes end in a line end.
+ */
+export function behindLevelKeyPart(passes: (level: Level) => boolean): (bytes: Uint8Array, at: number) => boolean {
+  const rests = new Map<string, Set<LevelNumbers>>();
+  for (const { key, numbers } of LEVEL_KEYS) {
+    const rest = `${key.slice(key.indexOf(LEVEL_KEY_PART) + LEVEL_KEY_PART.length)}"`;
+    const found = rests.get(rest) ?? new Set();
+    rests.set(rest, numbers === undefined ? found : found.add(numbers));
+  }
+  const tests = [...rests].map(([rest, numbers]) => ({
+    rest: latin1(rest),
+    accepts: number(
+      (value) =>
+        [...numbers].some((one) => {
+          const word = levelOfNumber(value, one);
+          return word !== undefined && passes(levelOf(word)!);
+        }),
+      false,
+    ),
+  }));
+  const words = LEVELS.filter(passes)
+    .flatMap((level) => [
+      ...LEVEL_SPELLINGS[level],
+      ...[...OTHER_WORDS].filter(([, of]) => of === level).map(([word]) => word),
+    ])
+    .map(latin1);
+  const isWord = wordTest(words);
   return (bytes, from) => {
-    if (bytes[from] !== QUOTE) return true;
-    let order = 0;
-    for (let i = 0; i < text.length; i++) {
-      const byte = bytes[from + 1 + i]!;
-      const other = text.charCodeAt(i);
-      if (isDigit(other)) {
-        if (!isDigit(byte)) return true;
-        if (order === 0) order = byte - other;
-      } else if (byte !== other) return true;
+    for (const { rest, accepts } of tests) {
+      if (!isAt(rest, bytes, from)) continue;
+      let at = from + rest.length;
+      while (isBlank(bytes[at])) at++;
+      if (bytes[at] !== COLON) return false;
+      at++;
+      while (isBlank(bytes[at])) at++;
+      return bytes[at] === QUOTE ? isWord(bytes, at + 1) : accepts(bytes, at);
     }
-    if (bytes[from + 1 + text.length] !== QUOTE) return true;
-    if (isUnusualTime(bytes, from + 1)) return true;
-    // Equal to the rounded bound: left to the predicate.
-    return order === 0 || (isAfter ? order > 0 : order < 0);
+    return false;
   };
 }
 
+const latin1 = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
+
+function isAt(expected: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < expected.length; i++) if (expected[i] !== bytes[at + i]) return false;
+  return true;
+}
+
+/** Whether one of the words begins there, in any case, and ends, or goes on as steps of a level do: `INFO+2`, `INFO2`. */
+function wordTest(words: readonly Uint8Array[]): (bytes: Uint8Array, at: number) => boolean {
+  return (bytes, from) => {
+    for (let i = 0; i < words.length; i++) {
+      const word = words[i]!;
+      let at = 0;
+      while (at < word.length && (bytes[from + at]! | 0x20) === word[at]) at++;
+      const next = bytes[from + at]!;
+      // A letter that is written as an escape.
+      if (next === BACKSLASH) return true;
+      if (at < word.length) continue;
+      if (next === QUOTE || next === PLUS || next === MINUS || isDigit(next)) return true;
+    }
+    return false;
+  };
+}
+
+export interface TimeBound {
+  readonly op: "<" | "<=" | ">" | ">=";
+  /** In milliseconds since 1970. */
+  readonly bound: number;
+}
+
 /**
- * Leap seconds, the hour 24 and days that a month has not count as moments of the next minute, day or month where they
- * count at all: their bytes do not compare as their times do. `at` is where 2025-06-30T12:00:00.000Z begins.
+ * A test of where a line begins: whether its first key is `timestamp` with a time as `toISOString` writes it that is not
+ * within the bounds. Answers how many bytes say so, or 0. Such a line has no other time, unless the key comes again.
+ * Undefined if no bound can be told by bytes.
  */
-function isUnusualTime(bytes: Uint8Array, at: number): boolean {
-  const two = (offset: number) => (bytes[at + offset]! - 0x30) * 10 + bytes[at + offset + 1]! - 0x30;
-  const day = two(8);
-  if (two(17) > 59 || two(14) > 59 || two(11) > 23) return true;
-  return day > 28 && (day > 30 || two(5) === 2);
+export function beginsOutside(bounds: readonly TimeBound[]): ((bytes: Uint8Array, at: number) => number) | undefined {
+  const tests = bounds.map(({ op, bound }) => {
+    // Years of four digits; between two milliseconds the earlier one decides for all but itself.
+    const floor = Math.floor(bound);
+    if (!(floor >= -62_167_219_200_000 && floor <= 253_402_300_799_999)) return undefined;
+    return { digits: latin1(new Date(floor).toISOString()), isAfter: op === ">" || op === ">=" };
+  });
+  const usable = tests.filter((test) => test !== undefined);
+  if (usable.length === 0) return undefined;
+  // Most lines share their minute with the one before, which is usual then.
+  const minute = new Uint8Array(MINUTE_LENGTH);
+  let isMinuteOutside = false;
+  return (bytes, from) => {
+    const at = from + TIME_BEGIN.length;
+    // The last digit of the minute first: it changes most.
+    if (bytes[at + MINUTE_LENGTH - 1] !== minute[MINUTE_LENGTH - 1] || !isAt(minute, bytes, at)) {
+      if (!isAt(TIME_BEGIN, bytes, from) || !isUsualMinute(bytes, at)) return 0;
+      minute.set(bytes.subarray(at, at + MINUTE_LENGTH));
+      isMinuteOutside = usable.some(({ digits, isAfter }) => order(bytes, at, digits, MINUTE_LENGTH) === isAfter);
+    } else if (!isAt(TIME_BEGIN, bytes, from)) return 0;
+    if (!isUsualRest(bytes, at)) return 0;
+    if (!isMinuteOutside && !usable.some(({ digits, isAfter }) => order(bytes, at, digits, TIME_LENGTH) === isAfter)) {
+      return 0;
+    }
+    return TIME_BEGIN.length + TIME_LENGTH + 1;
+  };
+}
+
+/** Whether digits are less than those of a bound; undefined if they are equal, which is left to the predicate. */
+function order(bytes: Uint8Array, at: number, digits: Uint8Array, length: number): boolean | undefined {
+  for (let i = 0; i < length; i++) {
+    const difference = bytes[at + i]! - digits[i]!;
+    if (difference !== 0) return difference < 0;
+  }
+  return undefined;
+}
+
+const TIME_BEGIN = latin1('{"timestamp":"');
+const TIME_LENGTH = "2025-06-30T12:00:00.000Z".length;
+
+const MINUTE_LENGTH = "2025-06-30T12:00".length;
+
+/**
+ * Whether `at` is a time like 2025-06-30T12:00:00.000Z up to its minute, and the bytes compare as times do. Leap seconds,
+ * the hour 24 and days that a month has not count as moments of the next minute, day or month where they count at all.
+ */
+function isUsualMinute(bytes: Uint8Array, at: number): boolean {
+  const month = two(bytes, at + 5);
+  const day = two(bytes, at + 8);
+  return (
+    // The year 1 is no time.
+    isDigit(bytes[at]) &&
+    bytes[at] !== 0x30 &&
+    isDigit(bytes[at + 1]) &&
+    isDigit(bytes[at + 2]) &&
+    isDigit(bytes[at + 3]) &&
+    bytes[at + 4] === MINUS &&
+    month >= 1 &&
+    month <= 12 &&
+    bytes[at + 7] === MINUS &&
+    day >= 1 &&
+    (day <= 28 || (day <= 30 && month !== 2)) &&
+    bytes[at + 10] === 0x54 &&
+    two(bytes, at + 11) <= 23 &&
+    bytes[at + 13] === COLON &&
+    two(bytes, at + 14) <= 59
+  );
+}
+
+/** And behind its minute. */
+const isUsualRest = (bytes: Uint8Array, at: number) =>
+  bytes[at + 16] === COLON &&
+  two(bytes, at + 17) <= 59 &&
+  bytes[at + 19] === DOT &&
+  isDigit(bytes[at + 20]) &&
+  isDigit(bytes[at + 21]) &&
+  isDigit(bytes[at + 22]) &&
+  bytes[at + 23] === 0x5a &&
+  bytes[at + 24] === QUOTE;
+
+/** Two digits; not a number where they are none, which no bound holds for. */
+function two(bytes: Uint8Array, at: number): number {
+  const [tens, ones] = [bytes[at]! - 0x30, bytes[at + 1]! - 0x30];
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }

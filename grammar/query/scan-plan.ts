@@ -1,6 +1,14 @@
 import { type Comparison, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
-import { behindKey, type ValueTest } from "./bytes.ts";
-import { LEVEL_SPELLINGS, LEVELS, levelOf, severity } from "./levels.ts";
+import {
+  beginsOutside,
+  behindKey,
+  behindLevelKeyPart,
+  LEVEL_KEY_LETTERS,
+  LEVEL_KEY_PART,
+  type TimeBound,
+  type ValueTest,
+} from "./bytes.ts";
+import { LEVELS, type Level, levelOf, severity } from "./levels.ts";
 import { isTimeUnit } from "./literals.ts";
 import type { PredicateOptions } from "./predicate.ts";
 import { parseMoment } from "./timestamp.ts";
@@ -12,6 +20,11 @@ export interface ScanPlan {
    * line hides it behind an escape. Undefined: nothing is known, every line may be selected. None: no line is.
    */
   readonly needles: readonly Needle[] | undefined;
+  /**
+   * Where there are no needles: whether a line that begins there cannot be selected for the time that it begins with, unless
+   * the key `timestamp` comes in it once more. Answers the length of that beginning, or 0.
+   */
+  readonly isOutside: ((bytes: Uint8Array, at: number) => number) | undefined;
   /** The UTF-16 units of all needles: a line with one of them as `\uXXXX` (or `\/`) may hide a needle. */
   readonly units: ReadonlySet<number>;
 }
@@ -30,33 +43,38 @@ export interface Needle {
  * each term, of `not` nothing. Sound and not exact: the predicate decides on the parsed line.
  */
 export function planScan(query: Query, options: ScanOptions): ScanPlan {
-  const found = (query.expr && needs(query.expr, options)) ?? period(options);
+  const found = query.expr && needs(query.expr, options);
   // Each needle is a search of its own: with many, reading every line costs less.
   const hints = found === undefined || found.hints.length > MAX_NEEDLES ? undefined : found.hints;
+  const isOutside = hints === undefined ? beginsOutside(bounds(query, options)) : undefined;
   const units = new Set<number>();
-  for (const { text } of hints ?? []) for (let i = 0; i < text.length; i++) units.add(text.charCodeAt(i));
-  return { needles: hints?.map(toNeedle), units };
+  const letters = [...(hints ?? []).map(lettersOf), isOutside === undefined ? "" : TIME_KEY];
+  for (const text of letters) for (let i = 0; i < text.length; i++) units.add(text.charCodeAt(i));
+  return { needles: hints?.map(toNeedle), isOutside, units };
 }
+
+/** The key that `isOutside` is about. */
+export const TIME_KEY = "timestamp";
 
 export interface ScanOptions extends PredicateOptions {
   /** Where given, entries from this moment on are wanted, in milliseconds since 1970 ... */
   readonly sinceMs?: number | undefined;
   /** ... and those before this one. An entry without a time is in no period. */
   readonly untilMs?: number | undefined;
-  /** The keys that may hold the level of a line. `level`, unless they are given. */
-  readonly levelKeys?: readonly string[];
+  /** What a line shows that has its level in a form of its own. Default: a key and a value that loggers write. */
+  readonly levelText?: (level: Level) => string;
 }
-
-const LEVEL_KEYS: readonly string[] = ["level"];
 
 const MAX_NEEDLES = 8;
 
-interface Hint {
-  readonly kind: "text" | "quoted" | "key";
-  /** Free of characters that JSON must escape. */
-  readonly text: string;
-  readonly test?: ValueTest;
-}
+type Hint =
+  | {
+      readonly kind: "text" | "quoted" | "key";
+      /** Free of characters that JSON must escape. */
+      readonly text: string;
+      readonly test?: ValueTest;
+    }
+  | { readonly kind: "level"; readonly levels: readonly Level[] };
 
 /** `rarity` orders the terms of an `and`; the numbers only have to be right about what is worse than what. */
 interface Need {
@@ -100,15 +118,19 @@ function needs(expr: Expr, options: ScanOptions): Need | undefined {
   }
 }
 
-/** Only where the query itself tells nothing: all lines have times, and reading them costs as much as a search can save. */
-function period({ sinceMs, untilMs }: ScanOptions): Need | undefined {
-  const test: ValueTest | undefined =
-    sinceMs !== undefined
-      ? { kind: "time", op: ">=", bound: sinceMs }
-      : untilMs !== undefined
-        ? { kind: "time", op: "<", bound: untilMs }
-        : undefined;
-  return test && { hints: [{ kind: "key", text: "timestamp", test }], rarity: 0 };
+/** The times that a selected line may have: those of the period, and of what the query says at its top. */
+function bounds({ expr }: Query, { sinceMs, untilMs, nowMs }: ScanOptions): TimeBound[] {
+  const found: TimeBound[] = [];
+  if (sinceMs !== undefined) found.push({ op: ">=", bound: sinceMs });
+  if (untilMs !== undefined) found.push({ op: "<", bound: untilMs });
+  for (const term of expr?.kind === "and" ? expr.terms : [expr]) {
+    if (term?.kind !== "comparison" || term.op === "=" || term.op === "!=") continue;
+    const place = target(term.field);
+    if (place.at !== "entry" || place.name !== "timestamp") continue;
+    const bound = timeBound(term.value, nowMs);
+    if (bound !== undefined) found.push({ op: term.op, bound });
+  }
+  return found;
 }
 
 function anyOf(terms: readonly (Need | undefined)[]): Need | undefined {
@@ -117,19 +139,14 @@ function anyOf(terms: readonly (Need | undefined)[]): Need | undefined {
     if (term === undefined) return undefined;
     all.push(term);
   }
-  return { hints: merged(all.flatMap(({ hints }) => hints)), rarity: Math.min(...all.map(({ rarity }) => rarity)) };
+  return { hints: joined(all.flatMap(({ hints }) => hints)), rarity: Math.min(...all.map(({ rarity }) => rarity)) };
 }
 
-/** Levels are values of the same keys: each key is searched for once. */
-function merged(hints: readonly Hint[]): readonly Hint[] {
-  const levels = new Map<string, Hint>();
-  for (const hint of hints) {
-    if (hint.test?.kind !== "level") continue;
-    const before = levels.get(hint.text)?.test;
-    const spellings = before?.kind === "level" ? [...before.spellings, ...hint.test.spellings] : hint.test.spellings;
-    levels.set(hint.text, { ...hint, test: { kind: "level", spellings: [...new Set(spellings)] } });
-  }
-  return [...hints.filter(({ test }) => test?.kind !== "level"), ...levels.values()];
+/** All levels are one search. */
+function joined(hints: readonly Hint[]): readonly Hint[] {
+  const levels = hints.flatMap((hint) => (hint.kind === "level" ? hint.levels : []));
+  const others = hints.filter(({ kind }) => kind !== "level");
+  return levels.length === 0 ? others : [...others, { kind: "level", levels }];
 }
 
 function comparison({ field, op, value }: Comparison, options: ScanOptions): Need | undefined {
@@ -142,10 +159,6 @@ function comparison({ field, op, value }: Comparison, options: ScanOptions): Nee
     if (bound === undefined) return undefined;
     const than = severity(bound);
     return levels((level) => compare(op, severity(level), than), options);
-  }
-  if (name === "timestamp") {
-    const bound = timeBound(value, options.nowMs);
-    return bound === undefined ? keyOf(field) : keyOf(field, { kind: "time", op, bound });
   }
   return value.kind === "number" ? keyOf(field, { kind: "number", op, bound: value.value }) : keyOf(field);
 }
@@ -190,24 +203,22 @@ function textual(field: Field, chunks: readonly string[], isWhole: boolean, opti
   if (name === "level") {
     // A wildcard may select spellings that do not hold its text; few queries use one on a level.
     if (!isWhole || chunks.length > 1) return undefined;
+    // A logger may have written more than this text: DEBUG-4 is shown as DEBUG.
     const level = levelOf(chunks[0]!);
     return level === undefined ? literal(chunks, true) : levels((other) => other === level, options);
   }
   return literal(chunks, isWhole) ?? keyOf(field);
 }
 
-/**
- * Levels are told by the text behind their key, which is searched for once however many spellings there are, and read in
- * any case. A line without a level is at info, and nothing in its bytes says so.
- */
-function levels(
-  passes: (level: (typeof LEVELS)[number]) => boolean,
-  { levelKeys = LEVEL_KEYS }: ScanOptions,
-): Need | undefined {
+/** A line without a level is at info, and nothing in its bytes says so. */
+function levels(passes: (level: Level) => boolean, { levelText }: ScanOptions): Need | undefined {
   if (passes("info")) return undefined;
-  const spellings = LEVELS.filter(passes).flatMap((level) => LEVEL_SPELLINGS[level]);
-  if (spellings.length === 0) return NEVER;
-  const hints = levelKeys.map((text): Hint => ({ kind: "key", text, test: { kind: "level", spellings } }));
+  const passing = LEVELS.filter(passes);
+  if (passing.length === 0) return NEVER;
+  const hints: Hint[] =
+    levelText === undefined
+      ? [{ kind: "level", levels: passing }]
+      : passing.map((level) => ({ kind: "text", text: levelText(level) }));
   return { hints, rarity: 20 };
 }
 
@@ -228,7 +239,7 @@ const SPLIT = /["\\\u0000-\u001f\ufffd]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![
 /** The key at the end of a path: where it is missing every test is false. The entry's own properties have defaults. */
 function keyOf(field: Field, test?: ValueTest): Need | undefined {
   const place = target(field);
-  if (place.at === "entry" && place.name !== "id" && test?.kind !== "time") return undefined;
+  if (place.at === "entry" && place.name !== "id") return undefined;
   const path = place.at === "entry" ? [place.name] : place.path;
   const key = path.findLast((segment) => typeof segment === "string");
   if (key === undefined || key === "") return undefined;
@@ -237,7 +248,19 @@ function keyOf(field: Field, test?: ValueTest): Need | undefined {
   return { hints: [{ kind: "key", text: key, ...(isTested && { test }) }], rarity: isTested ? 25 : 5 };
 }
 
-function toNeedle({ kind, text, test }: Hint): Needle {
+/** What a line may write as escapes, so that the needle is hidden. */
+const lettersOf = (hint: Hint) => (hint.kind === "level" ? LEVEL_KEY_LETTERS : hint.text);
+
+function toNeedle(hint: Hint): Needle {
+  if (hint.kind === "level") {
+    const levels = new Set(hint.levels);
+    return {
+      bytes: utf8(LEVEL_KEY_PART),
+      isQuoted: false,
+      accepts: behindLevelKeyPart((level) => levels.has(level)),
+    };
+  }
+  const { kind, text, test } = hint;
   return {
     bytes: utf8(kind === "text" ? text : `${text}"`),
     isQuoted: kind !== "text",

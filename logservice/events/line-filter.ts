@@ -1,4 +1,4 @@
-import { planScan, type Query, readsOf } from "../../grammar/query/index.ts";
+import { planScan, type Query, readsOf, severity } from "../../grammar/query/index.ts";
 import type { Lines } from "./lines.ts";
 
 /** The places of the lines that may be selected, in their order: all that are, and some more. */
@@ -10,7 +10,7 @@ export function lineFilter(query: Query, nowMs: number): LineFilter | undefined 
   // A line has neither as the event has it: ids of our making and most spellings of times are left out.
   if (entry.has("timestamp") || entry.has("id")) return undefined;
   // The journal escapes nothing that a needle may hold, so that the units of the plan do not matter.
-  const { needles } = planScan(query, { nowMs, levelKeys: ["l"] });
+  const { needles } = planScan(query, { nowMs, levelText: (level) => `"v":${severity(level)},` });
   if (needles === undefined) return undefined;
   return ({ body, starts, times }) => {
     const isHit = new Uint8Array(times.length);

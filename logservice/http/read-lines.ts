@@ -1,15 +1,16 @@
-import { levelOf } from "../../grammar/query/index.ts";
+import { isOwnForm, levelOf, readLoggerLine } from "../../grammar/query/index.ts";
 import type { BatchReport } from "../../schema/rpc.generated.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
 import { RpcError } from "../rpc/error.ts";
-import { type ReadBatch, readEvent, readPart } from "../rpc/read-events.ts";
+import { MAX_ID_LENGTH, type ReadBatch, readEvent, readPart } from "../rpc/read-events.ts";
 import { parseJson } from "./json.ts";
 
 /**
- * The lines of a log as events. A line that is a JSON object is an event; where it has no `fields`, its other keys are
- * the fields. Any other line is a message at level info. Levels and times that are none stay among the fields.
+ * The lines of a log as events. A line that is a JSON object is an event: level, message and time by the keys of the
+ * logger that wrote it, if grammar knows them; all other keys, and those of `fields`, are the fields. Any other line is a
+ * message at level info. Levels and times that are none stay among the fields.
  * A line that cannot be kept is an error, by its index among all lines, blank ones too.
  */
 export function readLines(text: string, nowMs: number): ReadBatch {
@@ -51,6 +52,43 @@ function refuseFull({ events, errors }: ReadBatch): void {
 function eventOf(line: string): Record<string, unknown> {
   const value = line.startsWith("{") ? objectOf(line) : undefined;
   if (value === undefined) return { level: "info", message: line };
+  return isOwn(value) ? value : (ofLogger(value, line) ?? ofObject(value, line));
+}
+
+/** Whether a line is an event as it is. */
+function isOwn(value: Record<string, unknown>): boolean {
+  const { message, timestamp } = value;
+  return isOwnForm(value) && message !== "" && typeof timestamp === "string" && isStorableTimestamp(timestamp);
+}
+
+function ofLogger(value: Record<string, unknown>, line: string): Record<string, unknown> | undefined {
+  const logger = readLoggerLine(value);
+  if (logger === undefined) return undefined;
+  const { timestamp, timeKey, others } = logger;
+  const isTime = timestamp !== undefined && isStorableTimestamp(timestamp);
+  const event: Record<string, unknown> = {
+    level: logger.level.toLowerCase(),
+    // What has no message is shown as it came.
+    message: logger.message === "" ? line.slice(0, MAX_SHOWN_LENGTH) : logger.message,
+    fields: others,
+  };
+  if (isTime) event.timestamp = timestamp;
+  const odd = timeKey !== undefined && !isTime ? { [timeKey]: value[timeKey] } : undefined;
+  if (others.id === undefined && others.fields === undefined && odd === undefined) return event;
+  const { id, fields, ...rest } = others;
+  const isId = typeof id === "string" && id.length <= MAX_ID_LENGTH;
+  if (isId) event.id = id;
+  const hasFields = typeof fields === "object" && fields !== null && !Array.isArray(fields);
+  event.fields = {
+    ...rest,
+    ...(hasFields ? fields : fields !== undefined && { fields }),
+    ...(id !== undefined && !isId && { id }),
+    ...odd,
+  };
+  return event;
+}
+
+function ofObject(value: Record<string, unknown>, line: string): Record<string, unknown> {
   const { id, timestamp, level, message, fields, ...rest } = value;
   const hasFields = typeof fields === "object" && fields !== null && !Array.isArray(fields);
   const odd: Record<string, unknown> = {};
@@ -58,7 +96,7 @@ function eventOf(line: string): Record<string, unknown> {
   if (level !== undefined && !isLevel) odd.level = level;
   const isTime = typeof timestamp === "string" && isStorableTimestamp(timestamp);
   if (timestamp !== undefined && !isTime) odd.timestamp = timestamp;
-  const isId = typeof id === "string" && id.length <= 255;
+  const isId = typeof id === "string" && id.length <= MAX_ID_LENGTH;
   if (id !== undefined && !isId) odd.id = id;
   if (fields !== undefined && !hasFields) odd.fields = fields;
   const isMessage = typeof message === "string" && message !== "";
@@ -69,7 +107,7 @@ function eventOf(line: string): Record<string, unknown> {
     level: isLevel ? level : "info",
     // What has no message is shown as it came.
     message: isMessage ? message : line.slice(0, MAX_SHOWN_LENGTH),
-    fields: { ...(hasFields ? (fields as object) : {}), ...rest, ...odd },
+    fields: { ...rest, ...(hasFields ? (fields as object) : {}), ...odd },
   };
 }
 

@@ -39,6 +39,8 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Applic
     command,
     env: { ...forApp(env), ...environment },
     log,
+    // The platform stores lines by the time at which it takes them, and searches by that.
+    entryTimes: "now",
   });
 }
 

@@ -135,6 +135,14 @@ const leaf: fc.Arbitrary<Expr> = fc.oneof(
       fc.constantFrom("", "i"),
     )
     .map(([field, source, flags]) => ({ kind: "match", field, operator, regex: { source, flags, span }, span })),
+  fc.constantFrom("DEBUG", "Error", "error", "WARN", "panic", "http").map((text) => ({
+    kind: "comparison",
+    field: only("level"),
+    op: "=",
+    operator,
+    value: { kind: "word", chunks: [text], span },
+    span,
+  })),
   anyField.map((field) => ({ kind: "exists", operator, field, span })),
   bareField.map((field) => ({ kind: "truthy", field, span })),
   fc

@@ -7,12 +7,15 @@ import {
   compilePredicate,
   type Expr,
   type Field,
+  LEVEL_KEYS,
   LEVEL_SPELLINGS,
   LEVELS,
+  MESSAGE_KEYS,
   planScan,
   printQuery,
   type Query,
   readTime,
+  TIME_KEYS,
   target,
   type Value,
 } from "../../grammar/query/index.ts";
@@ -63,7 +66,8 @@ export function comparePrefilter(count: number, seed: number): Compared {
           );
         }
       });
-      if (planScan(query, wanted).needles !== undefined) planned += lines.length;
+      const { needles, isOutside } = planScan(query, wanted);
+      if (needles !== undefined || isOutside !== undefined) planned += lines.length;
     }
   }
   return { pairs, selected, planned, differ };
@@ -177,9 +181,11 @@ function nearLine(parts: Parts, random: Random): string {
   if (random() < 0.5) fields.stage = pick(["production", "staging", "development", pick(some)]);
   if (random() < 0.8) own.timestamp = pick(TIMES);
   if (random() < 0.3) own[pick(["extra", "note"])] = { text: pick(some), list: [pick(some)] };
+  const isLoggers = random() < 0.3;
+  if (isLoggers) writeAsLogger(own, some, random);
 
   const roll = random();
-  const isFlat = roll < 0.15;
+  const isFlat = isLoggers ? roll < 0.9 : roll < 0.15;
   const whole: [string, unknown][] = isFlat
     ? [...Object.entries(own), ...Object.entries(fields)]
     : [...Object.entries(own), ["fields", roll < 0.18 ? [fields] : roll < 0.2 ? null : fields]];
@@ -216,6 +222,46 @@ function inSomeCase(level: string, random: Random): string {
   if (roll < 0.9) return level[0]!.toUpperCase() + level.slice(1);
   return [...level].map((letter) => (random() < 0.5 ? letter.toUpperCase() : letter)).join("");
 }
+
+/** Puts the keys of loggers, with values of theirs and others, in the place of ours or beside them. */
+function writeAsLogger(own: Record<string, unknown>, some: readonly unknown[], random: Random): void {
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
+  const inAnyCase = (text: string) => pick([text, text.toUpperCase(), text[0]!.toUpperCase() + text.slice(1)]);
+  const level = () => {
+    const word = inAnyCase(pick([...LEVEL_SPELLINGS[pick(LEVELS)], "panic", "dpanic", "http", "silly", "loud"]));
+    return pick<unknown>([
+      word,
+      word,
+      word + pick(["-4", "+2", "2", "5", "+"]),
+      10 * Math.ceil(random() * 6),
+      50,
+      17,
+      9.5,
+      70,
+    ]);
+  };
+  if (random() < 0.7) delete own.level;
+  if (random() < 0.7) delete own.message;
+  if (random() < 0.7) delete own.timestamp;
+  for (let i = random() < 0.8 ? 1 : 2; i > 0; i--) own[pick(LEVEL_KEYS).key] = random() < 0.9 ? level() : pick(some);
+  if (random() < 0.9) {
+    const text = pick(some);
+    own[pick(MESSAGE_KEYS)] = pick<unknown>([text, text, text, { stringValue: text }, { Type: "String", Value: text }]);
+  }
+  if (random() < 0.8) own[pick(TIME_KEYS)] = pick<unknown>([...TIMES, ...LOGGER_TIMES]);
+}
+
+const LOGGER_TIMES = [
+  1714561200.25,
+  1714561200250000,
+  "1714561200250000000",
+  "2024-05-01T13:00:00.100+0200",
+  { epochSecond: 1714561200, nanoOfSecond: 5 },
+  "0001-01-01T00:00:00Z",
+  "0001-01-01T00:00:00.000Z",
+  { seconds: 1714561199, nanos: 999_999_999 },
+  35,
+];
 
 const TIMES = [
   "2024-05-01T11:00:00Z",
