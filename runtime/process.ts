@@ -14,9 +14,6 @@ const POLL_MS = 10;
 /** An app that lived this long, or answered a request, has started; its end is a crash and no failed start. */
 const STABLE_MS = 1_000;
 
-/** From SIGTERM to SIGKILL. */
-const STOP_MS = 5_000;
-
 /** Requests that an app still answers have so long before it is restarted for a changed configuration. */
 const DRAIN_MS = 5_000;
 
@@ -49,6 +46,8 @@ export interface SupervisorOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly stage: string;
   readonly listenTimeoutMs: number;
+  /** From SIGTERM to SIGKILL. */
+  readonly shutdownTimeoutMs: number;
   readonly backoff: Backoff;
   /** Levels of plain text; undefined: the app's output makes no entries. */
   readonly output: { readonly stdout: string; readonly stderr: string } | undefined;
@@ -172,7 +171,7 @@ export class Supervisor {
     this.#upstream = undefined;
     run.ended = this.drained().then(() => {
       run.end.abort();
-      return endGroup(group);
+      return endGroup(group, options.shutdownTimeoutMs);
     });
     await run.ended;
     return true;
@@ -214,10 +213,10 @@ export class Supervisor {
     this.#refuse(STOPPING);
   }
 
-  /** Asks the app to end, ends it after five seconds, and leaves nothing of it behind. */
+  /** Asks the app to end, kills it after the configured time, and leaves nothing of it behind. */
   async stop(): Promise<void> {
     this.#endAll();
-    await endGroup(this.#group);
+    await endGroup(this.#group, this.#options.shutdownTimeoutMs);
     await this.#running;
   }
 
@@ -409,11 +408,11 @@ export function backoffDelayMs(backoff: Backoff, n: number, random: () => number
   return Math.round(jitter ? min + random() * Math.max(0, full - min) : full);
 }
 
-/** Asks the group to end, ends it after five seconds, and waits until nothing of it is there. */
-async function endGroup(group: ProcessGroup | undefined): Promise<void> {
+/** Asks the group to end, kills it after the given time, and waits until nothing of it is there. */
+async function endGroup(group: ProcessGroup | undefined, timeoutMs: number): Promise<void> {
   if (group === undefined) return;
   group.terminate();
-  await Promise.race([group.closed, sleep(STOP_MS)]);
+  await Promise.race([group.closed, sleep(timeoutMs)]);
   group.kill();
   const deadlineMs = performance.now() + LAST_OUTPUT_MS;
   while (group.isThere() && performance.now() < deadlineMs) await sleep(POLL_MS);

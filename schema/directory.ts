@@ -9,6 +9,8 @@ export interface Directory {
   kind(path: string): "file" | "directory" | undefined;
   /** The text of a file; undefined where it cannot be read as text. */
   read(path: string): string | undefined;
+  /** The names in a directory, those of directories with a `/` at the end; undefined where it cannot be listed. */
+  list?(path: string): readonly string[] | undefined;
 }
 
 /** Checks that need the project's files: those that are injected, the directories, the error-page templates. */

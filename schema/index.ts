@@ -27,5 +27,7 @@ export {
 export type { Directory } from "./directory.ts";
 export { type Inference, type InferOptions, inferRuntime, type Runtime } from "./infer.ts";
 export { migrate } from "./migrate.ts";
+export { isShownByPages } from "./served-files.ts";
 export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";
+export { startedFiles } from "./started-files.ts";
 export { toolSchema } from "./tool-schema.generated.ts";

@@ -54,6 +54,11 @@ function directoryOf(files: Files): Directory {
       return Object.keys(files).some((file) => file.startsWith(`${name}/`)) ? "directory" : undefined;
     },
     read: (path) => files[clean(path)] ?? undefined,
+    list(path) {
+      const start = [".", ""].includes(clean(path)) ? "" : `${clean(path)}/`;
+      const below = Object.keys(files).filter((file) => file.startsWith(start));
+      return [...new Set(below.map((file) => /^[^/]+\/?/.exec(file.slice(start.length))![0]))];
+    },
   };
 }
 
@@ -88,7 +93,9 @@ function sound(source: string, files?: Files): string[] {
   for (const problem of problems) {
     if (problem.fix === undefined) continue;
     const fixed = applyEdits(source, problem.fix.edits);
-    const after = checkConfig(fixed, optionsOf(files)).problems;
+    // The directory that this fix names is the user's to make, and the next warning says so.
+    const isAnnounced = (code: string) => problem.code === "config/static-root" && code === "config/missing-directory";
+    const after = checkConfig(fixed, optionsOf(files)).problems.filter(({ code }) => !isAnnounced(code));
     // Messages of others may quote the text that was fixed; what they are about stays.
     const codes = problems.map(({ code }) => code);
     codes.splice(codes.indexOf(problem.code), 1);

@@ -183,6 +183,25 @@ t.test("an app that ignores SIGTERM is killed", async (t) => {
   t.equal((await patient).body.toString(), "at last");
 });
 
+t.test("shutdown_timeout is the time from SIGTERM to SIGKILL, at the end and at a restart", async (t) => {
+  const config = { proxy: { shutdown_timeout: 1 } };
+  const server = await start(t, { app: "processes/stubborn.mjs", config });
+  const took = async (action: () => Promise<unknown>) => {
+    const startMs = performance.now();
+    await action();
+    return performance.now() - startMs;
+  };
+  const isOneSecond = (ms: number, what: string) => t.ok(ms >= 900 && ms < 4_000, `${what} after ${Math.round(ms)} ms`);
+  const pid = Number((await ask(server.port, { path: "/" })).body);
+  const env = { PATH: process.env.PATH, CHANGED: "1" };
+  isOneSecond(await took(() => server.change({ ...server.options, env })), "killed for a restart");
+  t.notOk(isRunning(pid));
+  const next = Number((await ask(server.port, { path: "/" })).body);
+  t.not(next, pid);
+  isOneSecond(await took(() => server.close()), "killed at the end");
+  t.notOk(isRunning(next));
+});
+
 t.test("closing drains: the app's own farewell is heard", async (t) => {
   // A shell in front dies of SIGTERM at once; the app behind it still has its time.
   const server = await start(t, { command: `${node} ${join(apps, "processes/drains.mjs")}; exit $?` });
@@ -289,6 +308,7 @@ t.test("a port that something else took", async (t) => {
     env: { PATH: process.env.PATH },
     stage: "development",
     listenTimeoutMs: 5_000,
+    shutdownTimeoutMs: 5_000,
     backoff: { min: 1, max: 1, factor: 1, attempts: 3, jitter: false },
     output: undefined,
     entries: new EntryLog({ log: (entries) => written.push(...entries), stage: "", version: "" }),

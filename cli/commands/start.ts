@@ -171,6 +171,7 @@ function serveOptions(context: Context, project: Project, at: { host: string; po
     version: STAGE,
     ...(command !== undefined && { command }),
     env: appEnvironment(context, config, STAGE),
+    namesRefused: true,
     ...at,
   };
 }
