@@ -31,8 +31,11 @@ export interface ServeOptions {
   readonly log: (entries: readonly Entry[]) => void;
   /** Of the Git repository: its SHA or tag, as a deployment finds it in TOOL_COMMIT. Every entry carries it. */
   readonly commit?: string | undefined;
-  /** Files that were asked for, exist and are not served are named in an entry, each once: for the one who develops it. */
-  readonly namesRefused?: boolean | undefined;
+  /**
+   * For the one who develops the app: files that were asked for, exist and are not served are named in an entry, each
+   * once, and answers say why the connection to the app broke.
+   */
+  readonly isDevelopment?: boolean | undefined;
   /** Requests go to the app as http-proxy sends them, as the reference for our way. */
   readonly hasStockHop?: boolean;
 }
@@ -140,7 +143,9 @@ function handlerOf(options: ApplicationOptions, entries: EntryLog, supervisor: S
   return pipeline({
     ...pipelineOptions(options),
     entries,
-    app: supervisor && hop({ supervisor, entries, stage, timeoutMs, isStock: options.hasStockHop }),
+    app:
+      supervisor &&
+      hop({ supervisor, entries, stage, timeoutMs, tellsReasons: options.isDevelopment, isStock: options.hasStockHop }),
   });
 }
 
@@ -181,7 +186,7 @@ function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "en
     errorPages: pages.disable ? undefined : { dir: resolve(directory, pages.dir), variables: pages.variables },
     inject: inject.head.length + inject.body.length > 0 ? { ...inject, directory } : undefined,
     static: servesStatic(config)
-      ? { type, directory, ...config.static, command, namesRefused: options.namesRefused }
+      ? { type, directory, ...config.static, command, namesRefused: options.isDevelopment }
       : undefined,
   };
 }

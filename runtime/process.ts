@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import type { CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import { Pool } from "./http1/pool.ts";
+import { listeningPorts } from "./listening-ports.ts";
 import { entryOfLine, LineSplitter } from "./output.ts";
 import { anyPort, listeningHost } from "./port.ts";
 import { type Exit, type ProcessGroup, startGroup } from "./process-group.ts";
@@ -315,6 +316,7 @@ export class Supervisor {
     if (isToEnd()) return { stable, reason: "stopped" };
     // Not listening in time, or the shell ended: what it started must not live on, least of all answer requests.
     const didExit = group.exit !== undefined;
+    const ports = didExit || group.pid === undefined ? [] : await listeningPorts(group.pid).catch(() => []);
     group.kill();
     const exit = await group.exited;
     await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
@@ -326,9 +328,11 @@ export class Supervisor {
         command,
         port,
         timeout: listenTimeoutMs,
+        ...(ports.length > 0 && { listens: ports, hint: portHint(ports, port) }),
         output: [...lastLines],
       });
-      return { stable: false, reason: `the app did not listen on PORT within ${listenTimeoutMs} ms` };
+      const elsewhere = ports.length === 0 ? "" : `; ${portHint(ports, port)}`;
+      return { stable: false, reason: `the app did not listen on PORT within ${listenTimeoutMs} ms${elsewhere}` };
     }
     const message = host === undefined ? "app exited before it listened" : "app exited";
     entries.write("error", message, {
@@ -394,6 +398,12 @@ export class Supervisor {
       if ((await listeningHost(port)) === undefined) return port;
     }
   }
+}
+
+/** What to do where the app listens, but not where it is asked. */
+function portHint(ports: readonly number[], port: number): string {
+  if (ports.includes(port)) return "it listens on another address: let it listen on 127.0.0.1 or on all addresses";
+  return `it listens on ${ports.join(", ")}: let it read PORT from its environment`;
 }
 
 /** Did somebody else end the app (the answer to a request did not)? A shell reports a signal as 128 + its number. */

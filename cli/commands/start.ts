@@ -171,7 +171,7 @@ function serveOptions(context: Context, project: Project, at: { host: string; po
     version: STAGE,
     ...(command !== undefined && { command }),
     env: appEnvironment(context, config, STAGE),
-    namesRefused: true,
+    isDevelopment: true,
     ...at,
   };
 }

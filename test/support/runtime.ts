@@ -23,7 +23,7 @@ export interface Project {
   readonly files?: Readonly<Record<string, File>>;
   readonly env?: NodeJS.ProcessEnv;
   readonly commit?: string;
-  readonly namesRefused?: boolean;
+  readonly isDevelopment?: boolean;
 }
 
 export interface Running extends RunningServer {
@@ -85,7 +85,7 @@ export async function start(t: Test, project: Project): Promise<Running> {
       for (const wake of wakers) wake();
     },
     ...(project.commit !== undefined && { commit: project.commit }),
-    namesRefused: project.namesRefused,
+    isDevelopment: project.isDevelopment,
   };
   const server = await serve(options);
   let closed: Promise<void> | undefined;
