@@ -15,6 +15,8 @@ export interface Source {
   readonly live: boolean;
   /** A limit takes the newest entries, and not the first. */
   readonly limitsToNewest: boolean;
+  /** It is followed, and `CAUGHT_UP` stands between what was there and what comes. */
+  readonly saysWhenCaughtUp?: boolean;
   /** Of all inputs together, as far as known. */
   readonly totalBytes: number | undefined;
   /** One behind the other: files that are read once, to be opened by whoever reads them, and blocks of anything else. */
@@ -110,6 +112,7 @@ async function fileSource(
     note: undefined,
     live: follow || paths.includes("-"),
     limitsToNewest: false,
+    saysWhenCaughtUp: follow && !paths.includes("-"),
     totalBytes: follow ? undefined : sizeOf(paths),
     async *inputs(signal, onRead) {
       if (follow && !paths.includes("-")) {
@@ -222,6 +225,7 @@ function developmentSource(
       live: follow,
       // The end of this log is what just happened; a limit at its beginning would show yesterday.
       limitsToNewest: !follow,
+      saysWhenCaughtUp: follow,
       totalBytes: undefined,
       async *inputs(signal) {
         yield readRotated(path, { sinceMs, follow, signal });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { filterPatterns, textPattern } from "../../../grammar/query/cloudwatch/filter-patterns.ts";
 import type { Query } from "../../../grammar/query/index.ts";
-import type { LogLine } from "../../logs/log-line.ts";
+import { LINES_CAUGHT_UP, type LogLine } from "../../logs/log-line.ts";
 import { mergeByTime } from "../../logs/merge-by-time.ts";
 import { failureLine, type Slice } from "./failure-line.ts";
 import { type LiveTailRequest, liveTail } from "./live-tail.ts";
@@ -65,6 +65,7 @@ export async function* readCloudLog(
     }
   };
   yield* read(follow ? { ...period, endMs: request.untilMs === undefined ? undefined : period.endMs } : period);
+  if (follow) yield LINES_CAUGHT_UP;
   if (follow && request.live !== undefined && !signal.aborted) {
     let isFirst = true;
     for await (const events of liveTail(client, { ...request.live, patterns }, signal)) {
