@@ -1,14 +1,18 @@
-import { pipeline, type Readable, type Transform } from "node:stream";
+import { pipeline, Readable, type Transform } from "node:stream";
 import { promisify } from "node:util";
 import {
   brotliCompress,
+  brotliDecompress,
   constants,
   createBrotliCompress,
   createBrotliDecompress,
   createGunzip,
   createGzip,
   createInflate,
+  gunzip,
   gzip,
+  inflate,
+  type ZlibOptions,
 } from "node:zlib";
 
 export type Coding = "br" | "gzip";
@@ -71,9 +75,89 @@ export function isDecodable(coding: string): boolean {
   return Object.hasOwn(DECODERS, coding);
 }
 
-/** The plain body of a decodable coding. Wrong data breaks the stream off. */
-export function decodedStream(body: Readable, coding: string): Readable {
-  return joined(body, DECODERS[coding]!());
+/** A page that came in one packet and is larger is none: it is left as it is. */
+const MAX_UNPACKED_BYTES = 64 * 1024 * 1024;
+
+const UNPACK: Readonly<Record<string, (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>>> = {
+  br: promisify((bytes: Buffer, { maxOutputLength }: ZlibOptions, done: (error: Error | null, plain: Buffer) => void) =>
+    brotliDecompress(bytes, { maxOutputLength }, done),
+  ),
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  deflate: promisify(inflate),
+};
+
+/** The plain bytes, the outermost coding first; undefined where the bytes are not in these codings. */
+export async function decodedBytes(bytes: Buffer, codings: readonly string[]): Promise<Buffer | undefined> {
+  try {
+    let plain = bytes;
+    for (const coding of codings) plain = await UNPACK[coding]!(plain, { maxOutputLength: MAX_UNPACKED_BYTES });
+    return plain;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The plain body, the outermost coding first; what came where its beginning is not in these codings (servers send raw
+ * deflate as `deflate`). Resolves with the first plain byte. Wrong data further in breaks the stream off.
+ */
+export function decodedStream(
+  body: Readable,
+  codings: readonly string[],
+): Promise<{ readonly body: Readable } | { readonly asItIs: Readable }> {
+  const decoders = codings.map((coding) => DECODERS[coding]!());
+  const first = decoders[0]!;
+  const last = decoders.at(-1)!;
+  for (const [i, decoder] of decoders.entries()) {
+    if (decoder === last) break;
+    decoder.on("error", (error) => last.destroy(error));
+    decoder.pipe(decoders[i + 1]!);
+  }
+  return new Promise((resolve) => {
+    let held: Buffer[] | undefined = [];
+    let bodyError: Error | undefined;
+    const onData = (chunk: Buffer) => {
+      held?.push(chunk);
+      if (!first.write(chunk)) body.pause();
+    };
+    const onEnd = () => first.end();
+    const onDrain = () => body.resume();
+    const onClose = () => {
+      if (!body.readableEnded) last.destroy(bodyError ?? new Error("the body was closed before its end"));
+    };
+    body.on("data", onData).once("end", onEnd).once("close", onClose);
+    body.on("error", (error) => {
+      bodyError = error;
+    });
+    first.on("drain", onDrain);
+
+    const settle = () => {
+      for (const event of ["readable", "end", "error"]) last.off(event, settle);
+      const parts = held!;
+      held = undefined;
+      last.on("error", () => {});
+      if (last.errored === null || bodyError !== undefined) {
+        last.once("close", () => body.destroy());
+        resolve({ body: last });
+        return;
+      }
+      body.off("data", onData).off("end", onEnd).off("close", onClose);
+      for (const decoder of decoders) decoder.destroy();
+      resolve({ asItIs: withBeginning(parts, body) });
+    };
+    for (const event of ["readable", "end", "error"]) last.on(event, settle);
+  });
+}
+
+/** A body whose first parts have been read already. */
+function withBeginning(parts: readonly Buffer[], rest: Readable): Readable {
+  rest.pause();
+  const chunks = async function* () {
+    yield* parts;
+    for await (const chunk of rest) yield chunk as Buffer;
+  };
+  return Readable.from(chunks(), { objectMode: false }).once("close", () => rest.destroy());
 }
 
 /** What becomes of one stream becomes of the other: whoever destroys the far end lets go of the app's connection. */

@@ -103,17 +103,21 @@ export interface ResponseFields {
   readonly duration: number;
   /** Bytes of the body that were sent. */
   readonly size: number;
+  /** Where it is not that of the status. */
+  readonly level?: string | undefined;
+  /** Why the body broke off; what came of it is in `size`. */
+  readonly reason?: string | undefined;
 }
 
 export function writeResponse(log: EntryLog, request: RequestFields, response: ResponseFields): void {
   const { id, ip, method, path, query } = request;
-  const { status, duration, size } = response;
+  const { status, duration, size, level, reason } = response;
   const { stage, version, commit } = log.common;
   const fields =
     commit === undefined
       ? { stage, version, id, ip, method, path, query, status, duration, size }
       : { stage, version, commit, id, ip, method, path, query, status, duration, size };
-  log.writeWhole(levelOfStatus(status), "response", fields);
+  log.writeWhole(level ?? levelOfStatus(status), "response", reason === undefined ? fields : { ...fields, reason });
 }
 
 function levelOfStatus(status: number): string {

@@ -1,10 +1,56 @@
 import { type Header, headerOf, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 
+/** Tags of two generations; a site has fewer pages that are asked for again at a time. */
+const MAX_TAGS = 2_048;
+
 /**
- * The body is no longer, byte for byte, what the tag was given to, so that it can only say "the same for people"
- * (RFC 9110, section 8.8.1).
+ * The tags that were weakened on their way out. A client sends them back so, and an app that compares texts would find
+ * no match: it gets the one that it gave. Tags that an app made weak itself stay as they are.
  */
-export function weakened(headers: readonly Header[]): Header[] {
+export class WeakenedTags {
+  #tags = new Set<string>();
+  #older = new Set<string>();
+
+  /**
+   * The body is no longer, byte for byte, what the tag was given to, so that it can only say "the same for people"
+   * (RFC 9110, section 8.8.1).
+   */
+  weakened(headers: readonly Header[]): Header[] {
+    for (const [name, value] of headers) {
+      if (name.length === 4 && value.startsWith('"') && name.toLowerCase() === "etag") this.#keep(value);
+    }
+    return weakened(headers);
+  }
+
+  /** The request with the app's own tags in If-None-Match. */
+  restored(request: ProxyRequest): ProxyRequest {
+    const asked = request.headers["if-none-match"];
+    if (asked === undefined || !asked.includes("W/")) return request;
+    const restored = this.#restore(asked);
+    if (restored === asked) return request;
+    const rawHeaders = request.rawHeaders.map((text, i, all) =>
+      i % 2 === 1 && all[i - 1]!.toLowerCase() === "if-none-match" ? this.#restore(text) : text,
+    );
+    return { ...request, headers: { ...request.headers, "if-none-match": restored }, rawHeaders };
+  }
+
+  #restore(tags: string): string {
+    return tags.replace(/W\/("[^"]*")/g, (weak, strong: string) =>
+      this.#tags.has(strong) || this.#older.has(strong) ? strong : weak,
+    );
+  }
+
+  #keep(tag: string): void {
+    if (this.#tags.has(tag)) return;
+    if (this.#tags.size >= MAX_TAGS) {
+      this.#older = this.#tags;
+      this.#tags = new Set();
+    }
+    this.#tags.add(tag);
+  }
+}
+
+function weakened(headers: readonly Header[]): Header[] {
   return headers.map(([name, value]) =>
     name.toLowerCase() === "etag" && value.startsWith('"') ? [name, `W/${value}`] : [name, value],
   );

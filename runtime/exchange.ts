@@ -35,7 +35,18 @@ export interface ProxyRequest {
   /** A websocket handshake; a handler that switches protocols takes the socket and answers with `Switched`. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer } | undefined;
   /** Resolves when the response is sent, or cannot be any more. */
-  readonly sent: Promise<{ readonly bytes: number; readonly status: number }>;
+  readonly sent: Promise<Sent>;
+}
+
+/** What became of a response. */
+export interface Sent {
+  readonly status: number;
+  /** Of the body. */
+  readonly bytes: number;
+  /** Of its entry, where it is not that of the status. */
+  readonly level?: string | undefined;
+  /** Why the body broke off, where the client did not leave. */
+  readonly reason?: string | undefined;
 }
 
 export type Header = readonly [name: string, value: string];
@@ -51,6 +62,8 @@ export interface ProxyResponse {
   readonly trailers?: () => readonly Header[];
   /** Why the proxy itself answers with an error, in words for people: the built-in error page shows them. */
   readonly message?: string;
+  /** Of its entry, where it is not that of the status. */
+  readonly level?: string | undefined;
   /** The socket speaks another protocol now; there is nothing to send. */
   readonly switched?: boolean;
 }

@@ -82,6 +82,12 @@ export class FileCache {
     this.#put(path, { file, watched, bytes: ENTRY_BYTES + sizeOf(file) });
   }
 
+  /** Forgets all files: what may be served has changed. */
+  clear(): void {
+    this.#entries.clear();
+    this.#bytes = 0;
+  }
+
   /** The bytes of a version, from the cache or, where they may go into it, from the file; undefined for a large file. */
   async content(path: string, file: CachedFile, version: FileVersion): Promise<Buffer | undefined> {
     const known = file.contents.get(version.path);

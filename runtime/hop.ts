@@ -6,7 +6,15 @@ import httpProxy from "http-proxy";
 import { parseDuration } from "../grammar/units/duration.ts";
 import { Deadline } from "./deadline.ts";
 import type { EntryLog } from "./entries.ts";
-import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
+import {
+  discard,
+  type Handler,
+  type Header,
+  isEndless,
+  type ProxyRequest,
+  type ProxyResponse,
+  withoutHeaders,
+} from "./exchange.ts";
 import { endToEnd, headersByName, headersForApp } from "./forwarded.ts";
 import { UNSENDABLE } from "./http1/field-value.ts";
 import { listeningHost } from "./port.ts";
@@ -20,6 +28,8 @@ export interface HopOptions {
   readonly stage: string;
   /** Until the app's answer begins. A streamed answer may take any time. */
   readonly timeoutMs: number;
+  /** Answers say why the connection to the app broke: for the one who develops it. */
+  readonly tellsReasons?: boolean | undefined;
   /** Sends as http-proxy does: what ours is compared with. */
   readonly isStock?: boolean | undefined;
 }
@@ -55,7 +65,8 @@ export function hop(options: HopOptions): Handler {
   proxy.on("error", () => {});
 
   return async (request) => {
-    const deadline = new Deadline(timeoutOf(request, options.timeoutMs), request.answerByMs);
+    const asked = askedTimeoutMs(request);
+    const deadline = new Deadline(Math.min(asked ?? Number.POSITIVE_INFINITY, options.timeoutMs), request.answerByMs);
     const body = hasBody(request) ? new RequestBody(request.body, () => deadline.extend()) : undefined;
     try {
       return await answer(request, body, deadline, proxy, options);
@@ -87,7 +98,7 @@ async function answer(
       });
       return proxyError(request, 503, "the app is not available");
     }
-    if (upstream === "timeout") return timedOut(request, deadline, entries);
+    if (upstream === "timeout") return timedOut(request, deadline, options);
 
     deadline.start();
     const attempt = new Attempt(request, upstream, options.stage);
@@ -99,7 +110,7 @@ async function answer(
     });
     const outcome = await attempt.send(proxy, body, options.isStock === true);
     if (outcome === "timeout") {
-      return timedOut(request, deadline, entries);
+      return timedOut(request, deadline, options);
     }
     deadline.stop();
     if (!(outcome instanceof Broken)) {
@@ -131,14 +142,22 @@ async function answer(
       reason: outcome.error.message,
       app: { alive: "is running", outside: "was killed", itself: "exited" }[end],
     });
+    const reason = options.tellsReasons ? `: ${outcome.error.message}` : "";
     return outcome.wasSent
-      ? proxyError(request, 502, "the app broke the connection")
-      : proxyError(request, 503, "the app does not accept connections");
+      ? proxyError(request, 502, `the app broke the connection${reason}`)
+      : proxyError(request, 503, `the app does not accept connections${reason}`);
   }
 }
 
-function timedOut(request: ProxyRequest, deadline: Deadline, entries: EntryLog): ProxyResponse {
-  entries.write("error", "request timed out", { ...about(request), timeout: deadline.timeoutMs });
+function timedOut(request: ProxyRequest, { timeoutMs }: Deadline, options: HopOptions): ProxyResponse {
+  const { entries } = options;
+  // Anybody can ask for a short time: that is no failure of the app, and must not look like one.
+  if (timeoutMs < options.timeoutMs && timeoutMs === askedTimeoutMs(request)) {
+    entries.write("warn", "request timed out", { ...about(request), timeout: timeoutMs, asked_by: "X-Tool-Timeout" });
+    const message = "the app took longer to answer than X-Tool-Timeout allows";
+    return { ...proxyError(request, 504, message), level: "warn" };
+  }
+  entries.write("error", "request timed out", { ...about(request), timeout: timeoutMs });
   return proxyError(request, 504, "the app took too long to answer");
 }
 
@@ -262,8 +281,9 @@ class Attempt extends EventEmitter {
         interim: ({ status, headers }) => {
           if (status === 103) earlyHints?.(headers);
         },
-        response: ({ status, reason, headers, body, trailers }) => {
+        response: ({ status, reason, headers: own, body, trailers }) => {
           const statusText = UNSENDABLE.test(reason) ? undefined : reason;
+          const headers = status === 204 ? withoutHeaders(own, LENGTH) : own;
           // The answer to a HEAD has the length of another body.
           this.#settle({ status, statusText, headers, body: method === "HEAD" ? undefined : body, trailers });
         },
@@ -317,7 +337,12 @@ class Attempt extends EventEmitter {
     }
     const reason = proxyRes.statusMessage;
     const statusText = reason !== undefined && !UNSENDABLE.test(reason) ? reason : undefined;
-    this.#settle({ status, statusText, headers, body: proxyRes });
+    this.#settle({
+      status,
+      statusText,
+      headers: status === 204 ? withoutHeaders(headers, LENGTH) : headers,
+      body: proxyRes,
+    });
   }
 
   onError(error: Error): void {
@@ -352,6 +377,9 @@ class Attempt extends EventEmitter {
   }
 }
 
+/** RFC 9110, section 8.6: a 204 has none, and clients may wait for the bytes that it announces. */
+const LENGTH = new Set(["content-length"]);
+
 /** http-proxy writes no response here; it asks whether one was written. */
 const NO_RESPONSE = { headersSent: false, finished: false } as unknown as ServerResponse;
 
@@ -360,14 +388,17 @@ function hasBody(request: ProxyRequest): boolean {
   return coding !== undefined || (length !== undefined && length !== "0");
 }
 
-/** `X-Tool-Timeout` (seconds, or a duration such as 500ms) may shorten the configured time, never prolong it. */
-function timeoutOf(request: ProxyRequest, configuredMs: number): number {
+/** Less would end requests that the app answers in time. */
+const MIN_ASKED_MS = 1_000;
+
+/** `X-Tool-Timeout`: seconds, or a duration such as 1500ms. It may shorten the configured time, never prolong it. */
+function askedTimeoutMs(request: ProxyRequest): number | undefined {
   const header = request.headers["x-tool-timeout"];
-  if (typeof header !== "string") return configuredMs;
+  if (typeof header !== "string") return undefined;
   const text = header.trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(configuredMs, Number(text) * 1000);
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.max(MIN_ASKED_MS, Number(text) * 1000);
   const parsed = parseDuration(text);
-  return parsed.ok ? Math.min(configuredMs, parsed.value) : configuredMs;
+  return parsed.ok ? Math.max(MIN_ASKED_MS, parsed.value) : undefined;
 }
 
 function about(request: ProxyRequest): Record<string, unknown> {

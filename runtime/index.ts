@@ -34,6 +34,11 @@ export interface ServeOptions {
   readonly commit?: string | undefined;
   /** Whose time the app's entries have: what their lines say (default), or when they came. */
   readonly entryTimes?: EntryTimes;
+  /**
+   * For the one who develops the app: files that were asked for, exist and are not served are named in an entry, each
+   * once, and answers say why the connection to the app broke.
+   */
+  readonly isDevelopment?: boolean | undefined;
   /** Requests go to the app as http-proxy sends them, as the reference for our way. */
   readonly hasStockHop?: boolean;
 }
@@ -47,7 +52,10 @@ export interface RunningServer {
    * to be restarted for it, requests wait meanwhile; resolves with true then, when the old process is gone.
    */
   change(options: ServeOptions): Promise<boolean>;
-  /** Stops accepting, lets requests end (five seconds at most), then stops the app (five more, then it is killed). */
+  /**
+   * Stops accepting, lets requests end (five seconds at most), then stops the app: SIGTERM, and SIGKILL after
+   * `proxy.shutdown_timeout`.
+   */
   close(): Promise<void>;
   /** Ends the app's processes now, for a caller that is about to exit. */
   kill(): void;
@@ -67,7 +75,7 @@ export type ApplicationOptions = Omit<ServeOptions, "host" | "port">;
 
 /** What the local server and the function platform have in common. Runs nothing. */
 export function createApplication(options: ApplicationOptions): Application {
-  const { config, stage, version, commit, log } = options;
+  const { stage, version, commit, log } = options;
   const entries = new EntryLog({ log, stage, version, ...(commit !== undefined && { commit }) });
   const supervision = supervisionOf(options, entries);
   const supervisor = supervision && new Supervisor(supervision);
@@ -77,7 +85,7 @@ export function createApplication(options: ApplicationOptions): Application {
     entries,
     failure: (request, status, message) => {
       const app: Handler = async (failed) => proxyError(failed, status, message);
-      const layers = { ...pipelineOptions(config, resolve(options.directory)), entries };
+      const layers = { ...pipelineOptions(options), entries };
       return pipeline({ ...layers, logsRequests: false, redirects: [], static: undefined, app })(request);
     },
   };
@@ -133,12 +141,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 }
 
 function handlerOf(options: ApplicationOptions, entries: EntryLog, supervisor: Supervisor | undefined): Handler {
-  const { config, directory, stage } = options;
+  const { config, stage } = options;
   const timeoutMs = config.proxy.timeout * 1000;
   return pipeline({
-    ...pipelineOptions(config, resolve(directory)),
+    ...pipelineOptions(options),
     entries,
-    app: supervisor && hop({ supervisor, entries, stage, timeoutMs, isStock: options.hasStockHop }),
+    app:
+      supervisor &&
+      hop({ supervisor, entries, stage, timeoutMs, tellsReasons: options.isDevelopment, isStock: options.hasStockHop }),
   });
 }
 
@@ -153,13 +163,16 @@ function supervisionOf(options: ApplicationOptions, entries: EntryLog): Supervis
     env,
     stage,
     listenTimeoutMs: config.proxy.listen_timeout * 1000,
+    shutdownTimeoutMs: config.proxy.shutdown_timeout * 1000,
     backoff: config.proxy.backoff,
     output: disable ? undefined : { stdout, stderr, times },
     entries,
   };
 }
 
-function pipelineOptions(config: ResolvedConfig, directory: string): Omit<PipelineOptions, "entries" | "app"> {
+function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "entries" | "app"> {
+  const { config, command } = options;
+  const directory = resolve(options.directory);
   const { type, error_pages: pages, inject } = config;
   return {
     logsRequests: !config.logs.disable,
@@ -176,7 +189,9 @@ function pipelineOptions(config: ResolvedConfig, directory: string): Omit<Pipeli
     })),
     errorPages: pages.disable ? undefined : { dir: resolve(directory, pages.dir), variables: pages.variables },
     inject: inject.head.length + inject.body.length > 0 ? { ...inject, directory } : undefined,
-    static: servesStatic(config) ? { type, directory, ...config.static } : undefined,
+    static: servesStatic(config)
+      ? { type, directory, ...config.static, command, namesRefused: options.isDevelopment }
+      : undefined,
   };
 }
 

@@ -49,8 +49,11 @@ export function malformation(req: IncomingMessage): Malformed | undefined {
     : { status: 501, text: "Not Implemented", reason: `the Transfer-Encoding ${coding} is not known` };
 }
 
+/** Of Node's parser: the packet that it read, and how much of it. */
+export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
+
 /** What an error of the parser means. */
-export function malformedBy(error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number }): Malformed {
+export function malformedBy(error: ParserError): Malformed {
   const reason = error.code ?? error.message;
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW": {

@@ -1,4 +1,5 @@
 import type { EntryLog } from "./entries.ts";
+import { WeakenedTags } from "./etag.ts";
 import type { Handler } from "./exchange.ts";
 import { compression } from "./middleware/compression.ts";
 import { type CorsOptions, cors } from "./middleware/cors.ts";
@@ -34,12 +35,13 @@ export interface PipelineOptions {
  */
 export function pipeline(options: PipelineOptions): Handler {
   const { entries } = options;
+  const tags = new WeakenedTags();
 
   let handler: Handler = options.app ?? notFound;
   const files = options.static && staticFiles(options.static, entries, handler);
   if (files !== undefined) handler = files.handler;
-  if (options.inject !== undefined) handler = injection(options.inject, entries, handler);
-  handler = compression(handler);
+  if (options.inject !== undefined) handler = injection(options.inject, { entries, tags }, handler);
+  handler = compression(tags, handler);
   if (options.errorPages !== undefined) handler = errorPages(options.errorPages, entries, handler);
   handler = redirects(options.redirects, files?.answers ?? hasNone, handler);
   if (options.cors !== undefined) handler = cors(options.cors, options.logsRequests ? entries : undefined, handler);

@@ -111,11 +111,15 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boole
  */
 function isDefunct(group: number): boolean {
   try {
-    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-    return !pids.some((pid) => isAliveIn(group, pid));
+    return pidsOfGroup(group).length === 0;
   } catch {
     return false;
   }
+}
+
+/** The processes of a group that run, as Linux tells; throws where there is no /proc. */
+export function pidsOfGroup(group: number): string[] {
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isAliveIn(group, name));
 }
 
 function isAliveIn(group: number, pid: string): boolean {

@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import type { CancelSignal } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
 import { Pool } from "./http1/pool.ts";
+import { listeningPorts } from "./listening-ports.ts";
 import { type EntryTimes, entryOfLine, LineSplitter } from "./output.ts";
 import { anyPort, listeningHost } from "./port.ts";
 import { type Exit, type ProcessGroup, startGroup } from "./process-group.ts";
@@ -13,9 +14,6 @@ const POLL_MS = 10;
 
 /** An app that lived this long, or answered a request, has started; its end is a crash and no failed start. */
 const STABLE_MS = 1_000;
-
-/** From SIGTERM to SIGKILL. */
-const STOP_MS = 5_000;
 
 /** Requests that an app still answers have so long before it is restarted for a changed configuration. */
 const DRAIN_MS = 5_000;
@@ -49,6 +47,8 @@ export interface SupervisorOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly stage: string;
   readonly listenTimeoutMs: number;
+  /** From SIGTERM to SIGKILL. */
+  readonly shutdownTimeoutMs: number;
   readonly backoff: Backoff;
   /** Levels of plain text, and whose times entries have; undefined: the app's output makes no entries. */
   readonly output: { readonly stdout: string; readonly stderr: string; readonly times?: EntryTimes } | undefined;
@@ -172,7 +172,7 @@ export class Supervisor {
     this.#upstream = undefined;
     run.ended = this.drained().then(() => {
       run.end.abort();
-      return endGroup(group);
+      return endGroup(group, options.shutdownTimeoutMs);
     });
     await run.ended;
     return true;
@@ -214,10 +214,10 @@ export class Supervisor {
     this.#refuse(STOPPING);
   }
 
-  /** Asks the app to end, ends it after five seconds, and leaves nothing of it behind. */
+  /** Asks the app to end, kills it after the configured time, and leaves nothing of it behind. */
   async stop(): Promise<void> {
     this.#endAll();
-    await endGroup(this.#group);
+    await endGroup(this.#group, this.#options.shutdownTimeoutMs);
     await this.#running;
   }
 
@@ -316,6 +316,7 @@ export class Supervisor {
     if (isToEnd()) return { stable, reason: "stopped" };
     // Not listening in time, or the shell ended: what it started must not live on, least of all answer requests.
     const didExit = group.exit !== undefined;
+    const ports = didExit || group.pid === undefined ? [] : await listeningPorts(group.pid).catch(() => []);
     group.kill();
     const exit = await group.exited;
     await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
@@ -327,9 +328,11 @@ export class Supervisor {
         command,
         port,
         timeout: listenTimeoutMs,
+        ...(ports.length > 0 && { listens: ports, hint: portHint(ports, port) }),
         output: [...lastLines],
       });
-      return { stable: false, reason: `the app did not listen on PORT within ${listenTimeoutMs} ms` };
+      const elsewhere = ports.length === 0 ? "" : `; ${portHint(ports, port)}`;
+      return { stable: false, reason: `the app did not listen on PORT within ${listenTimeoutMs} ms${elsewhere}` };
     }
     const message = host === undefined ? "app exited before it listened" : "app exited";
     entries.write("error", message, {
@@ -397,6 +400,12 @@ export class Supervisor {
   }
 }
 
+/** What to do where the app listens, but not where it is asked. */
+function portHint(ports: readonly number[], port: number): string {
+  if (ports.includes(port)) return "it listens on another address: let it listen on 127.0.0.1 or on all addresses";
+  return `it listens on ${ports.join(", ")}: let it read PORT from its environment`;
+}
+
 /** Did somebody else end the app (the answer to a request did not)? A shell reports a signal as 128 + its number. */
 export function endedFromOutside(exit: Exit): boolean {
   return exit.signal === "SIGKILL" || exit.signal === "SIGTERM" || exit.code === 128 + 9 || exit.code === 128 + 15;
@@ -409,11 +418,11 @@ export function backoffDelayMs(backoff: Backoff, n: number, random: () => number
   return Math.round(jitter ? min + random() * Math.max(0, full - min) : full);
 }
 
-/** Asks the group to end, ends it after five seconds, and waits until nothing of it is there. */
-async function endGroup(group: ProcessGroup | undefined): Promise<void> {
+/** Asks the group to end, kills it after the given time, and waits until nothing of it is there. */
+async function endGroup(group: ProcessGroup | undefined, timeoutMs: number): Promise<void> {
   if (group === undefined) return;
   group.terminate();
-  await Promise.race([group.closed, sleep(STOP_MS)]);
+  await Promise.race([group.closed, sleep(timeoutMs)]);
   group.kill();
   const deadlineMs = performance.now() + LAST_OUTPUT_MS;
   while (group.isThere() && performance.now() < deadlineMs) await sleep(POLL_MS);

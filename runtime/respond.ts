@@ -1,14 +1,19 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Readable } from "node:stream";
-import { discard, headerOf, type ProxyResponse } from "./exchange.ts";
+import type { CancelSignal } from "./cancel-signal.ts";
+import { discard, headerOf, type ProxyResponse, type Sent } from "./exchange.ts";
 
-/** Sends a response and answers with the bytes of the body that were sent, also where the client left in between. */
+/**
+ * Sends a response and answers with the bytes of the body that were sent, also where the client left in between: the
+ * signal says that. Where the body broke off by itself, the reason comes along.
+ */
 export async function respond(
   response: ProxyResponse,
   res: ServerResponse,
   method: string,
-): Promise<{ bytes: number; status: number }> {
-  const { status, body } = response;
+  signal: CancelSignal,
+): Promise<Sent> {
+  const { status, body, level } = response;
   const reason = response.statusText || STATUS_CODES[status] || "";
   const fields: string[] = [];
   for (const [name, value] of response.headers) fields.push(name, inLatin1(value));
@@ -24,9 +29,10 @@ export async function respond(
       if (bytes.length <= MAX_TEXT_BYTES) res.end(bytes.toString("latin1"), "latin1");
       else res.end(bytes);
     });
-    return { bytes: bytes.length, status };
+    return { bytes: bytes.length, status, level };
   }
-  return { bytes: await stream(body, response, res), status };
+  const sent = await stream(body, response, res, signal);
+  return { ...sent, status, level: sent.reason === undefined ? level : "error" };
 }
 
 /** Turning more into a text costs more than it saves. */
@@ -49,12 +55,22 @@ function inLatin1(value: string): string {
   return /[^\u0000-\u00ff]/.test(value) ? Buffer.from(value).toString("latin1") : value;
 }
 
-function stream(body: Readable, response: ProxyResponse, res: ServerResponse): Promise<number> {
+function stream(
+  body: Readable,
+  response: ProxyResponse,
+  res: ServerResponse,
+  signal: CancelSignal,
+): Promise<{ readonly bytes: number; readonly reason: string | undefined }> {
   // NaN where the response does not announce its length.
   const expectedBytes = Number(headerOf(response, "content-length") ?? Number.NaN);
   return new Promise((resolve) => {
     let bytes = 0;
     let ended = false;
+    let reason: string | undefined;
+    const breakOff = (why: string) => {
+      if (!signal.aborted) reason ??= why;
+      res.destroy();
+    };
     body.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (!res.write(chunk)) body.pause();
@@ -63,20 +79,20 @@ function stream(body: Readable, response: ProxyResponse, res: ServerResponse): P
     body.once("end", () => {
       ended = true;
       // Less than announced (a file that was cut meanwhile): the client must see that it has not got all.
-      if (bytes < expectedBytes) res.destroy();
+      if (bytes < expectedBytes) breakOff(`${expectedBytes - bytes} bytes are missing`);
       else {
         addTrailers(response, res);
         res.end();
       }
     });
     // An answer that broke off in the middle breaks off for the client too, rather than looking complete.
-    body.once("error", () => res.destroy());
+    body.once("error", (error) => breakOff(error.message));
     body.once("close", () => {
-      if (!ended) res.destroy();
+      if (!ended) breakOff("the body was closed before its end");
     });
     res.once("close", () => {
       body.destroy();
-      resolve(bytes);
+      resolve({ bytes, reason });
     });
     // The first byte of an event stream may be long in coming; its head must not wait for it.
     setImmediate(() => {

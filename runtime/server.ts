@@ -4,9 +4,18 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Cancellation } from "./cancel-signal.ts";
 import type { EntryLog } from "./entries.ts";
-import { discard, type Handler, type Header, isEndless, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
-import { type Malformed, malformation, malformedBy, PARSED_HEAD_BYTES } from "./malformed.ts";
+import {
+  discard,
+  type Handler,
+  type Header,
+  isEndless,
+  type ProxyRequest,
+  type ProxyResponse,
+  type Sent,
+} from "./exchange.ts";
+import { type Malformed, malformation, malformedBy, PARSED_HEAD_BYTES, type ParserError } from "./malformed.ts";
 import { proxyError } from "./proxy-error.ts";
+import { takeOver } from "./raw-target.ts";
 import { keptRequestId } from "./request-id.ts";
 import { splitTarget } from "./request-target.ts";
 import { respond } from "./respond.ts";
@@ -94,7 +103,9 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     note({ status: 501, text: "Not Implemented", reason: "CONNECT asks for a tunnel" }, req.socket);
     send(socket, { status: 501, text: "Not Implemented", reason: "" });
   });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(error, socket));
+  server.on("clientError", (error: ParserError, socket) => {
+    if (!readAgain(error, socket as Socket)) void refuse(error, socket);
+  });
 
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -120,8 +131,8 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
       return;
     }
     const signal = new Cancellation();
-    let settleSent!: (sent: { bytes: number; status: number }) => void;
-    const sent = new Promise<{ bytes: number; status: number }>((resolve) => {
+    let settleSent!: (sent: Sent) => void;
+    const sent = new Promise<Sent>((resolve) => {
       settleSent = resolve;
     });
     const exchange: Exchange = { req, res, signal };
@@ -149,7 +160,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
         endless.add(socket);
         res.once("close", () => endless.delete(socket));
       }
-      settleSent(await respond(response, res, request.method));
+      settleSent(await respond(response, res, request.method, signal));
       // What is left of a body that nobody read would keep the connection from its next request.
       req.resume();
     } catch (error) {
@@ -175,8 +186,26 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     }
   }
 
+  /** A target with bytes beyond ASCII; false for all other errors. */
+  function readAgain(error: ParserError, socket: Socket): boolean {
+    const { code, rawPacket, bytesParsed } = error;
+    if (code !== "HPE_INVALID_URL" || rawPacket === undefined || bytesParsed === undefined) return false;
+    if (refused.has(socket) || !socket.writable) return false;
+    const taken = takeOver(socket, rawPacket, bytesParsed);
+    if (taken === undefined) return false;
+    const due = (connections.get(socket) ?? []).filter(({ res }) => !res.closed).map(({ res }) => closed(res));
+    void Promise.all([taken, ...due]).then(([bytes]) => {
+      if (bytes === undefined) return void refuse(error, socket);
+      if (!socket.writable) return void socket.destroy();
+      socket.unshift(bytes);
+      server.emit("connection", socket);
+      socket.resume();
+    });
+    return true;
+  }
+
   /** What came is no HTTP. Answers that are due go first: the client would take this one for theirs. */
-  async function refuse(error: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
+  async function refuse(error: ParserError, socket: Duplex): Promise<void> {
     // The client went away, or the connection is being cut at a stop.
     if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable) {
       socket.destroy();
@@ -187,7 +216,8 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     const malformed = malformedBy(error);
     const open = [...(connections.get(socket) ?? [])];
     const broken = open.findLast(({ req }) => !req.complete);
-    note(malformed, socket as Socket);
+    if (error.code === "HPE_INVALID_EOF_STATE" && broken === undefined) noteHalfSent(socket as Socket);
+    else note(malformed, socket as Socket);
     if (broken !== undefined) broken.refusedWith = malformed.status;
     await Promise.all(
       open.filter((exchange) => exchange !== broken && !exchange.res.closed).map(({ res }) => closed(res)),
@@ -200,6 +230,13 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   function note({ status, reason }: Malformed, socket: Socket): void {
     if (!options.logsRequests()) return;
     options.entries.write("warn", "malformed request", { status, reason, ip: ipOf(socket) });
+  }
+
+  /** Health checks and scanners connect, send a part of a request or none, and leave: that is nobody's failure. */
+  function noteHalfSent(socket: Socket): void {
+    if (!options.logsRequests()) return;
+    const reason = "the connection ended in the middle of a request";
+    options.entries.write("debug", "incomplete request", { status: CLIENT_CLOSED, reason, ip: ipOf(socket) });
   }
 
   async function close(): Promise<void> {

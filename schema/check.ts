@@ -14,10 +14,10 @@ import {
   checkName,
   checkQueryNames,
   checkStaticPrefix,
-  warnStaticRoot,
 } from "./checks/settings.ts";
 import { checkSite } from "./checks/site.ts";
 import { checkStages } from "./checks/stages.ts";
+import { type AppType, checkServedFiles } from "./checks/static.ts";
 import { checkVariablesSize } from "./checks/variables-size.ts";
 import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
@@ -109,7 +109,8 @@ function* checkMeaning(
   yield;
   checkErrorPageVariables(report, section("error_pages"));
   checkInject(report, section("inject"));
-  yield* checkRedirects(report, section("redirects"), meanings, memory);
+  const type = appType(root, directory);
+  yield* checkRedirects(report, section("redirects"), { meanings, memory, isServer: type === "server" });
   yield;
   checkCors(report, section("cors"));
   checkBackoff(report, section("proxy"));
@@ -119,7 +120,7 @@ function* checkMeaning(
   checkQueryNames(report, section("logs"));
   checkActions(report, section("actions"));
   checkAlerts(report, section("alerts"), meanings);
-  warnStaticRoot(report, root, isServer(root, directory));
+  checkServedFiles(report, root, type, directory);
   if (directory === undefined) return;
   checkDirectory(report, root, directory);
   if (isSite(root, directory)) checkSite(report, root, directory);
@@ -133,11 +134,15 @@ function isSite(root: ObjectNode, directory: Directory): boolean {
   return inferRuntime(directory, { name: "" }, { development: true }).type === "static";
 }
 
-/** Whether the app is certainly a server: it says so, or its files do. */
-function isServer(root: ObjectNode, directory: Directory | undefined): boolean {
+/** What the app certainly is: as it says, or as its files do. */
+function appType(root: ObjectNode, directory: Directory | undefined): AppType | undefined {
   const type = memberOf(root, "type")?.value;
-  if (type !== undefined) return type.type === "string" && type.value === "server";
-  if (directory === undefined) return false;
-  const { marker } = inferRuntime(directory, { name: "" }, { development: true });
-  return marker !== undefined && marker !== "index.html";
+  if (type !== undefined) {
+    return type.type === "string" && (type.value === "server" || type.value === "static") ? type.value : undefined;
+  }
+  // What has a command of its own is no static site, whatever its files say.
+  if (memberOf(memberOf(root, "proxy")?.value, "command") !== undefined) return "server";
+  if (directory === undefined) return undefined;
+  const inference = inferRuntime(directory, { name: "" }, { development: true });
+  return inference.marker === undefined ? undefined : inference.type;
 }

@@ -46,7 +46,13 @@ export interface ResolvedConfig {
   /** Absent where the file has none; `enable` says whether it is on. */
   cors?: Required<Omit<Cors, "max_age">> & Pick<Cors, "max_age">;
   /** `command` is absent for a static site. */
-  proxy: { command?: string; timeout: number; listen_timeout: number; backoff: Required<Backoff> };
+  proxy: {
+    command?: string;
+    timeout: number;
+    listen_timeout: number;
+    shutdown_timeout: number;
+    backoff: Required<Backoff>;
+  };
   dns: Record<string, Required<DnsRecord>[]>;
   /** The default stages, then the file's own. Overrides stay overrides: `forStage` applies them. */
   stages: Record<string, Omit<Stage, "hooks"> & { hooks?: ResolvedHooks }>;
@@ -88,6 +94,7 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
     ...(type === "server" && { command }),
     timeout: config.proxy?.timeout ?? DEFAULT_TIMEOUTS.timeout,
     listen_timeout: config.proxy?.listen_timeout ?? DEFAULT_TIMEOUTS.listen_timeout,
+    shutdown_timeout: config.proxy?.shutdown_timeout ?? 5,
     backoff: { min: 100, max: 500, factor: 2, attempts: 3, jitter: false, ...config.proxy?.backoff },
   };
   const { vpc, ...settings } = config.function ?? {};

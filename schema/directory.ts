@@ -9,14 +9,15 @@ export interface Directory {
   kind(path: string): "file" | "directory" | undefined;
   /** The text of a file; undefined where it cannot be read as text. */
   read(path: string): string | undefined;
-  /** Files and folders directly in a folder; absent where sizes are not looked at, as on each key in an editor. */
-  list?(path: string): readonly DirectoryEntry[];
+  /** Files and folders directly in a folder; undefined if it cannot be listed. */
+  list?(path: string): readonly DirectoryEntry[] | undefined;
+  /** The size of a file in bytes; absent where sizes are not looked at, as on each key in an editor. */
+  size?(path: string): number | undefined;
 }
 
 export interface DirectoryEntry {
   readonly name: string;
   readonly kind: "file" | "directory";
-  readonly bytes: number;
 }
 
 /** Checks that need the project's files: those that are injected, the directories, the error-page templates. */

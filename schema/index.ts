@@ -29,6 +29,8 @@ export type { Directory, DirectoryEntry } from "./directory.ts";
 export { type Inference, type InferOptions, inferRuntime, type Runtime } from "./infer.ts";
 export { maskVariables } from "./masked.ts";
 export { migrate } from "./migrate.ts";
+export { isShownByPages } from "./served-files.ts";
 export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";
+export { startedFiles } from "./started-files.ts";
 export { toolSchema } from "./tool-schema.generated.ts";
 export { largestVariables, MAX_VARIABLES_BYTES, variablesSize, withCommas } from "./variables-size.ts";

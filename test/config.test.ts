@@ -70,10 +70,11 @@ function directoryOf(files: Files): Directory {
         const [entry = "", ...rest] = file.startsWith(prefix) ? file.slice(prefix.length).split("/") : [];
         if (entry === "") continue;
         const kind = rest.length > 0 || text === null ? "directory" : "file";
-        entries.set(entry, { name: entry, kind, bytes: kind === "file" ? Buffer.byteLength(text!) : 0 });
+        entries.set(entry, { name: entry, kind });
       }
       return [...entries.values()];
     },
+    size: (path) => Buffer.byteLength(files[clean(path)] ?? ""),
   };
 }
 
@@ -164,7 +165,9 @@ function sound(source: string, files?: Files): string[] {
   for (const problem of problems) {
     if (problem.fix === undefined) continue;
     const fixed = applyEdits(source, problem.fix.edits);
-    const after = checkConfig(fixed, optionsOf(files)).problems;
+    // The directory that this fix names is the user's to make, and the next warning says so.
+    const isAnnounced = (code: string) => problem.code === "config/static-root" && code === "config/missing-directory";
+    const after = checkConfig(fixed, optionsOf(files)).problems.filter(({ code }) => !isAnnounced(code));
     // Messages of others may quote the text that was fixed; what they are about stays.
     const codes = problems.map(({ code }) => code);
     codes.splice(codes.indexOf(problem.code), 1);

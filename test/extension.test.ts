@@ -245,9 +245,9 @@ t.test("the problem matcher reads what tool validate prints", async (t) => {
   t.ok(expected.length >= 6, `${expected.length} problems`);
   // As a terminal shows them: the editor reads its lines without colours.
   for (const env of [{}, { FORCE_COLOR: "1" }]) {
-    const { stderr } = await tool(["validate", ...files], { cwd, env });
-    const plain = stderr.replace(/\u001b\[[\d;]*m/g, "");
-    t.equal(plain === stderr, !("FORCE_COLOR" in env), "colours");
+    const { stdout } = await tool(["validate", ...files], { cwd, env });
+    const plain = stdout.replace(/\u001b\[[\d;]*m/g, "");
+    t.equal(plain === stdout, !("FORCE_COLOR" in env), "colours");
     const read = plain.split(/\r?\n/).flatMap((line) => {
       const match = new RegExp(pattern.regexp).exec(line);
       if (match === null) return [];

@@ -476,6 +476,63 @@ t.test("bodies", async (t) => {
   endless.destroy();
 });
 
+t.test("an answer before the end of the request: the next one takes another connection", async (t) => {
+  const { pool, count } = await app(t, (req, res) => {
+    req.on("error", () => {});
+    res.end(req.url);
+  });
+  const upload = new Readable({ read() {} });
+  upload.push("the first part");
+  t.equal((await send(pool, { method: "POST", target: "/early", body: upload })).body, "/early");
+  t.equal((await send(pool, { target: "/next" })).body, "/next", "no part of the upload is in its way");
+  t.equal(count(), 2);
+  upload.destroy();
+});
+
+t.test("a socket that died before anything was written", async (t) => {
+  // In a thread of its own, so that the connection is reset while nobody here can see it.
+  const { Worker } = await import("node:worker_threads");
+  const shared = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(
+    `const { parentPort, workerData } = require("node:worker_threads");
+    const sockets = new Set();
+    const server = require("node:http").createServer((req, res) => req.resume().on("end", () => res.end("ok")));
+    server.on("connection", (socket) => sockets.add(socket));
+    server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+    parentPort.on("message", () => {
+      for (const socket of sockets) socket.resetAndDestroy();
+      sockets.clear();
+      setTimeout(() => { Atomics.store(workerData, 0, 1); Atomics.notify(workerData, 0); }, 20);
+    });`,
+    { eval: true, workerData: shared },
+  );
+  t.teardown(() => void worker.terminate());
+  const [port] = (await once(worker, "message")) as [number];
+  const pool = new Pool({ host: "127.0.0.1", port, idleMs: 10_000 });
+  t.teardown(() => pool.close());
+  const how = (sending: Sending) =>
+    new Promise<object>((resolve, reject) => {
+      const { method = "POST", body, bodyBytes } = sending;
+      const headers: Header[] = [
+        ["Host", "x"],
+        ["Content-Length", String(bodyBytes ?? 0)],
+      ];
+      const outcome = {
+        interim() {},
+        response: () => reject(new Error("answered")),
+        failed: (_: Error, how: object) => resolve(how),
+      };
+      pool.send({ method, target: "/", headers, body, bodyBytes }, outcome);
+    });
+  for (const sending of [{ bodyBytes: 0 }, { body: Readable.from([Buffer.from("abc")]), bodyBytes: 3 }] as Sending[]) {
+    t.equal((await send(pool, { method: "POST", bodyBytes: 0 })).body, "ok");
+    Atomics.store(shared, 0, 0);
+    worker.postMessage("reset");
+    Atomics.wait(shared, 0, 0, 5_000);
+    t.match(await how(sending), { wasSent: false, hasAnswered: false }, "whatever the method, it may be sent again");
+  }
+});
+
 t.test("what came along with its head is no stream; trailers follow the body", async (t) => {
   const { pool } = await app(t, (req, res) => {
     if (req.url === "/small") return void res.end("small");

@@ -1,6 +1,10 @@
 // Where the injector inserts, for pages whole and cut anywhere, and the HTML of each type of item.
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import t from "tap";
+import { decodedStream } from "../runtime/content-coding.ts";
 import { HtmlInjector } from "../runtime/html-injector.ts";
 import { injectedHtml } from "../runtime/injected-text.ts";
 
@@ -179,4 +183,58 @@ t.test("the HTML of an item", (t) => {
     t.doesNotThrow(() => new Function(script), `${type}: the script can be read`);
   }
   t.end();
+});
+
+t.test("a body in a coding, while it comes", async (t) => {
+  const page = Buffer.from("<p>page</p>".repeat(20_000));
+  const parts = (bytes: Buffer, size = 1_000) =>
+    Readable.from(
+      (async function* () {
+        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+      })(),
+      { objectMode: false },
+    );
+  const whole = async (body: Readable) => Buffer.concat((await body.toArray()) as Buffer[]);
+  const noise = createHash("shake256", { outputLength: 50_000 }).update("noise").digest();
+  const raw = deflateRawSync(noise);
+  const rows = [
+    { name: "gzip", bytes: gzipSync(page), codings: ["gzip"], expected: page },
+    { name: "one in another", bytes: gzipSync(deflateSync(page)), codings: ["gzip", "deflate"], expected: page },
+    { name: "raw deflate", bytes: raw, codings: ["deflate"], asItIs: raw },
+    { name: "text", bytes: page, codings: ["br"], asItIs: page },
+    {
+      name: "text in gzip, said to be deflate in it",
+      bytes: gzipSync(page),
+      codings: ["gzip", "deflate"],
+      asItIs: gzipSync(page),
+    },
+    { name: "nothing", bytes: Buffer.alloc(0), codings: ["gzip"], asItIs: Buffer.alloc(0) },
+  ];
+  for (const { name, bytes, codings, expected, asItIs } of rows) {
+    for (const size of [1, 1_000, 1_000_000]) {
+      if (size === 1 && bytes.length > 5_000) continue;
+      const decoded = await decodedStream(parts(bytes, size), codings);
+      if ("asItIs" in decoded) t.same(await whole(decoded.asItIs), asItIs, `${name} in parts of ${size}`);
+      else t.same(await whole(decoded.body), expected, `${name} in parts of ${size}`);
+    }
+  }
+  const wrong = gzipSync(noise).fill(0xff, 30_000, 30_100);
+  const broken = await decodedStream(parts(wrong), ["gzip"]);
+  t.ok("body" in broken, "its beginning is sound");
+  await t.rejects(whole((broken as { body: Readable }).body), "it breaks off");
+
+  const upstream = new Readable({ read() {} });
+  upstream.push(gzipSync(page).subarray(0, 200));
+  const cut = decodedStream(upstream, ["gzip"]);
+  setImmediate(() => upstream.destroy(new Error("the app closed the connection")));
+  const left = await cut;
+  t.ok("body" in left);
+  await t.rejects(whole((left as { body: Readable }).body), { message: "the app closed the connection" });
+
+  const given = new Readable({ read() {} });
+  given.push(gzipSync(page));
+  const { body } = (await decodedStream(given, ["gzip"])) as { body: Readable };
+  body.destroy();
+  await new Promise((done) => setTimeout(done, 10));
+  t.ok(given.destroyed, "whoever gives up the page lets go of the app");
 });

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import t, { type Test } from "tap";
 import type { Entry } from "../grammar/entry.ts";
-import { apps, ask, isRunning, until } from "./support/runtime.ts";
+import { createApplication } from "../runtime/index.ts";
+import { answerInvocation, untilListening } from "../runtime/lambda/invocation.ts";
+import { apps, ask, commandOf, configOf, isRunning, until } from "./support/runtime.ts";
 import { bundle, type Deployed, deploy } from "./support/runtime-api/deployed.ts";
 import type { InvokeResult } from "./support/runtime-api/function.ts";
 import { signalTree } from "./support/runtime-api/process-tree.ts";
@@ -124,6 +126,41 @@ t.test("an app that takes too long: 504 before the platform's deadline", async (
   t.same(await happenings(deployed), ["info app listening", "error request timed out"]);
   t.equal((await invoke(deployed, "GET", "/")).statusCode, 200);
   t.equal(deployed.function.starts, 1, "the platform did not have to step in");
+});
+
+t.test("the answer is there 300 ms before the deadline, in one piece and in parts", async (t) => {
+  const project = { app: "streams/server.mjs" };
+  const application = createApplication({
+    config: configOf(project),
+    directory: apps,
+    stage: "production",
+    version: "1",
+    command: commandOf(project),
+    env: { PATH: process.env.PATH },
+    log: () => {},
+  });
+  application.supervisor!.start();
+  t.teardown(() => application.supervisor!.stop());
+  await untilListening(application, Date.now() + 8_000);
+  for (const { path, streams } of [
+    { path: "/hang", streams: false },
+    { path: "/hang", streams: true },
+    { path: "/trickle", streams: false },
+    { path: "/sse", streams: true },
+  ]) {
+    const deadlineMs = Date.now() + 1_300;
+    const leftMs = await new Promise<number>((resolve, reject) => {
+      const ended = async () => resolve(deadlineMs - Date.now());
+      const answer = {
+        document: ended,
+        stream: () => ({ write: async () => {}, end: ended, fail: ended }),
+      };
+      const event = restEvent("GET", path);
+      answerInvocation(application, { id: "i", event, deadlineMs }, answer, { streams }).catch(reject);
+    });
+    // Less for a machine that is busy.
+    t.ok(leftMs > 150 && leftMs <= 310, `${path}${streams ? " in parts" : ""}: ${leftMs} ms before it`);
+  }
 });
 
 t.test("an app that does not listen: 504 before the platform's deadline", async (t) => {

@@ -322,6 +322,48 @@ t.test("following: appended, cut in the middle, rotated, truncated, new files", 
   t.equal((await globbed.ended).code, 130);
 });
 
+t.test("following begins with the last ten entries, and with all that --since asks for", async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "name": "app" }', ".tool": {}, logs: {} });
+  const path = join(cwd, ".tool/development.ndjson");
+  const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
+  const now = (message: string) =>
+    JSON.stringify({ timestamp: new Date().toISOString(), level: "info", message, fields: {} });
+  const text = `${[...numbers(1, 25), "skip"].map(now).join("\n")}\n`;
+  await writeFile(path, text);
+  await writeFile(join(cwd, "logs/a.log"), text);
+  const rows: [string[], string[]][] = [
+    [["not message = skip"], numbers(16, 25)],
+    [["--since", "1h", "not message = skip"], numbers(1, 25)],
+    [["--file", "logs/*.log", "message != skip"], numbers(16, 25)],
+    [
+      ["--limit", "12", "not message = skip"],
+      [...numbers(16, 25), "new", "newer"],
+    ],
+  ];
+  for (const [words, expected] of rows) {
+    const running = spawnTool(["logs", "-f", ...words], { cwd });
+    t.teardown(() => running.kill("SIGKILL"));
+    const messages = () =>
+      running
+        .stdout()
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line).message);
+    const begin = expected.filter((message) => /^\d/.test(message));
+    await until(`${words}: the past`, () => messages().length >= begin.length);
+    t.same(messages(), begin, words.join(" "));
+    for (const message of ["new", "newer"]) {
+      for (const file of [path, join(cwd, "logs/a.log")]) await appendFile(file, `${now(message)}\n`);
+    }
+    await until(`${words}: what comes`, () => messages().length >= begin.length + 2);
+    t.same(messages().slice(begin.length), ["new", "newer"]);
+    running.kill("SIGINT");
+    await running.ended;
+    await writeFile(path, text);
+    await writeFile(join(cwd, "logs/a.log"), text);
+  }
+});
+
 t.test("a live pipe shows each line at once, and ends with its writer", async (t) => {
   const begin = performance.now();
   const { stdout } = await shell(

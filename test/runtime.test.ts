@@ -17,6 +17,8 @@ import { createBrotliDecompress, createGunzip } from "node:zlib";
 import t from "tap";
 import type { Entry } from "../grammar/entry.ts";
 import { EntryLog } from "../runtime/entries.ts";
+import type { ProxyRequest } from "../runtime/exchange.ts";
+import { headersForApp } from "../runtime/forwarded.ts";
 import { anyPort } from "../runtime/port.ts";
 import { backoffDelayMs, endedFromOutside, Supervisor } from "../runtime/process.ts";
 import { apps, ask, askRaw, isRunning, makeProject, parseResponse, start, until } from "./support/runtime.ts";
@@ -74,6 +76,7 @@ t.test("a request that brings the app down never runs twice", async (t) => {
     { path: "/abort", method: "GET", runs: 1, app: "exited" },
     { path: "/reset-then-exit", method: "GET", runs: 1, app: "exited" },
     { path: "/kill", method: "POST", runs: 1, app: "was killed" },
+    { path: "/kill", method: "PATCH", runs: 1, app: "was killed" },
     // A SIGKILL looks the same whoever sends it: an idempotent request is tried once more, and only once.
     { path: "/kill", method: "DELETE", runs: 2, app: "was killed" },
   ];
@@ -142,6 +145,94 @@ t.test("an app that never listens", async (t) => {
   t.match(entry.fields, { timeout: 1000, output: ["thinking"] });
 });
 
+t.test(
+  "an answer that breaks off is an error of its entry, with the reason; the status is what was sent",
+  async (t) => {
+    const server = await start(t, { app: streams, isDevelopment: true });
+    const ended = (path: string) =>
+      server.entry(({ message, fields }) => message === "response" && fields.path === path);
+    const rows = [
+      { path: "/half", headers: {} },
+      { path: "/half-chunked", headers: {} },
+      { path: "/half-chunked", headers: { "Accept-Encoding": "br" } },
+    ];
+    for (const { path, headers } of rows) {
+      const response = await ask(server.port, { path, headers });
+      t.match(response, { status: 200, cut: true }, path);
+      const { level, fields } = await ended(path);
+      t.match({ level, ...fields }, { level: "error", status: 200, reason: /the app closed the connection/ }, path);
+      server.entries.length = 0;
+    }
+
+    // A client that leaves is no failure of the app.
+    const client = connect(server.port, "127.0.0.1");
+    client.write("GET /trickle HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(client, "data");
+    client.destroy();
+    const left = await ended("/trickle");
+    t.match(left, { level: "info", fields: { status: 200 } });
+    t.notOk("reason" in left.fields);
+
+    for (const { path, reason } of [
+      { path: "/odd-status", reason: "the status 42" },
+      { path: "/odd-header", reason: "a control character in a header" },
+      { path: "/nonsense", reason: "the first line is no status line" },
+    ]) {
+      const told = await ask(server.port, { path });
+      t.equal(told.status, 502);
+      t.match(told.body.toString(), `the app broke the connection: ${reason}`, "who develops the app sees why");
+    }
+    const deployed = await start(t, { app: streams });
+    t.match(
+      (await ask(deployed.port, { path: "/nonsense" })).body.toString(),
+      /the app broke the connection \(request/,
+    );
+  },
+);
+
+t.test("a 504 that the client asked for is a warning in all its entries", async (t) => {
+  const server = await start(t, { app: streams });
+  t.equal((await ask(server.port, { path: "/hang", headers: { "X-Tool-Timeout": "0.001" } })).status, 504);
+  const { level } = await server.entry(({ message }) => message === "response");
+  t.equal(level, "warn");
+  t.match(
+    server.entries.find(({ message }) => message === "request timed out"),
+    {
+      level: "warn",
+      fields: { timeout: 1000, asked_by: "X-Tool-Timeout" },
+    },
+  );
+  t.notOk(server.entries.some((entry) => entry.level === "error"));
+});
+
+t.test("an app that listens elsewhere: on which ports, and what to do", async (t) => {
+  const config = { proxy: { listen_timeout: 1, backoff: { attempts: 1 } } };
+  const apart = await anyPort();
+  const other = await anyPort();
+  const listen = (where: string) => `require("node:http").createServer().listen(${where});`;
+  const rows = [
+    { code: listen(`${apart}, "127.0.0.1"`), listens: [apart] },
+    // A child of the app's, and IPv6.
+    {
+      code: `require("node:child_process").fork("child.cjs"); ${listen(`${apart}, "127.0.0.1"`)}`,
+      listens: [apart, other].sort((a, b) => a - b),
+    },
+    { code: `setInterval(() => {}, 1000);`, listens: undefined },
+  ];
+  for (const { code, listens } of rows) {
+    const files = { "app.cjs": code, "child.cjs": listen(`${other}, "::1"`) };
+    const server = await start(t, { command: `exec ${node} app.cjs`, config, files });
+    t.equal((await ask(server.port, { path: "/" })).status, 503);
+    const { fields } = await server.entry(({ message }) => message === "app did not listen on PORT in time");
+    t.same(fields.listens, listens);
+    const hint = listens && `it listens on ${listens.join(", ")}: let it read PORT from its environment`;
+    t.equal(fields.hint, hint);
+    const gaveUp = await server.entry(({ message }) => message.startsWith("app unavailable"));
+    t.equal(gaveUp.fields.reason, `the app did not listen on PORT within 1000 ms${hint ? `; ${hint}` : ""}`);
+    await server.close();
+  }
+});
+
 t.test("requests wait for an app that is slow to listen, and their clients may leave", async (t) => {
   const server = await start(t, { app: "processes/slow-to-listen.mjs", config: { proxy: { timeout: 1 } } });
   const impatient = connect(server.port, "127.0.0.1");
@@ -181,6 +272,25 @@ t.test("an app that ignores SIGTERM is killed", async (t) => {
     "it was asked",
   );
   t.equal((await patient).body.toString(), "at last");
+});
+
+t.test("shutdown_timeout is the time from SIGTERM to SIGKILL, at the end and at a restart", async (t) => {
+  const config = { proxy: { shutdown_timeout: 1 } };
+  const server = await start(t, { app: "processes/stubborn.mjs", config });
+  const took = async (action: () => Promise<unknown>) => {
+    const startMs = performance.now();
+    await action();
+    return performance.now() - startMs;
+  };
+  const isOneSecond = (ms: number, what: string) => t.ok(ms >= 900 && ms < 4_000, `${what} after ${Math.round(ms)} ms`);
+  const pid = Number((await ask(server.port, { path: "/" })).body);
+  const env = { PATH: process.env.PATH, CHANGED: "1" };
+  isOneSecond(await took(() => server.change({ ...server.options, env })), "killed for a restart");
+  t.notOk(isRunning(pid));
+  const next = Number((await ask(server.port, { path: "/" })).body);
+  t.not(next, pid);
+  isOneSecond(await took(() => server.close()), "killed at the end");
+  t.notOk(isRunning(next));
 });
 
 t.test("closing drains: the app's own farewell is heard", async (t) => {
@@ -289,6 +399,7 @@ t.test("a port that something else took", async (t) => {
     env: { PATH: process.env.PATH },
     stage: "development",
     listenTimeoutMs: 5_000,
+    shutdownTimeoutMs: 5_000,
     backoff: { min: 1, max: 1, factor: 1, attempts: 3, jitter: false },
     output: undefined,
     entries: new EntryLog({ log: (entries) => written.push(...entries), stage: "", version: "" }),
@@ -401,12 +512,14 @@ t.test("answers that break off", async (t) => {
   }
   t.equal((await ask(server.port, { path: "/odd-reason" })).body.toString(), "ok");
   const resets = async () => Number((await ask(server.port, { path: "/resets" })).body);
+  t.equal(await resets(), 1, "nothing is sent again after a part of an answer");
   t.equal((await ask(server.port, { path: "/reset" })).status, 502);
-  t.equal(await resets(), 2, "an idempotent request to a living app is sent once more");
+  t.equal(await resets(), 3, "an idempotent request to a living app is sent once more");
   t.equal((await ask(server.port, { path: "/reset", method: "POST" })).status, 502);
-  t.equal(await resets(), 3, "another is not");
+  t.equal((await ask(server.port, { path: "/reset", method: "PATCH" })).status, 502);
+  t.equal(await resets(), 5, "another is not");
   t.equal((await ask(server.port, { path: "/reset", method: "PUT", body: "x".repeat(1000) })).status, 502);
-  t.equal(await resets(), 5, "a small body is sent again");
+  t.equal(await resets(), 7, "a small body is sent again");
 });
 
 t.test("what is no HTTP, behind and inside of requests that are", async (t) => {
@@ -441,6 +554,147 @@ t.test("what is no HTTP, behind and inside of requests that are", async (t) => {
   client.destroy();
   for (const path of ["/one", "/two"])
     t.match(await seen(path), { fields: { status: 499 } }, `${path} lost its client`);
+});
+
+t.test("targets with raw bytes, between others on one connection and in several packets", async (t) => {
+  const server = await start(t, { app: "echo/server.mjs" });
+  const urls = (answers: string) =>
+    [...answers.matchAll(/"method":"([A-Z]+)","url":"([^"]*)"/g)].map(([, , url]) => url);
+  const head = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+  const last = "Connection: close\r\n";
+  const rows: { name: string; parts: string[]; urls?: string[]; status?: RegExp }[] = [
+    {
+      name: "behind and before others, answered in turn",
+      parts: [`${head("/1?delay=100")}${head("/\xe9?2")}${head("/3")}${head("/\xc3\xa9/4", last)}`],
+      urls: ["/1?delay=100", "/%E9?2", "/3", "/%C3%A9/4"],
+    },
+    {
+      name: "the line's end comes later",
+      parts: ["GET /\xe9", "\xe8?x HTTP/1.1\r\nHos", `t: x\r\n${last}\r\n`],
+      urls: ["/%E9%E8?x"],
+    },
+    { name: "the headers come later", parts: ["GET /\xe9 HTTP/1.1\r\n", `Host: x\r\n${last}\r\n`], urls: ["/%E9"] },
+    {
+      name: "and then no HTTP",
+      parts: [`${head("/\xe9")}GARBAGE\r\n\r\n`],
+      urls: ["/%E9"],
+      status: /400 Bad Request\n$/,
+    },
+    {
+      name: "a line without end",
+      parts: ["GET /\xe9", ...Array.from({ length: 40 }, () => "\xe9".repeat(1000))],
+      urls: [],
+      status: /^HTTP\/1\.1 4/,
+    },
+    // What was read of the line before cannot be had from the parser.
+    {
+      name: "the line begins in an earlier packet",
+      parts: ["GET /caf", `\xe9 HTTP/1.1\r\nHost: x\r\n\r\n`],
+      urls: [],
+      status: /^HTTP\/1\.1 400 /,
+    },
+  ];
+  for (const { name, parts, urls: expected, status } of rows) {
+    const socket = connect({ host: "127.0.0.1", port: server.port, noDelay: true });
+    const seen: Buffer[] = [];
+    socket.on("data", (part) => seen.push(part)).on("error", () => {});
+    for (const part of parts) {
+      socket.write(part, "latin1");
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    if (!socket.closed) await once(socket, "close");
+    const answers = Buffer.concat(seen).toString("latin1");
+    t.same(urls(answers), expected, name);
+    if (status !== undefined) t.match(answers, status, name);
+  }
+  const cut = connect(server.port, "127.0.0.1");
+  cut.end("GET /\xe9", "latin1");
+  await once(cut.resume(), "close");
+  t.equal((await ask(server.port, { path: "/alive?body=yes" })).body.toString(), "yes");
+});
+
+t.test("a connection that ends before its request does is no failure of anybody", async (t) => {
+  const server = await start(t, { config: { type: "static" }, files: { "index.html": "home" } });
+  for (const text of ["G", "GET / HTTP/1.1\r\nHost: x\r\n", "GET / HTTP/1.1\r\nHo"]) {
+    const before = server.entries.length;
+    const socket = connect(server.port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.end(text);
+    socket.resume();
+    const fresh = () => server.entries.slice(before);
+    await until(() => fresh().length > 0, "an entry");
+    t.match(
+      fresh(),
+      [{ level: "debug", message: "incomplete request", fields: { status: 499, ip: "127.0.0.1" } }],
+      text,
+    );
+    t.equal(fresh().length, 1);
+    if (!socket.closed) await once(socket, "close");
+  }
+  const quiet = connect(server.port, "127.0.0.1");
+  quiet.end();
+  await once(quiet.resume(), "close");
+  // A request whose headers came is another matter.
+  const echo = await start(t, { app: "echo/server.mjs" });
+  const upload = connect(echo.port, "127.0.0.1");
+  upload.end("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+  await once(upload.resume(), "close");
+  await echo.entry(({ message }) => message === "malformed request");
+  t.notOk(echo.entries.some(({ message }) => message === "incomplete request"));
+  t.equal(server.entries.length, 3);
+});
+
+t.test("an app that compares tags as texts gets the one that it gave", async (t) => {
+  const code = `
+    const seen = [];
+    require("node:http").createServer((req, res) => {
+      const [tag, type] = req.url === "/weak" ? ['W/"own"', "text/plain"] : ['"strong"', req.url === "/page" ? "text/html" : "text/plain"];
+      seen.push(req.headers["if-none-match"]);
+      if (req.url === "/seen") return res.end(JSON.stringify(seen));
+      const same = req.headers["if-none-match"] === tag;
+      res.writeHead(same ? 304 : 200, { ETag: tag, "Content-Type": type });
+      res.end(same ? undefined : "<head></head>" + "text ".repeat(1000));
+    }).listen(process.env.PORT);`;
+  const config = { inject: { head: [{ type: "literal", value: "<i>" }] } };
+  const server = await start(t, { command: `exec ${node} app.cjs`, config, files: { "app.cjs": code } });
+  const get = async (path: string, tag?: string) => {
+    const headers = { "Accept-Encoding": "gzip", ...(tag !== undefined && { "If-None-Match": tag }) };
+    const response = await ask(server.port, { path, headers });
+    return [response.status, response.headers.find(([name]) => name.toLowerCase() === "etag")?.[1]];
+  };
+  t.same(await get("/text", 'W/"strong"'), [200, 'W/"strong"'], "a tag that nobody here has seen stays as it is");
+  t.same(await get("/text", 'W/"strong"'), [304, 'W/"strong"'], "compressed");
+  t.same(await get("/page", 'W/"strong"'), [304, 'W/"strong"'], "injected into");
+  t.same(await get("/weak"), [200, 'W/"own"']);
+  t.same(await get("/weak", 'W/"own"'), [304, 'W/"own"'], "the app's own weak tag");
+  await get("/text", '"x", W/"strong", W/"other"');
+  const seen = JSON.parse((await ask(server.port, { path: "/seen" })).body.toString()) as (string | null)[];
+  t.same(seen.slice(0, 6), ['W/"strong"', '"strong"', '"strong"', null, 'W/"own"', '"x", "strong", W/"other"']);
+});
+
+t.test("forwarded headers of a client on another machine are replaced", (t) => {
+  const request = (ip: string) =>
+    ({
+      id: "r",
+      clientPath: "/",
+      path: "/",
+      headers: { host: "shop.example", "x-forwarded-for": "10.0.0.1", "x-forwarded-proto": "https" },
+      rawHeaders: ["Host", "shop.example", "X-Forwarded-For", "10.0.0.1", "X-Forwarded-Proto", "https"],
+      ip,
+      port: 3000,
+      secure: false,
+      context: "{}",
+    }) as unknown as ProxyRequest;
+  const forwarded = (ip: string) =>
+    headersForApp(request(ip), "development")
+      .filter(([name]) => /^x-forwarded-(for|proto)$/i.test(name))
+      .map(([, value]) => value);
+  t.same(forwarded("203.0.113.5"), ["203.0.113.5", "http"]);
+  t.same(forwarded("12.7.0.1"), ["12.7.0.1", "http"]);
+  t.same(forwarded("2001:db8::1"), ["2001:db8::1", "http"]);
+  t.same(forwarded("127.0.0.2"), ["10.0.0.1, 127.0.0.2", "https"]);
+  t.same(forwarded("::1"), ["10.0.0.1, ::1", "https"]);
+  t.end();
 });
 
 t.test("large bodies arrive intact", async (t) => {

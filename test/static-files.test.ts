@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import t from "tap";
 import { FileCache, MAX_CACHE_BYTES, MAX_CACHED_FILE_BYTES, versionOf } from "../runtime/file-cache.ts";
-import { ask, MODIFIED, makeProject, start } from "./support/runtime.ts";
+import { apps, ask, MODIFIED, makeProject, start, until } from "./support/runtime.ts";
 
 /** Longer than a tick of the file system's clock, so that what was written is kept in memory. */
 const settled = () => new Promise((done) => setTimeout(done, 40));
@@ -27,8 +27,8 @@ t.test("a change is served at once, however it was made", async (t) => {
 
   writeFileSync(path, "two");
   t.equal(await get(), "200 two", "same size");
-  await kept();
   utimesSync(path, MODIFIED, MODIFIED);
+  await kept();
   writeFileSync(path, "six");
   utimesSync(path, MODIFIED, MODIFIED);
   t.equal(statSync(path).mtimeMs, MODIFIED.getTime());
@@ -130,4 +130,87 @@ t.test("what is kept is bounded, and goes by age of use", async (t) => {
     young.set(fresh, { plain: versionOf(fresh)!, siblings: new Map(), contents: new Map() }, []);
     t.equal(young.get(fresh) !== undefined, isKept, `written ${ageMs} ms ago: it may change within the same tick`);
   }
+});
+
+t.test("what the app's command names is never served", async (t) => {
+  const app = `import ${JSON.stringify(join(apps, "echo/server.mjs"))};`;
+  const rows = [
+    { command: "exec node dist/server.mjs", dir: "dist", name: "server.mjs" },
+    {
+      command: "cd dist && exec node ./server",
+      dir: "dist",
+      name: "server.js",
+      extra: { "package.json": '{"type":"module"}' },
+    },
+    {
+      command: "npm start",
+      dir: "dist",
+      name: "main.mjs",
+      extra: { "package.json": '{"scripts":{"start":"exec node dist/main.mjs"}}' },
+    },
+    {
+      command: "exec node dist/pages",
+      dir: "dist",
+      name: "pages/index.js",
+      extra: { "package.json": '{"type":"module"}' },
+    },
+  ];
+  for (const { command, dir, name, extra } of rows) {
+    const files = { [`${dir}/${name}`]: app, [`${dir}/other.js`]: "other", ...extra };
+    const server = await start(t, { config: { static: { dir } }, command, files, env: { NODE_NO_WARNINGS: "1" } });
+    const get = async (path: string) => (await ask(server.port, { path })).body.toString();
+    t.match(await get(`/${name}`), new RegExp(`"url":"/${name}"`), `${command}: the app answers`);
+    t.equal(await get("/other.js"), "other", `${command}: others are served`);
+    await server.close();
+  }
+});
+
+t.test("a change of .toolignore holds for files that are in memory", async (t) => {
+  const server = await start(t, { files: { "a.txt": "one", "b.txt": "bee" } });
+  const status = async (path: string) => (await ask(server.port, { path })).status;
+  await settled();
+  t.equal(await status("/a.txt"), 200);
+  t.equal(await status("/a.txt"), 200);
+  writeFileSync(join(server.directory, ".toolignore"), "a.*\n");
+  await until(async () => (await status("/a.txt")) === 404, "the rule holds");
+  t.equal(await status("/b.txt"), 200);
+  rmSync(join(server.directory, ".toolignore"));
+  await until(async () => (await status("/a.txt")) === 200, "the rule is gone");
+});
+
+t.test("a file that is there and not served is named once, where nobody else answers", async (t) => {
+  const files = {
+    "data.sqlite": "secret",
+    "app.js": "js",
+    "own.txt": "x",
+    ".env": "x",
+    "page.html": "page",
+    ".toolignore": "page.html",
+  };
+  const server = await start(t, { config: { static: {} }, app: "echo/server.mjs", files, isDevelopment: true });
+  const statuses = [];
+  for (const path of [
+    "/data.sqlite?status=404",
+    "/data.sqlite?status=404",
+    "/app.js?type=text/html",
+    "/own.txt",
+    "/.env?status=404",
+    "/page.html?status=404",
+    "/none.txt?status=404",
+  ]) {
+    statuses.push((await ask(server.port, { path })).status);
+  }
+  t.same(statuses, [404, 404, 200, 200, 404, 404, 404]);
+  const named = server.entries.filter(({ message }) => message === "file is not served");
+  const pages =
+    'a server app without a static.dir of its own shows pages, styles, images, fonts and media only: write "dir": "public" for others';
+  t.same(
+    named.map(({ level, fields }) => [level, fields.path, fields.reason]),
+    [
+      ["warn", "/data.sqlite", pages],
+      ["warn", "/app.js", pages],
+      ["warn", "/.env", ".env begins with a dot"],
+      ["warn", "/page.html", ".toolignore leaves it out (line 1: page.html)"],
+    ],
+  );
 });

@@ -22,6 +22,9 @@ export interface LogsFlags {
   readonly project: string;
 }
 
+/** What is shown of the past before a log is followed, as `tail -f` does; `--since` asks for more. */
+const PAST_ENTRIES = 10;
+
 /** `tool logs [query]`: the entries that the query selects, as text on a terminal, else as JSON lines. */
 export async function logs(context: Context, words: string | undefined, flags: LogsFlags): Promise<number> {
   const { io } = context;
@@ -102,6 +105,7 @@ export async function logs(context: Context, words: string | undefined, flags: L
       wanted,
       shown: { format, color: io.stdout.color, expand: flags.expand, nowMs, countOnly: flags.count },
       limit,
+      pastLimit: flags.since === "" && !flags.count ? PAST_ENTRIES : undefined,
       output: io.stdout,
       progress: progress(io.stderr, flags.follow ? undefined : chosen.source.totalBytes, () => performance.now()),
       signal: stop.signal,

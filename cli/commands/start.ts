@@ -172,6 +172,7 @@ function serveOptions(context: Context, project: Project, at: { host: string; po
     version: STAGE,
     ...(command !== undefined && { command }),
     env: appEnvironment(context, config, STAGE),
+    isDevelopment: true,
     ...at,
   };
 }

@@ -1,9 +1,9 @@
 import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { describe, LineIndex, type Problem } from "../../grammar/problem.ts";
+import { describe, LineIndex, type Problem, renderProblem } from "../../grammar/problem.ts";
 import { checkConfig, migrate } from "../../schema/index.ts";
 import type { Format } from "../argv.ts";
-import { CONFIG_FILE, decodeText, readTextFile, SMALLEST, sayProblems } from "../config-file.ts";
+import { CONFIG_FILE, decodeText, readTextFile, SMALLEST } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
 import { renderGithub } from "../output/github.ts";
@@ -19,7 +19,7 @@ export interface ValidateFlags {
 }
 
 /**
- * `tool validate [file...]`: everything that is wrong, for people on stderr, for programs on stdout: one JSON document,
+ * `tool validate [file...]`: everything that is wrong, on stdout: text for people, for programs one JSON document,
  * one SARIF log, or the commands of a GitHub workflow.
  */
 export async function validate(context: Context, first: string | undefined, flags: ValidateFlags): Promise<number> {
@@ -107,10 +107,17 @@ async function sayReport(context: Context, { name, text, problems }: Report, { q
     else await context.print(`${file} is valid`);
     return;
   }
-  await sayProblems(context, problems, { file, text });
+  // What was asked for, so that it can be kept in a file; where stdout holds the rewritten text it is a remark.
+  const write = quiet ? context.say : context.print;
+  const terminal = quiet ? context.io.stderr : context.io.stdout;
+  const lines = new LineIndex(text);
+  for (const problem of problems) {
+    const { color, columns } = terminal;
+    await write(`${renderProblem(problem, { source: text, file, color, columns, lines })}\n`);
+  }
   const errors = problems.filter(({ severity }) => severity === "error").length;
   const counts = [count(errors, "error"), count(problems.length - errors, "warning")].filter((part) => part !== "");
-  await context.say(`${counts.join(", ")} in ${file}`);
+  await write(`${counts.join(", ")} in ${file}`);
 }
 
 /** Lines and columns from 1, offsets and lengths in UTF-16 units, as editors count. */

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { type Query, readTime } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { PlatformError } from "../platform.ts";
-import type { Block } from "./line-blocks.ts";
-import { LineBlocks } from "./line-blocks.ts";
-import type { LogLine } from "./log-line.ts";
+import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
+import { LINES_CAUGHT_UP, type LogLine } from "./log-line.ts";
 import { asTheyCome, mergeByTime } from "./merge-by-time.ts";
 import { InputError, type OnRead } from "./read-files.ts";
 import type { Chosen, Source } from "./sources.ts";
@@ -70,6 +69,7 @@ export async function deployedSource(
       live: asked.follow,
       limitsToNewest: !asked.follow,
       known: "period",
+      saysWhenCaughtUp: asked.follow && development !== undefined,
       totalBytes: undefined,
       async *inputs(signal, onRead) {
         // Said before what there is besides, which may never end.
@@ -93,6 +93,7 @@ export async function deployedSource(
       live: asked.follow,
       limitsToNewest: !asked.follow,
       known: "period",
+      saysWhenCaughtUp: asked.follow,
       totalBytes: undefined,
       async *inputs(signal, onRead) {
         signal.addEventListener("abort", () => stop.abort(), { once: true });
@@ -144,7 +145,12 @@ async function* joined(
   };
   const readings = [remote(), ...(development === undefined ? [] : [linesOf(development, both)])];
   const blocks = new LineBlocks();
+  let behind = readings.length;
   for await (const lines of follow ? asTheyCome(readings) : mergeByTime(readings)) {
+    if (lines === LINES_CAUGHT_UP) {
+      behind -= 1;
+      if (behind === 0) yield CAUGHT_UP;
+    }
     if (lines.length === 0) continue;
     const bytes = Buffer.from(`${lines.map(({ text }) => text).join("\n")}\n`);
     onRead(bytes.length);
@@ -157,16 +163,19 @@ async function* linesOf(source: Source, signal: AbortSignal): AsyncGenerator<rea
   let timeMs = 0;
   for await (const input of source.inputs(signal, () => {})) {
     if ("path" in input) throw new Error("the development log is read as blocks");
-    for await (const { bytes, start, end } of input) {
-      yield bytes
-        .toString("utf8", start, end)
-        .split("\n")
-        .filter((text) => text !== "")
-        .map((text) => {
-          // Entries of one tick may have been written in another order than their times.
-          timeMs = Math.max(timeMs, timeOf(text) ?? timeMs);
-          return { timeMs, text };
-        });
+    for await (const block of input) {
+      const { bytes, start, end } = block;
+      if (block === CAUGHT_UP) yield LINES_CAUGHT_UP;
+      else
+        yield bytes
+          .toString("utf8", start, end)
+          .split("\n")
+          .filter((text) => text !== "")
+          .map((text) => {
+            // Entries of one tick may have been written in another order than their times.
+            timeMs = Math.max(timeMs, timeOf(text) ?? timeMs);
+            return { timeMs, text };
+          });
     }
   }
 }

@@ -16,6 +16,9 @@ export interface Block {
   readonly end: number;
 }
 
+/** A block without lines: what was there is read, and what follows comes while time passes. Told by identity. */
+export const CAUGHT_UP: Block = { bytes: Buffer.from("\n"), start: 0, end: 0 };
+
 /** Cuts an input into blocks of whole lines, in one buffer that is filled again and again. */
 export class LineBlocks {
   #buffer: Buffer;

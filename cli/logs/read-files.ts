@@ -1,7 +1,7 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
-import { type Block, LineBlocks } from "./line-blocks.ts";
+import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
 
 /** Below what a person notices; one stat per file and turn costs nothing. */
 const POLL_MS = 100;
@@ -188,7 +188,7 @@ export function reasonOf(error: unknown): string {
 
 /**
  * Reads files to their ends and waits for more until the signal aborts: across rotation (the old file is read to its
- * end first), truncation, and files that appear later. A line is held back until its line end comes. Compressed files are
+ * end first), truncation, and files that appear later. Says when the first ends are reached. A line is held back until its line end comes. Compressed files are
  * read once.
  */
 export async function* followFiles(
@@ -197,6 +197,7 @@ export async function* followFiles(
 ): AsyncGenerator<Block> {
   const files = new Map<string, TailedFile>();
   let listedAt = Number.NEGATIVE_INFINITY;
+  let hasCaughtUp = false;
   try {
     while (!signal.aborted) {
       if (performance.now() - listedAt > GLOB_POLL_MS) {
@@ -204,6 +205,8 @@ export async function* followFiles(
         for (const path of await paths()) if (!files.has(path)) files.set(path, new TailedFile(path));
       }
       for (const file of files.values()) yield* file.poll();
+      if (!hasCaughtUp) yield CAUGHT_UP;
+      hasCaughtUp = true;
       await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
   } finally {
@@ -226,6 +229,8 @@ export async function* readRotated(
       yield* older.end();
     }
     if (follow) {
+      yield* current.poll();
+      yield CAUGHT_UP;
       while (!signal.aborted) {
         yield* current.poll();
         await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);

@@ -1,6 +1,6 @@
 import type { Output } from "../io.ts";
 import { FoundLines, type Shown } from "./found-lines.ts";
-import type { Block } from "./line-blocks.ts";
+import { type Block, CAUGHT_UP } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
 import { NewestLines } from "./newest-lines.ts";
 import { MIN_PARALLEL_BYTES, parallelScan, workerCount } from "./parallel-scan.ts";
@@ -14,6 +14,8 @@ export interface Selection {
   readonly shown: Shown;
   /** Infinite where all are asked for. */
   readonly limit: number;
+  /** Of the entries that were there before a source is followed, so many are shown; undefined: all of them. */
+  readonly pastLimit?: number | undefined;
   readonly output: Output;
   readonly progress: Progress;
   readonly signal: AbortSignal;
@@ -34,9 +36,10 @@ const HEAD_BYTES = 64 * 1024;
  * long the input is. Answers how many there were.
  */
 export async function selectEntries(source: Source, selection: Selection): Promise<number> {
-  const { wanted, shown, limit, output, progress, signal, survey, onError } = selection;
+  const { wanted, shown, limit, pastLimit, output, progress, signal, survey, onError } = selection;
   const lines = new FoundLines(shown);
   const newest = source.limitsToNewest && limit !== Number.POSITIVE_INFINITY ? new NewestLines(limit) : undefined;
+  let past = pastLimit === undefined || !source.saysWhenCaughtUp ? undefined : new NewestLines(pastLimit);
   const scan = lineScan(wanted);
   let count = 0;
   lines.limit = newest === undefined ? limit : Number.POSITIVE_INFINITY;
@@ -51,10 +54,17 @@ export async function selectEntries(source: Source, selection: Selection): Promi
   };
   const isDone = () => signal.aborted || (newest === undefined && count + lines.count >= limit);
 
+  const showPast = () => {
+    for (const [bytes, line] of past?.lines() ?? []) lines.found(bytes, 0, bytes.length - 1, line);
+    past = undefined;
+  };
+
   const scanBlocks = async (blocks: AsyncIterable<Block>) => {
     for await (const block of blocks) {
-      scan(block, newest === undefined ? lines.found : newest.found);
-      if (survey !== undefined && count + lines.count === 0 && (newest?.isEmpty ?? true)) survey.add(block);
+      if (block === CAUGHT_UP) showPast();
+      else scan(block, (past ?? newest ?? lines).found);
+      if (survey !== undefined && block !== CAUGHT_UP && count + lines.count === 0 && (newest?.isEmpty ?? true))
+        survey.add(block);
       // The block's bytes are used again.
       lines.settle();
       if (lines.size >= BATCH_BYTES || source.live) await write(lines.take());
@@ -111,12 +121,14 @@ export async function selectEntries(source: Source, selection: Selection): Promi
       else await scanBlocks(input);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
+      showPast();
       await write(lines.take());
       progress.erase();
       await onError(error);
     }
     if (isDone()) break;
   }
+  showPast();
   for (const [bytes, line] of newest?.lines() ?? []) lines.found(bytes, 0, bytes.length - 1, line);
   await write(lines.take());
   progress.erase();

@@ -20,6 +20,8 @@ export interface Source {
    * not at all, as others have left out what does not match.
    */
   readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
+  /** It is followed, and `CAUGHT_UP` stands between what was there and what comes. */
+  readonly saysWhenCaughtUp?: boolean;
   /** Of all inputs together, as far as known. */
   readonly totalBytes: number | undefined;
   /** One behind the other: files that are read once, to be opened by whoever reads them, and blocks of anything else. */
@@ -117,6 +119,7 @@ async function fileSource(
     live: follow || paths.includes("-"),
     limitsToNewest: false,
     known: "entries",
+    saysWhenCaughtUp: follow && !paths.includes("-"),
     totalBytes: follow ? undefined : sizeOf(paths),
     async *inputs(signal, onRead) {
       if (follow && !paths.includes("-")) {
@@ -230,6 +233,7 @@ function developmentSource(
       // The end of this log is what just happened; a limit at its beginning would show yesterday.
       limitsToNewest: !follow,
       known: "entries",
+      saysWhenCaughtUp: follow,
       totalBytes: undefined,
       async *inputs(signal) {
         yield readRotated(path, { sinceMs, follow, signal });

@@ -13,18 +13,19 @@ export function diskDirectory(root: string, { sizes = false }: { readonly sizes?
       return stat?.isFile() ? "file" : stat?.isDirectory() ? "directory" : undefined;
     },
     read: (path) => attempt(() => readFileSync(resolve(root, path), "utf8")),
-    ...(sizes && { list: (path: string) => listFolder(resolve(root, path)) }),
+    list: (path) => listFolder(resolve(root, path)),
+    ...(sizes && { size: (path: string) => attempt(() => statSync(resolve(root, path)).size) }),
   };
 }
 
-function listFolder(path: string): DirectoryEntry[] {
-  const entries = attempt(() => readdirSync(path, { withFileTypes: true })) ?? [];
-  return entries.flatMap((entry): DirectoryEntry[] => {
+function listFolder(path: string): DirectoryEntry[] | undefined {
+  const entries = attempt(() => readdirSync(path, { withFileTypes: true }));
+  return entries?.flatMap((entry): DirectoryEntry[] => {
     const { name } = entry;
-    if (entry.isDirectory()) return [{ name, kind: "directory", bytes: 0 }];
+    if (entry.isDirectory()) return [{ name, kind: "directory" }];
     // A link to a folder is no folder, as in a deployment: nothing is looked at twice.
-    const stat = attempt(() => statSync(join(path, name)));
-    return stat?.isFile() ? [{ name, kind: "file", bytes: stat.size }] : [];
+    const isFile = entry.isSymbolicLink() ? attempt(() => statSync(join(path, name)))?.isFile() : entry.isFile();
+    return isFile ? [{ name, kind: "file" }] : [];
   });
 }
 

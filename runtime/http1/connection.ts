@@ -73,17 +73,43 @@ export class Connection {
     this.#parser.begin(method);
     const transfer = new Transfer(outcome, this.#socket, body);
     this.#transfer = transfer;
-    if (body === undefined) this.#socket.write(head, "latin1");
+    // It is sent again in any case.
+    if (body === undefined && method === "GET") this.#socket.write(head, "latin1");
+    else if (body === undefined) this.#write(head, transfer);
     else {
       // The head goes into one packet with what there is of the body, but does not wait for more of it.
       this.#socket.cork();
-      setImmediate(() => this.#socket.uncork());
-      this.#socket.write(head, "latin1");
+      const tried = this.#write(head, transfer, true);
+      setImmediate(() => {
+        this.#socket.uncork();
+        tried();
+      });
       this.#sendBody(body, bodyBytes, transfer);
     }
     return () => {
       if (this.#transfer === transfer) this.destroy();
     };
+  }
+
+  /**
+   * Writes a head and notices where the first try fails: the socket was dead before, and the app has seen nothing. A
+   * write that fails later may have brought some of its bytes to the app.
+   */
+  #write(head: string, transfer: Transfer, isCorked = false): () => void {
+    transfer.isTried = !isCorked;
+    let isFirstTry = true;
+    this.#socket.write(head, "latin1", (error) => {
+      if (error && isFirstTry) transfer.isTried = false;
+    });
+    // Node reports a write that failed at once in the next tick, before this.
+    const tried = () => {
+      transfer.isTried = true;
+      process.nextTick(() => {
+        isFirstTry = false;
+      });
+    };
+    if (!isCorked) tried();
+    return tried;
   }
 
   destroy(error?: Error): void {
@@ -165,7 +191,7 @@ export class Connection {
     // Bytes behind the end of a response cost the connection, and no answer.
     if (isEnd || transfer.hasEnded) transfer.settle(this);
     else {
-      transfer.fail(error, { wasSent: this.#isConnected, hasAnswered: this.#parser.hasBegun });
+      transfer.fail(error, { wasSent: this.#isConnected && transfer.isTried, hasAnswered: this.#parser.hasBegun });
     }
     // Whoever sends it waits for somebody to read it.
     if (!transfer.isSent) transfer.requestBody?.resume();
@@ -180,6 +206,8 @@ class Transfer {
   head: ResponseHead | undefined;
   /** The whole request has been sent. */
   isSent: boolean;
+  /** Some of it may have reached the app. */
+  isTried = true;
   /** The response came to its end. */
   hasEnded = false;
   #parts: Buffer[] = [];

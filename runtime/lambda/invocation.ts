@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { discard, headerOf, isStream, type ProxyRequest, type ProxyResponse } from "../exchange.ts";
+import { discard, headerOf, isStream, type ProxyRequest, type ProxyResponse, type Sent } from "../exchange.ts";
 import type { Application } from "../index.ts";
 import { proxyError } from "../proxy-error.ts";
 import { type HttpEvent, readEvent } from "./event.ts";
@@ -78,8 +78,8 @@ async function answerRequest(
   options: InvocationOptions,
 ): Promise<void> {
   const abort = new AbortController();
-  let settleSent!: (sent: { bytes: number; status: number }) => void;
-  const sent = new Promise<{ bytes: number; status: number }>((resolve) => {
+  let settleSent!: (sent: Sent) => void;
+  const sent = new Promise<Sent>((resolve) => {
     settleSent = resolve;
   });
   const answerByMs = invocation.deadlineMs - MARGIN_MS;
@@ -87,7 +87,7 @@ async function answerRequest(
   const request = requestOfEvent(event, { traceId, answerByMs, signal: abort.signal, sent });
   const response = await handled(application, request);
   const sending = { application, request, response, event, answer, answerByMs };
-  let last = { status: response.status, bytes: 0 };
+  let last: Sent = { status: response.status, bytes: 0 };
   try {
     last = options.streams && event.canStream ? await sendInParts(sending) : await sendWhole(sending);
   } catch (error) {
@@ -118,7 +118,7 @@ async function handled({ handler, entries }: Application, request: ProxyRequest)
   }
 }
 
-async function sendWhole(sending: Sending): Promise<{ status: number; bytes: number }> {
+async function sendWhole(sending: Sending): Promise<Sent> {
   const { request, response, event, answer, answerByMs } = sending;
   const body = await wholeBody(request, response, answerByMs);
   if (Buffer.isBuffer(body)) {
@@ -126,14 +126,14 @@ async function sendWhole(sending: Sending): Promise<{ status: number; bytes: num
     const documentBytes = Buffer.byteLength(json);
     if (documentBytes <= MAX_DOCUMENT_BYTES) {
       await answer.document(json);
-      return { status: response.status, bytes: body.length };
+      return { status: response.status, bytes: body.length, level: response.level };
     }
     return sendFailure(sending, tooLarge(body.length, documentBytes));
   }
   return sendFailure(sending, body);
 }
 
-async function sendFailure(sending: Sending, failure: Failure): Promise<{ status: number; bytes: number }> {
+async function sendFailure(sending: Sending, failure: Failure): Promise<Sent> {
   const { application, request, event, answer } = sending;
   application.entries.write("error", failure.entry, { ...about(request), ...failure.fields });
   const page = await application.failure(request, failure.status, failure.message);
@@ -218,7 +218,7 @@ async function read(body: Readable, byMs: number, onPart: (part: Buffer) => Prom
   }
 }
 
-async function sendInParts(sending: Sending): Promise<{ status: number; bytes: number }> {
+async function sendInParts(sending: Sending): Promise<Sent> {
   const { application, request, event, answer, answerByMs } = sending;
   let { response } = sending;
   let head = streamHead(event, response);
@@ -230,7 +230,7 @@ async function sendInParts(sending: Sending): Promise<{ status: number; bytes: n
     response = proxyError(request, 502, "the headers of the answer are over the platform's 16 KB");
     head = streamHead(event, response);
   }
-  const { status, body } = response;
+  const { status, body, level } = response;
   const stream = answer.stream();
   const start = Buffer.concat([head, HEAD_END]);
   if (isBodiless(request, response) || !isStream(body)) {
@@ -238,7 +238,7 @@ async function sendInParts(sending: Sending): Promise<{ status: number; bytes: n
     const bytes = isBodiless(request, response) ? Buffer.alloc(0) : bytesOf(body);
     await stream.write(Buffer.concat([start, bytes]));
     await stream.end();
-    return { status, bytes: bytes.length };
+    return { status, bytes: bytes.length, level };
   }
 
   // A failing body must find its listener, also while the head is written.
@@ -252,7 +252,7 @@ async function sendInParts(sending: Sending): Promise<{ status: number; bytes: n
   });
   if (error === undefined && !(bytes < announced)) {
     await stream.end();
-    return { status, bytes };
+    return { status, bytes, level };
   }
   const failure =
     error instanceof TimedOut
@@ -260,7 +260,7 @@ async function sendInParts(sending: Sending): Promise<{ status: number; bytes: n
       : brokenOff(error ?? new Error(`${announced - bytes} bytes are missing`), bytes);
   application.entries.write("error", failure.entry, { ...about(request), ...failure.fields });
   await stream.fail(failure === TIMED_OUT ? "Tool.TimedOut" : "Tool.BrokenOff", failure.message);
-  return { status, bytes };
+  return { status, bytes, level: "error", reason: String(failure.fields.reason) };
 }
 
 /** Resolves when the app listens, at the latest at the given time. */

@@ -1,6 +1,6 @@
 import { acceptedEncodings, refusesIdentity } from "../accept.ts";
 import { type Coding, compressedBody, compressedStream } from "../content-coding.ts";
-import { forbidsTransform, weakened, withTagOfClient } from "../etag.ts";
+import { forbidsTransform, type WeakenedTags, withTagOfClient } from "../etag.ts";
 import {
   type Handler,
   headerOf,
@@ -31,9 +31,9 @@ const OF_THE_PLAIN_BODY = new Set(["content-length", "content-encoding", "accept
  * Sends text compressed to clients that take it so. Responses that have a coding already, parts of a body, event streams
  * and what says `Cache-Control: no-transform` stay as they are; so do errors, for a page may still take their place.
  */
-export function compression(next: Handler): Handler {
+export function compression(tags: WeakenedTags, next: Handler): Handler {
   return async (request) => {
-    const response = withTagOfClient(request, await next(request));
+    const response = withTagOfClient(request, await next(tags.restored(request)));
     const accepts = request.headers["accept-encoding"] as string | undefined;
     if (!isCompressible(request, response, refusesIdentity(accepts))) return response;
     const plain = { ...response, headers: varyBy(response.headers, "Accept-Encoding") };
@@ -41,7 +41,7 @@ export function compression(next: Handler): Handler {
     // A client that takes neither a coding nor the plain body gets the plain one all the same: the app has done its work.
     if (coding === undefined) return plain;
 
-    const headers = weakened(withoutHeaders(plain.headers, OF_THE_PLAIN_BODY));
+    const headers = tags.weakened(withoutHeaders(plain.headers, OF_THE_PLAIN_BODY));
     // A GET would be compressed, so its length and its tag are not those of the plain body.
     if (request.method === "HEAD") return { ...response, headers };
     const { body } = response;

@@ -130,7 +130,7 @@ function page(
   variables: Readonly<Record<string, unknown>>,
 ): ProxyResponse {
   discard(response.body);
-  const { status, statusText } = response;
+  const { status, statusText, level } = response;
   const body = renderTemplate(template, {
     StatusCode: status,
     StatusText: STATUS_CODES[status] ?? (statusText || `Error ${status}`),
@@ -139,6 +139,7 @@ function page(
   return {
     status,
     statusText,
+    level,
     headers: [
       ...withoutHeaders(response.headers, OF_THE_BODY),
       ["Content-Type", "text/html; charset=utf-8"],

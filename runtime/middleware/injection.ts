@@ -1,8 +1,8 @@
 import { Readable, Transform } from "node:stream";
 import { namesHtml } from "../accept.ts";
-import { decodedStream, isDecodable, joined } from "../content-coding.ts";
+import { decodedBytes, decodedStream, isDecodable, joined } from "../content-coding.ts";
 import type { EntryLog } from "../entries.ts";
-import { forbidsTransform, weakened, withTagOfClient } from "../etag.ts";
+import { forbidsTransform, type WeakenedTags, withTagOfClient } from "../etag.ts";
 import { type Handler, headerOf, type ProxyRequest, type ProxyResponse, withoutHeaders } from "../exchange.ts";
 import { HtmlInjector } from "../html-injector.ts";
 import { InjectedText, type Injection } from "../injected-text.ts";
@@ -30,20 +30,26 @@ const OF_THE_BYTES = new Set([
  * are HTML responses with a status from 200 to 299 that have a body; a part of one (206) and what says
  * `Cache-Control: no-transform` stay as they are.
  */
-export function injection(options: InjectionOptions, entries: EntryLog, next: Handler): Handler {
+export function injection(
+  options: InjectionOptions,
+  { entries, tags }: { readonly entries: EntryLog; readonly tags: WeakenedTags },
+  next: Handler,
+): Handler {
   const head = new InjectedText(options.head, options.directory, entries);
   const body = new InjectedText(options.body, options.directory, entries);
 
   return async (request) => {
     const response = withTagOfClient(request, await next(asksForPage(request) ? asWhole(request) : request));
     if (!isPage(response)) return response;
-    if (request.method === "HEAD") return changed(response, undefined);
+    if (request.method === "HEAD") return changed(response, undefined, tags);
     const injected = { head: await head.bytes(), body: await body.bytes() };
     if (response.body === undefined || injected.head.length + injected.body.length === 0) return response;
-    const plain = decoded(response);
-    if (plain === undefined) return response;
-    if (!(plain instanceof Readable)) return inserted(response, plain, injected);
-    return changed(response, injectedStream(plain, injected));
+    const plain = await decoded(response);
+    if ("asItIs" in plain) return { ...response, body: plain.asItIs };
+    if (plain.body instanceof Readable) return changed(response, injectedStream(plain.body, injected), tags);
+    if (plain.body === response.body) return inserted(response, response.body as string | Buffer, injected, tags);
+    // Without a length, as for a page that came in several packets: its headers must not tell the two apart.
+    return changed(response, withInserted(plain.body as Buffer, injected).page, tags);
   };
 }
 
@@ -82,41 +88,53 @@ function isPage(response: ProxyResponse): boolean {
   return !/;\s*charset\s*=\s*"?utf-?(16|32)/i.test(type);
 }
 
-/** The body without its codings, undefined where one of them is unknown. */
-function decoded(response: ProxyResponse): ProxyResponse["body"] {
+/** The body without its codings; as it is where one of them is unknown, or the body is not what they say. */
+async function decoded(
+  response: ProxyResponse,
+): Promise<{ readonly body: ProxyResponse["body"] } | { readonly asItIs: ProxyResponse["body"] }> {
   const { body } = response;
   const codings = (headerOf(response, "content-encoding") ?? "")
     .toLowerCase()
     .split(",")
     .map((coding) => coding.trim())
     .filter((coding) => coding !== "" && coding !== "identity");
-  if (codings.length === 0) return body;
-  if (!codings.every(isDecodable)) return undefined;
-  let stream = body instanceof Readable ? body : Readable.from([Buffer.from(body!)]);
-  for (const coding of codings.reverse()) stream = decodedStream(stream, coding);
-  return stream;
+  if (codings.length === 0) return { body };
+  if (!codings.every(isDecodable)) return { asItIs: body };
+  codings.reverse();
+  if (body instanceof Readable) return decodedStream(body, codings);
+  const plain = await decodedBytes(Buffer.from(body!), codings);
+  return plain === undefined ? { asItIs: body } : { body: plain };
 }
 
-function changed(response: ProxyResponse, body: ProxyResponse["body"]): ProxyResponse {
-  return { ...response, headers: weakened(withoutHeaders(response.headers, OF_THE_BYTES)), body };
+function changed(response: ProxyResponse, body: ProxyResponse["body"], tags: WeakenedTags): ProxyResponse {
+  return { ...response, headers: tags.weakened(withoutHeaders(response.headers, OF_THE_BYTES)), body };
 }
 
 /** Pages that are sent again and again, cached files, are read once for each text that is inserted. */
 const known = new WeakMap<Buffer, Injected & { readonly page: Buffer }>();
 
-function inserted(response: ProxyResponse, body: string | Buffer, injected: Injected): ProxyResponse {
+function inserted(
+  response: ProxyResponse,
+  body: string | Buffer,
+  injected: Injected,
+  tags: WeakenedTags,
+): ProxyResponse {
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   let entry = known.get(bytes);
   if (entry === undefined || entry.head !== injected.head || entry.body !== injected.body) {
-    const injector = new HtmlInjector(injected.head, injected.body);
-    const parts = [...injector.write(bytes), ...injector.end()];
-    entry = { ...injected, page: injector.hasInserted ? Buffer.concat(parts) : bytes };
+    entry = withInserted(bytes, injected);
     known.set(bytes, entry);
   }
   const { page } = entry;
   if (page === bytes) return response;
-  const whole = changed(response, page);
+  const whole = changed(response, page, tags);
   return { ...whole, headers: [...whole.headers, ["Content-Length", String(page.length)]] };
+}
+
+function withInserted(bytes: Buffer, injected: Injected): Injected & { readonly page: Buffer } {
+  const injector = new HtmlInjector(injected.head, injected.body);
+  const parts = [...injector.write(bytes), ...injector.end()];
+  return { ...injected, page: injector.hasInserted ? Buffer.concat(parts) : bytes };
 }
 
 function injectedStream(page: Readable, { head, body }: Injected): Readable {

@@ -8,9 +8,9 @@ export function requestLog(entries: EntryLog, next: Handler): Handler {
     const { id, ip, method, clientPath: path, query } = request;
     const fields: RequestFields = { id, ip, method, path, query: query.slice(1) };
     writeRequest(entries, fields);
-    request.sent.then(({ status, bytes }) => {
+    request.sent.then(({ status, bytes, level, reason }) => {
       const duration = Math.round((performance.now() - startMs) * 1000) / 1000;
-      writeResponse(entries, fields, { status, duration, size: bytes });
+      writeResponse(entries, fields, { status, duration, size: bytes, level, reason });
     });
     return next(request);
   };

@@ -5,9 +5,10 @@ import { acceptedEncodings } from "../accept.ts";
 import { answerTo } from "../conditional.ts";
 import { contentTypeOf } from "../content-type.ts";
 import type { EntryLog } from "../entries.ts";
-import { type Handler, type Header, type ProxyRequest, type ProxyResponse, varyBy } from "../exchange.ts";
+import { type Handler, type Header, headerOf, type ProxyRequest, type ProxyResponse, varyBy } from "../exchange.ts";
 import { type CachedFile, FileCache, type FileVersion, isDated, openVersion, versionOf } from "../file-cache.ts";
 import { proxyError } from "../proxy-error.ts";
+import { ServedFolder } from "../served-folder.ts";
 import { type Found, findFile, namedPath, type StaticOptions, servedFile } from "../static-files.ts";
 
 /** The platform's limit for one answer; said here already, where it can still be mended. */
@@ -29,12 +30,15 @@ export interface StaticFiles {
 /** The files of the static directory. What was served lately is in memory. */
 export function staticFiles(options: StaticOptions, entries: EntryLog, next: Handler): StaticFiles {
   const cache = new FileCache();
+  const folder = new ServedFolder(options);
+  const nameRefused = options.namesRefused ? refusedNamer(entries) : undefined;
 
   const find = async (request: ProxyRequest): Promise<Served | Found | undefined> => {
     if (!isRead(request)) return undefined;
+    if (folder.refresh()) cache.clear();
     const named = namedPath(request.path, options);
     const file = named && cache.get(named);
-    return file ? { kind: "served", named: named!, file } : findFile(request.path, options);
+    return file ? { kind: "served", named: named!, file } : findFile(request.path, options, folder);
   };
 
   const handler: Handler = async (request) => {
@@ -43,19 +47,45 @@ export function staticFiles(options: StaticOptions, entries: EntryLog, next: Han
     }
     const found = await find(request);
     if (found === undefined) return next(request);
+    if (found.kind === "refused") {
+      const response = await next(request);
+      nameRefused?.(request, found.reason, response);
+      return response;
+    }
     if (found.kind === "directory") return toSlashForm(request);
-    const served = found.kind === "served" ? found : await load(found.path, request, options, cache);
+    const served = found.kind === "served" ? found : await load(found.path, request, options, folder, cache);
     // It may be gone or another one since it was found; then it is looked for once more, and is as if it were not there.
     return (served && (await serve(served, request, entries, cache))) ?? ((await again(request)) || next(request));
   };
 
   async function again(request: ProxyRequest): Promise<ProxyResponse | undefined> {
-    const found = await findFile(request.path, options);
-    const served = found?.kind === "file" ? await load(found.path, request, options, cache) : undefined;
+    const found = await findFile(request.path, options, folder);
+    const served = found?.kind === "file" ? await load(found.path, request, options, folder, cache) : undefined;
     return served && serve(served, request, entries, cache);
   }
 
-  return { handler, answers: async (request) => (await find(request)) !== undefined };
+  const answers = async (request: ProxyRequest) => {
+    const found = await find(request);
+    return found !== undefined && found.kind !== "refused";
+  };
+  return { handler, answers };
+}
+
+/** More than a project has that anybody asks for by mistake; scanners of vulnerable sites ask for many. */
+const MAX_NAMED = 100;
+
+/** Names each file once, unless the app answers the path itself. */
+function refusedNamer(entries: EntryLog) {
+  const named = new Set<string>();
+  return (request: ProxyRequest, reason: string, response: ProxyResponse) => {
+    const { path } = request;
+    if (named.has(path) || named.size >= MAX_NAMED) return;
+    // Apps with pages of their own answer unknown paths with one of them.
+    const isPage = /^\s*text\/html\b/i.test(headerOf(response, "content-type") ?? "");
+    if (response.status < 400 && (!isPage || /\.x?html?$/i.test(path))) return;
+    named.add(path);
+    entries.write("warn", "file is not served", { path, reason });
+  };
 }
 
 /** What stands behind the files where there is no app. */
@@ -90,6 +120,7 @@ async function load(
   path: string,
   request: ProxyRequest,
   options: StaticOptions,
+  folder: ServedFolder,
   cache: FileCache,
 ): Promise<Served | undefined> {
   const plain = versionOf(path);
@@ -98,7 +129,7 @@ async function load(
   const siblings = new Map<string, FileVersion>();
   const absent: string[] = [];
   for (const { coding, ending } of PRECOMPRESSED) {
-    const sibling = await servedFile(path + ending, root, options);
+    const sibling = await servedFile(path + ending, root, folder);
     const version = sibling === undefined ? undefined : versionOf(sibling);
     if (version === undefined) absent.push(path + ending);
     else siblings.set(coding, version);

@@ -47,12 +47,18 @@ interface Finding {
   readonly hint: string;
 }
 
+export interface RedirectContext {
+  readonly meanings: Meanings;
+  readonly memory: Memory;
+  /** The app is certainly a server, so that paths may mean more than files. */
+  readonly isServer: boolean;
+}
+
 /** In steps: see `checkInSteps`. */
 export function* checkRedirects(
   report: Report,
   redirects: Node | undefined,
-  meanings: Meanings,
-  memory: Memory,
+  { meanings, memory, isServer }: RedirectContext,
 ): Generator<undefined, undefined> {
   if (redirects?.type !== "object") return;
   const rules: Rule[] = [];
@@ -68,6 +74,7 @@ export function* checkRedirects(
     // No written status is a rewrite; an unreadable one says nothing.
     rules.push({ member, route, locationNode, location, status: status?.type === "number" ? status.value : 200 });
     if (location !== undefined) checkPlaceholders(report, member.key.value, route, locationNode!, location);
+    if (isServer) warnRewriteOfAll(report, rules.at(-1)!);
   }
   yield;
   for (const { code, index, at, message, hint } of yield* findingsOf(rules, memory)) {
@@ -98,6 +105,24 @@ function checkStatus(report: Report, member: Member) {
         : "write 200 for a rewrite, or 301, 302, 303, 307, 308",
   });
 }
+
+/** The usual rule of a single-page site, in front of an app that would then answer one path only. */
+function warnRewriteOfAll(report: Report, { member, route, location, status }: Rule) {
+  if (status !== 200 || location === undefined || location.origin !== "" || !SHAPE_OF_ALL.test(shapeKey(route))) return;
+  // A location with the rest of the path gives each request a path of its own.
+  if (locationCaptures(location).length > 0) return;
+  report.warning(
+    "config/rewrite-all",
+    member.key.span,
+    `${quote(member.key.value)} rewrites every request to the app`,
+    {
+      hint: "only files of static.dir are left alone: name the paths that are pages, such as /app/*, and leave the app its own",
+    },
+  );
+}
+
+/** Of `/*` and `*`. */
+const SHAPE_OF_ALL = /^(?:1"\/)?\*$/;
 
 function checkPlaceholders(report: Report, pattern: string, route: Route, node: StringNode, location: Location) {
   const placeholders = locationCaptures(location);

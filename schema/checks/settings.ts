@@ -1,5 +1,5 @@
 import { quote } from "../../grammar/problem.ts";
-import { memberOf, type Node, type ObjectNode } from "../json.ts";
+import { memberOf, type Node } from "../json.ts";
 import type { Report } from "../report.ts";
 import { resolve, type Schema } from "../shape.ts";
 import { isEmail } from "./alerts.ts";
@@ -111,20 +111,4 @@ export function checkErrorPageVariables(report: Report, errorPages: Node | undef
       });
     }
   }
-}
-
-/** A server app that serves its own project directory, sources and all. */
-export function warnStaticRoot(report: Report, root: ObjectNode, isServer: boolean) {
-  const member = memberOf(root, "static");
-  if (!isServer || member?.value?.type !== "object") return;
-  const dir = memberOf(member.value, "dir")?.value;
-  if (dir !== undefined && (dir.type !== "string" || !/^(\.\/*)+$/.test(dir.value))) return;
-  report.warning(
-    "config/static-root",
-    dir?.span ?? member.key.span,
-    "the files of the whole project directory are served",
-    {
-      hint: `name a directory for them, such as "dir": "public"; sources and build output stay with the app`,
-    },
-  );
 }

@@ -13,7 +13,7 @@ const MAX_ENTRIES = 50_000;
 
 /** A static site: whether it has a file, and none that is too large to be served. */
 export function checkSite(report: Report, root: ObjectNode, directory: Directory) {
-  if (directory.list === undefined) return;
+  if (directory.size === undefined) return;
   const settings = memberOf(root, "static");
   const dir = memberOf(settings?.value, "dir")?.value;
   if (dir !== undefined && dir.type !== "string") return;
@@ -59,7 +59,7 @@ function lookAt(directory: Directory, top: readonly string[]): { served: number;
   let served = 0;
   let left = MAX_ENTRIES;
   const walk = (folder: Decision) => {
-    for (const { name, kind, bytes } of directory.list!(folder.names.join("/") || ".")) {
+    for (const { name, kind } of directory.list?.(folder.names.join("/") || ".") ?? []) {
       if (--left < 0) return;
       const decision = decide(folder, name, kind === "directory", { rules });
       const path = decision.names.join("/");
@@ -67,6 +67,7 @@ function lookAt(directory: Directory, top: readonly string[]): { served: number;
         if (name !== ".git" && path !== ".tool") walk(decision);
       } else if (decision.reason === undefined && path !== "tool.json" && path !== "out.zip") {
         served++;
+        const bytes = directory.size!(path) ?? 0;
         if (bytes > MAX_SERVED_BYTES) large.push({ path, bytes });
       }
     }

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry } from "../../grammar/entry.ts";
 import { renderProblem } from "../../grammar/problem.ts";
-import { type RunningServer, serve } from "../../runtime/index.ts";
+import { type RunningServer, type ServeOptions, serve } from "../../runtime/index.ts";
 import { type Config, checkConfig, type ResolvedConfig, withDefaults } from "../../schema/index.ts";
 
 export const apps = resolve(dirname(fileURLToPath(import.meta.url)), "../../../test/apps");
@@ -23,9 +23,12 @@ export interface Project {
   readonly files?: Readonly<Record<string, File>>;
   readonly env?: NodeJS.ProcessEnv;
   readonly commit?: string;
+  readonly isDevelopment?: boolean;
 }
 
 export interface Running extends RunningServer {
+  /** What it was started with, for a change of some of it. */
+  readonly options: ServeOptions;
   readonly directory: string;
   readonly entries: Entry[];
   /** Waits until the entries hold one that this accepts. */
@@ -68,7 +71,7 @@ export async function start(t: Test, project: Project): Promise<Running> {
   const entries: Entry[] = [];
   const wakers = new Set<() => void>();
   const command = commandOf(project);
-  const server = await serve({
+  const options: ServeOptions = {
     config: configOf(project),
     directory,
     stage: "development",
@@ -82,7 +85,9 @@ export async function start(t: Test, project: Project): Promise<Running> {
       for (const wake of wakers) wake();
     },
     ...(project.commit !== undefined && { commit: project.commit }),
-  });
+    isDevelopment: project.isDevelopment,
+  };
+  const server = await serve(options);
   let closed: Promise<void> | undefined;
   const close = () => {
     closed ??= server.close();
@@ -108,7 +113,7 @@ export async function start(t: Test, project: Project): Promise<Running> {
       wakers.add(look);
       look();
     });
-  return { ...server, close, directory, entries, entry };
+  return { ...server, options, close, directory, entries, entry };
 }
 
 /** What a tool.json with this configuration comes to. */

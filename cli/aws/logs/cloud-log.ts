@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { filterPatterns, textPattern } from "../../../grammar/query/cloudwatch/filter-patterns.ts";
 import type { Query } from "../../../grammar/query/index.ts";
-import type { LogLine } from "../../logs/log-line.ts";
+import { LINES_CAUGHT_UP, type LogLine } from "../../logs/log-line.ts";
 import { mergeByTime } from "../../logs/merge-by-time.ts";
 import { isNotFound } from "../function/aliases.ts";
 import { failureLine, type Slice } from "./failure-line.ts";
@@ -87,6 +87,7 @@ export async function* readCloudLog(
     request.onAwaited();
     yield [];
   }
+  if (follow) yield LINES_CAUGHT_UP;
   const { live } = request;
   let failures = 0;
   while (follow && !(live !== undefined && isThere) && !signal.aborted && nowMs() < (request.untilMs ?? Infinity)) {

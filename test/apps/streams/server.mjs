@@ -28,6 +28,7 @@ const server = createServer((req, res) => {
       res.write("only this");
       return void setTimeout(() => res.destroy(), 20);
     case "/half-head":
+      resets++;
       req.socket.write("HTTP/1.1 200 OK\r\nContent-");
       return void setTimeout(() => req.socket.destroy(), 20);
     case "/reset":
