@@ -17,7 +17,7 @@ export function byteSearch(needle: Uint8Array): ByteSearch {
     const { bytes, offset } = part;
     if (typeof bytes === "number") return byByte(needle, bytes, offset, area, from);
     for (let at = area.indexOf(bytes, from + offset); at >= 0; at = area.indexOf(bytes, at + 1)) {
-      if (isAt(needle, area, at - offset)) return at - offset;
+      if (bytes.length === needle.length || isAt(needle, area, at - offset)) return at - offset;
     }
     return NONE;
   };
