@@ -36,6 +36,8 @@ export interface Output {
   flush(): Promise<void>;
   /** Aborted when the reader went away: `tool logs | head`. */
   readonly closed: AbortSignal;
+  /** Whether anything was written. */
+  readonly hasWritten: boolean;
 }
 
 export function processIo(): Io {
@@ -72,6 +74,7 @@ export function processIo(): Io {
 
 function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
   const closed = new AbortController();
+  let hasWritten = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
     // The reader had enough. Everything else (a full disk) is a failure that must not pass for success.
     if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
@@ -84,8 +87,12 @@ function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
     },
     color: wantsColor(stream.isTTY === true, env),
     closed: closed.signal,
+    get hasWritten() {
+      return hasWritten;
+    },
     async write(data) {
       if (closed.signal.aborted || data.length === 0) return;
+      hasWritten = true;
       if (stream.write(data)) return;
       await once(stream, "drain", { signal: closed.signal }).catch((error: unknown) => {
         if (!closed.signal.aborted) throw error;
