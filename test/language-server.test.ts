@@ -20,7 +20,7 @@ import { signatureHelp } from "../language-server/service/signature-help.ts";
 import { checkConfig } from "../schema/index.ts";
 import { parseJson, SYNTAX_CODES } from "../schema/json.ts";
 import { root } from "./support/cli.ts";
-import { accept, CLIENT, cursor, documentOf, expand, FILES, projectOf } from "./support/editor.ts";
+import { accept, CLIENT, cursor, documentOf, expand, FILES, type Files, projectOf } from "./support/editor.ts";
 import { holds } from "./support/property.ts";
 
 const rows = <Row>(name: string): Row[] => JSON.parse(readFileSync(join(root, "test/vectors", name), "utf8"));
@@ -53,6 +53,65 @@ t.test("completion", (t) => {
     const item = items.find(({ label }) => label === row.take);
     t.same(item && accept(document, item).text.split("\n"), row.gives, `${row.name}: ${row.take} is taken`);
   }
+  t.end();
+});
+
+t.test("the first item of a blank file is what its folder seems to be", (t) => {
+  const rows: [files: Files, detail: string, text: object][] = [
+    [
+      { "package.json": `{ "scripts": { "start": "node ." } }` },
+      "a server: package.json, node, started by npm start",
+      {},
+    ],
+    [{ "main.go": "" }, "a server: main.go, go, started by ./server", {}],
+    [{ "server.js": "" }, "a server: server.js", { proxy: { command: "node server.js" } }],
+    [{ "main.py": "", "notes.txt": "" }, "a server: main.py", { proxy: { command: "python main.py" } }],
+    [{ "index.html": "" }, "a static site: index.html", { type: "static" }],
+    [{ "public/index.html": "" }, "a static site: public/index.html", { type: "static", static: { dir: "public" } }],
+    [
+      { "package.json": `{ "scripts": { "build": "vite build" } }`, build: null },
+      "a static site: the build of package.json",
+      { type: "static", static: { dir: "build" } },
+    ],
+    [{ "package.json": "{", "app.js": "" }, "a server: package.json, node, started by node app.js", {}],
+    [{}, "a server", {}],
+  ];
+  for (const [files, detail, more] of rows) {
+    for (const snippets of [true, false]) {
+      const document = documentOf("");
+      const project = projectOf(files);
+      const { items } = complete(document, 0, project, { ...CLIENT, snippets });
+      t.equal(items.length, 1, detail);
+      const [item] = items;
+      t.same([item!.detail, item!.preselect], [detail, true], detail);
+      const after = accept(document, item!).text;
+      t.strictSame(JSON.parse(after), { name: "orders-api", type: "server", ...more }, detail);
+      t.same(errors(checkConfig(after, { directory: project.directory! }).problems), [], detail);
+    }
+  }
+  t.same(
+    complete(documentOf("", "query"), 0, {}, CLIENT).items.some(({ preselect }) => preselect),
+    false,
+  );
+  t.end();
+});
+
+t.test("the name is what an empty configuration needs first", (t) => {
+  // As VS Code sorts: its own JSON support offers "$schema" under that label.
+  for (const text of ["{|}", "{\n  |\n}", '{ "|" }', '{ "type": "server", | }']) {
+    const { text: plain, offset } = cursor(text);
+    const { items } = complete(documentOf(plain), offset, projectOf(FILES), CLIENT);
+    const first = [...items, { label: "$schema" }].sort((a, b) =>
+      (a.sortText ?? a.label) < (b.sortText ?? b.label) ? -1 : 1,
+    )[0]!;
+    t.same([first.label, first.preselect], ["name", true], text);
+    t.equal(items.filter(({ preselect }) => preselect).length, 1, text);
+  }
+  const { items } = complete(documentOf('{ "name": "a",  }'), 15, projectOf(FILES), CLIENT);
+  t.notOk(
+    items.some(({ preselect }) => preselect),
+    "no other key is",
+  );
   t.end();
 });
 

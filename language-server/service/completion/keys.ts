@@ -29,6 +29,8 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
       kind: KIND.property,
       detail: detailOf(schema, isRequired),
       rank: isRequired ? 0 : name === "$schema" ? 3 : 1,
+      // Without its name no configuration is one.
+      ...(isRequired && place.path.length === 0 && { preselect: true }),
       data: { path: [...place.path, name] satisfies Path },
     };
   });
