@@ -523,6 +523,7 @@ class DiskProject implements Project {
     this.directory = {
       kind: (path) => this.#once(`kind ${path}`, () => statOf(`${this.#path}${path}`)),
       read: (path) => this.#once(`read ${path}`, () => attempt(() => readFileSync(`${this.#path}${path}`, "utf8"))),
+      list: (path) => this.listFiles(path).map(({ name }) => name),
     };
   }
 

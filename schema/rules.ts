@@ -49,6 +49,8 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/missing-directory": "A directory does not exist",
   "config/missing-file": "A file does not exist",
   "config/missing-key": "A required key is missing",
+  "config/missing-program": "A command runs a file that does not exist",
+  "config/missing-script": "A command runs a script that package.json does not have",
   "config/name": "A text cannot be the name of an app",
   "config/no-value": "An injection has neither a value nor a file",
   "config/not-an-object": "The configuration is not an object",
@@ -82,6 +84,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/unknown-placeholder": "A placeholder that the pattern does not capture",
   "config/unknown-reference": "A name that is not defined",
   "config/unknown-region": "A region that does not exist, or is not known",
+  "config/unknown-stage": "A query names a stage that does not exist",
   "config/unknown-value": "A value that is not one of the known ones",
   "config/unopened": "A bracket is closed that is not open",
   "config/unquoted-key": "A key has no quotes",
@@ -190,6 +193,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "template/unexpected-end": 'An "end" that belongs to no block',
   "template/unknown-field": "A field that error pages do not have",
   "template/unknown-function": "A function that error pages do not have",
+  "template/unknown-variable": "An error page reads a variable that tool.json does not define",
 };
 
 /** The sentence that stands for a rule; of a code that is not in the catalogue, its own words. */

@@ -16,6 +16,8 @@ import {
   withDefaults,
 } from "../schema/index.ts";
 
+import { namesIn } from "./support/editor.ts";
+
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const vectors: Vectors = JSON.parse(readFileSync(join(root, "test/vectors/config.json"), "utf8"));
 
@@ -54,6 +56,7 @@ function directoryOf(files: Files): Directory {
       return Object.keys(files).some((file) => file.startsWith(`${name}/`)) ? "directory" : undefined;
     },
     read: (path) => files[clean(path)] ?? undefined,
+    list: (path) => namesIn(files, clean(path)),
   };
 }
 

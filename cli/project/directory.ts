@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Directory } from "../../schema/index.ts";
 
@@ -10,6 +10,7 @@ export function diskDirectory(root: string): Directory {
       return stat?.isFile() ? "file" : stat?.isDirectory() ? "directory" : undefined;
     },
     read: (path) => attempt(() => readFileSync(resolve(root, path), "utf8")),
+    list: (path) => attempt(() => readdirSync(resolve(root, path))) ?? [],
   };
 }
 

@@ -18,3 +18,4 @@ export { printField, printQuery, printValue } from "./print.ts";
 export { type Reads, readsOf } from "./reads.ts";
 export { type Needle, planScan, type ScanOptions, type ScanPlan } from "./scan-plan.ts";
 export { QuerySession } from "./session.ts";
+export { type NamedStage, stagesNamed } from "./stages.ts";

@@ -1,9 +1,11 @@
 import type { Diagnostic, DiagnosticRelatedInformation, TextEdit } from "vscode-languageserver-types";
 import { type Fix, type Problem, quote } from "../../grammar/problem.ts";
-import { parseQuery } from "../../grammar/query/index.ts";
+import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { checkInSteps } from "../../schema/check.ts";
-import { SYNTAX_CODES } from "../../schema/json.ts";
+import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
+import { checkTemplate } from "../../schema/directory.ts";
+import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
 import type { Project } from "./project.ts";
 
@@ -64,9 +66,16 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
     case "query": {
       // One query a file; the newline that files end with is none of it.
       const parsed = parseQuery(document.text);
-      return parsed.ok ? [] : parsed.problems;
+      if (!parsed.ok) return parsed.problems;
+      const config = project.config?.();
+      // Which stages there are only a tool.json says.
+      return config === undefined ? [] : unknownStages(stagesNamed(parsed.value), stageNames(config.root));
     }
     case "template": {
+      const config = project.config?.();
+      if (config !== undefined) {
+        return checkTemplate(document.text, memberOf(config.section("error_pages")?.value, "variables")?.value);
+      }
       const parsed = parseTemplate(document.text);
       return parsed.ok ? [] : parsed.problems;
     }
