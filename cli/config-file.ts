@@ -41,7 +41,12 @@ export async function sayProblems(
   const { color, columns } = context.io.stderr;
   const lines = new LineIndex(text);
   for (const problem of problems) {
-    await context.say(`${renderProblem(problem, { source: text, file, color, columns, lines })}\n`);
+    const { elsewhere } = problem;
+    const [shown, where] =
+      elsewhere === undefined
+        ? [problem, { source: text, file, lines }]
+        : [elsewhere.problem, { source: elsewhere.text, file: elsewhere.path }];
+    await context.say(`${renderProblem(shown, { ...where, color, columns })}\n`);
   }
 }
 

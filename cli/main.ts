@@ -197,6 +197,7 @@ export const table = () =>
     .option("--fix", "Rewrite what the older dialect spells differently", false)
     .option("--strict", "Fail on warnings too", false)
     .example("validate")
+    .example("validate .                          # all files of ours below the folder")
     .example("validate --strict --format json")
     .example("validate --fix apps/*/tool.json")
     .example("validate --format github           # marks the lines of a pull request")

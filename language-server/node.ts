@@ -318,9 +318,9 @@ class Server {
   #changed(text: TextDocument): void {
     if (this.#pulls) return;
     this.#pushSoon(text.uri);
-    // What tool.json says decides which files are error pages.
+    // What tool.json says decides which files are error pages, and what these and queries may name.
     if (!text.uri.endsWith("/tool.json")) return;
-    for (const { uri } of this.#texts.all()) if (uri.endsWith(".html")) this.#pushSoon(uri);
+    for (const { uri } of this.#texts.all()) if (/\.(?:html|logq)$/.test(uri)) this.#pushSoon(uri);
   }
 
   #pushSoon(uri: string): void {

@@ -6,7 +6,8 @@ import { checkInSteps } from "../../schema/check.ts";
 import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
 import { checkTemplate } from "../../schema/directory.ts";
 import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
-import type { ToolDocument } from "./document.ts";
+import { ToolDocument } from "./document.ts";
+import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
 
 export interface DiagnosticOptions {
@@ -105,8 +106,16 @@ export function editsOf(document: ToolDocument, fix: Fix): TextEdit[] {
   return fix.edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text }));
 }
 
-/** Where the other one of two stands that cannot be side by side. */
-function relatedTo(document: ToolDocument, { code, span }: Problem): DiagnosticRelatedInformation | undefined {
+/** Where the other one of two is that cannot be side by side; of an error page, where its own text is wrong. */
+function relatedTo(
+  document: ToolDocument,
+  { code, span, elsewhere }: Problem,
+): DiagnosticRelatedInformation | undefined {
+  const uri = elsewhere && uriOfPath(document.uri, elsewhere.path);
+  if (elsewhere !== undefined && uri !== undefined) {
+    const page = new ToolDocument(uri, 0, elsewhere.text, "template");
+    return { location: { uri, range: page.rangeOf(elsewhere.problem.span) }, message: elsewhere.problem.message };
+  }
   if (code !== "config/duplicate-key") return undefined;
   const place = document.pathAt(span.start + 1);
   if (place?.member === undefined) return undefined;
