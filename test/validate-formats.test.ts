@@ -300,3 +300,20 @@ t.test("a folder stands for the files of ours below it", async (t) => {
   t.same([none.code, none.stdout], [2, ""]);
   t.match(none.stderr, /^error: there is no tool\.json and no \*\.logq below empty\n/);
 });
+
+t.test("rules of a SARIF log lead to the reference that is published", async (t) => {
+  const cwd = t.testdir({ "tool.json": "{}" });
+  const rules = async (env: Record<string, string>) => {
+    const { stdout } = await tool(["validate", "--format", "sarif"], { cwd, env });
+    const log = JSON.parse(stdout) as Log;
+    t.ok(isSarif(log), JSON.stringify(env), { errors: isSarif.errors });
+    return log.runs[0]!.tool.driver.rules as readonly { id: string; helpUri?: string }[];
+  };
+  t.same(
+    (await rules({})).map(({ helpUri }) => helpUri),
+    [undefined],
+    "none is made up",
+  );
+  const [rule] = await rules({ TOOL_DOCS_URL: "https://docs.example/tool.html" });
+  t.equal(rule!.helpUri, "https://docs.example/tool.html#config%2Fmissing-key");
+});

@@ -11,6 +11,7 @@ import { memberOf, type Node, parseJson } from "../../schema/json.ts";
 import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST, sayProblems } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
+import { publishedReference } from "../docs/reference-file.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
 import { renderGithub } from "../output/github.ts";
 import { toSarif } from "../output/sarif.ts";
@@ -103,7 +104,9 @@ async function writeReports(context: Context, reports: readonly Report[], { fix 
       return context.print(JSON.stringify(documents.length === 1 ? documents[0] : { files: documents }, null, 2));
     }
     case "sarif":
-      return context.print(JSON.stringify(toSarif(reports, { version, base }), null, 2));
+      return context.print(
+        JSON.stringify(toSarif(reports, { version, base, documentation: publishedReference(context.io.env) }), null, 2),
+      );
     case "github": {
       const commands = renderGithub(reports, base);
       return commands === "" ? undefined : context.print(commands);

@@ -9,10 +9,15 @@ import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
 import { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
+import { DEFAULT_SETTINGS, type Settings, severityOf } from "./settings.ts";
 
 export interface DiagnosticOptions {
   /** False where the client's own JSON support reports syntax. */
   readonly syntax: boolean;
+  /** Says how severe a code is shown, where people have set it. */
+  readonly settings?: Settings;
+  /** The address of a code's explanation, with `{code}` for the code. */
+  readonly documentation?: string | undefined;
 }
 
 /** What a diagnostic carries for code actions: a change that removes it. */
@@ -21,7 +26,7 @@ export interface DiagnosticData {
 }
 
 // DiagnosticSeverity and DiagnosticTag of the protocol. Constants, so that its types are all that is imported.
-const SEVERITY = { error: 1, warning: 2 } as const;
+const SEVERITY = { error: 1, warning: 2, information: 3, hint: 4 } as const;
 const DEPRECATED = 2;
 
 /**
@@ -34,7 +39,7 @@ export function* diagnose(
   options: DiagnosticOptions,
 ): Generator<undefined, Diagnostic[]> {
   const problems = yield* problemsOf(document, project);
-  const diagnostics = problems.map((problem) => toDiagnostic(document, problem));
+  const diagnostics = problems.flatMap((problem) => toDiagnostic(document, problem, options) ?? []);
   latest.set(document, diagnostics);
   return diagnostics.filter(
     ({ code }) => options.syntax || document.kind !== "config" || !SYNTAX_CODES.has(String(code)),
@@ -86,14 +91,24 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
   }
 }
 
-function toDiagnostic(document: ToolDocument, problem: Problem): Diagnostic {
-  const { code, severity, message, hint, span, fix } = problem;
+/** Undefined where people have switched the rule off. */
+function toDiagnostic(
+  document: ToolDocument,
+  problem: Problem,
+  { settings = DEFAULT_SETTINGS, documentation }: DiagnosticOptions,
+): Diagnostic | undefined {
+  const { code, message, hint, span, fix } = problem;
+  const severity = severityOf(settings, code) ?? problem.severity;
+  if (severity === "off") return undefined;
   const related = relatedTo(document, problem);
   const data: DiagnosticData | undefined = fix && { fix: { title: fix.title, edits: editsOf(document, fix) } };
   return {
     range: document.rangeOf(span),
     severity: SEVERITY[severity],
     code,
+    ...(documentation !== undefined && {
+      codeDescription: { href: documentation.replaceAll("{code}", encodeURIComponent(code)) },
+    }),
     source: "tool",
     message: hint === undefined ? message : `${message}\n${hint}`,
     ...(code.startsWith("config/deprecated-") && { tags: [DEPRECATED] }),

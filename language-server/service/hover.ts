@@ -13,7 +13,7 @@ import { DEFAULT_STAGES } from "../../schema/stages.ts";
 import { plainText } from "./completion/candidate.ts";
 import { textOf } from "./completion/good-values.ts";
 import { detailOf } from "./completion/keys.ts";
-import { REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
+import { headerDocs, REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
 import { scripts } from "./completion/values.ts";
 import type { EmbeddedString, ToolDocument, TreePlace } from "./document.ts";
 import type { ClientOptions } from "./methods.ts";
@@ -226,6 +226,10 @@ function languageOf(document: ToolDocument, string: EmbeddedString, project: Pro
     case "path": {
       const kind = value.includes("..") || value.startsWith("/") ? undefined : project.directory?.kind(value);
       return kind === undefined ? [] : [`A ${kind} of the project.`];
+    }
+    case "header-name": {
+      const words = headerDocs(value);
+      return words === undefined ? [] : [words];
     }
     default:
       return language.startsWith("ref:/actions") ? actionWords(document, value) : [];

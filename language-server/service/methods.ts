@@ -20,6 +20,8 @@ export interface ClientOptions {
   /** Whether a code action may create a file. */
   readonly createsFiles: boolean;
   readonly settings: Settings;
+  /** The address of a code's explanation, with `{code}` for the code; undefined where there is none. */
+  readonly documentation?: string | undefined;
 }
 
 export interface Request<Params = never> {
