@@ -311,6 +311,8 @@ t.test("a code leads to its explanation", async (t) => {
         });
         t.match(page, 'id="config/missing-key"', "the page has the anchor");
       }
+      const { result: words } = await client.request("tool/rule", { code: "config/missing-key" });
+      t.match(words, /^# config\/missing-key\n\nA required key is missing\.\n/);
       t.equal(await client.stop(), 0);
     } finally {
       client.child.kill();

@@ -61,7 +61,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     new LogsView(projects),
     new StatusBar(projects, apps),
     registerTasks(projects, apps),
-    registerRulePages(),
+    registerRulePages(client),
     ...Object.entries(commands).map(([id, command]) => vscode.commands.registerCommand(id, command)),
     vscode.workspace.onDidOpenTextDocument((document) => isOurs(document) && client.start()),
   );
