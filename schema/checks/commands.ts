@@ -45,7 +45,8 @@ function secretsIn(command: string): { readonly span: Span; readonly name: strin
     if (!isKnown) found.push({ span: { start, end: start + text.length }, name });
   };
   // NAME=value, --name=value and --name value, the value in quotes or not.
-  const assignments = /(?<=^|[\s;&|(])(--?)?([A-Za-z][\w-]*)(=|(?<=--[\w-]+) +)(?:"([^"]*)"|'([^']*)'|([^\s"';&|]+))/dg;
+  const assignments =
+    /(?<=^|[\s;&|(])(--?)?([A-Za-z][\w-]*)(=|(?= )(?<=--[\w-]+) +)(?:"([^"]*)"|'([^']*)'|([^\s"';&|]+))/dg;
   for (const { 2: name, 4: double, 5: single, 6: bare, indices } of command.matchAll(assignments)) {
     const value = double ?? single ?? bare!;
     const at = indices![double !== undefined ? 4 : single !== undefined ? 5 : 6]![0];
