@@ -49,7 +49,12 @@ export async function sayProblems(
   const source = basename(file) === CONFIG_FILE ? maskVariables(text) : text;
   const lines = new LineIndex(source);
   for (const problem of problems) {
-    await context.say(`${renderProblem(problem, { source, file, color, columns, lines })}\n`);
+    const { elsewhere } = problem;
+    const [shown, where] =
+      elsewhere === undefined
+        ? [problem, { source, file, lines }]
+        : [elsewhere.problem, { source: elsewhere.text, file: elsewhere.path }];
+    await context.say(`${renderProblem(shown, { ...where, color, columns })}\n`);
   }
 }
 

@@ -2,9 +2,17 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Format, Globals } from "./argv.ts";
 import type { Io } from "./io.ts";
+import { isMistake } from "./mistake.ts";
 
 /** The exit codes of every command. */
-export const EXIT = { ok: 0, failed: 1, misuse: 2, interrupted: 130 } as const;
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  misuse: 2,
+  /** A mistake of the tool's own; 70 is EX_SOFTWARE of sysexits(3). */
+  internal: 70,
+  interrupted: 130,
+} as const;
 
 /** What a command runs in: the effects, the global flags, and the ways to speak. */
 export interface Context {
@@ -23,7 +31,10 @@ export interface Context {
   fail(message: string, hint?: string): Promise<number>;
   /** The same for wrong words, or an input that is not there; answers exit code 2. */
   misuse(message: string, hint?: string): Promise<number>;
-  /** What nobody expected: its message and those of its causes; the stack with --verbose. */
+  /**
+   * Says what ended a command that did not expect it, with --verbose the stack too: answers 1 for a failure of the
+   * outside world, 70 for a mistake of the tool's own.
+   */
   crash(error: unknown): Promise<number>;
 }
 
@@ -45,12 +56,16 @@ export function contextOf(io: Io, globals: Globals): Context {
     say: (text) => io.stderr.write(`${text}\n`),
     fail: (message, hint) => error(EXIT.failed, message, hint),
     misuse: (message, hint) => error(EXIT.misuse, message, hint),
-    crash(thrown) {
-      const bug = !(thrown instanceof Error) || thrown instanceof TypeError || thrown.name === "AssertionError";
+    async crash(thrown) {
       const what = thrown instanceof Error ? messages(thrown) : String(thrown);
-      if (globals.verbose)
-        return error(EXIT.failed, thrown instanceof Error ? (thrown.stack ?? what) : what, undefined);
-      return error(EXIT.failed, what, bug ? "this is a mistake in tool; --verbose shows where" : undefined);
+      const isBug = isMistake(thrown);
+      const message = isBug ? `internal error: ${what}` : what;
+      const again = globals.verbose ? "report it with the lines below" : "run it again with --verbose and report that";
+      const hint = isBug ? `this is a mistake in tool, not in your project: ${again}` : undefined;
+      const code = await error(isBug ? EXIT.internal : EXIT.failed, message, hint);
+      if (globals.verbose && thrown instanceof Error && thrown.stack !== undefined)
+        await io.stderr.write(`${thrown.stack}\n`);
+      return code;
     },
   };
 }

@@ -39,6 +39,8 @@ export interface Output {
   readonly closed: AbortSignal;
   /** The file that it is redirected to; undefined for terminals and pipes. */
   file(): OpenFile | undefined;
+  /** Whether anything was written. */
+  readonly hasWritten: boolean;
 }
 
 /** A file by what stays the same whatever its name is. */
@@ -81,6 +83,7 @@ export function processIo(): Io {
 
 function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
   const closed = new AbortController();
+  let hasWritten = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
     // The reader had enough. Everything else (a full disk) is a failure that must not pass for success.
     if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
@@ -93,8 +96,12 @@ function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
     },
     color: wantsColor(stream.isTTY === true, env),
     closed: closed.signal,
+    get hasWritten() {
+      return hasWritten;
+    },
     async write(data) {
       if (closed.signal.aborted || data.length === 0) return;
+      hasWritten = true;
       if (stream.write(data)) return;
       await once(stream, "drain", { signal: closed.signal }).catch((error: unknown) => {
         if (!closed.signal.aborted) throw error;

@@ -197,6 +197,7 @@ export const table = () =>
     .option("--fix", "Rewrite what the older dialect spells differently", false)
     .option("--strict", "Fail on warnings too", false)
     .example("validate")
+    .example("validate .                          # all files of ours below the folder")
     .example("validate --strict --format json")
     .example("validate --fix apps/*/tool.json")
     .example("validate --format github           # marks the lines of a pull request")
@@ -323,7 +324,7 @@ export const table = () =>
     .example("help stack policy")
     .action((): Run => (context) => showHelp(context, []));
 
-/** Runs the words after `tool` and answers the exit code: 0 done, 1 failed, 2 misuse, 130 interrupted. */
+/** Runs the words after `tool` and answers the exit code, as EXIT has them; throws what no command expects. */
 export async function run(io: Io, argv: readonly string[]): Promise<number> {
   const commands = describeTable(table());
   let invocation = readArgv(argv, commands);
@@ -391,15 +392,34 @@ async function showHelp(context: Context, topic: readonly string[]): Promise<num
 export async function main(): Promise<void> {
   const io = processIo();
   const argv = process.argv.slice(2);
-  let code: number;
-  try {
-    code = await run(io, argv);
-  } catch (error) {
-    code = EXIT.failed;
-    await contextOf(io, readArgv(argv, describeTable(table())).globals).crash(error);
+  const end = async (code: number) => {
+    await io.stdout.flush();
+    await io.stderr.flush();
+    // Not left to the event loop: a terminal's stdin or a forgotten handle would keep the process.
+    process.exit(code);
+  };
+  // A full disk fails every write after the first one too, the last words among them.
+  let failure: Promise<number> | undefined;
+  const failOnce = (error: unknown) => {
+    failure ??= fail(io, argv, error);
+    return failure;
+  };
+  // What no command awaits: a listener that throws, a full disk, a promise that nobody looks at.
+  for (const event of ["uncaughtException", "unhandledRejection"]) {
+    process.on(event, (error: unknown) => void failOnce(error).then(end));
   }
-  await io.stdout.flush();
-  await io.stderr.flush();
-  // Not left to the event loop: a terminal's stdin or a forgotten handle would keep the process.
-  process.exit(code);
+  await end(await run(io, argv).catch(failOnce));
+}
+
+/** The last word on what ended a command unexpectedly; answers the exit code. stdout stays one valid document. */
+async function fail(io: Io, argv: readonly string[], error: unknown): Promise<number> {
+  const invocation = readArgv(argv, describeTable(table()));
+  const context = contextOf(io, invocation.globals);
+  const code = await context.crash(error);
+  if (code === EXIT.internal && !io.stdout.hasWritten) {
+    const { failedDocument } = await import("./output/failed-document.ts");
+    const document = failedDocument(invocation, context.format, error);
+    if (document !== undefined) await context.print(document);
+  }
+  return code;
 }

@@ -29,6 +29,15 @@ export interface Problem {
   readonly hint?: string;
   readonly span: Span;
   readonly fix?: Fix;
+  /** The same in another file, which `message` names and where it really is; `span` is what refers to that file. */
+  readonly elsewhere?: Elsewhere;
+}
+
+export interface Elsewhere {
+  /** Relative to the folder of the file that was checked. */
+  readonly path: string;
+  readonly text: string;
+  readonly problem: Problem;
 }
 
 /** What every parser of ours answers: the value, or all the problems that stand in its way (at least one). */

@@ -50,6 +50,8 @@ export interface ServerOptions {
   readonly ipc?: boolean;
   /** Messages of a port instead, where the server is a thread of its client; what ends the process ends the thread then. */
   readonly port?: MessagePort;
+  /** The address of a code's explanation, with `{code}` for the code, unless the client names its own. */
+  readonly documentation?: string;
 }
 
 /** Pushed diagnostics wait until nobody has typed for so long: shorter than a glance at the line. */
@@ -77,14 +79,14 @@ const REFRESH = "";
 const UNWATCHED = /\/(?:node_modules|\.git|\.tool)\//;
 
 /** Serves until the client says exit, goes away, or closes the stream; then the process ends. Never returns. */
-export function serve({ version, ...options }: ServerOptions): Promise<never> {
+export function serve({ version, documentation, ...options }: ServerOptions): Promise<never> {
   // Of a process of its own: flags are for all threads.
   if (isMainThread) setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
-  new Server(connect(options), version).listen();
+  new Server(connect(options), version, documentation).listen();
   return new Promise(() => {});
 }
 
-function connect({ ipc = false, port }: Omit<ServerOptions, "version">): Connection {
+function connect({ ipc = false, port }: Pick<ServerOptions, "ipc" | "port">): Connection {
   const features = ProposedFeatures.all;
   if (port !== undefined) {
     port.once("close", () => process.exit());
@@ -96,6 +98,7 @@ function connect({ ipc = false, port }: Omit<ServerOptions, "version">): Connect
 class Server {
   readonly #connection: Connection;
   readonly #version: string;
+  readonly #documentation: string | undefined;
   readonly #texts = new TextDocuments(TextDocument);
   readonly #documents = new WeakMap<TextDocument, ToolDocument>();
   readonly #projects = new Map<string, DiskProject>();
@@ -124,9 +127,10 @@ class Server {
   #refreshesLenses = false;
   #folders: readonly string[] = [];
 
-  constructor(connection: Connection, version: string) {
+  constructor(connection: Connection, version: string, documentation: string | undefined) {
     this.#connection = connection;
     this.#version = version;
+    this.#documentation = documentation;
   }
 
   listen(): void {
@@ -183,6 +187,7 @@ class Server {
       syntax: initializationOptions?.syntax !== false,
       createsFiles: workspace?.workspaceEdit?.resourceOperations?.includes("create") === true,
       settings: DEFAULT_SETTINGS,
+      documentation: textOr(initializationOptions?.documentation, this.#documentation),
     };
     this.#asksSettings = workspace?.configuration === true;
     this.#registersSettings = workspace?.didChangeConfiguration?.dynamicRegistration === true;
@@ -208,7 +213,12 @@ class Server {
         }),
         ...Object.assign({}, ...[...this.#methods, ...this.#workspaceMethods].map(({ capability }) => capability)),
         // Where the client knows JSON it forms it too. VS Code would ask people to choose between the two formatters.
-        ...(!this.#client.syntax && { documentFormattingProvider: false, documentRangeFormattingProvider: false }),
+        // And it has an outline of the same text, which would be listed beside ours.
+        ...(!this.#client.syntax && {
+          documentFormattingProvider: false,
+          documentRangeFormattingProvider: false,
+          documentSymbolProvider: false,
+        }),
       },
     };
   }
@@ -318,9 +328,9 @@ class Server {
   #changed(text: TextDocument): void {
     if (this.#pulls) return;
     this.#pushSoon(text.uri);
-    // What tool.json says decides which files are error pages.
+    // What tool.json says decides which files are error pages, and what these and queries may name.
     if (!text.uri.endsWith("/tool.json")) return;
-    for (const { uri } of this.#texts.all()) if (uri.endsWith(".html")) this.#pushSoon(uri);
+    for (const { uri } of this.#texts.all()) if (/\.(?:html|logq)$/.test(uri)) this.#pushSoon(uri);
   }
 
   #pushSoon(uri: string): void {
@@ -427,7 +437,8 @@ class Server {
     if (settings.codeLens !== before.codeLens && this.#refreshesLenses) {
       void this.#connection.sendRequest(CodeLensRefreshRequest.type).catch(() => {});
     }
-    if (settings.diagnostics !== before.diagnostics) this.#filesChanged();
+    const isOther = JSON.stringify(settings.severity) !== JSON.stringify(before.severity);
+    if (settings.diagnostics !== before.diagnostics || isOther) this.#filesChanged();
   }
 
   #filesChanged(): void {
@@ -468,6 +479,8 @@ interface PullParams extends DocumentParams {
 interface WorkspacePullParams {
   readonly previousResultIds: readonly { readonly uri: string; readonly value: string }[];
 }
+
+const textOr = (value: unknown, otherwise: string | undefined) => (typeof value === "string" ? value : otherwise);
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -1,11 +1,13 @@
 import type { Problem } from "../grammar/problem.ts";
 import { checkActions, checkAlerts } from "./checks/alerts.ts";
+import { checkCommandSecrets } from "./checks/commands.ts";
 import { checkCors } from "./checks/cors.ts";
 import { checkDns } from "./checks/dns.ts";
 import { checkEnvironment } from "./checks/environment.ts";
 import { checkFunction } from "./checks/function.ts";
 import { checkHeaders } from "./checks/headers.ts";
 import { checkInject } from "./checks/inject.ts";
+import { checkQueryStages } from "./checks/query-stages.ts";
 import { checkRedirects } from "./checks/redirects.ts";
 import { checkRegions } from "./checks/regions.ts";
 import {
@@ -106,6 +108,7 @@ function* checkMeaning(
   checkEnvironment(report, section("environment"));
   checkVariablesSize(report, root);
   checkHeaders(report, section("headers"));
+  checkCommandSecrets(report, root);
   yield;
   checkErrorPageVariables(report, section("error_pages"));
   checkInject(report, section("inject"));
@@ -118,6 +121,7 @@ function* checkMeaning(
   checkStages(report, section("stages"), settings);
   yield;
   checkQueryNames(report, section("logs"));
+  checkQueryStages(report, root, meanings);
   checkActions(report, section("actions"));
   checkAlerts(report, section("alerts"), meanings);
   checkServedFiles(report, root, type, directory);

@@ -1,6 +1,8 @@
 import { LineIndex, type Problem, quote, type Span } from "../grammar/problem.ts";
 import { parseTemplate } from "../grammar/template/index.ts";
+import { checkCommandFiles } from "./checks/commands.ts";
 import { CLOSING_TAG, injections } from "./checks/inject.ts";
+import { unknownVariables } from "./checks/template-variables.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
 import type { Report } from "./report.ts";
 
@@ -22,6 +24,7 @@ export interface DirectoryEntry {
 
 /** Checks that need the project's files: those that are injected, the directories, the error-page templates. */
 export function checkDirectory(report: Report, root: ObjectNode, directory: Directory) {
+  checkCommandFiles(report, root, directory);
   for (const item of injections(memberOf(root, "inject")?.value)) checkFile(report, item, directory);
   // Directories are often made by the build, so that a missing one is a warning.
   warnMissing(report, memberOf(memberOf(root, "static")?.value, "dir")?.value, directory);
@@ -31,8 +34,10 @@ export function checkDirectory(report: Report, root: ObjectNode, directory: Dire
   const disable = memberOf(errorPages?.value, "disable")?.value;
   if (disable?.type === "boolean" && disable.value) return;
   const at = dir?.span ?? errorPages?.key.span ?? { start: root.span.start, end: root.span.start + 1 };
-  if (dir === undefined) checkTemplates(report, ".", at, directory);
-  else if (dir.type === "string" && isProjectPath(dir)) checkTemplates(report, dir.value, at, directory);
+  const variables = memberOf(errorPages?.value, "variables")?.value;
+  const check = (folder: string) => checkTemplates(report, { folder, at, variables, directory });
+  if (dir === undefined) check(".");
+  else if (dir.type === "string" && isProjectPath(dir)) check(dir.value);
 }
 
 function checkFile(report: Report, item: ObjectNode, directory: Directory) {
@@ -85,28 +90,42 @@ function isProjectPath({ value }: StringNode): boolean {
   return value !== "" && !/^[/~]|^[A-Za-z]:|\\|\0/.test(value) && !value.split("/").includes("..");
 }
 
-function checkTemplates(report: Report, dir: string, at: Span, directory: Directory) {
-  if (directory.kind(dir) !== "directory") return;
+interface Templates {
+  readonly folder: string;
+  /** Where tool.json names the folder. */
+  readonly at: Span;
+  readonly variables: Node | undefined;
+  readonly directory: Directory;
+}
+
+function checkTemplates(report: Report, { folder, at, variables, directory }: Templates) {
+  if (directory.kind(folder) !== "directory") return;
   for (const name of templateNames()) {
-    const path = dir.replace(/^(\.\/+)+/, "").replace(/\/+$/, "");
-    const file = path === "." || path === "" ? name : `${path}/${name}`;
-    if (directory.kind(file) !== "file") continue;
-    const source = directory.read(file);
-    const parsed = source === undefined ? undefined : parseTemplate(source);
-    if (parsed === undefined || parsed.ok) continue;
-    const lines = new LineIndex(source!);
-    for (const problem of parsed.problems) {
+    const parent = folder.replace(/^(\.\/+)+/, "").replace(/\/+$/, "");
+    const path = parent === "." || parent === "" ? name : `${parent}/${name}`;
+    if (directory.kind(path) !== "file") continue;
+    const text = directory.read(path);
+    if (text === undefined) continue;
+    const lines = new LineIndex(text);
+    for (const problem of checkTemplate(text, variables)) {
       const { line, column } = lines.position(problem.span.start);
-      const moved: Problem = {
+      report.add({
         code: problem.code,
         severity: problem.severity,
-        message: `${file}:${line}:${column}: ${problem.message}`,
+        message: `${path}:${line}:${column}: ${problem.message}`,
         ...(problem.hint !== undefined && { hint: problem.hint }),
         span: at,
-      };
-      report.add(moved);
+        elsewhere: { path, text, problem },
+      });
     }
   }
+}
+
+/** What is wrong with an error page, or with it and the variables of tool.json; these are undefined without a tool.json. */
+export function checkTemplate(text: string, variables: Node | undefined): readonly Problem[] {
+  const parsed = parseTemplate(text);
+  if (!parsed.ok) return parsed.problems;
+  return unknownVariables(parsed.value, variables?.type === "object" ? variables : undefined);
 }
 
 /** The names that error pages are looked up by: every error status, then the two classes, then all. */

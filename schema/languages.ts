@@ -1,6 +1,6 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Parsed, type Problem, quote } from "../grammar/problem.ts";
-import { parseQuery } from "../grammar/query/index.ts";
+import { type NamedStage, parseQuery, stagesNamed } from "../grammar/query/index.ts";
 import { type Location, parseLocation, parseRoute, type Route } from "../grammar/route/index.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
 import { isColor } from "./colors.ts";
@@ -17,6 +17,8 @@ export interface Meanings {
   readonly locations: ReadonlyMap<StringNode, Location>;
   readonly durationsMs: ReadonlyMap<StringNode, number>;
   readonly globs: ReadonlyMap<StringNode, Glob>;
+  /** The stages that queries name; those that name none are left out. */
+  readonly queryStages: ReadonlyMap<StringNode, readonly NamedStage[]>;
 }
 
 /**
@@ -28,11 +30,13 @@ export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory
   const locations = new Map<StringNode, Location>();
   const durationsMs = new Map<StringNode, number>();
   const globs = new Map<StringNode, Glob>();
+  const queryStages = new Map<StringNode, readonly NamedStage[]>();
   const kept: Readonly<Record<string, Map<StringNode, unknown>>> = {
     route: routes,
     location: locations,
     duration: durationsMs,
     glob: globs,
+    query: queryStages,
   };
   // What own templates do with a variable called color is theirs to say.
   const ownPages = memberOf(memberOf(root, "error_pages")?.value, "dir") !== undefined;
@@ -46,11 +50,11 @@ export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory
       const read = LANGUAGES[language];
       if (read === undefined) throw new Error(`the schema names the language ${language}, which has no check`);
       const parsed = memory.ofText(language, node.value, read);
-      if (parsed.ok) kept[language]?.set(node, parsed.value);
-      else report.inside(node, parsed.problems);
+      if (!parsed.ok) report.inside(node, parsed.problems);
+      else if (parsed.value !== undefined) kept[language]?.set(node, parsed.value);
     }
   }
-  return { routes, locations, durationsMs, globs };
+  return { routes, locations, durationsMs, globs, queryStages };
 }
 
 /** A few milliseconds of work. */
@@ -109,7 +113,9 @@ const LANGUAGES: Readonly<Record<string, Read>> = {
   // The tree is of no use here, and takes more room than the text.
   query(value) {
     const parsed = parseQuery(value);
-    return parsed.ok ? SOUND : parsed;
+    if (!parsed.ok) return parsed;
+    const named = stagesNamed(parsed.value);
+    return named.length === 0 ? SOUND : { ok: true, value: named };
   },
   path: (value) => unless(checkPath(value)),
   command: (value) => unless(checkCommand(value)),

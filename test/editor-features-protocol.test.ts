@@ -1,12 +1,15 @@
 // The features for finding one's way and editing, asked of the real command over stdio.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import t from "tap";
 import type { TextEdit } from "vscode-languageserver-types";
 import { ToolDocument } from "../language-server/service/document.ts";
+import { root, until } from "./support/cli.ts";
 import { applyLspEdits } from "./support/editor-fixture.ts";
 import { type LspClient, startLsp } from "./support/lsp-client.ts";
+
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 
 const TEXT = `{
   "name": "app",
@@ -241,6 +244,93 @@ t.test("a tool.json that is not open is searched, and follows files that move", 
       ["pages/errors"],
     );
   });
+});
+
+t.test("how severe a problem is shown can be set, by code and by area", async (t) => {
+  const uri = "file:///nonexistent/app/tool.json";
+  const text =
+    '{ "name": "app", "environment": { "API_TOKEN": "abc" }, "logs": { "queries": { "a": "status =", "b": "(" } } }';
+  const rows: [severity: unknown, expected: string[]][] = [
+    [{}, ["config/secret 2", "query/missing-value 1", "query/unclosed-paren 1"]],
+    [{ "config/secret": "off" }, ["query/missing-value 1", "query/unclosed-paren 1"]],
+    [
+      { "query/*": "hint", "query/missing-value": "warning" },
+      ["config/secret 2", "query/missing-value 2", "query/unclosed-paren 4"],
+    ],
+    [
+      { "config/*": "error", "query/*": "information" },
+      ["config/secret 1", "query/missing-value 3", "query/unclosed-paren 3"],
+    ],
+    [{ "config/secret": "loud" }, ["config/secret 2", "query/missing-value 1", "query/unclosed-paren 1"]],
+  ];
+  const client = startLsp();
+  try {
+    const workspace = { diagnostics: { refreshSupport: true } };
+    await client.initialize({ capabilities: { workspace, textDocument: { diagnostic: {} } } });
+    client.open(uri, text);
+    for (const [severity, expected] of rows) {
+      client.notify("workspace/didChangeConfiguration", { settings: { tool: { diagnostics: { severity } } } });
+      const { result } = await client.request("textDocument/diagnostic", { textDocument: { uri } });
+      const { items } = result as { items: { code: string; severity: number }[] };
+      t.same(
+        items.map(({ code, severity }) => `${code} ${severity}`),
+        expected,
+        JSON.stringify(severity),
+      );
+    }
+    t.equal(await client.stop(), 0);
+  } finally {
+    client.child.kill();
+  }
+});
+
+t.test("a code leads to its explanation", async (t) => {
+  const uri = "file:///nonexistent/app/tool.json";
+  const cache = t.testdir();
+  const rows: [env: Record<string, string>, options: object, href: string][] = [
+    [{}, {}, `${pathToFileURL(join(cache, "tool", `tool-json-${version}.html`)).href}#config%2Fmissing-key`],
+    [{ TOOL_DOCS_URL: "https://docs.example/tool" }, {}, "https://docs.example/tool#config%2Fmissing-key"],
+    [{ TOOL_DOCS_URL: "https://docs.example/{code}.html" }, {}, "https://docs.example/config%2Fmissing-key.html"],
+    [{}, { documentation: "command:x?{code}" }, "command:x?config%2Fmissing-key"],
+  ];
+  for (const [env, initializationOptions, href] of rows) {
+    const client = startLsp({ env: { XDG_CACHE_HOME: cache, ...env } });
+    try {
+      await client.initialize({ capabilities: { textDocument: { diagnostic: {} } }, initializationOptions });
+      client.open(uri, "{}");
+      const { result } = await client.request("textDocument/diagnostic", { textDocument: { uri } });
+      const { items } = result as { items: { code: string; codeDescription: { href: string } }[] };
+      t.same(
+        items.map(({ codeDescription }) => codeDescription.href),
+        [href],
+      );
+      if (href.startsWith("file:")) {
+        const page = await until("the page", () => {
+          const path = fileURLToPath(new URL(href));
+          return existsSync(path) && readFileSync(path, "utf8").includes("</html>") && readFileSync(path, "utf8");
+        });
+        t.match(page, 'id="config/missing-key"', "the page has the anchor");
+      }
+      const { result: words } = await client.request("tool/rule", { code: "config/missing-key" });
+      t.match(words, /^# config\/missing-key\n\nA required key is missing\.\n/);
+      t.equal(await client.stop(), 0);
+    } finally {
+      client.child.kill();
+    }
+  }
+});
+
+t.test("a client with an outline and a formatter of JSON gets no second ones", async (t) => {
+  for (const syntax of [true, false]) {
+    const client = startLsp();
+    const { result } = await client.initialize({ initializationOptions: { syntax } });
+    const { capabilities } = result as { capabilities: Record<string, unknown> };
+    for (const name of ["documentSymbol", "documentFormatting"]) {
+      t.equal(Boolean(capabilities[`${name}Provider`]), syntax, `${name}, syntax: ${syntax}`);
+    }
+    t.ok(capabilities.workspaceSymbolProvider, "names of the workspace are found in any case");
+    t.equal(await client.stop(), 0);
+  }
 });
 
 t.test("settings are asked for, followed, and may be sent", async (t) => {

@@ -23,10 +23,11 @@ import { CLIENT_COMMANDS, codeLens } from "../language-server/service/code-lens.
 import { SERVER_COMMANDS } from "../language-server/service/execute-command.ts";
 import { ToolDocument } from "../language-server/service/index.ts";
 import { SEMANTIC_TOKENS_LEGEND } from "../language-server/service/semantic-tokens.ts";
-import { DEFAULT_SETTINGS } from "../language-server/service/settings.ts";
+import { DEFAULT_SETTINGS, readSettings } from "../language-server/service/settings.ts";
 import schema from "../schema/tool.schema.json" with { type: "json" };
 import { appName } from "../vscode-extension/app-name.ts";
 import { COMMANDS } from "../vscode-extension/commands.ts";
+import { configName } from "../vscode-extension/config-name.ts";
 import { documentSelector } from "../vscode-extension/document-selector.ts";
 import { findProgram } from "../vscode-extension/find-program.ts";
 import { type FollowedView, followsEnd } from "../vscode-extension/follow-end.ts";
@@ -184,9 +185,16 @@ t.test("the manifest", (t) => {
 
   t.test("has every setting that the server reads", (t) => {
     const { properties } = contributes.configuration;
-    for (const [name, isOn] of Object.entries(DEFAULT_SETTINGS)) {
+    const { severity, ...switches } = DEFAULT_SETTINGS;
+    for (const [name, isOn] of Object.entries(switches)) {
       t.match(properties[`tool.${name}.enabled`], { type: "boolean", default: isOn }, name);
     }
+    const setting = properties["tool.diagnostics.severity"]!;
+    t.match(setting, { type: "object", default: severity });
+    const { enum: names } = (setting as unknown as { additionalProperties: { enum: string[] } }).additionalProperties;
+    const read = (value: string) => readSettings({ diagnostics: { severity: { "config/secret": value } } }).severity;
+    for (const name of names) t.same(read(name), { "config/secret": name }, name);
+    t.same(read("loud"), {}, "no other is read");
     t.end();
   });
 
@@ -461,6 +469,20 @@ t.test("a query box", (t) => {
       query,
     );
   }
+  t.end();
+});
+
+t.test("an app is called as tool.json says", (t) => {
+  const rows: [text: string, name: string | undefined][] = [
+    ['{ "name": "orders" }', "orders"],
+    ['{ "actions": [{ "name": "ops" }], "stages": { "name": { "name": "x" } }, "name": "orders" }', "orders"],
+    ['{ "type": "server", "name": "orders", "func', "orders"],
+    ['{ "actions": [{ "name": "ops" }] }', undefined],
+    ['{ "name": 5 }', undefined],
+    ['{ "name": " " }', undefined],
+    ["", undefined],
+  ];
+  for (const [text, name] of rows) t.equal(configName(text), name, text);
   t.end();
 });
 

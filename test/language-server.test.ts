@@ -7,6 +7,7 @@ import type { Diagnostic, TextEdit } from "vscode-languageserver-types";
 import { type Problem, renderProblem } from "../grammar/problem.ts";
 import { KIND } from "../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../language-server/service/completion/complete.ts";
+import type { DiagnosticData } from "../language-server/service/diagnostics.ts";
 import { hover } from "../language-server/service/hover.ts";
 import {
   type DocumentKind,
@@ -20,7 +21,8 @@ import { signatureHelp } from "../language-server/service/signature-help.ts";
 import { checkConfig } from "../schema/index.ts";
 import { parseJson, SYNTAX_CODES } from "../schema/json.ts";
 import { root } from "./support/cli.ts";
-import { accept, CLIENT, cursor, documentOf, expand, FILES, projectOf } from "./support/editor.ts";
+import { accept, CLIENT, cursor, documentOf, expand, FILES, type Files, projectOf } from "./support/editor.ts";
+import { applyLspEdits } from "./support/editor-fixture.ts";
 import { holds } from "./support/property.ts";
 
 const rows = <Row>(name: string): Row[] => JSON.parse(readFileSync(join(root, "test/vectors", name), "utf8"));
@@ -53,6 +55,65 @@ t.test("completion", (t) => {
     const item = items.find(({ label }) => label === row.take);
     t.same(item && accept(document, item).text.split("\n"), row.gives, `${row.name}: ${row.take} is taken`);
   }
+  t.end();
+});
+
+t.test("the first item of a blank file is what its folder seems to be", (t) => {
+  const rows: [files: Files, detail: string, text: object][] = [
+    [
+      { "package.json": `{ "scripts": { "start": "node ." } }` },
+      "a server: package.json, node, started by npm start",
+      {},
+    ],
+    [{ "main.go": "" }, "a server: main.go, go, started by ./server", {}],
+    [{ "server.js": "" }, "a server: server.js", { proxy: { command: "node server.js" } }],
+    [{ "main.py": "", "notes.txt": "" }, "a server: main.py", { proxy: { command: "python main.py" } }],
+    [{ "index.html": "" }, "a static site: index.html", { type: "static" }],
+    [{ "public/index.html": "" }, "a static site: public/index.html", { type: "static", static: { dir: "public" } }],
+    [
+      { "package.json": `{ "scripts": { "build": "vite build" } }`, build: null },
+      "a static site: the build of package.json",
+      { type: "static", static: { dir: "build" } },
+    ],
+    [{ "package.json": "{", "app.js": "" }, "a server: package.json, node, started by node app.js", {}],
+    [{}, "a server", {}],
+  ];
+  for (const [files, detail, more] of rows) {
+    for (const snippets of [true, false]) {
+      const document = documentOf("");
+      const project = projectOf(files);
+      const { items } = complete(document, 0, project, { ...CLIENT, snippets });
+      t.equal(items.length, 1, detail);
+      const [item] = items;
+      t.same([item!.detail, item!.preselect], [detail, true], detail);
+      const after = accept(document, item!).text;
+      t.strictSame(JSON.parse(after), { name: "orders-api", type: "server", ...more }, detail);
+      t.same(errors(checkConfig(after, { directory: project.directory! }).problems), [], detail);
+    }
+  }
+  t.same(
+    complete(documentOf("", "query"), 0, {}, CLIENT).items.some(({ preselect }) => preselect),
+    false,
+  );
+  t.end();
+});
+
+t.test("the name is what an empty configuration needs first", (t) => {
+  // As VS Code sorts: its own JSON support offers "$schema" under that label.
+  for (const text of ["{|}", "{\n  |\n}", '{ "|" }', '{ "type": "server", | }']) {
+    const { text: plain, offset } = cursor(text);
+    const { items } = complete(documentOf(plain), offset, projectOf(FILES), CLIENT);
+    const first = [...items, { label: "$schema" }].sort((a, b) =>
+      (a.sortText ?? a.label) < (b.sortText ?? b.label) ? -1 : 1,
+    )[0]!;
+    t.same([first.label, first.preselect], ["name", true], text);
+    t.equal(items.filter(({ preselect }) => preselect).length, 1, text);
+  }
+  const { items } = complete(documentOf('{ "name": "a",  }'), 15, projectOf(FILES), CLIENT);
+  t.notOk(
+    items.some(({ preselect }) => preselect),
+    "no other key is",
+  );
   t.end();
 });
 
@@ -203,6 +264,63 @@ t.test("diagnostics", (t) => {
     const document = documentOf(text, row.kind);
     t.same(marked(document, diagnosticsOf(document)), row.marked, row.name);
   }
+  t.end();
+});
+
+t.test("queries and error pages are checked with the project's tool.json", (t) => {
+  const config = documentOf(`{ "name": "app", "stages": { "preview": {} }, "error_pages": { "dir": "errors",
+    "variables": { "color": "#228be6", "team": { "name": "ops" } } } }`);
+  const project = projectOf(FILES, () => config);
+  const rows: [kind: DocumentKind, text: string, wanted: string[]][] = [
+    [
+      "query",
+      "stage = preveiw",
+      ['        ^^^^^^^ config/unknown-stage there is no stage "preveiw": did you mean "preview"?'],
+    ],
+    [
+      "query",
+      "stage in (preview, staging, x)",
+      [
+        `${" ".repeat(28)}^ config/unknown-stage there is no stage "x": the stages are development, staging, production, preview`,
+      ],
+    ],
+    ["query", "stage = preview or production", []],
+    [
+      "template",
+      "{{.Variables.colr}}",
+      ['             ^^^^ template/unknown-variable there is no variable "colr": did you mean "color"?'],
+    ],
+    [
+      "template",
+      "{{with $.Variables}}{{.name}}{{end}}",
+      [
+        `${" ".repeat(23)}^^^^ template/unknown-variable there is no variable "name": "variables" of "error_pages" has "color", "team"`,
+      ],
+    ],
+    ["template", "{{if .Variables.logo}}{{.Variables.logo}}{{end}}{{.Variables.team.name}}", []],
+    ["template", '{{or .Variables.title "Sorry"}}', []],
+  ];
+  for (const [kind, text, wanted] of rows) {
+    const document = documentOf(text, kind, "x");
+    t.same(marked(document, diagnosticsOf(document, project)).slice(1), wanted, text);
+    // Alone nobody knows what there is.
+    t.same(diagnosticsOf(document, projectOf(FILES)), [], `${text} without a tool.json`);
+    for (const diagnostic of diagnosticsOf(document, project)) {
+      const { fix } = (diagnostic.data ?? {}) as DiagnosticData;
+      if (fix === undefined) continue;
+      const fixed = documentOf(applyLspEdits(document, fix.edits), kind, "x");
+      t.same(diagnosticsOf(fixed, project), [], `${text} is fixed`);
+    }
+  }
+  const says = (text: string) => {
+    const { text: plain, offset } = cursor(text);
+    const found = hover(documentOf(plain, "template", "404.html"), offset, project, { ...CLIENT, markdown: false });
+    return found && [found.range!.start.character, found.range!.end.character, found.contents];
+  };
+  t.match(says("{{.Variables.co|lor}}"), [13, 18, { value: /^"color": "#228be6"\n/ }]);
+  t.match(says("{{$.Variables.te|am.name}}"), [14, 18, { value: /^"team": \{ "name": "ops" \}/ }]);
+  t.match(says("{{.Variables.co|lr}}"), [13, 17, { value: /^colr is not in error_pages.variables/ }]);
+  t.match(says("{{.Vari|ables.color}}"), [2, 12, { value: /^The variables of/ }]);
   t.end();
 });
 

@@ -23,8 +23,12 @@ const config = (name: string, text: string): Base => ({ name, kind: "config", te
 const examples = readdirSync(join(root, "examples"), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => config(`examples/${name}`, read(`examples/${name}/tool.json`)));
-const vectors: { check: { text: string[]; problems?: unknown[] }[] } = JSON.parse(read("test/vectors/config.json"));
+const vectors: { check: { text: string[]; files?: object; problems?: unknown[] }[] } = JSON.parse(
+  read("test/vectors/config.json"),
+);
+// A text that is about the files around it says nothing without them.
 const valid = vectors.check
+  .filter(({ files }) => files === undefined)
   .map(({ text }) => text.join("\n"))
   .filter((text) => text.length > 60 && problemsOf(config("", text)).length === 0);
 

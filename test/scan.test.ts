@@ -400,6 +400,7 @@ t.test("progress: after a second, on a terminal only, and gone at the end", (t) 
     flush: async () => {},
     closed: new AbortController().signal,
     file: () => undefined,
+    hasWritten: false,
   });
   const shows = (expected: string, name: string) => {
     t.equal(written, expected, name);

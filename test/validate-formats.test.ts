@@ -195,3 +195,125 @@ t.test("workflow commands read back as the problems", async (t) => {
     t.same(got, wanted, name);
   }
 });
+
+t.test("problems of error pages are on the page, in every format", async (t) => {
+  const page = "<p>\n  {{.Variables.colr}}\n  {{if .StatusCode}}";
+  const other = "{{.Nothing}}";
+  const cwd = t.testdir({
+    app: {
+      "tool.json": '{ "name": "app", "nope": 1, "error_pages": { "dir": "errors", "variables": { "color": "blue" } } }',
+      errors: { "404.html": page, "5xx.html": other },
+    },
+    plain: { "tool.json": '{ "name": "plain" }', "error.html": "\n{{.Variables.brand}}" },
+  });
+  const config = checkConfig('{ "name": "app", "nope": 1 }').problems.length;
+
+  const github = await tool(["validate", "app/tool.json", "plain/tool.json", "--format", "github"], { cwd });
+  t.same(
+    github.stdout.split("\n").map((line) => /^::(\w+) file=([^,]+),line=(\d+),.*title=([^:]+)::/.exec(line)?.slice(1)),
+    [
+      ["error", "app/tool.json", "1", "config/unknown-key"],
+      ["error", "app/errors/404.html", "3", "template/unclosed-block"],
+      ["error", "app/errors/5xx.html", "1", "template/unknown-field"],
+      ["warning", "plain/error.html", "2", "template/unknown-variable"],
+      undefined,
+    ],
+  );
+  t.equal(github.code, 1);
+
+  const json = JSON.parse((await tool(["validate", "app/tool.json", "--format", "json"], { cwd })).stdout);
+  t.equal(json.file, "app/tool.json", "one file is one document");
+  t.equal(json.problems.length, config + 2);
+  const [onPage, onOther] = json.problems.slice(config);
+  t.match(onPage, { file: "app/errors/404.html", code: "template/unclosed-block", line: 3, column: 3, offset: 28 });
+  t.equal(page.slice(onPage.offset, onPage.offset + onPage.length), "{{if .StatusCode}}");
+  t.match(onOther, { file: "app/errors/5xx.html", line: 1, column: 3, message: /Nothing/ });
+
+  const sarif: Log = JSON.parse((await tool(["validate", "--format", "sarif"], { cwd: join(cwd, "app") })).stdout);
+  t.ok(isSarif(sarif), "valid", { errors: isSarif.errors });
+  t.same(
+    sarif.runs[0]!.results.map(({ locations }) => locations[0]!.physicalLocation.artifactLocation.uri),
+    ["tool.json", "errors/404.html", "errors/5xx.html"],
+  );
+
+  const { stderr } = await tool(["validate", "app/tool.json"], { cwd });
+  t.match(stderr, "app/errors/404.html:3:3: error: ");
+  t.match(stderr, "1 error in app/errors/404.html\n");
+  const config2 = await tool(["config"], { cwd: join(cwd, "app") });
+  t.match(config2.stderr, /^errors\/404\.html:3:3: error: .*\n {2}3 \| {3}\{\{if \.StatusCode\}\}\n/m);
+  t.equal(config2.code, 1, "a broken page is in the way of every command");
+
+  const twice = await tool(["validate", "app/tool.json", "app/errors/404.html", "--format", "github"], { cwd });
+  t.equal(twice.stdout.match(/file=app\/errors\/404\.html/g)?.length, 1, "named twice, told once");
+});
+
+t.test("files are read in their language", async (t) => {
+  const cwd = t.testdir({
+    "tool.json": '{ "name": "app", "stages": { "preview": {} }, "error_pages": { "variables": { "color": "blue" } } }',
+    queries: { "slow.logq": "duration > 1s and stage = preveiw\n", "bad.logq": "status => 5", "good.logq": "error\n" },
+    pages: { "404.html": "{{.Variables.colr}}", "fine.html": "{{.StatusText}}" },
+    ".toolignore": "*.log\n!keep.log\n",
+  });
+  const rows: [file: string, wanted: string[]][] = [
+    ["queries/slow.logq", ["config/unknown-stage 1:27"]],
+    ["queries/bad.logq", ["query/unknown-operator 1:8"]],
+    ["queries/good.logq", []],
+    ["pages/404.html", ["template/unknown-variable 1:14"]],
+    ["pages/fine.html", []],
+    [".toolignore", []],
+  ];
+  for (const [file, wanted] of rows) {
+    const { stdout, code } = await tool(["validate", file, "--strict", "--format", "json"], { cwd });
+    const { problems } = JSON.parse(stdout) as { problems: { code: string; line: number; column: number }[] };
+    t.same(
+      problems.map(({ code, line, column }) => `${code} ${line}:${column}`),
+      wanted,
+      file,
+    );
+    t.equal(code, wanted.length > 0 ? 1 : 0, file);
+  }
+  const fixed = await tool(["validate", "--fix", "queries/good.logq"], { cwd });
+  t.same([fixed.code, fixed.stderr], [0, "queries/good.logq: nothing to rewrite\n"]);
+});
+
+t.test("a folder stands for the files of ours below it", async (t) => {
+  const bad = '{ "nmae": "app" }';
+  const cwd = t.testdir({
+    "tool.json": '{ "name": "app" }',
+    "package.json": "not ours",
+    apps: { a: { "tool.json": bad, "x.logq": "=" }, b: { "draft.tool.json": bad, "page.html": "{{" } },
+    node_modules: { "tool.json": bad },
+    ".cache": { "tool.json": bad },
+    empty: {},
+  });
+  const files = async (...argv: string[]) => {
+    const { stdout } = await tool(["validate", ...argv, "--format", "json"], { cwd });
+    const document = JSON.parse(stdout) as { file?: string; files?: { file: string }[] };
+    return (document.files ?? [document]).map(({ file }) => file);
+  };
+  t.same(await files("."), ["apps/a/tool.json", "apps/a/x.logq", "apps/b/draft.tool.json", "tool.json"]);
+  t.same(await files("apps/a/", "apps/a/tool.json"), ["apps/a/tool.json", "apps/a/x.logq"], "each once");
+  t.same(await files("-C", "apps/b", "."), ["draft.tool.json"]);
+  t.same(await files("./apps"), ["apps/a/tool.json", "apps/a/x.logq", "apps/b/draft.tool.json"]);
+  t.equal((await tool(["validate", "."], { cwd })).code, 1);
+  const none = await tool(["validate", "empty"], { cwd });
+  t.same([none.code, none.stdout], [2, ""]);
+  t.match(none.stderr, /^error: there is no tool\.json and no \*\.logq below empty\n/);
+});
+
+t.test("rules of a SARIF log lead to the reference that is published", async (t) => {
+  const cwd = t.testdir({ "tool.json": "{}" });
+  const rules = async (env: Record<string, string>) => {
+    const { stdout } = await tool(["validate", "--format", "sarif"], { cwd, env });
+    const log = JSON.parse(stdout) as Log;
+    t.ok(isSarif(log), JSON.stringify(env), { errors: isSarif.errors });
+    return log.runs[0]!.tool.driver.rules as readonly { id: string; helpUri?: string }[];
+  };
+  t.same(
+    (await rules({})).map(({ helpUri }) => helpUri),
+    [undefined],
+    "none is made up",
+  );
+  const [rule] = await rules({ TOOL_DOCS_URL: "https://docs.example/tool.html" });
+  t.equal(rule!.helpUri, "https://docs.example/tool.html#config%2Fmissing-key");
+});

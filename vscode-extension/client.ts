@@ -66,7 +66,7 @@ export class Client implements vscode.Disposable {
     const client = new LanguageClient("tool", "tool", () => Promise.resolve(this.#connect()), {
       documentSelector: documentSelector(),
       // The editor's own JSON server says what is no JSON.
-      initializationOptions: { syntax: false },
+      initializationOptions: { syntax: false, documentation: "command:tool.explainProblem?%5B%22{code}%22%5D" },
       outputChannel: this.#output,
       connectionOptions: { maxRestartCount: MAX_RESTARTS },
       initializationFailedHandler: () => false,

@@ -16,6 +16,7 @@ export const COMMANDS = [
   "tool.revealQuery",
   "tool.completeQuery",
   "tool.menu",
+  "tool.explainProblem",
 ] as const;
 
 export type CommandId = (typeof COMMANDS)[number];

@@ -13,6 +13,7 @@ import { LogsView, type LogsViewItem } from "./logs-view.ts";
 import { showMenu } from "./menu.ts";
 import { Projects } from "./projects.ts";
 import { QueryBox } from "./query-box.ts";
+import { explainProblem, registerRulePages } from "./rule-pages.ts";
 import { run } from "./run-command.ts";
 import { start, stop } from "./start-command.ts";
 import { StatusBar } from "./status-bar.ts";
@@ -49,6 +50,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       item.kind === "query" ? logs.reveal(item.project, item.saved.name) : undefined,
     "tool.completeQuery": () => box.complete(),
     "tool.menu": () => showMenu(projects, apps),
+    "tool.explainProblem": explainProblem,
   };
 
   context.subscriptions.push(
@@ -59,6 +61,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     new LogsView(projects),
     new StatusBar(projects, apps),
     registerTasks(projects, apps),
+    registerRulePages(client),
     ...Object.entries(commands).map(([id, command]) => vscode.commands.registerCommand(id, command)),
     vscode.workspace.onDidOpenTextDocument((document) => isOurs(document) && client.start()),
   );

@@ -1,10 +1,11 @@
 import * as vscode from "vscode";
+import { configName } from "./config-name.ts";
 import { nearestFolder } from "./nearest-folder.ts";
 
 /** A folder with a tool.json. */
 export interface Project {
   readonly folder: vscode.Uri;
-  /** As people call it: the folder's own name. */
+  /** As tool.json calls the app; where it does not, the folder's own name. */
   readonly name: string;
 }
 
@@ -20,6 +21,8 @@ export class Projects implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[] = [this.#changed];
   #found: readonly vscode.Uri[] = [];
+  /** What each tool.json on disk calls its app, by the address of its folder. */
+  readonly #names = new Map<string, string>();
 
   constructor() {
     this.onDidChange = this.#changed.event;
@@ -29,7 +32,10 @@ export class Projects implements vscode.Disposable {
       watcher,
       watcher.onDidCreate(search),
       watcher.onDidDelete(search),
-      watcher.onDidChange(() => this.#changed.fire()),
+      watcher.onDidChange(async (uri) => {
+        await this.#readName(uri);
+        this.#changed.fire();
+      }),
       vscode.workspace.onDidChangeWorkspaceFolders(search),
       vscode.workspace.onDidOpenTextDocument((document) => isConfig(document) && this.#tell()),
       vscode.workspace.onDidCloseTextDocument((document) => isConfig(document) && this.#tell()),
@@ -40,6 +46,7 @@ export class Projects implements vscode.Disposable {
   /** Looks for them on disk. */
   async search(): Promise<void> {
     this.#found = await vscode.workspace.findFiles(`**/${CONFIG}`, EXCLUDED, MAX_PROJECTS);
+    await Promise.all(this.#found.map((uri) => this.#readName(uri)));
     this.#tell();
   }
 
@@ -48,7 +55,7 @@ export class Projects implements vscode.Disposable {
     const byFolder = new Map<string, Project>();
     for (const uri of [...this.#found, ...open]) {
       const folder = vscode.Uri.joinPath(uri, "..");
-      byFolder.set(folder.toString(), projectAt(folder));
+      byFolder.set(folder.toString(), this.#projectAt(folder));
     }
     return [...byFolder.values()].sort((a, b) => (a.folder.path < b.folder.path ? -1 : 1));
   }
@@ -60,7 +67,7 @@ export class Projects implements vscode.Disposable {
     const folders = all.map(({ folder }) => folder.toString());
     const nearest = file === undefined ? undefined : nearestFolder(folders, file);
     if (nearest !== undefined) return all.find(({ folder }) => folder.toString() === nearest);
-    if (uri !== undefined) return projectAt(vscode.Uri.joinPath(vscode.Uri.parse(uri), ".."));
+    if (uri !== undefined) return this.#projectAt(vscode.Uri.joinPath(vscode.Uri.parse(uri), ".."));
     return all.length === 1 ? all[0] : undefined;
   }
 
@@ -92,13 +99,30 @@ export class Projects implements vscode.Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
+  #projectAt(folder: vscode.Uri): Project {
+    const uri = configUri(folder).toString();
+    const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri);
+    const name = open === undefined ? this.#names.get(folder.toString()) : configName(open.getText());
+    return { folder, name: name ?? (folder.path.split("/").at(-1) || folder.path) };
+  }
+
+  async #readName(uri: vscode.Uri): Promise<void> {
+    const folder = vscode.Uri.joinPath(uri, "..").toString();
+    const name = await vscode.workspace.fs.readFile(uri).then(
+      (bytes) => configName(new TextDecoder().decode(bytes)),
+      () => undefined,
+    );
+    if (name === undefined) this.#names.delete(folder);
+    else this.#names.set(folder, name);
+  }
+
   #tell(): void {
     void vscode.commands.executeCommand("setContext", "tool.hasProject", this.all().length > 0);
     this.#changed.fire();
   }
 }
 
-/** Where a project is, to tell it from others of its name; empty where its name says that. */
+/** Where a project is, to tell it from others; empty where its name says that. */
 export function placeOf({ folder, name }: Project): string {
   const path = vscode.workspace.asRelativePath(folder);
   return path === name ? "" : path;
@@ -107,10 +131,6 @@ export function placeOf({ folder, name }: Project): string {
 export const configUri = (folder: vscode.Uri) => vscode.Uri.joinPath(folder, CONFIG);
 
 const isConfig = ({ uri }: vscode.TextDocument) => uri.scheme === "file" && uri.path.endsWith(`/${CONFIG}`);
-
-function projectAt(folder: vscode.Uri): Project {
-  return { folder, name: folder.path.split("/").at(-1) || folder.path };
-}
 
 async function sayThatThereIsNone(): Promise<void> {
   const create = "Create tool.json";

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname } from "node:path";
 import { toolSchema } from "../../schema/index.ts";
 import { rpcReference } from "../../schema/rpc-reference.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
+import { referenceFile } from "../docs/reference-file.ts";
 import { referencePage } from "../docs/reference-page.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { version } from "../version.ts";
@@ -20,12 +20,10 @@ export function serviceDocs(context: Context): Promise<number> {
 }
 
 /** Writes the page of this version into the user's cache, and opens it. */
-async function openPage(context: Context, name: string, page: string): Promise<number> {
-  const { env } = context.io;
-  const folder = join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "tool");
-  const path = join(folder, `${name}-${version}.html`);
+async function openPage(context: Context, name: "tool-json" | "log-service", page: string): Promise<number> {
+  const path = referenceFile(context.io.env, name);
   try {
-    await mkdir(folder, { recursive: true });
+    await mkdir(dirname(path), { recursive: true });
     await writeFile(path, page);
   } catch (error) {
     throw new Error(`cannot write the reference to ${path}`, { cause: error });

@@ -1,5 +1,11 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import { serve } from "../../language-server/node.ts";
+import { toolSchema } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
+import { publishedReference, referenceFile } from "../docs/reference-file.ts";
+import { referencePage } from "../docs/reference-page.ts";
 import { version } from "../version.ts";
 
 export interface LspFlags {
@@ -29,5 +35,21 @@ export async function lsp(context: Context, flags: LspFlags): Promise<number> {
       "write a number: --clientProcessId=<id>",
     );
   }
-  return serve({ version, ipc: flags["node-ipc"] });
+  const page = referenceFile(context.io.env, "tool-json");
+  // The server answers first: the page is for a click on a problem's code.
+  setTimeout(() => void writeReference(page), WRITE_AFTER_MS).unref();
+  const documentation = publishedReference(context.io.env) ?? `${pathToFileURL(page).href}#{code}`;
+  return serve({ version, ipc: flags["node-ipc"], documentation });
+}
+
+const WRITE_AFTER_MS = 1000;
+
+/** The reference that codes link to, as `tool docs` writes it. Without it a link leads nowhere, and all else works. */
+async function writeReference(path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, referencePage(toolSchema, version));
+  } catch {
+    // A home that cannot be written to.
+  }
 }

@@ -1,13 +1,21 @@
+import { statSync } from "node:fs";
 import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { describe, LineIndex, type Problem, renderProblem } from "../../grammar/problem.ts";
+import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
+import { parseTemplate } from "../../grammar/template/index.ts";
+import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
+import { checkTemplate } from "../../schema/directory.ts";
 import { checkConfig, migrate } from "../../schema/index.ts";
+import { memberOf, type Node, parseJson } from "../../schema/json.ts";
 import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
+import { publishedReference } from "../docs/reference-file.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
 import { renderGithub } from "../output/github.ts";
 import { toSarif } from "../output/sarif.ts";
+import { checkableFiles, type Language, languageOf } from "../project/checkable-files.ts";
 import { diskDirectory } from "../project/directory.ts";
 import { version } from "../version.ts";
 
@@ -20,10 +28,20 @@ export interface ValidateFlags {
 
 /**
  * `tool validate [file...]`: everything that is wrong, on stdout: text for people, for programs one JSON document,
- * one SARIF log, or the commands of a GitHub workflow.
+ * one SARIF log, or the commands of a GitHub workflow. A folder stands for the files of ours below it.
  */
 export async function validate(context: Context, first: string | undefined, flags: ValidateFlags): Promise<number> {
-  const names = first === undefined ? [CONFIG_FILE] : [first, ...flags._];
+  const written = first === undefined ? [CONFIG_FILE] : [first, ...flags._];
+  const names: string[] = [];
+  for (const name of written) {
+    const inside = await filesIn(context, name);
+    if (inside?.length === 0) {
+      const what = `there is no ${CONFIG_FILE} and no *.logq below ${name}`;
+      return context.misuse(what, `the smallest ${CONFIG_FILE}: ${SMALLEST}`);
+    }
+    // One that a folder stands for may be written out as well.
+    for (const one of inside ?? [name]) if (one === "-" || !names.includes(one)) names.push(one);
+  }
   if (names.filter((name) => name === "-").length > 1) return context.misuse("stdin can be read once", "write - once");
   const document = DOCUMENTS[context.format ?? "text"];
   if (flags.fix && names.includes("-") && document !== undefined) {
@@ -43,7 +61,12 @@ export async function validate(context: Context, first: string | undefined, flag
   }
 
   const reports: Report[] = [];
-  for (const input of inputs) reports.push(await check(context, input, flags.fix));
+  for (const input of inputs) {
+    for (const report of await check(context, input, flags.fix)) {
+      // A page that is given by name, and found by its tool.json as well.
+      if (report.path === undefined || !reports.some(({ path }) => path === report.path)) reports.push(report);
+    }
+  }
   await writeReports(context, reports, flags);
   const fails = ({ severity }: Problem) => severity === "error" || flags.strict;
   return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
@@ -52,6 +75,8 @@ export async function validate(context: Context, first: string | undefined, flag
 interface Report extends CheckedFile {
   /** As it was written on the command line. */
   readonly name: string;
+  /** Of an error page: the name of its tool.json. */
+  readonly configName?: string;
 }
 
 /** What a format puts on stdout. */
@@ -67,11 +92,21 @@ async function writeReports(context: Context, reports: readonly Report[], { fix 
   const base = context.io.env.GITHUB_WORKSPACE || context.io.cwd;
   switch (context.format) {
     case "json": {
-      const documents = reports.map(toJson);
+      // Pages are told with their tool.json, so that one file is one document whatever is wrong.
+      const documents = reports
+        .filter(({ configName }) => configName === undefined)
+        .map((report) =>
+          toJson(
+            report,
+            reports.filter(({ configName }) => configName === report.name),
+          ),
+        );
       return context.print(JSON.stringify(documents.length === 1 ? documents[0] : { files: documents }, null, 2));
     }
     case "sarif":
-      return context.print(JSON.stringify(toSarif(reports, { version, base }), null, 2));
+      return context.print(
+        JSON.stringify(toSarif(reports, { version, base, documentation: publishedReference(context.io.env) }), null, 2),
+      );
     case "github": {
       const commands = renderGithub(reports, base);
       return commands === "" ? undefined : context.print(commands);
@@ -81,8 +116,23 @@ async function writeReports(context: Context, reports: readonly Report[], { fix 
   }
 }
 
-async function check(context: Context, input: { name: string; text: string }, fix: boolean): Promise<Report> {
+/** The files that a name stands for where it is a folder, as they would be written; undefined where it is none. */
+async function filesIn(context: Context, name: string): Promise<string[] | undefined> {
+  const path = resolve(context.directory, name);
+  if (name === "-" || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  const prefix = name.replace(/^\.\/+|\/+$/g, "").replace(/^\.$/, "");
+  return (await checkableFiles(path)).map((file) => (prefix === "" ? file : `${prefix}/${file}`));
+}
+
+/** What is wrong with a file; a tool.json is followed by those of its error pages in which something is. */
+async function check(context: Context, input: { name: string; text: string }, fix: boolean): Promise<Report[]> {
   const { name } = input;
+  const language = languageOf(name);
+  if (language !== "config") {
+    const path = resolve(context.directory, name);
+    if (fix) await context.say(`${name}: nothing to rewrite`);
+    return [{ name, path, text: input.text, problems: await problemsOf(language, path, input.text) }];
+  }
   const path = resolve(context.directory, name);
   let { text } = input;
   if (fix) {
@@ -97,10 +147,69 @@ async function check(context: Context, input: { name: string; text: string }, fi
   }
   // Other names (fixtures, drafts) do not stand in the project's folder.
   const options = basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path), { sizes: true }) } : {};
-  return { name, path: name === "-" ? undefined : path, text, problems: checkConfig(text, options).problems };
+  const { problems } = checkConfig(text, options);
+  const own = problems.filter(({ elsewhere }) => elsewhere === undefined);
+  return [{ name, path: name === "-" ? undefined : path, text, problems: own }, ...pages(name, path, problems)];
 }
 
-async function sayReport(context: Context, { name, text, problems }: Report, { quiet }: { quiet: boolean }) {
+/** The problems of error pages, each file by itself. */
+function pages(name: string, configPath: string, problems: readonly Problem[]): Report[] {
+  const found = new Map<string, { text: string; problems: Problem[] }>();
+  for (const { elsewhere } of problems) {
+    if (elsewhere === undefined) continue;
+    const page = found.get(elsewhere.path) ?? { text: elsewhere.text, problems: [] };
+    page.problems.push(elsewhere.problem);
+    found.set(elsewhere.path, page);
+  }
+  const folder = name.slice(0, name.lastIndexOf("/") + 1);
+  return [...found].map(([page, rest]) => ({
+    name: folder + page,
+    path: resolve(dirname(configPath), page),
+    ...rest,
+    configName: name,
+  }));
+}
+
+/** What is wrong with a file that is no tool.json; the project's own, if there is one, says what there is to name. */
+async function problemsOf(
+  language: Exclude<Language, "config">,
+  path: string,
+  text: string,
+): Promise<readonly Problem[]> {
+  // Every text is a list of patterns.
+  if (language === "ignore") return [];
+  const root = await configAbove(dirname(path));
+  if (language === "template") {
+    if (root === undefined) {
+      const parsed = parseTemplate(text);
+      return parsed.ok ? [] : parsed.problems;
+    }
+    return checkTemplate(text, memberOf(memberOf(root, "error_pages")?.value, "variables")?.value);
+  }
+  const parsed = parseQuery(text);
+  if (!parsed.ok) return parsed.problems;
+  return root === undefined ? [] : unknownStages(stagesNamed(parsed.value), stageNames(root));
+}
+
+/** The nearest tool.json, a few folders up at most, as the language server looks for it. */
+async function configAbove(folder: string): Promise<Node | undefined> {
+  let at = folder;
+  for (let level = 0; level < MAX_LEVELS_UP; level++) {
+    const { text } = await readTextFile(join(at, CONFIG_FILE));
+    if (text !== undefined) return parseJson(text).root;
+    if (dirname(at) === at) break;
+    at = dirname(at);
+  }
+  return undefined;
+}
+
+const MAX_LEVELS_UP = 4;
+
+async function sayReport(
+  context: Context,
+  { name, text, problems }: CheckedFile & { readonly name: string },
+  { quiet }: { quiet: boolean },
+) {
   const file = shownName(name);
   if (problems.length === 0) {
     if (quiet) await context.say(`${file} is valid`);
@@ -120,38 +229,41 @@ async function sayReport(context: Context, { name, text, problems }: Report, { q
   await write(`${counts.join(", ")} in ${file}`);
 }
 
+/** A file and its problems; those of its error pages say in `file` where they are. */
+function toJson(report: Report, pages: readonly Report[]) {
+  const ofPages = pages.flatMap((page) => problemsToJson(page).map((problem) => ({ file: page.name, ...problem })));
+  return { file: report.name, problems: [...problemsToJson(report), ...ofPages] };
+}
+
 /** Lines and columns from 1, offsets and lengths in UTF-16 units, as editors count. */
-function toJson({ name, text, problems }: Report) {
+function problemsToJson({ text, problems }: Report) {
   const lines = new LineIndex(text);
-  return {
-    file: name,
-    problems: problems.map((problem) => {
-      const { start, end } = problem.span;
-      const { line, column } = lines.position(start);
-      const stop = lines.position(end);
-      return {
-        code: problem.code,
-        severity: problem.severity,
-        message: describe(problem),
-        line,
-        column,
-        endLine: stop.line,
-        endColumn: stop.column,
-        offset: start,
-        length: end - start,
-        ...(problem.fix !== undefined && {
-          fix: {
-            title: problem.fix.title,
-            edits: problem.fix.edits.map(({ span, text }) => ({
-              offset: span.start,
-              length: span.end - span.start,
-              text,
-            })),
-          },
-        }),
-      };
-    }),
-  };
+  return problems.map((problem) => {
+    const { start, end } = problem.span;
+    const { line, column } = lines.position(start);
+    const stop = lines.position(end);
+    return {
+      code: problem.code,
+      severity: problem.severity,
+      message: describe(problem),
+      line,
+      column,
+      endLine: stop.line,
+      endColumn: stop.column,
+      offset: start,
+      length: end - start,
+      ...(problem.fix !== undefined && {
+        fix: {
+          title: problem.fix.title,
+          edits: problem.fix.edits.map(({ span, text }) => ({
+            offset: span.start,
+            length: span.end - span.start,
+            text,
+          })),
+        },
+      }),
+    };
+  });
 }
 
 /** Written beside and renamed: a reader sees the old file or the new one. The mode stays, and so does a link to it. */

@@ -1,3 +1,4 @@
+import { RULES } from "../../schema/rules.ts";
 import { escapeHtml, markdownToHtml } from "./markdown.ts";
 
 /** The parts of JSON Schema (draft 7) that the reference shows. */
@@ -61,16 +62,25 @@ export function referencePage(schema: object, version: string): string {
 <style>${STYLE}</style>
 </head>
 <body>
-<nav aria-label="Fields"><strong>tool.json</strong><ul>${contents.join("")}</ul></nav>
+<nav aria-label="Fields"><strong>tool.json</strong><ul>${contents.join("")}</ul><strong><a href="#problems">Problems</a></strong></nav>
 <main>
 <h1>tool.json</h1>
 <p class="version">Reference for tool ${escapeHtml(version)}</p>
 ${markdownToHtml(root.markdownDescription ?? root.description ?? "")}
 ${sections.join("\n")}
+${problemsSection()}
 </main>
 </body>
 </html>
 `;
+}
+
+/** Every code that a problem can have; editors and SARIF link here. */
+function problemsSection(): string {
+  const rows = Object.entries(RULES).map(
+    ([code, title]) => `<dt id="${code}"><code>${code}</code></dt><dd>${escapeHtml(title)}.</dd>`,
+  );
+  return `<section id="problems"><h2>Problems</h2><dl>${rows.join("\n")}</dl></section>`;
 }
 
 /** What stands below a field: its properties, the values of a map, the items of an array. */

@@ -29,7 +29,7 @@ function command({ path }: CheckedFile, problem: Problem, region: Region, base: 
 }
 
 /** As the runner reads them: @actions/core, "toCommandValue" and its two escapes. */
-function escapeData(text: string): string {
+export function escapeData(text: string): string {
   return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }
 

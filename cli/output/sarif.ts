@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { describe, type Problem } from "../../grammar/problem.ts";
+import { ruleHelp, ruleTitle } from "../../schema/rules.ts";
 import { type CheckedFile, folderUri, pathBelow, type Region, regionsOf } from "./checked-file.ts";
 
 /** What the log says besides the problems. */
@@ -8,13 +9,15 @@ export interface SarifOptions {
   readonly version: string;
   /** The folder that paths are relative to, the top of the sources. Files elsewhere have absolute addresses. */
   readonly base: string;
+  /** The address of a rule's explanation, with `{code}` for the code, where the reference is published. */
+  readonly documentation?: string | undefined;
 }
 
 /**
  * The problems as a SARIF 2.1.0 log (docs.oasis-open.org/sarif/sarif/v2.1.0): one run, a result for each problem, a
  * rule for each code that occurs.
  */
-export function toSarif(files: readonly CheckedFile[], { version, base }: SarifOptions): object {
+export function toSarif(files: readonly CheckedFile[], { version, base, documentation }: SarifOptions): object {
   const codes = [...new Set(files.flatMap(({ problems }) => problems.map(({ code }) => code)))].sort();
   const results = files.flatMap((file) => {
     const region = regionsOf(file.text);
@@ -28,26 +31,46 @@ export function toSarif(files: readonly CheckedFile[], { version, base }: SarifO
       ...(problem.fix && { fixes: [fixOf(problem.fix, artifactLocation, region)] }),
     }));
   });
+  return logOf({
+    tool: { driver: { name: "tool", version, rules: codes.map((code) => ruleOf(code, documentation)) } },
+    columnKind: "utf16CodeUnits",
+    // A line of ours ends at a lone CR too; the format's default is the other two.
+    newlineSequences: ["\r\n", "\n", "\r"],
+    originalUriBaseIds: { [SOURCES]: { uri: folderUri(base) } },
+    results,
+    invocations: [{ executionSuccessful: true }],
+  });
+}
+
+/** The log of a run that ended by a mistake of the tool's own (section 3.20.21): no results, and what went wrong. */
+export function failedSarif(reason: string, { version, exitCode }: { version: string; exitCode: number }): object {
+  return logOf({
+    tool: { driver: { name: "tool", version } },
+    results: [],
+    invocations: [
+      {
+        executionSuccessful: false,
+        exitCode,
+        toolExecutionNotifications: [{ level: "error", message: messageOf(reason) }],
+      },
+    ],
+  });
+}
+
+function logOf(run: object): object {
   return {
     $schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
     version: "2.1.0",
-    runs: [
-      {
-        tool: { driver: { name: "tool", version, rules: codes.map(ruleOf) } },
-        columnKind: "utf16CodeUnits",
-        // A line of ours ends at a lone CR too; the format's default is the other two.
-        newlineSequences: ["\r\n", "\n", "\r"],
-        originalUriBaseIds: { [SOURCES]: { uri: folderUri(base) } },
-        results,
-      },
-    ],
+    runs: [run],
   };
 }
 
 /** Single braces would be placeholders (section 3.11.5). */
 function messageOf(text: string): object {
-  return { text: text.replace(/[{}]/g, "$&$&") };
+  return { text: escaped(text) };
 }
+
+const escaped = (text: string) => text.replace(/[{}]/g, "$&$&");
 
 /** What others call the top of the sources. */
 const SOURCES = "SRCROOT";
@@ -67,20 +90,12 @@ function fixOf(fix: NonNullable<Problem["fix"]>, artifactLocation: object, regio
   return { description: messageOf(fix.title), artifactChanges: [{ artifactLocation, replacements }] };
 }
 
-function ruleOf(code: string): object {
-  const [area = "", name = ""] = code.split("/");
-  const words = name.replaceAll("-", " ");
+function ruleOf(code: string, documentation: string | undefined): object {
+  const text = ruleHelp(code);
   return {
     id: code,
-    shortDescription: messageOf(words.charAt(0).toUpperCase() + words.slice(1)),
-    help: messageOf(HELP[area]!),
+    shortDescription: messageOf(ruleTitle(code)),
+    help: { text: escaped(text.replaceAll("`", "")), markdown: escaped(text) },
+    ...(documentation !== undefined && { helpUri: documentation.replaceAll("{code}", encodeURIComponent(code)) }),
   };
 }
-
-/** Where the language that a code belongs to is explained. */
-const HELP: Readonly<Record<string, string>> = {
-  config: "`tool docs` opens the reference of tool.json: what each setting takes, with examples.",
-  query: "`tool help logs` shows the query language by examples.",
-  route: "`tool docs` shows what redirects and headers take: patterns such as /users/:id and /docs/*, and locations.",
-  duration: "A duration is numbers with units, the greatest first: 15m, 1h30m, 2d.",
-};

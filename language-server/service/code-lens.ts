@@ -28,10 +28,12 @@ export function codeLens(document: ToolDocument): CodeLens[] {
     lenses.push({ range: document.rangeOf(span), command: action });
   };
   const { start, deploy, open, logs, run } = CLIENT_COMMANDS;
-  const addHooks = (hooks: Node | undefined, stage: object) => {
+  const addHooks = (hooks: Node | undefined, stage?: string) => {
     for (const { key, value } of hooks?.type === "object" ? hooks.members : []) {
       const commands = value?.type === "array" ? value.items.length : value?.type === "string" ? 1 : 0;
-      if (HOOKS.has(key.value) && commands > 0) add(key.span, `Run ${key.value}`, run, { hook: key.value, ...stage });
+      if (!HOOKS.has(key.value) || commands === 0) continue;
+      const title = `Run ${key.value}${stage === undefined ? "" : ` of ${stage}`}`;
+      add(key.span, title, run, { hook: key.value, ...(stage !== undefined && { stage }) });
     }
   };
 
@@ -41,15 +43,15 @@ export function codeLens(document: ToolDocument): CodeLens[] {
   if (name !== undefined && !stages.some(({ key }) => key.value === "development")) {
     add(name.key.span, "Start", start, {});
   }
-  addHooks(document.section("hooks")?.value, {});
+  addHooks(document.section("hooks")?.value);
   for (const { key, value } of stages) {
     if (key.value === "development") add(key.span, "Start", start, {});
     else {
-      add(key.span, "Deploy", deploy, { stage: key.value });
-      add(key.span, "Open", open, { stage: key.value });
+      add(key.span, `Deploy ${key.value}`, deploy, { stage: key.value });
+      add(key.span, `Open ${key.value}`, open, { stage: key.value });
     }
-    add(key.span, "Logs", logs, { stage: key.value, query: `stage = ${JSON.stringify(key.value)}` });
-    addHooks(memberOf(value, "hooks")?.value, { stage: key.value });
+    add(key.span, `Logs of ${key.value}`, logs, { stage: key.value, query: `stage = ${JSON.stringify(key.value)}` });
+    addHooks(memberOf(value, "hooks")?.value, key.value);
   }
   for (const { key } of document.queries()) add(key.span, "Logs", logs, { query: `@${key.value}` });
   // An empty command: a client shows the words and does nothing.

@@ -1,15 +1,23 @@
 import type { Diagnostic, DiagnosticRelatedInformation, TextEdit } from "vscode-languageserver-types";
 import { type Fix, type Problem, quote } from "../../grammar/problem.ts";
-import { parseQuery } from "../../grammar/query/index.ts";
+import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { checkInSteps } from "../../schema/check.ts";
-import { SYNTAX_CODES } from "../../schema/json.ts";
-import type { ToolDocument } from "./document.ts";
+import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
+import { checkTemplate } from "../../schema/directory.ts";
+import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
+import { ToolDocument } from "./document.ts";
+import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
+import { DEFAULT_SETTINGS, type Settings, severityOf } from "./settings.ts";
 
 export interface DiagnosticOptions {
   /** False where the client's own JSON support reports syntax. */
   readonly syntax: boolean;
+  /** Says how severe a code is shown, where people have set it. */
+  readonly settings?: Settings;
+  /** The address of a code's explanation, with `{code}` for the code. */
+  readonly documentation?: string | undefined;
 }
 
 /** What a diagnostic carries for code actions: a change that removes it. */
@@ -18,7 +26,7 @@ export interface DiagnosticData {
 }
 
 // DiagnosticSeverity and DiagnosticTag of the protocol. Constants, so that its types are all that is imported.
-const SEVERITY = { error: 1, warning: 2 } as const;
+const SEVERITY = { error: 1, warning: 2, information: 3, hint: 4 } as const;
 const DEPRECATED = 2;
 
 /**
@@ -31,7 +39,7 @@ export function* diagnose(
   options: DiagnosticOptions,
 ): Generator<undefined, Diagnostic[]> {
   const problems = yield* problemsOf(document, project);
-  const diagnostics = problems.map((problem) => toDiagnostic(document, problem));
+  const diagnostics = problems.flatMap((problem) => toDiagnostic(document, problem, options) ?? []);
   latest.set(document, diagnostics);
   return diagnostics.filter(
     ({ code }) => options.syntax || document.kind !== "config" || !SYNTAX_CODES.has(String(code)),
@@ -64,9 +72,16 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
     case "query": {
       // One query a file; the newline that files end with is none of it.
       const parsed = parseQuery(document.text);
-      return parsed.ok ? [] : parsed.problems;
+      if (!parsed.ok) return parsed.problems;
+      const config = project.config?.();
+      // Which stages there are only a tool.json says.
+      return config === undefined ? [] : unknownStages(stagesNamed(parsed.value), stageNames(config.root));
     }
     case "template": {
+      const config = project.config?.();
+      if (config !== undefined) {
+        return checkTemplate(document.text, memberOf(config.section("error_pages")?.value, "variables")?.value);
+      }
       const parsed = parseTemplate(document.text);
       return parsed.ok ? [] : parsed.problems;
     }
@@ -76,14 +91,24 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
   }
 }
 
-function toDiagnostic(document: ToolDocument, problem: Problem): Diagnostic {
-  const { code, severity, message, hint, span, fix } = problem;
+/** Undefined where people have switched the rule off. */
+function toDiagnostic(
+  document: ToolDocument,
+  problem: Problem,
+  { settings = DEFAULT_SETTINGS, documentation }: DiagnosticOptions,
+): Diagnostic | undefined {
+  const { code, message, hint, span, fix } = problem;
+  const severity = severityOf(settings, code) ?? problem.severity;
+  if (severity === "off") return undefined;
   const related = relatedTo(document, problem);
   const data: DiagnosticData | undefined = fix && { fix: { title: fix.title, edits: editsOf(document, fix) } };
   return {
     range: document.rangeOf(span),
     severity: SEVERITY[severity],
     code,
+    ...(documentation !== undefined && {
+      codeDescription: { href: documentation.replaceAll("{code}", encodeURIComponent(code)) },
+    }),
     source: "tool",
     message: hint === undefined ? message : `${message}\n${hint}`,
     ...(code.startsWith("config/deprecated-") && { tags: [DEPRECATED] }),
@@ -96,8 +121,16 @@ export function editsOf(document: ToolDocument, fix: Fix): TextEdit[] {
   return fix.edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text }));
 }
 
-/** Where the other one of two stands that cannot be side by side. */
-function relatedTo(document: ToolDocument, { code, span }: Problem): DiagnosticRelatedInformation | undefined {
+/** Where the other one of two is that cannot be side by side; of an error page, where its own text is wrong. */
+function relatedTo(
+  document: ToolDocument,
+  { code, span, elsewhere }: Problem,
+): DiagnosticRelatedInformation | undefined {
+  const uri = elsewhere && uriOfPath(document.uri, elsewhere.path);
+  if (elsewhere !== undefined && uri !== undefined) {
+    const page = new ToolDocument(uri, 0, elsewhere.text, "template");
+    return { location: { uri, range: page.rangeOf(elsewhere.problem.span) }, message: elsewhere.problem.message };
+  }
   if (code !== "config/duplicate-key") return undefined;
   const place = document.pathAt(span.start + 1);
   if (place?.member === undefined) return undefined;

@@ -13,7 +13,7 @@ import { DEFAULT_STAGES } from "../../schema/stages.ts";
 import { plainText } from "./completion/candidate.ts";
 import { textOf } from "./completion/good-values.ts";
 import { detailOf } from "./completion/keys.ts";
-import { REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
+import { headerDocs, REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
 import { scripts } from "./completion/values.ts";
 import type { EmbeddedString, ToolDocument, TreePlace } from "./document.ts";
 import type { ClientOptions } from "./methods.ts";
@@ -51,7 +51,7 @@ function foundAt(document: ToolDocument, offset: number, project: Project): Foun
       return words && { span: words.span, paragraphs: words.paragraphs };
     }
     case "template":
-      return hoverTemplate(document.text, offset);
+      return hoverTemplate(document.text, offset, project);
     case "ignore": {
       const pattern = readPattern(lineAt(document.text, offset));
       return pattern && { span: pattern, paragraphs: [explainPattern(pattern)] };
@@ -98,17 +98,38 @@ function patternWords(query: Query): string[] {
   ];
 }
 
-function hoverTemplate(text: string, offset: number): Found | undefined {
+function hoverTemplate(text: string, offset: number, project: Project): Found | undefined {
   const start = offset - /[\w.]*$/.exec(text.slice(0, offset))![0].length;
   const end = offset + /^\w*/.exec(text.slice(offset))![0].length;
   if (actionBefore(text, end) === undefined) return undefined;
   const word = text.slice(start, end).replace(/^\./, "");
+  const variable = /(?:^|\.)Variables\.(\w+)$/.exec(word)?.[1];
+  if (variable !== undefined) return hoverVariable(variable, { start: end - variable.length, end }, project);
   const known = TEMPLATE_FUNCTIONS.find(({ name }) => name === word);
   const words = known?.documentation ?? lookUp(TEMPLATE_FIELDS, word) ?? lookUp(TEMPLATE_KEYWORDS, word);
   if (words === undefined) return undefined;
   const call = known === undefined ? [] : [`\`${known.name} ${known.parameters.join(" ")}\``];
   return { span: { start, end }, paragraphs: [...call, words] };
 }
+
+/** A variable of an error page: what tool.json says that it is. */
+function hoverVariable(name: string, span: Span, { config }: Project): Found | undefined {
+  const document = config?.();
+  if (document === undefined) return undefined;
+  const variables = memberOf(document.section("error_pages")?.value, "variables")?.value;
+  const value = memberOf(variables, name)?.value;
+  if (value === undefined)
+    return { span, paragraphs: [`\`${name}\` is not in \`error_pages.variables\` of tool.json.`] };
+  const written = document.text.slice(value.span.start, value.span.end);
+  // A long value is looked at where it is written.
+  const shown = written.length > MAX_SHOWN ? `${written.slice(0, MAX_SHOWN)}...` : written;
+  return {
+    span,
+    paragraphs: [`\`\`\`json\n"${name}": ${shown}\n\`\`\``, "A variable of `error_pages.variables` in tool.json."],
+  };
+}
+
+const MAX_SHOWN = 300;
 
 const lookUp = (table: Readonly<Record<string, string>>, name: string) =>
   Object.hasOwn(table, name) ? table[name] : undefined;
@@ -205,6 +226,10 @@ function languageOf(document: ToolDocument, string: EmbeddedString, project: Pro
     case "path": {
       const kind = value.includes("..") || value.startsWith("/") ? undefined : project.directory?.kind(value);
       return kind === undefined ? [] : [`A ${kind} of the project.`];
+    }
+    case "header-name": {
+      const words = headerDocs(value);
+      return words === undefined ? [] : [words];
     }
     default:
       return language.startsWith("ref:/actions") ? actionWords(document, value) : [];

@@ -95,8 +95,8 @@ function hintDefaults(offset: number, { properties = {} }: Schema, add: Add) {
   const defaults = Object.entries(properties).flatMap(([name, part]) => {
     const { default: value, "x-unit": unit, "x-language": language } = resolve(part);
     const text = JSON.stringify(value ?? "");
-    // What an app is started with follows from its files.
-    const isNothing = text === '""' || text === "[]" || text === "{}" || language === "command";
+    // What an app is started with follows from its files; what has members of its own is no word.
+    const isNothing = hasObject(value) || text === '""' || text === "[]" || text === "{}" || language === "command";
     return isNothing ? [] : [`${name} ${shown(value)}${unit === undefined ? "" : ` ${unit}`}`];
   });
   if (defaults.length === 0) return;
@@ -104,6 +104,11 @@ function hintDefaults(offset: number, { properties = {} }: Schema, add: Add) {
   const isLong = label.length > MAX_LABEL_LENGTH;
   const short = isLong ? `${label.slice(0, label.lastIndexOf(", ", MAX_LABEL_LENGTH))}, \u2026` : label;
   add(offset, short, `Defaults: ${label}`);
+}
+
+function hasObject(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasObject);
+  return typeof value === "object" && value !== null;
 }
 
 function shown(value: unknown): string {

@@ -6,6 +6,7 @@ import type { ToolDocument } from "./document.ts";
 import { editingMethods } from "./editing-methods.ts";
 import { hover } from "./hover.ts";
 import type { Project } from "./project.ts";
+import { rulePage } from "./rule-page.ts";
 import type { Settings } from "./settings.ts";
 import { signatureHelp } from "./signature-help.ts";
 
@@ -20,6 +21,8 @@ export interface ClientOptions {
   /** Whether a code action may create a file. */
   readonly createsFiles: boolean;
   readonly settings: Settings;
+  /** The address of a code's explanation, with `{code}` for the code; undefined where there is none. */
+  readonly documentation?: string | undefined;
 }
 
 export interface Request<Params = never> {
@@ -68,6 +71,8 @@ export interface PlainMethod {
 }
 
 export const plainMethods = (): readonly PlainMethod[] => [
+  // Ours: a client that shows explanations itself asks for the text.
+  { method: "tool/rule", answer: ({ code }: { readonly code: unknown }) => rulePage(String(code)) },
   { method: "completionItem/resolve", answer: (item: CompletionItem, client) => resolveCompletion(item, client) },
 ];
 

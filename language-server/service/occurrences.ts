@@ -1,4 +1,5 @@
 import type { Span } from "../../grammar/problem.ts";
+import { type NamedStage, parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { locationCaptures, parseLocation, parseRoute } from "../../grammar/route/index.ts";
 import { memberOf, type StringNode, spanInside } from "../../schema/json.ts";
 import { targets } from "../../schema/languages.ts";
@@ -20,13 +21,13 @@ export interface Place {
   readonly span: Span;
   /** Whether it is named here; the others refer to it. */
   readonly isDefinition: boolean;
+  /** Whether it is a word of a query, which not every name can be. */
+  readonly isWord?: boolean;
 }
 
 /**
- * The named thing at an offset: an action, a stage, a saved query, a param of a redirect's pattern, or the splat.
- *
- * A stage's name inside of a query (`stage = beta`) is no reference: it is compared with entries that were written under
- * the name of then.
+ * The named thing at an offset: an action, a stage (in saved queries too), a saved query, a param of a redirect's pattern,
+ * or the splat.
  */
 export function occurrencesAt(document: ToolDocument, offset: number): Occurrences | undefined {
   const at = document.pathAt(offset);
@@ -35,12 +36,17 @@ export function occurrencesAt(document: ToolDocument, offset: number): Occurrenc
   if (at.isKey) {
     const key = at.member?.key;
     if (key === undefined || !touches(key.content, offset)) return undefined;
-    if (section === "stages" && at.path.length === 2) return stage(key);
+    if (section === "stages" && at.path.length === 2) return stage(document, key.value);
     if (section === "logs" && at.path[1] === "queries" && at.path.length === 3) return alone("query", key);
     if (section === "redirects" && at.path.length === 2) return capture(document, at.member!, offset);
     return undefined;
   }
   if (at.node.type !== "string" || at.path.length !== 3 || !touches(at.node.content, offset)) return undefined;
+  if (section === "logs" && at.path[1] === "queries") {
+    const named = stagesIn(document, at.node).find(({ span }) => touches(span, offset));
+    // A stage that every app has needs no key to be one.
+    return named && stageAt(document, named.name);
+  }
   if ((section === "actions" && field === "name") || (section === "alerts" && field === "action")) {
     const found = action(document, at.node.value);
     // In a text with slips a list may be no list, and what stands there the name of nothing.
@@ -62,15 +68,35 @@ function action(document: ToolDocument, name: string): Occurrences {
   return { kind: "action", name, places: inOrder(all) };
 }
 
-function stage(key: StringNode): Occurrences {
-  const occurrences = alone("stage", key);
-  return (DEFAULT_STAGES as readonly string[]).includes(key.value)
-    ? { ...occurrences, fixed: `every app has the stage "${key.value}": it cannot be called otherwise` }
-    : occurrences;
+function stageAt(document: ToolDocument, name: string): Occurrences | undefined {
+  const isKnown = document.stages().some(({ key }) => key.value === name) || isDefault(name);
+  return isKnown ? stage(document, name) : undefined;
 }
 
-/** Saved queries and stages are named in tool.json and used on command lines. */
-function alone(kind: "stage" | "query", key: StringNode): Occurrences {
+function stage(document: ToolDocument, name: string): Occurrences {
+  const keys = document.stages().filter(({ key }) => key.value === name);
+  const named = document.queries().flatMap(({ value }) => (value?.type === "string" ? stagesIn(document, value) : []));
+  const places = [
+    ...keys.map(({ key }): Place => ({ span: key.content, isDefinition: true })),
+    ...named
+      .filter((one) => one.name === name)
+      .map(({ span, isQuoted }): Place => ({ span, isDefinition: false, ...(!isQuoted && { isWord: true }) })),
+  ];
+  const fixed = isDefault(name) ? `every app has the stage "${name}": it cannot be called otherwise` : undefined;
+  return { kind: "stage", name, places: inOrder(places), ...(fixed !== undefined && { fixed }) };
+}
+
+const isDefault = (name: string) => (DEFAULT_STAGES as readonly string[]).includes(name);
+
+/** The stages that a saved query names, with spans in the document. */
+function stagesIn(document: ToolDocument, node: StringNode): NamedStage[] {
+  const parsed = parseQuery(node.value);
+  if (!parsed.ok) return [];
+  return stagesNamed(parsed.value).map((named) => ({ ...named, span: spanInside(document.text, node, named.span) }));
+}
+
+/** Saved queries are named in tool.json and used on command lines. */
+function alone(kind: "query", key: StringNode): Occurrences {
   return { kind, name: key.value, places: [{ span: key.content, isDefinition: true }] };
 }
 

@@ -1,5 +1,6 @@
 import type { Range, WorkspaceEdit } from "vscode-languageserver-types";
 import { applyEdits, describe, quote, type Span, type TextEdit } from "../../grammar/problem.ts";
+import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseRoute } from "../../grammar/route/index.ts";
 import { checkConfig } from "../../schema/index.ts";
 import type { Member, StringNode } from "../../schema/json.ts";
@@ -33,7 +34,8 @@ export function rename(document: ToolDocument, offset: number, newName: string):
   if (found === undefined) return undefined;
   if (found.fixed !== undefined) return { refused: found.fixed };
   const text = JSON.stringify(newName).slice(1, -1);
-  const edits = found.places.map(({ span }) => ({ span, text }));
+  const quoted = isWordOfQueries(newName) ? text : JSON.stringify(JSON.stringify(newName)).slice(1, -1);
+  const edits = found.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text }));
   const refused = invalid(found, newName) ?? worse(document, edits);
   if (refused !== undefined) return { refused };
   return {
@@ -41,6 +43,12 @@ export function rename(document: ToolDocument, offset: number, newName: string):
       [document.uri]: edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text })),
     },
   };
+}
+
+/** Whether a query may name a stage so without quotes. */
+function isWordOfQueries(name: string): boolean {
+  const parsed = parseQuery(`stage = ${name}`);
+  return parsed.ok && stagesNamed(parsed.value)[0]?.name === name;
 }
 
 function invalid({ kind, name }: Occurrences, newName: string): string | undefined {

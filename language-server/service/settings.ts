@@ -1,20 +1,41 @@
-/** What people may turn off, under the names of the editor's settings: `tool.codeLens.enabled` and so on. */
+/** What people may change, under the names of the editor's settings: `tool.codeLens.enabled` and so on. */
 export interface Settings {
   readonly codeLens: boolean;
   readonly diagnostics: boolean;
   readonly inlayHints: boolean;
+  /** `tool.diagnostics.severity`: by code, or by area as `query/*`, how severe a problem is shown. */
+  readonly severity: Readonly<Record<string, SeverityName>>;
 }
 
-/** Everything is on where nothing is said. */
-export const DEFAULT_SETTINGS: Settings = { codeLens: true, diagnostics: true, inlayHints: true };
+/** A severity of the protocol, or nothing at all. */
+export type SeverityName = "error" | "warning" | "information" | "hint" | "off";
+
+const SEVERITIES: readonly unknown[] = ["error", "warning", "information", "hint", "off"] satisfies SeverityName[];
+
+/** Everything is on where nothing is said, and as severe as the checks say. */
+export const DEFAULT_SETTINGS: Settings = { codeLens: true, diagnostics: true, inlayHints: true, severity: {} };
 
 /** Reads the section `tool` of an editor's settings. What is no setting, or of another type, counts as not said. */
 export function readSettings(section: unknown): Settings {
-  const isOn = (name: keyof Settings): boolean => {
+  const isOn = (name: "codeLens" | "diagnostics" | "inlayHints"): boolean => {
     const { enabled } = objectOf(objectOf(section)[name]);
     return typeof enabled === "boolean" ? enabled : DEFAULT_SETTINGS[name];
   };
-  return { codeLens: isOn("codeLens"), diagnostics: isOn("diagnostics"), inlayHints: isOn("inlayHints") };
+  const written = Object.entries(objectOf(objectOf(objectOf(section).diagnostics).severity));
+  const severity = Object.fromEntries(written.filter(([, value]) => SEVERITIES.includes(value)));
+  return {
+    codeLens: isOn("codeLens"),
+    diagnostics: isOn("diagnostics"),
+    inlayHints: isOn("inlayHints"),
+    severity: severity as Settings["severity"],
+  };
+}
+
+/** How severe a code is shown: as set for it, else for its area; undefined where neither is. */
+export function severityOf({ severity }: Pick<Settings, "severity">, code: string): SeverityName | undefined {
+  const area = `${code.slice(0, code.indexOf("/"))}/*`;
+  if (Object.hasOwn(severity, code)) return severity[code];
+  return Object.hasOwn(severity, area) ? severity[area] : undefined;
 }
 
 const objectOf = (value: unknown) =>

@@ -5,10 +5,10 @@ import type { Report } from "../report.ts";
 
 const METHODS = "HEAD, GET, POST, PUT, PATCH, DELETE";
 
-// The registry of RFC 9110 section 18.2: none of these is a slip of another. Others may be somebody's own.
+// The registry of RFC 9110 section 18.2, and those that Node's parser takes besides. It refuses all others with 400.
 const REGISTERED: ReadonlySet<string> = new Set(
   `ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR
-  MKCOL MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT
+  M-SEARCH MKCOL MKREDIRECTREF NOTIFY PURGE SOURCE SUBSCRIBE UNSUBSCRIBE MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT
   SEARCH TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL`.split(/\s+/),
 );
 
@@ -61,18 +61,17 @@ function checkOrigin(report: Report, node: StringNode) {
   }
 }
 
-/** RFC 9110 section 9.1: a method is a token; `*` is one, and no method. One that is nearly a usual one is a slip. */
+/** RFC 9110 section 9.1: a method is a token; `*` is one, and no method. One that nobody knows is a slip. */
 function checkMethod(report: Report, node: StringNode) {
   if (node.value === "*") {
     report.error("config/method", node.span, `"*" is no method`, { hint: `list the methods: ${METHODS}` });
   } else if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(node.value)) {
     report.error("config/method", node.span, `${quote(node.value)} is no method`, { hint: `methods are ${METHODS}` });
   } else if (!REGISTERED.has(node.value.toUpperCase())) {
-    const near = didYouMean(node.value, METHODS.split(", "));
-    if (near === undefined) return;
+    const near = didYouMean(node.value, [...METHODS.split(", "), "OPTIONS"]);
     report.warning("config/method", node.span, `no method is known as ${quote(node.value)}`, {
-      hint: `did you mean ${quote(near)}?`,
-      fix: report.replace(node, near),
+      hint: near === undefined ? `methods are ${METHODS}` : `did you mean ${quote(near)}?`,
+      fix: near === undefined ? undefined : report.replace(node, near),
     });
   }
 }

@@ -1,6 +1,7 @@
 import { quote } from "../../grammar/problem.ts";
 import { type Node, type StringNode, spanInside } from "../json.ts";
 import type { Report } from "../report.ts";
+import { isSecretName, isSecretText } from "./secrets.ts";
 
 /** Headers of the connection and of the framing (RFC 9110 sections 7.6.1 and 8.6): the proxy's own, never a rule's. */
 const PROXY_OWN = new Set([
@@ -34,9 +35,26 @@ export function checkHeaders(report: Report, headers: Node | undefined) {
         });
       }
       seen.set(name, key.value);
-      if (value?.type === "string") checkValue(report, value);
+      if (value?.type !== "string") continue;
+      checkValue(report, value);
+      checkSecret(report, key.value, value);
     }
   }
+}
+
+/** These headers are answered to everybody: a credential in one is given away, in plain text twice. */
+function checkSecret(report: Report, name: string, node: StringNode) {
+  const scheme = /^(?:bearer|basic|token|apikey)\s+/i.exec(node.value)?.[0] ?? "";
+  const value = node.value.slice(scheme.length);
+  const isNamed =
+    (scheme !== "" && name.toLowerCase() === "authorization" && value !== "") ||
+    isSecretName(name.replaceAll("-", "_"), value);
+  // Cookies and others carry one among their parts.
+  const isFormed = value.split(/[\s;,=]+/).some(isSecretText);
+  if (!isFormed && !(isNamed && !/^[$<{%]/.test(value))) return;
+  report.warning("config/secret", node.span, `the value of ${quote(name)} looks like a secret`, {
+    hint: "every client gets this header: remove it, and let the app add what is secret to its own requests",
+  });
 }
 
 /** RFC 9110 section 5.5, and what Node can send: no control characters, nothing beyond Latin-1. */

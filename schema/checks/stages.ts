@@ -27,7 +27,7 @@ export function checkStages(report: Report, stages: Node | undefined, settings: 
     if (path?.type === "string") checkBasePath(report, path);
     if (domain?.type === "string" && wrongDomain === undefined) {
       const base = path?.type === "string" ? path.value.replace(/^\/+|\/+$/g, "") : "";
-      const place = `${domain.value.toLowerCase()}/${base}`;
+      const place = `${domain.value.toLowerCase().replace(/\.$/, "")}/${base}`;
       const other = places.get(place);
       if (other !== undefined) {
         report.error(

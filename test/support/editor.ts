@@ -53,6 +53,15 @@ export function projectOf(files: Files, config?: () => ToolDocument): Project {
         return Object.keys(files).some((file) => file.startsWith(`${name}/`)) ? "directory" : undefined;
       },
       read: (path) => files[clean(path)] ?? undefined,
+      list: (path) =>
+        namesIn(files, clean(path)).map((name) => ({
+          name,
+          kind: Object.keys(files).some((file) =>
+            file.startsWith(`${clean(path) === "." ? "" : `${clean(path)}/`}${name}/`),
+          )
+            ? ("directory" as const)
+            : ("file" as const),
+        })),
     },
     listFiles(folder) {
       const prefix = clean(folder) === "." || clean(folder) === "" ? "" : `${clean(folder)}/`;
@@ -91,4 +100,11 @@ export function expand(snippet: string): string {
     .replace(/(?<!\\)\$\{\d+:((?:\\.|[^}\\])*)\}/g, "$1")
     .replace(/(?<!\\)\$\d+/g, "")
     .replace(/\\([$}\\,|])/g, "$1");
+}
+
+/** The names in a folder of files; `.` or nothing is the top. */
+export function namesIn(files: Files, folder: string): string[] {
+  const prefix = folder === "." || folder === "" ? "" : `${folder}/`;
+  const below = Object.keys(files).filter((path) => path.startsWith(prefix));
+  return [...new Set(below.map((path) => path.slice(prefix.length).split("/")[0]!))];
 }

@@ -44,13 +44,15 @@ export function startLsp({
   more = [],
   answers = {},
   keepsAnswers = true,
+  env = {},
 }: {
   argv?: readonly string[];
   more?: readonly string[];
   answers?: Readonly<Record<string, unknown>>;
   keepsAnswers?: boolean;
+  env?: Readonly<Record<string, string>>;
 } = {}): LspClient {
-  const child = spawn(process.execPath, [...argv, ...more], { env: cleanEnv(), stdio: "pipe" });
+  const child = spawn(process.execPath, [...argv, ...more], { env: cleanEnv(env), stdio: "pipe" });
   const received: Message[] = [];
   const waiting = new Map<number, (message: Message) => void>();
   const listeners = new Set<(message: Message) => void>();

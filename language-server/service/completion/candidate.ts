@@ -1,4 +1,5 @@
 import type { CompletionItem, CompletionItemKind, TextEdit } from "vscode-languageserver-types";
+import type { Span } from "../../../grammar/problem.ts";
 import type { ToolDocument } from "../document.ts";
 import type { ClientOptions } from "../methods.ts";
 import type { Place } from "./place.ts";
@@ -39,10 +40,20 @@ export interface Candidate {
   readonly data?: unknown;
 }
 
+/** The items of candidates that take the place of a range, whatever is around it. */
+export function itemsIn(
+  document: ToolDocument,
+  range: Span,
+  candidates: readonly Candidate[],
+  client: ClientOptions,
+): CompletionItem[] {
+  return itemsAt(document, { range, isQuoted: false, commaBefore: undefined, commaAfter: false }, candidates, client);
+}
+
 /** The items of candidates that take the place of the token at the cursor, with the commas that are needed around. */
 export function itemsAt(
   document: ToolDocument,
-  place: Place,
+  place: Pick<Place, "range" | "isQuoted" | "commaBefore" | "commaAfter">,
   candidates: readonly Candidate[],
   client: ClientOptions,
 ): CompletionItem[] {
@@ -65,7 +76,8 @@ export function itemsAt(
       kind,
       ...(detail !== undefined && { detail }),
       ...(documentation !== undefined && { documentation: documentationOf(documentation, client) }),
-      sortText: `${rank}${String(i).padStart(4, "0")}`,
+      // "!" is before the "$schema" and the words that an editor's own JSON support offers besides.
+      sortText: `${rank === 0 ? "!" : rank}${String(i).padStart(4, "0")}`,
       // Editors compare it with what stands between the start of the range and the cursor.
       filterText: isBehindQuote ? JSON.stringify(label).slice(1, -1) : place.isQuoted ? JSON.stringify(label) : label,
       insertTextFormat: asSnippet ? 2 : 1,

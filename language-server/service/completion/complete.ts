@@ -3,12 +3,13 @@ import type { Span } from "../../../grammar/problem.ts";
 import { type Path, schemaAt, type ToolDocument } from "../document.ts";
 import type { ClientOptions } from "../methods.ts";
 import type { Project } from "../project.ts";
-import { documentationOf, itemsAt } from "./candidate.ts";
+import { documentationOf, itemsAt, itemsIn } from "./candidate.ts";
 import { completeEmbedded } from "./embedded.ts";
 import { completeIgnore } from "./ignore.ts";
 import { keyCandidates } from "./keys.ts";
 import { placeAt } from "./place.ts";
 import { completeQuery } from "./query.ts";
+import { isBlank, skeletonCandidate } from "./skeleton.ts";
 import { completeTemplate } from "./template.ts";
 import { valueCandidates } from "./values.ts";
 
@@ -40,6 +41,7 @@ function itemsOf(document: ToolDocument, offset: number, project: Project, clien
   const inner = embedded === undefined ? [] : completeEmbedded(document, embedded, offset);
   // A piece inside a string, or all of it: two lists at once would replace each other's ranges.
   if (inner.length > 0) return inner;
+  if (isBlank(document)) return itemsIn(document, { start: offset, end: offset }, [skeletonCandidate(project)], client);
   const place = placeAt(document, offset);
   if (place === undefined) return [];
   const candidates =

@@ -6,7 +6,7 @@ import type { Entry, Path, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { type Candidate, KIND } from "./candidate.ts";
 import { goodValue, textOf } from "./good-values.ts";
-import { RESPONSE_HEADERS } from "./names.ts";
+import { headerDocs, RESPONSE_HEADERS } from "./names.ts";
 import type { Place } from "./place.ts";
 import { write, writeMember } from "./snippet.ts";
 
@@ -29,6 +29,8 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
       kind: KIND.property,
       detail: detailOf(schema, isRequired),
       rank: isRequired ? 0 : name === "$schema" ? 3 : 1,
+      // Without its name no configuration is one.
+      ...(isRequired && place.path.length === 0 && { preselect: true }),
       data: { path: [...place.path, name] satisfies Path },
     };
   });
@@ -36,8 +38,8 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
   const schema = resolve(additionalProperties);
   const free = freeNames(document, place.path)
     .filter(({ name }) => !taken.has(name) && (value === undefined || capturesAll(name, value)))
-    .map(({ name, detail }): Candidate => {
-      return { ...keyWith(document, project, place, name, schema), kind: KIND.field, detail };
+    .map(({ name, detail, documentation }): Candidate => {
+      return { ...keyWith(document, project, place, name, schema), kind: KIND.field, detail, documentation };
     });
   return [...known, ...free];
 }
@@ -132,6 +134,7 @@ function isWanted({ path, container, current }: Place, name: string): boolean {
 interface FreeName {
   readonly name: string;
   readonly detail?: string;
+  readonly documentation?: string | undefined;
 }
 
 /** Names for the keys of an object in which people choose them. */
@@ -140,7 +143,7 @@ function freeNames(document: ToolDocument, path: Path): readonly FreeName[] {
   if (section === "redirects" && path.length === 1) return patterns(document, document.headers(), REDIRECT_PATTERNS);
   if (section === "headers" && path.length === 1) return patterns(document, document.routes(), HEADER_PATTERNS);
   if (section === "headers" && path.length === 2) {
-    return Object.keys(RESPONSE_HEADERS).map((name) => ({ name }));
+    return Object.keys(RESPONSE_HEADERS).map((name) => ({ name, documentation: headerDocs(name) }));
   }
   if (section === "stages" && path.length === 1) {
     const details = ["this machine", "the default of deploy", "what users see"];

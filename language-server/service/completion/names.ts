@@ -61,6 +61,51 @@ export const RESPONSE_HEADERS: Readonly<Record<string, readonly string[]>> = {
   "X-Robots-Tag": ["noindex", "noindex, nofollow"],
 };
 
+/** What each header is for, in a sentence or two (RFC 9110 and 9111, Fetch, and the header's own specification). */
+export const HEADER_DOCS: Readonly<Record<string, string>> = {
+  Accept: "The media types that the client takes.",
+  "Accept-Language": "The languages that the client prefers.",
+  Authorization: "The credentials of the client, such as `Bearer` and a token.",
+  "Cache-Control":
+    "How long, and by whom, the response may be kept. `no-store`: not at all; `immutable`: it never changes.",
+  "Content-Disposition":
+    "Whether a browser shows the response (`inline`) or saves it (`attachment`), and under which name.",
+  "Content-Language": "The language of the people that the page is for.",
+  "Content-Length": "The size of the body in bytes.",
+  "Content-Security-Policy": "Where scripts, styles and everything else of the page may come from.",
+  "Content-Security-Policy-Report-Only": "As Content-Security-Policy, but violations are only reported.",
+  "Content-Type": "The media type of the body, and its character set.",
+  "Cross-Origin-Embedder-Policy": "Whether the page may load what did not agree to it; `require-corp` isolates it.",
+  "Cross-Origin-Opener-Policy": "Whether windows of other origins that open the page, or that it opens, can reach it.",
+  "Cross-Origin-Resource-Policy": "Which sites may load this response into their pages.",
+  ETag: "The version of the response, to ask later whether it has changed.",
+  "If-Match": "Act only if the version is still this one.",
+  "If-None-Match": "Answer with a body only if the version is another.",
+  Link: "Related resources; with `rel=preload` those that the page will need.",
+  Location: "Where a redirect leads, or where what was made is.",
+  Origin: "The origin of the page that asks.",
+  "Permissions-Policy": "Which features of the browser, such as the camera, the page and its frames may use.",
+  "Referrer-Policy": "How much of its own address the page tells those that it links to.",
+  "Retry-After": "When to ask again: seconds, or a date.",
+  "Server-Timing": "How long parts of the work took, for the browser's developer tools.",
+  "Strict-Transport-Security":
+    "For so many seconds browsers use HTTPS only. Hard to take back: begin with a short time.",
+  "Timing-Allow-Origin": "Which origins see the timings of loading this response.",
+  Vary: "The request headers that the response depends on: caches keep one for each of their values.",
+  "X-Content-Type-Options": "`nosniff`: browsers believe the Content-Type.",
+  "X-CSRF-Token": "A token that proves that the request comes from the app's own page.",
+  "X-Frame-Options": "Whether the page may be shown in a frame: `DENY`, or `SAMEORIGIN`.",
+  "X-Request-Id": "Names the request, to find it in logs.",
+  "X-Requested-With": "`XMLHttpRequest` by convention, for requests of scripts.",
+  "X-Robots-Tag": "What search engines may do with the response, such as `noindex`.",
+};
+
+/** What a header is for, whatever the case of its name. */
+export function headerDocs(name: string): string | undefined {
+  const known = Object.keys(HEADER_DOCS).find((header) => header.toLowerCase() === name.toLowerCase());
+  return known === undefined ? undefined : HEADER_DOCS[known];
+}
+
 /** Request headers that scripts of other origins send beside the safelisted ones (Fetch standard). */
 export const REQUEST_HEADERS: readonly string[] = [
   "*",

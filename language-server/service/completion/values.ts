@@ -18,7 +18,9 @@ export function valueCandidates(document: ToolDocument, project: Project, place:
   if (types.includes("string")) candidates.push(...stringCandidates(document, project, place, schema));
   // Between quotes only a string can stand.
   if (place.isQuoted) return candidates;
-  if (types.includes("boolean")) candidates.push(...booleans(schema));
+  // A zone is none or a name: `true` is the default, which is not written.
+  const isZone = place.path[0] === "stages" && place.key === "zone";
+  if (types.includes("boolean")) candidates.push(...booleans(schema).filter(({ text }) => !isZone || text === "false"));
   if (types.includes("integer") || types.includes("number")) candidates.push(...numbers(place, schema));
   if (types.includes("object") || types.includes("array")) {
     // An alert without an action to name would be wrong as it stands.

@@ -1,0 +1,37 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** In what language a file is, by its name: an error page, a saved query, a .toolignore, else a tool.json. */
+export type Language = "config" | "query" | "template" | "ignore";
+
+export function languageOf(name: string): Language {
+  const base = name.slice(name.lastIndexOf("/") + 1);
+  if (base.endsWith(".logq")) return "query";
+  if (base === ".toolignore") return "ignore";
+  return /\.html?$/.test(base) ? "template" : "config";
+}
+
+/** Others' code, and what builds and tools leave behind. */
+const SKIPPED: ReadonlySet<string> = new Set(["node_modules", "vendor", "bower_components", "__pycache__", "target"]);
+
+/**
+ * The files below a folder that are ours by their names, as paths relative to it, sorted: tool.json, *.tool.json, *.logq
+ * and .toolignore. Error pages are checked with the tool.json that they belong to. Links are not followed.
+ */
+export async function checkableFiles(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  await visit("");
+  return found.sort();
+
+  async function visit(below: string) {
+    const entries = await readdir(join(folder, below), { withFileTypes: true });
+    for (const entry of entries) {
+      const path = below === "" ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (!entry.name.startsWith(".") && !SKIPPED.has(entry.name)) await visit(path);
+      } else if (entry.isFile() && /^(?:tool\.json|\.toolignore|.+\.(?:tool\.json|logq))$/.test(entry.name)) {
+        found.push(path);
+      }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import type { Span } from "../problem.ts";
+import { type Expr, type Field, type Query, target, type Value } from "./ast.ts";
+
+/** A stage that a query names: `stage = beta`, `stage in (beta, "rc")`, `production`. */
+export interface NamedStage {
+  readonly name: string;
+  /** Of the name alone, without quotes. */
+  readonly span: Span;
+  readonly isQuoted: boolean;
+}
+
+/** Every stage that a query names in full, in the order of the text. Patterns (`pr-*`, `~ /beta/`) name none. */
+export function stagesNamed({ expr, source }: Query): NamedStage[] {
+  const found: NamedStage[] = [];
+  if (expr !== undefined) collect(expr, source, found);
+  return found;
+}
+
+function collect(expr: Expr, source: string, found: NamedStage[]): void {
+  switch (expr.kind) {
+    case "or":
+    case "and":
+      for (const term of expr.terms) collect(term, source, found);
+      return;
+    case "not":
+      collect(expr.term, source, found);
+      return;
+    case "stage":
+      found.push({ name: expr.word.toLowerCase(), span: expr.span, isQuoted: false });
+      return;
+    case "comparison":
+      // An order of names means nothing about stages.
+      if (isStage(expr.field) && (expr.op === "=" || expr.op === "!=")) add(expr.value, source, found);
+      return;
+    case "in":
+      if (isStage(expr.field)) for (const value of expr.values) add(value, source, found);
+  }
+}
+
+function isStage(field: Field): boolean {
+  const place = target(field);
+  return place.at === "fields" && place.path.length === 1 && place.path[0] === "stage";
+}
+
+function add(value: Value, source: string, found: NamedStage[]): void {
+  if ((value.kind !== "string" && value.kind !== "word") || value.chunks.length !== 1) return;
+  const isQuoted = value.kind === "string";
+  const { start, end } = value.span;
+  const span = isQuoted ? { start: start + 1, end: end - 1 } : value.span;
+  // What is spelled by escapes is not worth a second reading.
+  if (source.slice(span.start, span.end) === value.chunks[0]) found.push({ name: value.chunks[0]!, span, isQuoted });
+}

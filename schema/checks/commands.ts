@@ -1,0 +1,228 @@
+import { didYouMean } from "../../grammar/did-you-mean.ts";
+import { quote, type Span } from "../../grammar/problem.ts";
+import type { Directory } from "../directory.ts";
+import { memberOf, type Node, type ObjectNode, type StringNode, spanInside } from "../json.ts";
+import type { Report } from "../report.ts";
+import { isSecretName, isSecretText } from "./secrets.ts";
+
+/** The commands of a configuration: those of hooks, in the order in which they run, and the one that starts the server. */
+export function commandsOf(root: Node): { readonly node: StringNode; readonly hook: string | undefined }[] {
+  const found: { node: StringNode; hook: string | undefined }[] = [];
+  const add = (value: Node | undefined, hook: string | undefined) => {
+    for (const node of value?.type === "array" ? value.items : [value]) {
+      if (node?.type === "string") found.push({ node, hook });
+    }
+  };
+  const addOwner = (owner: Node | undefined) => {
+    const hooks = memberOf(owner, "hooks")?.value;
+    if (hooks?.type === "object") for (const { key, value } of hooks.members) add(value, key.value);
+    add(memberOf(memberOf(owner, "proxy")?.value, "command")?.value, undefined);
+  };
+  addOwner(root);
+  const stages = memberOf(root, "stages")?.value;
+  if (stages?.type === "object") for (const { value } of stages.members) addOwner(value);
+  return found;
+}
+
+/** Secrets that are written into a command: in an assignment, behind a flag, in a header, or by their form. */
+export function checkCommandSecrets(report: Report, root: Node) {
+  for (const { node } of commandsOf(root)) {
+    for (const { span, name } of secretsIn(node.value)) {
+      report.warning(
+        "config/secret",
+        spanInside(report.source, node, span),
+        name === undefined ? "the command holds a secret" : `${quote(name)} looks like a secret`,
+        { hint: "tool.json is plain text: let the command read a variable of the shell, such as $TOKEN" },
+      );
+    }
+  }
+}
+
+function secretsIn(command: string): { readonly span: Span; readonly name: string | undefined }[] {
+  const found: { span: Span; name: string | undefined }[] = [];
+  const add = (start: number, text: string, name: string | undefined) => {
+    const isKnown = found.some(({ span }) => span.start < start + text.length && start < span.end);
+    if (!isKnown) found.push({ span: { start, end: start + text.length }, name });
+  };
+  // NAME=value, --name=value and --name value, the value in quotes or not.
+  const assignments =
+    /(?<=^|[\s;&|(])(--?)?([A-Za-z][\w-]*)(=|(?= )(?<=--[\w-]+) +)(?:"([^"]*)"|'([^']*)'|([^\s"';&|]+))/dg;
+  for (const { 2: name, 4: double, 5: single, 6: bare, indices } of command.matchAll(assignments)) {
+    const value = double ?? single ?? bare!;
+    const at = indices![double !== undefined ? 4 : single !== undefined ? 5 : 6]![0];
+    // `docker build --secret id=...` names one that is elsewhere.
+    if (/^id=/.test(value)) continue;
+    if (isSecretName(name!.replaceAll("-", "_"), value)) add(at, value, name);
+  }
+  for (const match of command.matchAll(/\b(authorization|x-api-key):\s*(?:(?:bearer|basic|token)\s+)?([^\s"']+)/gi)) {
+    const [all, name, value] = match;
+    if (isSecretName("TOKEN", value!)) add(match.index + all.length - value!.length, value!, name);
+  }
+  for (const match of command.matchAll(/[^\s"'=;|<>()]+/g))
+    if (isSecretText(match[0])) add(match.index, match[0], undefined);
+  return found.sort((a, b) => a.span.start - b.span.start);
+}
+
+/** Commands that run a file or a script of package.json which is not there. Builds make files, so these are warnings. */
+export function checkCommandFiles(report: Report, root: ObjectNode, directory: Directory) {
+  const scripts = scriptsOf(directory.read("package.json"));
+  const isBuilt =
+    scripts?.build !== undefined ||
+    ["prebuild", "build", "postbuild"].some((hook) => memberOf(memberOf(root, "hooks")?.value, hook));
+  for (const { node, hook } of commandsOf(root)) {
+    for (const words of simpleCommands(node.value)) {
+      checkScript(report, node, words, scripts, directory);
+      // A hook may run what the one before it has made.
+      checkProgram(report, node, words, directory, isBuilt || hook !== undefined);
+    }
+  }
+}
+
+interface Word {
+  readonly text: string;
+  readonly span: Span;
+}
+
+/**
+ * The commands of a line as words, without assignments before them. None where the shell does more than run them:
+ * another folder, substitutions, globs.
+ */
+function simpleCommands(command: string): Word[][] {
+  if (/[`$*?(){}<\\\n]|(^|[\s;&|])(cd|pushd|eval|source|\.)\s/.test(command)) return [];
+  const commands: Word[][] = [];
+  let words: Word[] = [];
+  for (const match of command.matchAll(/&&|\|\|?|;|&|>+|"[^"]*"|'[^']*'|[^\s;&|>"']+/g)) {
+    const [text] = match;
+    if (/^[;&|>]/.test(text)) {
+      commands.push(words);
+      words = [];
+      // Behind ">" is a file that is made.
+      if (text.startsWith(">")) break;
+      continue;
+    }
+    const isQuoted = /^["']/.test(text);
+    const start = match.index + (isQuoted ? 1 : 0);
+    const plain = isQuoted ? text.slice(1, -1) : text;
+    if (words.length === 0 && /^[A-Za-z_]\w*=/.test(plain)) continue;
+    words.push({ text: plain, span: { start, end: start + plain.length } });
+  }
+  commands.push(words);
+  return commands.filter((words) => words.length > 0);
+}
+
+function checkScript(
+  report: Report,
+  node: StringNode,
+  [program, verb, script]: readonly Word[],
+  scripts: Readonly<Record<string, unknown>> | undefined,
+  directory: Directory,
+) {
+  if (scripts === undefined || !/^(npm|pnpm|yarn|bun)$/.test(program!.text) || verb === undefined) return;
+  const isRun = /^(run|run-script)$/.test(verb.text);
+  const isShort = program!.text === "npm" && /^(start|test|stop|restart)$/.test(verb.text);
+  const wanted = isRun ? script : isShort ? verb : undefined;
+  // A flag before the script may name another folder.
+  if (wanted === undefined || !/^[\w:./-]+$/.test(wanted.text) || wanted.text.startsWith("-")) return;
+  if (Object.hasOwn(scripts, wanted.text)) return;
+  // What npm does without the script.
+  if (wanted.text === "restart" || (wanted.text === "start" && directory.kind("server.js") === "file")) return;
+  // bun runs files by the same verb.
+  if (program!.text === "bun" && /[./]/.test(wanted.text)) return;
+  const names = Object.keys(scripts);
+  const near = isRun ? didYouMean(wanted.text, names) : undefined;
+  const hint =
+    near !== undefined
+      ? `did you mean ${quote(near)}?`
+      : names.length === 0
+        ? `add it to "scripts"`
+        : `its scripts are ${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? ", ..." : ""}`;
+  warn(report, node, wanted, "config/missing-script", `package.json has no script ${quote(wanted.text)}`, hint, near);
+}
+
+// More do not fit a line.
+const MAX_NAMES = 8;
+
+function scriptsOf(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const document: unknown = JSON.parse((text ?? "").replace(/^\ufeff/, ""));
+    if (typeof document !== "object" || document === null) return undefined;
+    const { scripts = {} } = document as { scripts?: unknown };
+    return typeof scripts === "object" && scripts !== null ? (scripts as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Programs whose first word that is no flag is a file, and what such files end with. */
+const INTERPRETERS: readonly (readonly [program: RegExp, file: RegExp])[] = [
+  [/^(node|nodemon|ts-node|tsx|bun)$/, /\.([cm]?[jt]s|[jt]sx)$/],
+  [/^(python3?|uvicorn|gunicorn)$/, /\.py$/],
+  [/^(ruby)$/, /\.rb$/],
+  [/^(php)$/, /\.php$/],
+  [/^(perl)$/, /\.p[lm]$/],
+  [/^(sh|bash|zsh)$/, /\.(sh|bash|zsh)$/],
+];
+
+/** Flags that take the next word; `node -e` has no file. */
+const TAKES_VALUE = /^(-r|--require|--import|--loader|--env-file|-C|--conditions|-W|-X)$/;
+const HAS_NO_FILE = /^(-e|--eval|-p|--print|-c|-m|--test|-)$/;
+
+function checkProgram(
+  report: Report,
+  node: StringNode,
+  [program, ...words]: readonly Word[],
+  directory: Directory,
+  mayBeMade: boolean,
+) {
+  const ending = INTERPRETERS.find(([name]) => name.test(program!.text))?.[1];
+  let file: Word | undefined;
+  if (ending === undefined) {
+    if (program!.text.startsWith("./")) file = program;
+  } else {
+    for (let i = 0; i < words.length; i++) {
+      const { text } = words[i]!;
+      if (HAS_NO_FILE.test(text)) return;
+      if (TAKES_VALUE.test(text)) i++;
+      else if (!text.startsWith("-")) {
+        file = words[i];
+        break;
+      }
+    }
+    if (file !== undefined && !ending.test(file.text)) return;
+  }
+  if (file === undefined || /^[/~]|^[A-Za-z]:|:\/\//.test(file.text)) return;
+  const path = file.text.replace(/^(\.\/+)+/, "");
+  if (path.split("/").includes("..") || directory.kind(path) !== undefined) return;
+  const slash = path.lastIndexOf("/") + 1;
+  const folder = path.slice(0, slash);
+  const names = directory.list?.(folder === "" ? "." : folder.slice(0, -1)) ?? [];
+  // One that ends otherwise is another kind of file.
+  const end = /\.[^.]*$/.exec(path)?.[0] ?? "";
+  const near = didYouMean(
+    path.slice(slash),
+    names.filter(({ name, kind }) => kind === "file" && name.endsWith(end)).map(({ name }) => name),
+  );
+  if (near === undefined && (mayBeMade || ending === undefined)) return;
+  const fixed = near === undefined ? undefined : file.text.slice(0, file.text.length - path.length) + folder + near;
+  const hint =
+    near === undefined ? "the path is relative to the folder of tool.json" : `did you mean ${quote(fixed!)}?`;
+  warn(report, node, file, "config/missing-program", `there is no file ${quote(file.text)}`, hint, fixed);
+}
+
+function warn(
+  report: Report,
+  node: StringNode,
+  { span }: Word,
+  code: string,
+  message: string,
+  hint: string,
+  fixed: string | undefined,
+) {
+  report.warning(code, spanInside(report.source, node, span), message, {
+    hint,
+    fix:
+      fixed === undefined
+        ? undefined
+        : { title: `Change to ${fixed}`, edits: [report.editInside(node, { span, text: fixed })] },
+  });
+}
