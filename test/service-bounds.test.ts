@@ -1,0 +1,137 @@
+// Bounds on both sides, and what must hold when something is forged, repeated or given up.
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { gzipSync } from "node:zlib";
+import t from "tap";
+import { QuerySlots } from "../logservice/http/query-slots.ts";
+import { listen } from "../logservice/http/server.ts";
+import { LIMITS } from "../logservice/limits.ts";
+import { until } from "./support/cli.ts";
+import { startTestService } from "./support/service.ts";
+
+t.setTimeout(60_000);
+
+t.test("the limits are those of the documents", (t) => {
+  const { queryMs, bodyBytes, inflatedBytes, eventsPerBatch, queriesPerToken } = LIMITS;
+  t.same(
+    { queryMs, bodyBytes, inflatedBytes, eventsPerBatch, queriesPerToken },
+    { queryMs: 30_000, bodyBytes: 5 << 20, inflatedBytes: 20 << 20, eventsPerBatch: 10_000, queriesPerToken: 4 },
+  );
+  t.end();
+});
+
+t.test("an id with a line end forges nothing in a tail", async (t) => {
+  const service = await startTestService(t);
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const socket = connect(service.running.port, "127.0.0.1").setEncoding("utf8");
+  t.teardown(() => socket.destroy());
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.write(`GET /tail?project_id=app HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.owner}\r\n\r\n`);
+  await until("the head", () => text.includes("\r\n\r\n"));
+  for (const end of ["\n", "\r", "\r\n", "\0"]) {
+    const events = [{ id: `a${end}data: forged`, level: "info", message: JSON.stringify(end) }];
+    await service.call("add_events", { project_id: "app", events });
+  }
+  await service.call("add_events", { project_id: "app", events: [{ id: "last", level: "info", message: "m" }] });
+  await until("the last event", () => text.includes("id: last"));
+  t.notMatch(text, /^data: forged/m);
+  t.notOk(text.includes("\0"));
+  t.equal(text.match(/^data: \{/gm)?.length, 5, "all are shown");
+  t.same(text.match(/^id: .*$/gm), ["id: last"], "without an id that would end early");
+});
+
+t.test("slots of queries: the exact limits, and none is lost to who gave up", async (t) => {
+  const slots = new QuerySlots({ queriesPerToken: 2, queriesWaitingPerToken: 1, holdMs: 50 });
+  const never = new AbortController().signal;
+  let running = 0;
+  let free: (() => void)[] = [];
+  const run = () =>
+    slots.run("token", never, async () => {
+      running++;
+      await new Promise<void>((resolve) => free.push(resolve));
+      running--;
+    });
+  const freeAll = () => {
+    for (const one of free) one();
+    free = [];
+  };
+  const first = [run(), run()];
+  await until("both", () => running === 2);
+  const waiting = run();
+  await t.rejects(run(), { message: /^2 queries of this token run already, and 1 wait: / }, "one waits, not two");
+  await t.rejects(waiting, { message: /^2 queries of this token run already: / }, "and not for ever");
+  t.equal(running, 2);
+  freeAll();
+  await Promise.all(first);
+  const second = [run(), run()];
+  await until("both slots again", () => running === 2);
+  const third = run();
+  freeAll();
+  await Promise.all(second);
+  await until("the one that waited", () => running === 1);
+  freeAll();
+  await third;
+});
+
+t.test("unpacked bytes count among those in flight", async (t) => {
+  const service = await startTestService(t, { limits: { bodyBytesInFlight: 10_000 } });
+  const headers = { authorization: `Bearer ${service.owner}`, "content-encoding": "gzip" };
+  const send = (bytes: number) =>
+    service.send({ path: "/get_projects", headers, body: gzipSync(`{"x":"${"x".repeat(bytes)}"}`) });
+  t.equal((await send(9_000)).status, 200);
+  for (let i = 0; i < 3; i++) t.equal((await send(20_000)).status, 503);
+  t.equal((await send(9_000)).status, 200, "and are let go of");
+});
+
+t.test("ids: their length, and twice in a batch", async (t) => {
+  const service = await startTestService(t, { engine: "duckdb" });
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const add = (...ids: string[]) =>
+    service.call("add_events", {
+      project_id: "app",
+      events: ids.map((id, i) => ({ id, timestamp: `2026-01-01T00:00:0${i}Z`, level: "info", message: `m${i}` })),
+    });
+  for (const letter of ["x", "é"]) {
+    t.equal((await add(letter.repeat(255))).status, 204);
+    t.equal((await add(letter.repeat(256))).status, 400);
+  }
+  t.equal((await add("twice", "once", "twice")).status, 204);
+  const range = { project_id: "app", start: "2026-01-01T00:00:00Z", stop: "2026-01-01T00:00:09Z" };
+  const { events } = (await service.call("search", { ...range, order: "ascending" })).json;
+  t.same(
+    events.filter(({ id }: { id: string }) => id === "twice").map(({ message }: { message: string }) => message),
+    ["m0"],
+    "the first one counts",
+  );
+  t.equal(events.length, 4);
+  const moment = { ...range, start: "2026-01-01T00:00:01Z", stop: "2026-01-01T00:00:01Z" };
+  t.equal((await service.call("get_count", moment)).json.count, 1, "start and stop may be the same");
+  const before = await service.call("get_count", { ...moment, stop: "2026-01-01T00:00:00.999Z" });
+  t.same([before.status, before.json.message], [400, "stop: must not lie before start"]);
+});
+
+t.test("TLS from 1.2 on", async (t) => {
+  const file = (name: string) => readFileSync(new URL(`../../test/fixtures/${name}`, import.meta.url), "utf8");
+  const tls = { cert: file("localhost.cert.pem"), key: file("localhost.key.pem") };
+  const server = await listen((_, response) => response.end(), { host: "127.0.0.1", port: 0, tls, limits: LIMITS });
+  t.teardown(() => server.close(0));
+  const versionOf = (version: "TLSv1" | "TLSv1.1" | "TLSv1.2" | "TLSv1.3") =>
+    new Promise<string>((resolve) => {
+      // Old versions need old ciphers: without them the client itself would refuse.
+      const ciphers = "DEFAULT:@SECLEVEL=0";
+      const options = { minVersion: version, maxVersion: version, ciphers, rejectUnauthorized: false };
+      const socket = connectTls({ host: "127.0.0.1", port: server.port, ...options }, () => {
+        resolve(socket.getProtocol() ?? "none");
+        socket.destroy();
+      });
+      socket.once("error", () => resolve("refused"));
+    });
+  t.equal(await versionOf("TLSv1"), "refused");
+  t.equal(await versionOf("TLSv1.1"), "refused");
+  t.equal(await versionOf("TLSv1.2"), "TLSv1.2");
+  t.equal(await versionOf("TLSv1.3"), "TLSv1.3");
+});
