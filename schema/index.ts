@@ -25,7 +25,7 @@ export {
   withDefaults,
 } from "./defaults.ts";
 export type { Directory } from "./directory.ts";
-export { type Inference, type InferOptions, inferRuntime, type Runtime } from "./infer.ts";
+export { type Inference, type InferOptions, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
 export { maskVariables } from "./masked.ts";
 export { migrate } from "./migrate.ts";
 export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";
