@@ -2,9 +2,12 @@
 import t from "tap";
 import { checkConfig } from "../schema/index.ts";
 
-const codes = (config: object) => checkConfig(JSON.stringify({ name: "app", ...config })).problems.map(({ code }) => code);
+const codes = (config: object) =>
+  checkConfig(JSON.stringify({ name: "app", ...config })).problems.map(({ code }) => code);
 
-const record = (type: string, value: string) => ({ dns: { "shop.com": [{ name: "x.shop.com", type, value: [value] }] } });
+const record = (type: string, value: string) => ({
+  dns: { "shop.com": [{ name: "x.shop.com", type, value: [value] }] },
+});
 
 t.test("records", (t) => {
   const rows: [type: string, value: string, isTaken: boolean][] = [
@@ -48,7 +51,11 @@ t.test("redirects that lead to each other", (t) => {
     ["to itself", { "/a": { location: "/a", status: 301 } }, true],
     ["a circle of 8", chain(8, "/0"), true],
     ["a chain of 8 with an end", chain(8, "/end"), false],
-    ["a chain of 8 into a circle of 2", { ...chain(8, "/x"), "/x": { location: "/y", status: 302 }, "/y": { location: "/x", status: 302 } }, true],
+    [
+      "a chain of 8 into a circle of 2",
+      { ...chain(8, "/x"), "/x": { location: "/y", status: 302 }, "/y": { location: "/x", status: 302 } },
+      true,
+    ],
     ["a circle of 20", chain(20, "/0"), true],
     ["a chain of 19 with an end", chain(19, "/end"), false],
     [
@@ -90,7 +97,11 @@ t.test("prefixes, phone numbers, names", (t) => {
     ["a period of nothing", { actions: [OPS], alerts: [alert("0m")] }, ["config/whole-minutes"]],
     ["40 letters", { name: "a".repeat(40) }, []],
     ["41 letters", { name: "a".repeat(41) }, ["config/name"]],
-    ["a mail address of 254", { actions: [{ name: "m", type: "email", emails: [`${"a".repeat(242)}@example.com`] }] }, []],
+    [
+      "a mail address of 254",
+      { actions: [{ name: "m", type: "email", emails: [`${"a".repeat(242)}@example.com`] }] },
+      [],
+    ],
     [
       "a mail address of 255",
       { actions: [{ name: "m", type: "email", emails: [`${"a".repeat(243)}@example.com`] }] },
