@@ -29,8 +29,11 @@ export interface Stack {
    * an existing stack is changed, and may stop it.
    */
   apply(confirm: (plan: StackPlan) => Promise<boolean>, watch: StackWatch): Promise<ApplyResult>;
-  /** What `remove` would remove. */
-  inventory(options: { readonly logs: boolean }, watch: StackWatch): Promise<readonly Owned[]>;
+  /** What `remove` would remove, and what it would leave, with the reason, as far as that is known beforehand. */
+  inventory(
+    options: { readonly logs: boolean },
+    watch: StackWatch,
+  ): Promise<readonly (Owned & { readonly stays: string | undefined })[]>;
   /** Removes all that deploying made for the app. */
   remove(options: { readonly logs: boolean }, watch: StackWatch): Promise<RemoveResult>;
 }

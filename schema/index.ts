@@ -26,7 +26,7 @@ export {
   withDefaults,
 } from "./defaults.ts";
 export type { Directory, DirectoryEntry } from "./directory.ts";
-export { type Inference, type InferOptions, inferRuntime, type Runtime } from "./infer.ts";
+export { type Inference, type InferOptions, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
 export { maskVariables } from "./masked.ts";
 export { migrate } from "./migrate.ts";
 export { isShownByPages } from "./served-files.ts";

@@ -52,6 +52,9 @@ const MARKERS: readonly { readonly files: readonly string[]; infer(look: Look, m
   { files: ["index.html"], infer: () => ({ runtime: "static", command: undefined }) },
 ];
 
+/** The files that say what an app is, in the order in which they are looked for. */
+export const MARKER_FILES: readonly string[] = MARKERS.flatMap(({ files }) => files);
+
 /** Infers runtime, server command and build from marker files; what tool.json says goes before all of it. */
 export function inferRuntime(directory: Directory, config: Config, options: InferOptions): Inference {
   if (config.type === "static") return { runtime: "static", marker: undefined, type: "static", command: undefined };

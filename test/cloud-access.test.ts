@@ -13,7 +13,7 @@ import { commitAlias } from "../cli/aws/names.ts";
 import { PlatformError } from "../cli/platform.ts";
 import { readCommit } from "../cli/project/commit.ts";
 import { profileNames } from "../cli/project/profile-region.ts";
-import { cleanEnv } from "./support/cli.ts";
+import { cleanEnv, tool } from "./support/cli.ts";
 
 t.test("which credentials are used", (t) => {
   const keys = { CLOUD_ACCESS_KEY_ID: "AKIA1", CLOUD_SECRET_ACCESS_KEY: "secret1" };
@@ -242,6 +242,19 @@ t.test("what an error of the cloud means and what to do", (t) => {
   const own = new PlatformError("a/b", "c");
   t.equal(explainError(own, { region: "us-west-2" }), undefined, "what is explained already");
   t.end();
+});
+
+t.test("an endpoint that is no address", async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "name": "app" }', "app.js": "" });
+  const keys = { CLOUD_ACCESS_KEY_ID: "AKIA1", CLOUD_SECRET_ACCESS_KEY: "secret1", CLOUD_REGION: "eu-west-1" };
+  for (const endpoint of ["junk", "localhost:4566", "ftp://x"]) {
+    for (const argv of [["stack"], ["deploy"], ["url"]]) {
+      const { code, stdout, stderr } = await tool(argv, { cwd, env: { ...keys, TOOL_AWS_ENDPOINT: endpoint } });
+      t.same([code, stdout], [1, ""], `${argv[0]} with ${endpoint}`);
+      t.match(stderr, `error: TOOL_AWS_ENDPOINT is "${endpoint}", which is not an address\n`);
+      t.notMatch(stderr, "mistake in tool");
+    }
+  }
 });
 
 t.test("errors without the values of variables", async (t) => {

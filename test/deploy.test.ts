@@ -1,7 +1,7 @@
 // Deploying by the real command, against the stand-in of the cloud.
 
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { IAM } from "@aws-sdk/client-iam";
 import { Lambda } from "@aws-sdk/client-lambda";
@@ -11,6 +11,7 @@ import { writeZip } from "../cli/artifact/zip.ts";
 import { startAws } from "./support/aws/index.ts";
 import { root } from "./support/cli.ts";
 import { appFolder, appSource, askEndpoint, openApp } from "./support/deployed-app.ts";
+import { typeInto } from "./support/terminal.ts";
 
 const GIT = {
   GIT_CONFIG_NOSYSTEM: "1",
@@ -493,3 +494,29 @@ const TRUST = JSON.stringify({
 const ZIP = writeZip([
   { name: "a.txt", mode: 0o100644, crc32: 0, unpackedBytes: 0, isDeflated: false, data: Buffer.alloc(0) },
 ]);
+
+t.test("the first run looks for an app before it writes tool.json", async (t) => {
+  const aws = await startAws(t);
+  const none =
+    /error: there is no app in .*: no main\.go, main\.cr, package\.json, .* or server\r?\n {2}run this in the folder of an app, name it with -C, or write one of these files first/;
+  const rows: [name: string, files: Record<string, string>][] = [
+    ["an empty folder", {}],
+    ["a folder with something else", { "notes.txt": "x", "src/app.js": "" }],
+  ];
+  for (const [name, files] of rows) {
+    for (const command of ["deploy", "start"]) {
+      const app = appFolder(aws, join(t.testdir(), `${name} ${command}`), files);
+      mkdirSync(app.directory, { recursive: true });
+      const { code, text } = await typeInto(t, [command], [], { cwd: app.directory, env: app.env });
+      t.match([code, text], [2, none], `${command} in ${name}`);
+      t.notOk(existsSync(join(app.directory, "tool.json")), "nothing is written");
+    }
+  }
+  const app = appFolder(aws, join(t.testdir(), "hello"), { "app.js": appSource("one") });
+  const answers = [
+    ["Name (hello):", ""],
+    ["Region (eu-west-1):", ""],
+  ] as const;
+  const { code, text } = await typeInto(t, ["deploy"], answers, { cwd: app.directory, env: app.env });
+  t.match([code, text], [0, /tool\.json written\.[\s\S]*staging is deployed: version 1/]);
+});

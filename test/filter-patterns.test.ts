@@ -73,6 +73,20 @@ const MORE: readonly (readonly [pattern: string, message: string, match: boolean
   ["[a > 10]", "9", false],
   ["[a > 10]", "text", false],
   ["[a, ...]", "x", true],
+  ['{ $.a = "1" }', '{"a":1}', true],
+  ['{ $.a = "1*" }', '{"a":12}', true],
+  ['{ $.a = "1" }', '{"a":2}', false],
+  ['{ $.a != "1" }', '{"a":1}', false],
+  ['{ $.a = "1" }', '{"a":true}', false],
+  ["{ $.a NOT EXISTS }", "[1]", false],
+  ["{ $.a NOT EXISTS }", "[]", false],
+  ["{ $.a NOT EXISTS }", '[{"b":1}]', false],
+  ["{ $.a NOT EXISTS }", '{"b":[]}', true],
+  ["[a, size > 1000]", "x 2000", true],
+  ["[a, size > 1000]", "x 2000 y", false],
+  ["[a, b = y]", "x y z", false],
+  ["[a = x, b]", "x y z", true],
+  ["[a, size > 1000, ...]", "x 2000 y", true],
 ];
 
 t.test("beside the table", (t) => {

@@ -123,12 +123,27 @@ t.test("what would be lost is agreed to by the app's name on a terminal", async 
   const made = await type(["stack", "apply"], "app");
   t.match([made.code, made.text], [0, /staging +https:\/\/b\.shop\.com\//]);
 
+  aws.state.service("logs").append("/aws/lambda/app", "one", [{ timestamp: Date.now(), message: "x" }]);
   const held = await type(["stack", "delete"], "ap");
   t.match([held.code, held.text], [1, /stack app\r?\n[\s\S]*zone shop\.com\r?\n[\s\S]*nothing was removed/]);
+  t.match(
+    held.text,
+    /zone shop\.com\r?\nand leaves:\r?\n {2}log group \/aws\/lambda\/app: logs go with --logs\r?\nType app/,
+  );
+  const withLogs = await type(["stack", "delete", "--logs"], "ap");
+  t.match(withLogs.text, /zone shop\.com\r?\n {2}log group \/aws\/lambda\/app\r?\nType app/);
   t.equal(stack()?.status, "UPDATE_COMPLETE");
   const gone = await type(["stack", "delete"], "app");
-  t.match([gone.code, gone.text], [0, /nothing of app is left in eu-west-1/]);
+  t.match([gone.code, gone.text], [0, /left: log group \/aws\/lambda\/app: logs go with --logs/]);
   t.equal(stack(), undefined);
+  const rest = await typeInto(t, ["stack", "delete"], [], { cwd: app.directory, env: aws.env });
+  t.match(
+    [rest.code, rest.text],
+    [0, /^This stays in eu-west-1:\r?\n {2}log group \/aws\/lambda\/app: logs go with --logs\r?\n$/],
+    "with nothing to remove there is nothing to agree to",
+  );
+  const last = await type(["stack", "delete", "--logs"], "app");
+  t.match([last.code, last.text], [0, /nothing of app is left in eu-west-1/]);
 });
 
 t.test("the warmer calls the stage as often as containers shall be warm", async (t) => {

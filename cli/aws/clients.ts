@@ -12,6 +12,7 @@ import type { Scheduler } from "@aws-sdk/client-scheduler";
 import type { SNS } from "@aws-sdk/client-sns";
 import type { SSM } from "@aws-sdk/client-ssm";
 import type { STS } from "@aws-sdk/client-sts";
+import { PlatformError } from "../platform.ts";
 import { version } from "../version.ts";
 import { credentialsOf } from "./credentials.ts";
 
@@ -58,6 +59,13 @@ const GLOBAL_REGION = "us-east-1";
 /** Opens nothing yet. `TOOL_AWS_ENDPOINT` points all clients elsewhere, S3 by path then. */
 export function openCloud({ env, profile, region }: CloudOptions): Cloud {
   const endpoint = env.TOOL_AWS_ENDPOINT || undefined;
+  if (endpoint !== undefined && !/^https?:$/.test(protocolOf(endpoint))) {
+    throw new PlatformError(
+      "endpoint/invalid",
+      `TOOL_AWS_ENDPOINT is ${JSON.stringify(endpoint)}, which is not an address`,
+      "write one such as http://127.0.0.1:4566, or unset it",
+    );
+  }
   // One provider for all clients: a role is assumed once.
   const credentials = credentialsOf({ env, profile, region });
   const common = {
@@ -125,6 +133,10 @@ export function openCloud({ env, profile, region }: CloudOptions): Cloud {
     sts: () => once("sts", async () => new (await import("@aws-sdk/client-sts")).STS(common)),
   };
   return cloud;
+}
+
+function protocolOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).protocol : "";
 }
 
 /** China and the government's regions have global services of their own, found through any of their regions. */

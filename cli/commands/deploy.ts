@@ -26,8 +26,9 @@ export interface DeployFlags {
  */
 export async function deploy(context: Context, word: string | undefined, flags: DeployFlags): Promise<number> {
   const { io } = context;
-  if ((await wantsFirstConfig(context)) && !(await writeFirstConfig(context))) {
-    return EXIT.interrupted;
+  if (await wantsFirstConfig(context)) {
+    const code = await writeFirstConfig(context, { command: "" });
+    if (code !== undefined) return code;
   }
   const beganMs = io.nowMs();
   const opened = await openProjectTarget(context, word || DEFAULT_STAGE, { sizes: true });

@@ -100,8 +100,13 @@ export function remove(context: Context, flags: { readonly yes: boolean; readonl
         await context.print(`there is nothing of ${name} in ${region}`);
         return EXIT.ok;
       }
-      await context.say(`This removes from ${region}:`);
-      for (const owned of found) await context.say(`  ${owned.kind} ${owned.name}`);
+      const [going, staying] = [true, false].map((goes) => found.filter(({ stays }) => (stays === undefined) === goes));
+      if (going!.length > 0) await context.say(`This removes from ${region}:`);
+      for (const owned of going!) await context.say(`  ${owned.kind} ${owned.name}`);
+      if (staying!.length > 0) await context.say(going!.length > 0 ? "and leaves:" : `This stays in ${region}:`);
+      for (const owned of staying!) await context.say(`  ${owned.kind} ${owned.name}: ${owned.stays}`);
+      // There is nothing to agree to.
+      if (going!.length === 0) return EXIT.ok;
       if (!(await confirmed(context, `Type ${name} to go on: `, name))) {
         await context.say("nothing was removed");
         return EXIT.failed;

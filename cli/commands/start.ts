@@ -41,7 +41,10 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     return context.misuse(`${written} is no address`, "write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000");
   }
   const path = join(context.directory, CONFIG_FILE);
-  if ((await wantsFirstConfig(context)) && !(await writeFirstConfig(context))) return EXIT.interrupted;
+  if (await wantsFirstConfig(context)) {
+    const code = await writeFirstConfig(context, flags);
+    if (code !== undefined) return code;
+  }
   const project = await readProject(context, flags);
   if (project.code !== undefined) return project.code;
   const service =

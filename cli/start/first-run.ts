@@ -1,9 +1,10 @@
 import { access, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { checkConfig } from "../../schema/index.ts";
+import { checkConfig, MARKER_FILES } from "../../schema/index.ts";
 import { DEFAULT_REGION } from "../../schema/regions.ts";
 import { CONFIG_FILE } from "../config-file.ts";
-import type { Context } from "../context.ts";
+import { type Context, EXIT } from "../context.ts";
+import { diskDirectory } from "../project/directory.ts";
 import { profileNames, profileRegion } from "../project/profile-region.ts";
 
 /** Whether there is no tool.json, and somebody who could be asked. */
@@ -17,10 +18,20 @@ export async function wantsFirstConfig({ io, directory }: Context): Promise<bool
 
 /**
  * Asks on the terminal for the app's name, the credentials profile where this machine has any, and the region, and
- * writes the smallest tool.json with them. False where a question was answered by Ctrl-C: nothing is written then.
+ * writes the smallest tool.json with them. Answers the exit code if it writes nothing: the folder holds no app, or a
+ * question was answered by Ctrl-C.
  */
-export async function writeFirstConfig(context: Context): Promise<boolean> {
+export async function writeFirstConfig(
+  context: Context,
+  { command }: { readonly command: string },
+): Promise<number | undefined> {
   const { io, directory } = context;
+  if (command === "" && !holdsApp(directory)) {
+    return context.misuse(
+      `there is no app in ${directory}: no ${new Intl.ListFormat("en", { type: "disjunction" }).format([...MARKER_FILES, "server"])}`,
+      "run this in the folder of an app, name it with -C, or write one of these files first",
+    );
+  }
   await context.say(
     `There is no ${CONFIG_FILE} in ${directory}. A few words make one; Enter takes what is in brackets.`,
   );
@@ -28,21 +39,27 @@ export async function writeFirstConfig(context: Context): Promise<boolean> {
   const ask = (question: string, suggestion: string, field: (answer: string) => unknown, name: string) =>
     askUntilValid(context, config, { question, suggestion, field, name });
 
-  if (!(await ask("Name", suggestName(basename(directory)), (answer) => answer, "name"))) return false;
+  if (!(await ask("Name", suggestName(basename(directory)), (answer) => answer, "name"))) return EXIT.interrupted;
   const profiles = profileNames(io.env);
   if (profiles.size > 0) {
     const usual = io.env.CLOUD_PROFILE || (profiles.has("default") ? "default" : [...profiles][0]!);
     await context.say(`  credentials profiles of this machine: ${[...profiles].join(", ")}`);
-    if (!(await ask("Profile", usual, (answer) => answer, "profile"))) return false;
+    if (!(await ask("Profile", usual, (answer) => answer, "profile"))) return EXIT.interrupted;
   }
   const { profile } = config as { profile?: string };
   const region =
     io.env.CLOUD_REGION || (profile === undefined ? undefined : profileRegion(profile, io.env)) || DEFAULT_REGION;
-  if (!(await ask("Region", region, (answer) => [answer], "regions"))) return false;
+  if (!(await ask("Region", region, (answer) => [answer], "regions"))) return EXIT.interrupted;
 
   await writeFile(join(directory, CONFIG_FILE), `${JSON.stringify(config, null, 2)}\n`, { flag: "wx" });
   await context.say(`${CONFIG_FILE} written.\n`);
-  return true;
+  return undefined;
+}
+
+/** Whether there is anything to start or to deploy: a file that says what the app is, or the program itself. */
+function holdsApp(directory: string): boolean {
+  const disk = diskDirectory(directory);
+  return [...MARKER_FILES, "server"].some((name) => disk.kind(name) === "file");
 }
 
 /** Until the file would be valid with the answer. False for Ctrl-C. */

@@ -33,7 +33,7 @@ export function openStack({ env, config, resolved }: TargetOptions): Stack {
     inventory: (options, watch) =>
       call(async () => {
         const found = await possessions(cloud, name, options, translated(watch));
-        return found.map(({ kind, name }) => ({ kind, name }));
+        return found.map(({ kind, name, stays }) => ({ kind, name, stays }));
       }),
     remove: (options, watch) => call(() => removeAll(cloud, name, options, translated(watch))),
   };

@@ -24,7 +24,9 @@ interface Watched {
 
 /** One thing of the app in the account: how to remove it, or why it stays. */
 interface Possession extends Owned {
-  /** Answers why it stays, where it does. */
+  /** Why it stays, if that is known beforehand: then nothing is tried. */
+  readonly stays?: string | undefined;
+  /** Answers why it stays after all, if it does. */
   remove(): Promise<string | undefined>;
 }
 
@@ -75,8 +77,8 @@ export async function removeAll(
 ): Promise<RemoveResult> {
   const removed: Owned[] = [];
   const left: (Owned & { reason: string })[] = [];
-  for (const { kind, name, remove } of await possessions(cloud, app, options, watched)) {
-    const reason = await remove();
+  for (const { kind, name, stays, remove } of await possessions(cloud, app, options, watched)) {
+    const reason = stays ?? (await remove());
     if (reason === undefined) {
       removed.push({ kind, name });
       if (kind !== "stack") watched.report({ kind: "note", text: `removed ${kind} ${name}` });
@@ -179,8 +181,8 @@ async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Prom
     {
       kind: "function",
       name,
+      stays: isOurs ? undefined : `it has no tag ${TAGS.app}: the tool did not make it`,
       async remove() {
-        if (!isOurs) return `it has no tag ${TAGS.app}: the tool did not make it`;
         // Its versions and aliases go with it.
         await lambda.deleteFunction({ FunctionName: name }, { abortSignal: signal });
         return undefined;
@@ -294,8 +296,8 @@ async function ownLogs(cloud: Cloud, app: string, remove: boolean, signal: Abort
     .map(({ logGroupName }) => ({
       kind: "log group",
       name: logGroupName!,
+      stays: remove ? undefined : "logs go with --logs",
       async remove() {
-        if (!remove) return "logs go with --logs";
         await client.deleteLogGroup({ logGroupName: logGroupName! }, { abortSignal: signal });
         return undefined;
       },
@@ -311,7 +313,7 @@ async function ownParameters(cloud: Cloud, app: string, signal: AbortSignal): Pr
   );
   if (Parameters.length === 0) return [];
   const name = `${Parameters.length} below ${parameterPrefix(app)}`;
-  return [{ kind: "variables", name, remove: async () => "deploying did not make them" }];
+  return [{ kind: "variables", name, stays: "deploying did not make them", remove: async () => undefined }];
 }
 
 /** Undefined where a service says that there is no such thing; each has its own name for it. */

@@ -12,6 +12,7 @@ type Condition = (field: string) => boolean;
 interface Slot {
   readonly name: string;
   readonly condition: Condition;
+  readonly isConditional: boolean;
 }
 
 export function parseFieldsPattern(pattern: string): Matcher {
@@ -37,6 +38,8 @@ export function parseFieldsPattern(pattern: string): Matcher {
   return (message) => {
     const fields = fieldsOf(message);
     if (fields.length < head.length + tail.length) return false;
+    // Without `...` the last name stands for all that is left: its condition does not hold then, as others observed.
+    if (gap === -1 && fields.length > head.length && head.at(-1)?.isConditional === true) return false;
     const last = fields.slice(fields.length - tail.length);
     return head.every((slot, i) => slot.condition(fields[i]!)) && tail.every((slot, i) => slot.condition(last[i]!));
   };
@@ -46,8 +49,9 @@ export function parseFieldsPattern(pattern: string): Matcher {
 function parseSlot(reader: PatternReader, counts: { regexes: number }): Slot | "..." {
   if (reader.token(/\.\.\./y) !== undefined) return "...";
   const name = reader.token(/[\w-]+/y) ?? "";
-  if (name === "") return { name, condition: () => true };
-  let condition: Condition = parseCondition(reader, counts) ?? (() => true);
+  if (name === "") return { name, condition: () => true, isConditional: false };
+  const first = parseCondition(reader, counts);
+  let condition: Condition = first ?? (() => true);
   const alternatives: Condition[] = [];
   for (;;) {
     const joint = reader.token(/&&|\|\|/y);
@@ -64,7 +68,7 @@ function parseSlot(reader: PatternReader, counts: { regexes: number }): Slot | "
     }
   }
   alternatives.push(condition);
-  return { name, condition: (field) => alternatives.some((one) => one(field)) };
+  return { name, condition: (field) => alternatives.some((one) => one(field)), isConditional: first !== undefined };
 }
 
 function parseCondition(reader: PatternReader, counts: { regexes: number }): Condition | undefined {

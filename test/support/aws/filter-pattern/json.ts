@@ -54,7 +54,10 @@ function parsePrimary(reader: PatternReader, counts: Counts): Condition {
   const path = parseSelector(reader);
   counts.wildcards += path.filter((step) => step === ANY).length;
   const select = (event: unknown) => path.reduce<unknown[]>(descend, [event]);
-  if (reader.token(/NOT\s+EXISTS\b/y) !== undefined) return (event) => select(event).length === 0;
+  if (reader.token(/NOT\s+EXISTS\b/y) !== undefined) {
+    // An event that is an array has no properties to look for, as others observed.
+    return (event) => !Array.isArray(event) && select(event).length === 0;
+  }
   const constant = reader.token(/IS\s+(NULL|TRUE|FALSE)\b/y);
   if (constant !== undefined) {
     const wanted = /NULL$/.test(constant) ? null : /TRUE$/.test(constant);
@@ -85,8 +88,8 @@ function comparison(operator: string, operand: Operand, reader: PatternReader): 
       case "number":
         return typeof value === "number" ? value === operand.value : value === operand.text;
       case "text":
-        // The page has 4* for numbers; of quoted texts it says nothing but that they are texts.
-        return (typeof value === "string" || !operand.isQuoted) && operand.matches(String(value));
+        // The page has 4* for numbers. Quoted texts are compared with numbers too, as others observed.
+        return operand.matches(String(value));
       case "regex":
         return operand.regex.test(String(value));
     }

@@ -4,7 +4,7 @@ import { parseRegex } from "./regex.ts";
 
 export type Operand =
   | { readonly kind: "number"; readonly value: number; readonly text: string }
-  | { readonly kind: "text"; readonly isQuoted: boolean; matches(text: string): boolean }
+  | { readonly kind: "text"; matches(text: string): boolean }
   | { readonly kind: "regex"; readonly regex: RegExp };
 
 /** "An integer or a decimal with an optional + or - sign, or a number in scientific notation." */
@@ -13,11 +13,11 @@ const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 export function parseOperand(reader: PatternReader, bare: RegExp): Operand {
   if (reader.text[reader.at] === "%") return { kind: "regex", regex: parseRegex(reader) };
   const quoted = reader.quoted();
-  if (quoted !== undefined) return { kind: "text", isQuoted: true, matches: textMatcher(quoted) };
+  if (quoted !== undefined) return { kind: "text", matches: textMatcher(quoted) };
   const text = reader.expect(bare, "a value");
   if (text === "null") throw reader.error("a value other than null (IS NULL)");
   if (NUMBER.test(text)) return { kind: "number", value: Number(text), text };
-  return { kind: "text", isQuoted: false, matches: textMatcher(text) };
+  return { kind: "text", matches: textMatcher(text) };
 }
 
 /** "*Event" ends in it, "Event*" begins with it, "*Event*" contains it; "Ev*ent" is the text itself. */
