@@ -18,6 +18,7 @@ import {
 } from "./checks/settings.ts";
 import { checkSite } from "./checks/site.ts";
 import { checkStages } from "./checks/stages.ts";
+import { checkTags } from "./checks/tags.ts";
 import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
 import { checkDirectory, type Directory } from "./directory.ts";
@@ -117,6 +118,7 @@ function* checkMeaning(
   checkQueryNames(report, section("logs"));
   checkActions(report, section("actions"));
   checkAlerts(report, section("alerts"), meanings);
+  checkTags(report, section("tags"));
   warnStaticRoot(report, root, isServer(root, directory));
   if (directory === undefined) return;
   checkDirectory(report, root, directory);
