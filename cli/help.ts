@@ -39,7 +39,7 @@ export function renderHelp(
       ...block("Commands", rows(below)),
       ...block(
         "Examples",
-        below.flatMap(({ examples }) => examples.map((example) => `  tool ${example}`)),
+        below.flatMap(({ examples }) => examples.map(exampleLine)),
       ),
     ].join("\n");
   }
@@ -50,11 +50,13 @@ export function renderHelp(
     ...(below.length > 0 ? block("Commands", rows(below)) : []),
     ...block("Flags", columnsOf(flags.map(flagRow), width)),
     ...block("Flags of every command", columnsOf(globalFlagsOf(command.name).map(flagRow), width)),
-    ...block(
-      "Examples",
-      examples.map((example) => `  tool ${example}`),
-    ),
+    ...block("Examples", examples.map(exampleLine)),
   ].join("\n");
+}
+
+/** An example begins with the command's name, or after `$ ` with another program's. */
+function exampleLine(example: string): string {
+  return example.startsWith("$ ") ? `  ${example.slice(2)}` : `  tool ${example}`;
 }
 
 function flagRow({ long, short, value, repeatable, description }: Flag): [string, string] {

@@ -50,7 +50,7 @@ export const table = () =>
     .option("-o, --open", "Open it in the browser", false)
     .option("-c, --copy", "Copy it to the clipboard", false)
     .example("url --open")
-    .example("curl $(tool url --stage production)")
+    .example("$ curl $(tool url --stage production)")
     .action(
       (flags): Run =>
         async (context) =>
@@ -307,7 +307,9 @@ export const table = () =>
     .command("completion <shell>", "Print what teaches bash, zsh or fish to complete")
     .option("--line", "Print what may stand at the end of a command `line` instead, as that script asks", "")
     .example("completion bash >> ~/.bashrc")
+    .example("$ mkdir -p ~/.zsh/functions")
     .example("completion zsh > ~/.zsh/functions/_tool")
+    .example("$ mkdir -p ~/.config/fish/completions")
     .example("completion fish > ~/.config/fish/completions/tool.fish")
     .action(
       (shell, flags): Run =>

@@ -20,6 +20,7 @@ import {
 import { checkSite } from "./checks/site.ts";
 import { checkStages } from "./checks/stages.ts";
 import { type AppType, checkServedFiles } from "./checks/static.ts";
+import { checkTags } from "./checks/tags.ts";
 import { checkVariablesSize } from "./checks/variables-size.ts";
 import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
@@ -124,6 +125,7 @@ function* checkMeaning(
   checkQueryStages(report, root, meanings);
   checkActions(report, section("actions"));
   checkAlerts(report, section("alerts"), meanings);
+  checkTags(report, section("tags"));
   checkServedFiles(report, root, type, directory);
   if (directory === undefined) return;
   checkDirectory(report, root, directory);

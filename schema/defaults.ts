@@ -60,6 +60,7 @@ export interface ResolvedConfig {
   actions: Action[];
   alerts: (Alert &
     Required<Pick<Alert, "operator" | "period" | "evaluation_periods" | "missing" | "disable" | "description">>)[];
+  tags: Record<string, string>;
   [staticWritten]?: boolean;
 }
 
@@ -148,6 +149,7 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
       action.type === "chat" ? { ...action, gifs: action.gifs ?? false } : action,
     ),
     alerts: (config.alerts ?? []).map(resolveAlert),
+    tags: { ...config.tags },
     [staticWritten]: config.static !== undefined,
   };
 }

@@ -45,7 +45,7 @@ const MARKERS: readonly { readonly files: readonly string[]; infer(look: Look, m
   { files: ["main.go"], infer: go },
   { files: ["main.cr"], infer: crystal },
   { files: ["package.json"], infer: node },
-  { files: ["app.js"], infer: () => ({ runtime: "node", command: "node app.js" }) },
+  { files: ["app.js", "server.js"], infer: (_, marker) => ({ runtime: "node", command: `node ${marker}` }) },
   { files: ["build.gradle", "build.gradle.kts"], infer: gradle },
   { files: ["pom.xml"], infer: maven },
   { files: ["requirements.txt", "app.py"], infer: python },
@@ -108,9 +108,11 @@ function crystal({ has }: Look): Found {
 
 function node({ directory }: Look, marker: string): Found {
   const scripts = packageScripts(directory.read(marker));
+  const hasServerAlone = directory.kind("app.js") !== "file" && directory.kind("server.js") === "file";
   return {
     runtime: "node",
-    command: scripts.has("start") ? "npm start" : "node app.js",
+    // Without a start script npm starts server.js.
+    command: scripts.has("start") ? "npm start" : `node ${hasServerAlone ? "server.js" : "app.js"}`,
     ...(scripts.has("build") && { build: "npm run build" }),
   };
 }

@@ -98,6 +98,24 @@ t.test("every help page fits 80 columns and names every flag", async (t) => {
   }
 });
 
+t.test("examples of help run as they are", async (t) => {
+  const examplesOf = async (command: string) => {
+    const { stdout } = await tool(["help", command]);
+    return stdout
+      .slice(stdout.indexOf("\nExamples\n") + "\nExamples\n".length)
+      .split("\n")
+      .map((line) => line.trim());
+  };
+  t.ok((await examplesOf("url")).includes("curl $(tool url --stage production)"), "another program's has no prefix");
+  const home = t.testdir();
+  const lines = (await examplesOf("completion")).filter((line) => line !== "");
+  const { code, stderr } = await shell(`set -e; ${lines.join("; ")}`, { cwd: home, env: { HOME: home } });
+  t.same([code, stderr], [0, ""], lines.join("; "));
+  for (const file of [".bashrc", ".zsh/functions/_tool", ".config/fish/completions/tool.fish"]) {
+    t.match(await readFile(join(home, file), "utf8"), "completion", file);
+  }
+});
+
 t.test("help, version and config are one JSON document with --format json", async (t) => {
   const cwd = t.testdir({ "tool.json": '{ "name": "app" }' });
   for (const argv of [

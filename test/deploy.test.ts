@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { CloudFormation } from "@aws-sdk/client-cloudformation";
 import { IAM } from "@aws-sdk/client-iam";
 import { Lambda } from "@aws-sdk/client-lambda";
 import { Ajv } from "ajv";
@@ -519,4 +520,76 @@ t.test("the first run looks for an app before it writes tool.json", async (t) =>
   ] as const;
   const { code, text } = await typeInto(t, ["deploy"], answers, { cwd: app.directory, env: app.env });
   t.match([code, text], [0, /tool\.json written\.[\s\S]*staging is deployed: version 1/]);
+});
+
+t.test("tags: on function and stack, changed, and taken away", async (t) => {
+  const aws = await startAws(t);
+  const app = appFolder(aws, join(t.testdir(), "app"), { "app.js": appSource("one"), ".toolignore": "tool.json" });
+  const lambda = new Lambda(aws.client);
+  const cloudFormation = new CloudFormation(aws.client);
+  const Resource = `arn:aws:lambda:${aws.region}:${aws.accountId}:function:hello`;
+  const functionTags = async () => {
+    const { "tool:tags": _, ...tags } = (await lambda.listTags({ Resource })).Tags!;
+    return tags;
+  };
+  const stackTags = async () => {
+    const { Stacks } = await cloudFormation.describeStacks({ StackName: "hello" });
+    return Object.fromEntries(Stacks![0]!.Tags!.map(({ Key, Value }) => [Key, Value]));
+  };
+  const configure = (config: object) => app.write({ "tool.json": JSON.stringify({ name: "hello", ...config }) });
+  const run = async (...argv: string[]) => {
+    aws.journal.clear();
+    const outcome = await app.tool(argv);
+    t.equal(outcome.code, 0, argv.join(" ")) || t.comment(outcome.stderr);
+    return outcome;
+  };
+  const tagCalls = () => aws.journal.calls("lambda").filter((call) => /Tag/.test(call));
+
+  configure({ tags: { team: "orders", stage: "all" } });
+  await run();
+  t.same(await functionTags(), { "tool:app": "hello", team: "orders", stage: "all" }, "a new function");
+  t.same(await stackTags(), { "tool:app": "hello", team: "orders", stage: "all" }, "a new stack");
+  const apiTags = async () => {
+    const { TemplateBody } = await cloudFormation.getTemplate({ StackName: "hello" });
+    const tags: { Key: string; Value: string }[] = JSON.parse(TemplateBody!).Resources.Api.Properties.Tags;
+    return Object.fromEntries(tags.map(({ Key, Value }) => [Key, Value]));
+  };
+  t.same(await apiTags(), { "tool:app": "hello", team: "orders", stage: "all" }, "what the stack makes");
+  const again = await run();
+  t.match(again.stderr, /staging is unchanged/);
+  t.same(tagCalls(), [], "nothing is asked for where nothing changed");
+
+  // Somebody else's, which stays.
+  await lambda.tagResource({ Resource, Tags: { audit: "yes" } });
+  configure({ tags: { team: "payments", owner: "ann" } });
+  const changed = await run("deploy", "--format", "json");
+  t.match(JSON.parse(changed.stdout), { outcome: "unchanged", uploadedBytes: 0 }, "no new version");
+  t.same(await functionTags(), { "tool:app": "hello", team: "payments", owner: "ann", audit: "yes" }, "changed");
+  t.same(await stackTags(), { "tool:app": "hello", team: "orders", stage: "all" }, "the stack waits for an apply");
+  t.match(JSON.parse(changed.stdout).remarks[0], /stack apply/);
+  await run("stack", "apply");
+  t.same(await stackTags(), { "tool:app": "hello", team: "payments", owner: "ann" }, "applied");
+  t.same(await apiTags(), { "tool:app": "hello", team: "payments", owner: "ann" }, "and what it makes");
+  await run();
+  t.same(tagCalls(), []);
+
+  // A deployment of before has no tags of its own.
+  app.write({ "app.js": appSource("two") });
+  await run();
+  await run("rollback");
+  configure({});
+  app.write({ "app.js": appSource("one") });
+  await run();
+  t.same(await functionTags(), { "tool:app": "hello", audit: "yes" }, "all taken away after a rollback");
+  t.notOk("tool:tags" in (await lambda.listTags({ Resource })).Tags!, "and what knew them");
+  await run("stack", "apply");
+  t.same(await stackTags(), { "tool:app": "hello" });
+
+  configure({ tags: { team: "orders" }, function: { accelerate: true } });
+  app.write({ "app.js": appSource("three") });
+  await run();
+  t.same(await functionTags(), { "tool:app": "hello", audit: "yes", team: "orders" }, "with a new version");
+  const buckets = aws.journal.entries.filter(({ operation }) => operation === "PutBucketTagging");
+  t.equal(buckets.length, 1);
+  t.notMatch(JSON.stringify(buckets), "orders", "never on the shared bucket");
 });

@@ -45,6 +45,7 @@ const ELSEWHERE = [
   "stages",
   "actions",
   "alerts",
+  "tags",
 ] as const satisfies (keyof Config)[];
 
 /** The runtime's own files of a deployment. */

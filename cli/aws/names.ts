@@ -39,7 +39,12 @@ export function commitAlias(stage: string, ref: string): string {
 export const commitAliasPrefix = (stage: string) => `commit-${stage}-`;
 
 /** On everything that is made, so that it can be found, counted and billed by app. */
-export const TAGS = { app: "tool:app", stage: "tool:stage", policyHash: "tool:policy-hash" } as const;
+export const TAGS = {
+  app: "tool:app",
+  stage: "tool:stage",
+  policyHash: "tool:policy-hash",
+  tags: "tool:tags",
+} as const;
 
 export const endpointOf = (apiId: string, region: string, stage: string) =>
   `https://${apiId}.execute-api.${region}.${domainSuffix(region)}/${stage}/`;

@@ -207,6 +207,7 @@ const PHASES: Readonly<Record<string, string>> = {
   role: "setting up the function's role",
   runtime: "uploading the runtime",
   publish: "publishing the version",
+  tags: "tagging the function",
   activate: "putting the version in force",
   stack: "making the gateway",
 };

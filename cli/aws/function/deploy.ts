@@ -31,6 +31,7 @@ import { createFunction, type Published, updateFunction } from "./publish.ts";
 import { type DeployRecord, readRecord, writeRecord } from "./record.ts";
 import { ensureRole } from "./role.ts";
 import { settingsHash, settingsOf } from "./settings.ts";
+import { functionTags, syncTags, tagsHash } from "./tags.ts";
 import { type Archive, codeSource } from "./upload.ts";
 
 /** The gateway's side of a stage. */
@@ -127,6 +128,7 @@ export async function deployStage(
     settings: settingsHash(settings),
     policy: settings.role === undefined ? policyHash(written) : "",
   };
+  const tags = tagsHash(written.tags);
 
   let isRoleSeen = false;
   const ownRole = async () => {
@@ -184,7 +186,7 @@ export async function deployStage(
             if (settings.role === undefined && !isRoleSeen) await ownRole();
           },
           runtimeLayerArn,
-          tags: { [TAGS.app]: written.name },
+          tags: functionTags(written.name, written.tags),
           code: () => upload(artifact, artifactKey(written.name, toHex(artifact.sha256Base64))),
           sha256Base64: artifact.sha256Base64,
           signal,
@@ -199,12 +201,19 @@ export async function deployStage(
     ({ version, accountId } = published);
   }
 
+  // Those of a function that was just made came with it.
+  if (!isNew && record?.tags !== tags) {
+    const arn = `arn:${partition(cloud.region)}:lambda:${cloud.region}:${accountId}:function:${name}`;
+    await phase("tags", () => syncTags(lambda, arn, functionTags(written.name, written.tags), signal));
+  }
+
   const before = numbered(alias?.FunctionVersion);
   const previous = before === version ? record?.previous : before;
   const asked = await gateway.askedHash(accountId);
   let next: DeployRecord = {
     version,
     ...wanted,
+    ...(tags !== undefined && { tags }),
     asked,
     ...(previous !== undefined && { previous }),
     ...(record?.api !== undefined && { api: record.api }),
@@ -212,7 +221,7 @@ export async function deployStage(
   let current = alias;
   if (!isInForce) {
     current = await phase("activate", () => putInForce(aliases, stage, next, alias));
-  } else if (record.asked !== asked) current = await putInForce(aliases, stage, next, alias);
+  } else if (record.asked !== asked || record.tags !== tags) current = await putInForce(aliases, stage, next, alias);
   await followStage(aliases, stage, { next, before: record, commit, isInForce });
 
   const hasDomain = staged.config.stages[stage]?.domain !== undefined;
@@ -334,7 +343,7 @@ async function followStage(
   };
   const all: Promise<void>[] = [];
   if (previous !== undefined) {
-    const { api: _, previous: __, asked: ___, ...old } = before ?? { api: undefined };
+    const { api: _, previous: __, asked: ___, tags: ____, ...old } = before ?? { api: undefined };
     const record = "version" in old && old.version === previous ? (old as DeployRecord) : undefined;
     all.push(follow(previousAlias(stage), previous, record, before?.previous === undefined ? "absent" : "present"));
   }

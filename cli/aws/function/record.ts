@@ -12,6 +12,8 @@ export interface DeployRecord {
   readonly settings: string;
   /** Of the role's policy as this deploy left it; empty where the role is the user's own. */
   readonly policy: string;
+  /** Hash of the function's tags of tool.json; absent if there are none. */
+  readonly tags?: string;
   /** On a stage's alias: the version before, absent after a first deploy. */
   readonly previous?: string;
   /** On a stage's alias: identifier of the REST API, absent until the stage answers behind it. */
@@ -35,6 +37,7 @@ const KEYS = {
   previous: "b",
   api: "a",
   asked: "t",
+  tags: "g",
   sha: "h",
   author: "n",
 };

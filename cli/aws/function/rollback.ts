@@ -42,12 +42,14 @@ export async function rollbackStage(
 
   const isUnchanged = target.version === currentVersion;
   if (!isUnchanged) {
-    const { api: _, previous: __, asked: ___, ...left } = record ?? blankRecord(currentVersion);
+    const { api: _, previous: __, asked: ___, tags: ____, ...left } = record ?? blankRecord(currentVersion);
     const next: DeployRecord = {
       ...target.record,
       previous: currentVersion,
       ...(record?.api !== undefined && { api: record.api }),
       ...(record?.asked !== undefined && { asked: record.asked }),
+      // The function has them, not the version.
+      ...(record?.tags !== undefined && { tags: record.tags }),
     };
     try {
       await aliases.update(stageAlias(stage), {

@@ -56,7 +56,7 @@ export function zoneResources({ name, config }: AppStack, known: Known): Partial
       Properties: {
         Name: zone,
         HostedZoneConfig: { Comment: `made by tool for ${name}` },
-        HostedZoneTags: tagsOf({ name }),
+        HostedZoneTags: tagsOf({ name, config }),
       },
       // A zone may hold records that are not ours, and a new one has other name servers: it never goes by the way.
       DeletionPolicy: "RetainExceptOnCreate",

@@ -1,8 +1,9 @@
+import type { Stack } from "@aws-sdk/client-cloudformation";
 import type { Cloud } from "../clients.ts";
-import { stackName, TAGS } from "../names.ts";
+import { stackName } from "../names.ts";
 import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
 import { describeStack, type StackState, stateOf } from "./state.ts";
-import { aboutOf, type StackInput, type Template } from "./template.ts";
+import { aboutOf, type StackInput, type Template, tagsOf } from "./template.ts";
 import { templateBody } from "./template-body.ts";
 import { stageAlone, withStage } from "./with-stage.ts";
 
@@ -36,7 +37,7 @@ export async function ensureStage(
       else {
         const state = stateOf(stack, cloud.region);
         if (state.stages.some((one) => one.name === stage && one.isOpen)) return { ...state, isChanged: false };
-        await extend(cloud, input, stage, state.id, watch);
+        await extend(cloud, input, stage, stack, watch);
       }
     } catch (error) {
       if (race === MAX_RACES || !isRace(error)) throw error;
@@ -64,7 +65,8 @@ async function create(cloud: Cloud, input: StackInput, stage: string, watch: Wat
   );
 }
 
-async function extend(cloud: Cloud, input: StackInput, stage: string, stackId: string, watch: Watch): Promise<void> {
+async function extend(cloud: Cloud, input: StackInput, stage: string, stack: Stack, watch: Watch): Promise<void> {
+  const stackId = stack.StackId!;
   const client = await cloud.cloudFormation();
   const abortSignal = watch.signal;
   const { TemplateBody } = await client.getTemplate({ StackName: stackId }, { abortSignal });
@@ -77,7 +79,9 @@ async function extend(cloud: Cloud, input: StackInput, stage: string, stackId: s
     cloud,
     input.name,
     async (ClientRequestToken) => {
-      await client.updateStack({ ...options, Parameters, ClientRequestToken }, { abortSignal });
+      // Other tags of tool.json wait for an apply, as all else does.
+      const Tags = stack.Tags ?? [];
+      await client.updateStack({ ...options, Tags, Parameters, ClientRequestToken }, { abortSignal });
       return stackId;
     },
     { ...watch, about: aboutOf(template) },
@@ -90,7 +94,7 @@ export const stackOptions = async (cloud: Cloud, input: StackInput, template: Te
   ...(await templateBody(cloud, input, template, signal)),
   Capabilities: ["CAPABILITY_IAM" as const],
   // The service puts them on all resources that take tags.
-  Tags: [{ Key: TAGS.app, Value: input.name }],
+  Tags: tagsOf(input),
 });
 
 export const newParameters = (values: Readonly<Record<string, string>>) =>

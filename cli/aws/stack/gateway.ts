@@ -41,7 +41,7 @@ export function apiResources({ name, config, region, accountId }: AppStack): Res
         // All bodies are bytes: without this the gateway would decode them as UTF-8.
         BinaryMediaTypes: ["*/*"],
         EndpointConfiguration: { Types: [hasEdge(region) ? "EDGE" : "REGIONAL"] },
-        Tags: tagsOf({ name }),
+        Tags: tagsOf({ name, config }),
       },
       Metadata: { tool: { about: "the gateway" } },
     },

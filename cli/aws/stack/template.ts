@@ -213,9 +213,18 @@ function hashOf(input: AppStack, { stages, certificates }: Known): string {
   ).slice(0, 16);
 }
 
-/** The tags of a resource; those of the app itself come with the stack. */
-export function tagsOf(input: Pick<StackInput, "name">, stage?: string): { Key: string; Value: string }[] {
-  return [{ Key: TAGS.app, Value: input.name }, ...(stage === undefined ? [] : [{ Key: TAGS.stage, Value: stage }])];
+/** The tags of a resource, those of tool.json included. The stack has them too, for what takes them from there. */
+export function tagsOf(
+  { name, config }: Pick<StackInput, "name" | "config">,
+  stage?: string,
+): { Key: string; Value: string }[] {
+  return [
+    { Key: TAGS.app, Value: name },
+    ...(stage === undefined ? [] : [{ Key: TAGS.stage, Value: stage }]),
+    ...Object.entries(config.tags ?? {})
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([Key, Value]) => ({ Key, Value })),
+  ];
 }
 
 export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
