@@ -25,7 +25,10 @@ export async function readConfigFile(context: Context): Promise<ConfigFile> {
       : await context.fail(`cannot read ${path}: ${file.reason}`);
     return { code };
   }
-  const { config, problems } = checkConfig(file.text, { directory: diskDirectory(context.directory) });
+  const { config, problems } = checkConfig(file.text, {
+    directory: diskDirectory(context.directory),
+    triesFixes: false,
+  });
   await sayProblems(context, problems, { file: CONFIG_FILE, text: file.text });
   return config === undefined || problems.some(({ severity }) => severity === "error")
     ? { code: EXIT.failed }

@@ -25,6 +25,7 @@ export {
   withDefaults,
 } from "./defaults.ts";
 export type { Directory } from "./directory.ts";
+export { fixAll } from "./fix-all.ts";
 export { type Inference, type InferOptions, inferRuntime, type Runtime } from "./infer.ts";
 export { migrate } from "./migrate.ts";
 export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";

@@ -1,7 +1,7 @@
 import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { describe, LineIndex, type Problem } from "../../grammar/problem.ts";
-import { checkConfig, migrate } from "../../schema/index.ts";
+import { describe, type Fix, LineIndex, type Problem } from "../../grammar/problem.ts";
+import { type CheckOptions, checkConfig, fixAll, migrate } from "../../schema/index.ts";
 import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST, sayProblems } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
@@ -85,18 +85,19 @@ async function check(context: Context, input: { name: string; text: string }, fi
   const { name } = input;
   const path = resolve(context.directory, name);
   let { text } = input;
+  // Other names (fixtures, drafts) do not stand in the project's folder.
+  const options: CheckOptions = basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path)) } : {};
   if (fix) {
     const migrated = migrate(text);
-    if (name === "-") await context.io.stdout.write(migrated.text);
-    else if (migrated.text !== text) {
-      await replaceFile(path, migrated.text);
+    const fixed = fixAll(migrated.text, options);
+    if (name === "-") await context.io.stdout.write(fixed.text);
+    else if (fixed.text !== text) {
+      await replaceFile(path, fixed.text);
       await context.say(`${shownName(name)} rewritten`);
     } else await context.say(`${shownName(name)}: nothing to rewrite`);
-    for (const note of migrated.notes) await context.say(`  ${note}`);
-    text = migrated.text;
+    for (const note of [...migrated.notes, ...fixed.notes]) await context.say(`  ${note}`);
+    text = fixed.text;
   }
-  // Other names (fixtures, drafts) do not stand in the project's folder.
-  const options = basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path)) } : {};
   return { name, path: name === "-" ? undefined : path, text, problems: checkConfig(text, options).problems };
 }
 
@@ -132,20 +133,19 @@ function toJson({ name, text, problems }: Report) {
         endColumn: stop.column,
         offset: start,
         length: end - start,
-        ...(problem.fix !== undefined && {
-          fix: {
-            title: problem.fix.title,
-            edits: problem.fix.edits.map(({ span, text }) => ({
-              offset: span.start,
-              length: span.end - span.start,
-              text,
-            })),
-          },
-        }),
+        ...(problem.fix !== undefined && { fix: fixToJson(problem.fix) }),
+        ...(problem.alternatives !== undefined && { alternatives: problem.alternatives.map(fixToJson) }),
       };
     }),
   };
 }
+
+const fixToJson = ({ title, edits, isSuggestion }: Fix) => ({
+  title,
+  // `--fix` leaves it alone: only people can say whether it is right.
+  ...(isSuggestion && { suggestion: true }),
+  edits: edits.map(({ span, text }) => ({ offset: span.start, length: span.end - span.start, text })),
+});
 
 /** Written beside and renamed: a reader sees the old file or the new one. The mode stays, and so does a link to it. */
 async function replaceFile(name: string, text: string): Promise<void> {

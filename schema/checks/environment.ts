@@ -1,4 +1,6 @@
 import { quote } from "../../grammar/problem.ts";
+import { cleanName } from "../clean-text.ts";
+import { removal } from "../edits.ts";
 import type { Node } from "../json.ts";
 import type { Report } from "../report.ts";
 
@@ -19,21 +21,25 @@ const NO_SECRET =
 
 export function checkEnvironment(report: Report, environment: Node | undefined) {
   if (environment?.type !== "object") return;
-  for (const { key, value } of environment.members) {
+  for (const member of environment.members) {
+    const { key, value } = member;
     const name = key.value;
     if (PROVIDED.includes(name)) {
       report.error("config/provided-variable", key.span, `the tool sets ${quote(name)} itself`, {
         hint: name === "PORT" ? "the app listens on $PORT: remove it" : "it holds the stage's name: remove it",
+        fix: removal(environment, member),
       });
     } else if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
       report.error("config/variable-name", key.span, `${quote(name)} is no name of a variable`, {
         hint: "a name is letters, digits and _, not beginning with a digit",
+        fix: report.suggest(key, cleanName(name.replace(/=.*$/s, ""), { others: "_" })),
       });
     }
     if (value?.type !== "string") continue;
     if (value.value.includes("\0")) {
       report.error("config/variable-value", value.span, `the value of ${quote(name)} holds a NUL character`, {
         hint: "remove it",
+        fix: report.suggest(value, value.value.replaceAll("\0", "")),
       });
     }
     const byValue = SECRET_VALUE.test(value.value);

@@ -1,3 +1,4 @@
+import { addition, removal } from "../edits.ts";
 import { memberOf, type Node } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import type { Report } from "../report.ts";
@@ -20,11 +21,20 @@ export function checkFunction(report: Report, settings: Node | undefined, meanin
           `"${name}" is missing in item ${i + 1} of "policy"`,
           {
             hint: name === "Action" ? `add "Action": ["s3:GetObject"]` : `add "Resource": "*"`,
+            fix:
+              name === "Action"
+                ? addition(report.source, statement, "Action", '["s3:GetObject"]', [
+                    "Action",
+                    "Resource",
+                    "NotResource",
+                  ])
+                : addition(report.source, statement, "Resource", '"*"', ["Resource", "Condition"]),
           },
         );
       } else if (plain !== undefined && not !== undefined) {
         report.error("config/policy", not.key.span, `"${name}" and "Not${name}" stand side by side`, {
           hint: "remove one of them",
+          fixes: [removal(statement, not), removal(statement, plain)],
         });
       }
     }

@@ -1,0 +1,116 @@
+import type { Fix } from "../grammar/problem.ts";
+import { insertMember } from "./edits.ts";
+import { type Member, memberOf, type Node, type ObjectNode, removeMembers } from "./json.ts";
+import { memberSchema, resolve, rootSchema, type Schema } from "./keywords.ts";
+
+/** A section that has a key of that name. */
+interface Home {
+  /** The innermost object that is there already. */
+  readonly object: ObjectNode;
+  /** The sections below it that are not there yet, outermost first. */
+  readonly missing: readonly string[];
+  /** From the root. */
+  readonly path: readonly string[];
+}
+
+/**
+ * Where a key belongs that is unknown where it is, as fixes that move it there: into a section below, into the sections
+ * around it, or one of those. Only where its value fits and nothing of that name is there.
+ */
+export function movesOf(
+  source: string,
+  root: ObjectNode,
+  path: readonly string[],
+  object: ObjectNode,
+  member: Member,
+): { fix: Fix; path: readonly string[] }[] {
+  const value = member.value;
+  if (value === undefined || value.type === "broken") return [];
+  const name = member.key.value;
+  return homesOf(root, path, name, value).map((home) => {
+    const text = source.slice(member.key.span.start, value.span.end);
+    const wrapped = home.missing.reduceRight((inner, section) => `${JSON.stringify(section)}: { ${inner} }`, text);
+    const gone = removeMembers(object, new Set([member]));
+    // Next to the section that it leaves, the place of what is removed is free.
+    const insertion = insertMember(source, home.object, wrapped, neighbour(home.object, member));
+    const where = home.path.length === 0 ? "the top" : `"${home.path.join(".")}"`;
+    // In its own object it is the member that becomes a section.
+    const isSame = home.object === object;
+    const edits = isSame
+      ? [{ span: { start: member.key.span.start, end: value.span.end }, text: wrapped }]
+      : [...gone, insertion];
+    return { fix: { title: `Move it to ${where}`, edits }, path: home.path };
+  });
+}
+
+/** The member before which nothing is taken away at the same time; undefined for the end. */
+function neighbour(object: ObjectNode, gone: Member): Member | undefined {
+  const last = object.members.at(-1);
+  // The member that holds what is moved may be the last: its end changes too.
+  const isInside = last !== undefined && last.key.span.start <= gone.key.span.start;
+  if (!isInside) return undefined;
+  return object.members.find(({ key }) => key.value !== "$schema" && key.value !== "name") ?? object.members[0];
+}
+
+function homesOf(root: ObjectNode, path: readonly string[], name: string, value: Node): Home[] {
+  const homes: Home[] = [];
+  // The innermost object first: what is near is meant before what is far.
+  for (let depth = path.length; depth >= 0; depth--) {
+    const at = resolvePath(root, path.slice(0, depth));
+    if (at === undefined || at.node.type !== "object") continue;
+    const own = depth < path.length ? [{ object: at.node, missing: [], path: path.slice(0, depth) }] : [];
+    homes.push(
+      ...own.filter(() => fits(at.schema, name, value)),
+      ...below(at.node, at.schema, path.slice(0, depth), name, value),
+    );
+    if (homes.length > 0) break;
+  }
+  return homes.filter(({ object, missing }) => missing.length > 0 || memberOf(object, name) === undefined);
+}
+
+/** Sections below an object, there or not, two levels deep. */
+function below(object: ObjectNode, schema: Schema, path: readonly string[], name: string, value: Node): Home[] {
+  const homes: Home[] = [];
+  for (const section of Object.keys(schema.properties ?? {})) {
+    const inner = memberSchema(schema, section);
+    if (inner.type !== "object") continue;
+    const there = memberOf(object, section)?.value;
+    const node = there?.type === "object" ? there : undefined;
+    if (there !== undefined && node === undefined) continue;
+    const inside = [...path, section];
+    if (fits(inner, name, value)) {
+      homes.push(node ? { object: node, missing: [], path: inside } : { object, missing: [section], path: inside });
+    }
+    if (node !== undefined && path.length < 1) homes.push(...below(node, inner, inside, name, value));
+    else if (node === undefined) {
+      const deeper = Object.keys(inner.properties ?? {}).filter((key) => {
+        const part = memberSchema(inner, key);
+        return part.type === "object" && part.additionalProperties === false && fits(part, name, value);
+      });
+      homes.push(...deeper.map((key) => ({ object, missing: [section, key], path: [...inside, key] })));
+    }
+  }
+  return homes;
+}
+
+/** Whether a section has a setting of that name, and its value is of the right type. */
+function fits(schema: Schema, name: string, value: Node): boolean {
+  if (schema.additionalProperties !== false || !Object.hasOwn(schema.properties ?? {}, name)) return false;
+  const wanted = resolve(schema.properties![name]!);
+  const types = [wanted.type].flat();
+  const type = value.type === "number" && types.includes("integer") ? "integer" : value.type;
+  if (wanted.type !== undefined && !types.includes(type)) return false;
+  return wanted.enum === undefined || (value.type === "string" && wanted.enum.includes(value.value));
+}
+
+function resolvePath(root: ObjectNode, path: readonly string[]): { node: Node; schema: Schema } | undefined {
+  let node: Node = root;
+  let schema = rootSchema;
+  for (const name of path) {
+    const next: Node | undefined = node.type === "array" ? node.items[Number(name)] : memberOf(node, name)?.value;
+    if (next === undefined) return undefined;
+    schema = node.type === "array" ? resolve(schema.items ?? {}) : memberSchema(schema, name);
+    node = next;
+  }
+  return { node, schema };
+}
