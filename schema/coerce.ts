@@ -34,6 +34,7 @@ export function coerce(source: string, node: Node, schema: Schema): Coerced | un
 }
 
 const READINGS: readonly ((written: Written) => Coerced | undefined)[] = [
+  asJson,
   asNumber,
   asBoolean,
   asWhole,
@@ -45,6 +46,16 @@ const READINGS: readonly ((written: Written) => Coerced | undefined)[] = [
   asObject,
 ];
 
+/** An object or a list that is written in a string. */
+function asJson({ node, types }: Written): Coerced | undefined {
+  if (node.type !== "string" || !/^\s*[[{]/.test(node.value)) return undefined;
+  if (!types.includes(/^\s*\[/.test(node.value) ? "array" : "object") || !isJson(node.value)) return undefined;
+  const inner = node.value.trim();
+  const shown = inner.length <= 40 ? inner : "it without quotes";
+  const meant = nodeOf(JSON.parse(inner), node.span);
+  return { node: meant, shown, fix: replaced("Write it without quotes", node, inner) };
+}
+
 /** `"512"`, `"512MB"`, `"15000ms"` for a number. */
 function asNumber(written: Written): Coerced | undefined {
   const { node, types, schema } = written;
@@ -54,7 +65,7 @@ function asNumber(written: Written): Coerced | undefined {
 }
 
 function numberOf(text: string, { "x-unit": unit }: Schema, isFraction: boolean): number | undefined {
-  if ((isFraction ? /^-?\d{1,15}(\.\d{1,15})?$/ : /^-?\d{1,15}$/).test(text)) return Number(text);
+  if ((isFraction ? /^-?\d{1,15}(\.\d{1,15})?$/ : /^-?\d{1,15}(\.0{1,6})?$/).test(text)) return Number(text);
   if (unit === undefined) return undefined;
   const [, amount, name] = /^(\d{1,15}(?:\.\d{1,6})?)\s*([a-z]+)$/i.exec(text) ?? [];
   if (amount === undefined) return undefined;

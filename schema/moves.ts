@@ -11,6 +11,8 @@ interface Home {
   readonly missing: readonly string[];
   /** From the root. */
   readonly path: readonly string[];
+  /** No other place is as near. */
+  readonly isLikeliest?: boolean;
 }
 
 /**
@@ -23,7 +25,7 @@ export function movesOf(
   path: readonly string[],
   object: ObjectNode,
   member: Member,
-): { fix: Fix; path: readonly string[] }[] {
+): { fix: Fix; where: string; isCertain: boolean }[] {
   const value = member.value;
   if (value === undefined || value.type === "broken") return [];
   const name = member.key.value;
@@ -33,14 +35,24 @@ export function movesOf(
     const gone = removeMembers(object, new Set([member]));
     // Next to the section that it leaves, the place of what is removed is free.
     const insertion = insertMember(source, home.object, wrapped, neighbour(home.object, member));
-    const where = home.path.length === 0 ? "the top" : `"${home.path.join(".")}"`;
+    const where = whereIs(home.path);
     // In its own object it is the member that becomes a section.
     const isSame = home.object === object;
     const edits = isSame
       ? [{ span: { start: member.key.span.start, end: value.span.end }, text: wrapped }]
       : [...gone, insertion];
-    return { fix: { title: `Move it to ${where}`, edits }, path: home.path };
+    return { fix: { title: `Move it to ${where}`, edits }, where, isCertain: home.isLikeliest === true };
   });
+}
+
+/** `"proxy.backoff"`, `item 2 of "alerts"`. */
+function whereIs(path: readonly string[]): string {
+  const at = path.findLastIndex((name) => /^\d+$/.test(name));
+  if (path.length === 0) return "the top level";
+  if (at < 0) return `"${path.join(".")}"`;
+  const list = path.slice(0, at).join(".");
+  const inner = path.slice(at + 1).join(".");
+  return `${inner === "" ? "" : `"${inner}" of `}item ${Number(path[at]) + 1} of "${list}"`;
 }
 
 /** The member before which nothing is taken away at the same time; undefined for the end. */
@@ -52,20 +64,49 @@ function neighbour(object: ObjectNode, gone: Member): Member | undefined {
   return object.members.find(({ key }) => key.value !== "$schema" && key.value !== "name") ?? object.members[0];
 }
 
+/** The likeliest first: where it is required and missing, then the innermost object. */
 function homesOf(root: ObjectNode, path: readonly string[], name: string, value: Node): Home[] {
-  const homes: Home[] = [];
-  // The innermost object first: what is near is meant before what is far.
+  const groups: Home[][] = [lacking(root, name, value)];
   for (let depth = path.length; depth >= 0; depth--) {
     const at = resolvePath(root, path.slice(0, depth));
     if (at === undefined || at.node.type !== "object") continue;
-    const own = depth < path.length ? [{ object: at.node, missing: [], path: path.slice(0, depth) }] : [];
-    homes.push(
-      ...own.filter(() => fits(at.schema, name, value)),
-      ...below(at.node, at.schema, path.slice(0, depth), name, value),
-    );
-    if (homes.length > 0) break;
+    const own = { object: at.node, missing: [], path: path.slice(0, depth) };
+    const isFit = depth < path.length && fits(at.schema, name, value);
+    groups.push([...(isFit ? [own] : []), ...below(at.node, at.schema, path.slice(0, depth), name, value)]);
   }
-  return homes.filter(({ object, missing }) => missing.length > 0 || memberOf(object, name) === undefined);
+  const homes: Home[] = [];
+  for (const group of groups) {
+    const free = group.filter(
+      ({ object, missing }) =>
+        (missing.length > 0 || memberOf(object, name) === undefined) && homes.every((home) => home.object !== object),
+    );
+    homes.push(...free.map((home) => ({ ...home, isLikeliest: homes.length === 0 && free.length === 1 })));
+  }
+  return homes.slice(0, MAX_HOMES);
+}
+
+// A longer list of fixes is no help.
+const MAX_HOMES = 4;
+
+/** Objects that require the key and do not have it. */
+function lacking(root: ObjectNode, name: string, value: Node): Home[] {
+  const homes: Home[] = [];
+  walk(root, rootSchema, []);
+  return homes;
+
+  function walk(node: Node, schema: Schema, path: readonly string[]) {
+    if (node.type === "array") {
+      for (const [i, item] of node.items.entries()) walk(item, resolve(schema.items ?? {}), [...path, String(i)]);
+    }
+    if (node.type !== "object") return;
+    if (schema.required?.includes(name) && memberOf(node, name) === undefined && fits(schema, name, value)) {
+      homes.push({ object: node, missing: [], path });
+    }
+    for (const member of node.members) {
+      const inner = member.key.value;
+      if (member.value !== undefined) walk(member.value, memberSchema(schema, inner), [...path, inner]);
+    }
+  }
 }
 
 /** Sections below an object, there or not, two levels deep. */

@@ -41,7 +41,9 @@ function toldBy(root: Node, owner: Node, path: readonly string[]): unknown {
   const [section, key] = path;
   const name = path.at(-1);
   if (section === "alerts" && name === "action") return actionNames(root)[0];
-  if (section === "actions" && name === "name") return freeName(actionNames(root), textOf(owner, "type") ?? "ops");
+  if (section === "actions" && name === "name") {
+    return danglingName(root) ?? freeName(actionNames(root), textOf(owner, "type") ?? "ops");
+  }
   if (section === "actions" && name === "type") {
     const types = { emails: "email", numbers: "sms", url: "chat", channel: "chat" };
     return Object.entries(types).find(([field]) => memberOf(owner, field) !== undefined)?.[1];
@@ -49,7 +51,10 @@ function toldBy(root: Node, owner: Node, path: readonly string[]): unknown {
   if (section === "dns" && path.length > 2) {
     if (name === "name") return key;
     if (name === "value") return [RECORD_EXAMPLES[textOf(owner, "type") ?? ""] ?? RECORD_EXAMPLES.A];
-    if (name === "type") return recordType(firstText(memberOf(owner, "value")?.value));
+    if (name === "type") {
+      const type = recordType(firstText(memberOf(owner, "value")?.value));
+      return type === "CNAME" && textOf(owner, "name") === key ? "ALIAS" : type;
+    }
   }
   if (section === "inject" && name === "type") return injectionType(owner as ObjectNode);
   // A rule that leads to itself is none.
@@ -83,6 +88,14 @@ function injectionType(item: ObjectNode): string | undefined {
 export function actionNames(root: Node): string[] {
   const actions = memberOf(root, "actions")?.value;
   return actions?.type === "array" ? actions.items.flatMap((action) => textOf(action, "name") ?? []) : [];
+}
+
+/** A name that an alert refers to, and no action has. */
+function danglingName(root: Node): string | undefined {
+  const alerts = memberOf(root, "alerts")?.value;
+  const known = actionNames(root);
+  const used = alerts?.type === "array" ? alerts.items.flatMap((alert) => textOf(alert, "action") ?? []) : [];
+  return used.find((name) => name !== "" && !known.includes(name));
 }
 
 /** A name that is not among those, by a number at its end. */

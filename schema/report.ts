@@ -28,6 +28,10 @@ export class Report {
     return this.#add("warning", code, span, message, more);
   }
 
+  get size(): number {
+    return this.#problems.length;
+  }
+
   add(problem: Problem) {
     this.#problems.push(problem);
   }

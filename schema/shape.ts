@@ -179,7 +179,7 @@ function unknownKey(report: Report, root: ObjectNode, place: Place, name: string
   const near = nearName(name, free);
   const message = `unknown key ${quote(name)}`;
   const span = member.key.span;
-  const moves = movesOf(report.source, root, place.path, object, member);
+  const moves = report.size < MAX_MOVED ? movesOf(report.source, root, place.path, object, member) : [];
   if (near !== undefined && (near.isSlip || moves.length === 0)) {
     const rename = report.replace(member.key, near.name);
     report.error("config/unknown-key", span, message, {
@@ -199,21 +199,22 @@ function unknownKey(report: Report, root: ObjectNode, place: Place, name: string
     });
     return false;
   }
-  const owners = moves.length > 0 ? moves.map(({ path }) => path.join(".")) : ownersOf(name);
+  const likely = moves.some(({ isCertain }) => isCertain) ? moves.slice(0, 1) : moves;
+  const owners = moves.length > 0 ? likely.map(({ where }) => where) : ownersOf(name).map(quote);
   const hint =
     owners.length > 0
-      ? owners.includes("")
-        ? "it belongs at the top, in no section"
-        : `it belongs in ${owners.map((owner) => `"${owner}"`).join(" or ")}`
+      ? `it belongs in ${owners.join(" or ")}`
       : `known keys${place.path.length ? ` of ${place.label}` : ""}: ${known.filter((key) => key !== "$schema").join(", ")}`;
-  const certain = moves.length === 1 ? moves.map(({ fix }) => fix) : [];
-  const guesses = moves.map(({ fix }): Fix => ({ ...fix, isSuggestion: true }));
+  const fixes = moves.map(({ fix, isCertain }): Fix => (isCertain ? fix : { ...fix, isSuggestion: true }));
   report.error("config/unknown-key", span, message, {
     hint,
-    fixes: moves.length === 0 ? [removal(object, member)] : certain.length > 0 ? certain : guesses,
+    fixes: moves.length === 0 ? [removal(object, member)] : fixes,
   });
   return false;
 }
+
+// Each looks through the whole tree: in a long file of another kind all keys are unknown.
+const MAX_MOVED = 50;
 
 const sameValue = (a: Node, b: Node) => JSON.stringify(plainValue(a)) === JSON.stringify(plainValue(b));
 
@@ -291,7 +292,7 @@ function otherValues(root: ObjectNode, { node, schema, path, owner }: Place): Fi
   const isFull =
     (node.type === "object" && node.members.length > 0) || (node.type === "array" && node.items.length > 0);
   // What holds something is not thrown away for an example.
-  const value = isFull ? undefined : placeholder(root, owner.node, path, schema);
+  const value = isFull ? undefined : (placeholder(root, owner.node, path, schema) ?? exampleItem(owner.schema));
   if (value !== undefined) fixes.push(writeInstead(node, value));
   return fixes;
 }
@@ -340,6 +341,12 @@ function example(place: Place, parent: Schema): string | undefined {
   if (value === undefined) return undefined;
   const text = spaced(value);
   return text.length <= 80 ? `for example ${text}` : undefined;
+}
+
+/** An item of a list's own example. */
+function exampleItem({ items, examples }: Schema): string | undefined {
+  const example = items && examples?.find(Array.isArray);
+  return example?.[0] === undefined ? undefined : spaced(example[0]);
 }
 
 function notInEnum(report: Report, root: ObjectNode, place: Place): boolean {

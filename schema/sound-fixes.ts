@@ -1,5 +1,6 @@
 import { applyEdits, type Fix, fixesOf, type Problem } from "../grammar/problem.ts";
-import { withBracketFix } from "./bracket-search.ts";
+import { SYNTAX_CODES } from "./json.ts";
+import { withSlipFixes } from "./slip-search.ts";
 
 // Each fix that is tried is a check of the whole text; so many characters take about a fifth of a second.
 const MAX_TRIED_CHARACTERS = 600_000;
@@ -17,14 +18,27 @@ export function withSoundFixes(
 ): Problem[] {
   const count = problems.reduce((sum, problem) => sum + (wanted(problem) ? fixesOf(problem).length : 0), 0);
   const isTooMuch = count * text.length > MAX_TRIED_CHARACTERS;
-  const isSoundFix = (problem: Problem, fix: Fix) =>
-    isApart(fix) && (isTooMuch ? !fix.isSuggestion : isSound(problem, problems, check(applyEdits(text, fix.edits))));
+  const meant = problems.filter(({ code }) => !SYNTAX_CODES.has(code));
+  let fewest = Number.POSITIVE_INFINITY;
+  const isSoundFix = (problem: Problem, fix: Fix) => {
+    if (!isApart(fix)) return false;
+    if (isTooMuch) return !fix.isSuggestion;
+    const after = check(applyEdits(text, fix.edits));
+    if (isAmong(after, meant)) fewest = Math.min(fewest, after.length);
+    return isSound(problem, problems, after);
+  };
   const tried = problems.map((problem) => {
     const offered = wanted(problem) ? fixesOf(problem) : [];
     const sound = offered.filter((fix) => isSoundFix(problem, fix));
     return sound.length === offered.length ? problem : withFixes(problem, sound);
   });
-  return isTooMuch ? tried : [...withBracketFix(text, tried, check, wanted)];
+  const first = tried.find((problem, i) => SYNTAX_CODES.has(problem.code) && wanted(problems[i]!));
+  if (isTooMuch || fewest === 0 || first === undefined) return tried;
+  return withSlipFixes(text, tried, {
+    first,
+    check,
+    isBetter: (after) => isAmong(after, meant) && after.length < fewest,
+  });
 }
 
 /** Whether nothing is wrong after a fix of `problem` that was not wrong before. */

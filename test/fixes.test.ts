@@ -192,7 +192,7 @@ t.test("changes of the text keep its form", (t) => {
     [
       "out of a section",
       '{ "name": "app", "function": { "memory": 256, "regions": ["eu-west-1"] } }',
-      "Move it to the top",
+      "Move it to the top level",
       '{ "name": "app", "regions": ["eu-west-1"], "function": { "memory": 256 } }',
     ],
     [

@@ -2,8 +2,8 @@ import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { quote } from "../../grammar/problem.ts";
 import { formatDuration } from "../../grammar/units/duration.ts";
 import { cleanEmail, cleanNumber, cleanUrl } from "../clean-text.ts";
-import { addition, removal } from "../edits.ts";
-import { memberOf, type Node, type ObjectNode } from "../json.ts";
+import { addition, removal, removeItem } from "../edits.ts";
+import { memberOf, type Node, type ObjectNode, plainValue } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import { actionNames, freeName } from "../placeholders.ts";
 import type { Report } from "../report.ts";
@@ -22,17 +22,23 @@ const FIELDS: Readonly<Record<string, { needed: string; optional: readonly strin
 
 export function checkActions(report: Report, root: ObjectNode) {
   const actions = memberOf(root, "actions")?.value;
-  const names = new Set<string>();
+  const names = new Map<string, ObjectNode>();
   for (const action of objects(actions)) {
     const name = memberOf(action, "name")?.value;
     if (name?.type === "string") {
-      if (names.has(name.value)) {
+      const first = names.get(name.value);
+      if (first !== undefined) {
+        const isSame = JSON.stringify(plainValue(first)) === JSON.stringify(plainValue(action));
+        const edits = actions?.type === "array" ? [removeItem(actions, action)] : [];
         report.error("config/duplicate-action", name.span, `a second action is called ${quote(name.value)}`, {
           hint: "alerts refer to actions by name: give it another",
-          fix: report.suggest(name, freeName(actionNames(root), name.value)),
+          fixes: [
+            isSame ? { title: "Remove this one, which is the same", edits } : undefined,
+            report.suggest(name, freeName(actionNames(root), name.value)),
+          ],
         });
       }
-      names.add(name.value);
+      if (first === undefined) names.set(name.value, action);
     }
     checkFields(report, action);
     checkTargets(report, action);
