@@ -1,4 +1,5 @@
-import type { Fix } from "../grammar/problem.ts";
+import { applyEdits, type Fix } from "../grammar/problem.ts";
+import { coerce } from "./coerce.ts";
 import { insertMember } from "./edits.ts";
 import { type Member, memberOf, type Node, type ObjectNode, removeMembers } from "./json.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "./keywords.ts";
@@ -11,8 +12,26 @@ interface Home {
   readonly missing: readonly string[];
   /** From the root. */
   readonly path: readonly string[];
+  readonly schema: Schema;
   /** No other place is as near. */
   readonly isLikeliest?: boolean;
+}
+
+/** A key that is unknown where it is. */
+export interface Misplaced {
+  readonly root: ObjectNode;
+  /** From the root to its object. */
+  readonly path: readonly string[];
+  readonly object: ObjectNode;
+  readonly member: Member;
+}
+
+/** What is looked for a place for. */
+interface Moved {
+  readonly source: string;
+  readonly root: ObjectNode;
+  readonly name: string;
+  readonly value: Node;
 }
 
 /**
@@ -21,16 +40,13 @@ interface Home {
  */
 export function movesOf(
   source: string,
-  root: ObjectNode,
-  path: readonly string[],
-  object: ObjectNode,
-  member: Member,
+  { root, path, object, member }: Misplaced,
 ): { fix: Fix; where: string; isCertain: boolean }[] {
   const value = member.value;
   if (value === undefined || value.type === "broken") return [];
   const name = member.key.value;
-  return homesOf(root, path, name, value).map((home) => {
-    const text = source.slice(member.key.span.start, value.span.end);
+  return homesOf({ source, root, name, value }, path).map((home) => {
+    const text = source.slice(member.key.span.start, value.span.start) + valueText(source, value, home.schema, name);
     const wrapped = home.missing.reduceRight((inner, section) => `${JSON.stringify(section)}: { ${inner} }`, text);
     const gone = removeMembers(object, new Set([member]));
     // Next to the section that it leaves, the place of what is removed is free.
@@ -65,14 +81,15 @@ function neighbour(object: ObjectNode, gone: Member): Member | undefined {
 }
 
 /** The likeliest first: where it is required and missing, then the innermost object. */
-function homesOf(root: ObjectNode, path: readonly string[], name: string, value: Node): Home[] {
-  const groups: Home[][] = [lacking(root, name, value)];
+function homesOf(moved: Moved, path: readonly string[]): Home[] {
+  const { root, name } = moved;
+  const groups: Home[][] = [lacking(moved)];
   for (let depth = path.length; depth >= 0; depth--) {
     const at = resolvePath(root, path.slice(0, depth));
     if (at === undefined || at.node.type !== "object") continue;
-    const own = { object: at.node, missing: [], path: path.slice(0, depth) };
-    const isFit = depth < path.length && fits(at.schema, name, value);
-    groups.push([...(isFit ? [own] : []), ...below(at.node, at.schema, path.slice(0, depth), name, value)]);
+    const own = { object: at.node, missing: [], path: path.slice(0, depth), schema: at.schema };
+    const isFit = depth < path.length && fits(at.schema, moved);
+    groups.push([...(isFit ? [own] : []), ...below(at.node, at.schema, own.path, moved)]);
   }
   const homes: Home[] = [];
   for (const group of groups) {
@@ -89,7 +106,8 @@ function homesOf(root: ObjectNode, path: readonly string[], name: string, value:
 const MAX_HOMES = 4;
 
 /** Objects that require the key and do not have it. */
-function lacking(root: ObjectNode, name: string, value: Node): Home[] {
+function lacking(moved: Moved): Home[] {
+  const { root, name } = moved;
   const homes: Home[] = [];
   walk(root, rootSchema, []);
   return homes;
@@ -99,8 +117,8 @@ function lacking(root: ObjectNode, name: string, value: Node): Home[] {
       for (const [i, item] of node.items.entries()) walk(item, resolve(schema.items ?? {}), [...path, String(i)]);
     }
     if (node.type !== "object") return;
-    if (schema.required?.includes(name) && memberOf(node, name) === undefined && fits(schema, name, value)) {
-      homes.push({ object: node, missing: [], path });
+    if (schema.required?.includes(name) && memberOf(node, name) === undefined && fits(schema, moved)) {
+      homes.push({ object: node, missing: [], path, schema });
     }
     for (const member of node.members) {
       const inner = member.key.value;
@@ -110,7 +128,7 @@ function lacking(root: ObjectNode, name: string, value: Node): Home[] {
 }
 
 /** Sections below an object, there or not, two levels deep. */
-function below(object: ObjectNode, schema: Schema, path: readonly string[], name: string, value: Node): Home[] {
+function below(object: ObjectNode, schema: Schema, path: readonly string[], moved: Moved): Home[] {
   const homes: Home[] = [];
   for (const section of Object.keys(schema.properties ?? {})) {
     const inner = memberSchema(schema, section);
@@ -119,29 +137,44 @@ function below(object: ObjectNode, schema: Schema, path: readonly string[], name
     const node = there?.type === "object" ? there : undefined;
     if (there !== undefined && node === undefined) continue;
     const inside = [...path, section];
-    if (fits(inner, name, value)) {
-      homes.push(node ? { object: node, missing: [], path: inside } : { object, missing: [section], path: inside });
+    if (fits(inner, moved)) {
+      const place = node ? { object: node, missing: [] } : { object, missing: [section] };
+      homes.push({ ...place, path: inside, schema: inner });
     }
-    if (node !== undefined && path.length < 1) homes.push(...below(node, inner, inside, name, value));
+    if (node !== undefined && path.length < 1) homes.push(...below(node, inner, inside, moved));
     else if (node === undefined) {
-      const deeper = Object.keys(inner.properties ?? {}).filter((key) => {
+      for (const key of Object.keys(inner.properties ?? {})) {
         const part = memberSchema(inner, key);
-        return part.type === "object" && part.additionalProperties === false && fits(part, name, value);
-      });
-      homes.push(...deeper.map((key) => ({ object, missing: [section, key], path: [...inside, key] })));
+        if (part.type !== "object" || !fits(part, moved)) continue;
+        homes.push({ object, missing: [section, key], path: [...inside, key], schema: part });
+      }
     }
   }
   return homes;
 }
 
-/** Whether a section has a setting of that name, and its value is of the right type. */
-function fits(schema: Schema, name: string, value: Node): boolean {
+/** Whether a section has a setting of that name, and its value is of the right type, or can be made so. */
+function fits(schema: Schema, { source, name, value }: Moved): boolean {
   if (schema.additionalProperties !== false || !Object.hasOwn(schema.properties ?? {}, name)) return false;
-  const wanted = resolve(schema.properties![name]!);
-  const types = [wanted.type].flat();
-  const type = value.type === "number" && types.includes("integer") ? "integer" : value.type;
-  if (wanted.type !== undefined && !types.includes(type)) return false;
+  const wanted = memberSchema(schema, name);
+  if (!hasType(wanted, value)) return coerce(source, value, wanted)?.fix !== undefined;
   return wanted.enum === undefined || (value.type === "string" && wanted.enum.includes(value.value));
+}
+
+function hasType({ type }: Schema, value: Node): boolean {
+  const types = [type].flat();
+  return (
+    type === undefined || types.includes(value.type === "number" && types.includes("integer") ? "integer" : value.type)
+  );
+}
+
+/** The value as its new place takes it. */
+function valueText(source: string, value: Node, schema: Schema, name: string): string {
+  const { start, end } = value.span;
+  const wanted = memberSchema(schema, name);
+  const edits = hasType(wanted, value) ? [] : (coerce(source, value, wanted)?.fix?.edits ?? []);
+  const moved = edits.map(({ span, text }) => ({ span: { start: span.start - start, end: span.end - start }, text }));
+  return applyEdits(source.slice(start, end), moved);
 }
 
 function resolvePath(root: ObjectNode, path: readonly string[]): { node: Node; schema: Schema } | undefined {

@@ -179,7 +179,7 @@ function unknownKey(report: Report, root: ObjectNode, place: Place, name: string
   const near = nearName(name, free);
   const message = `unknown key ${quote(name)}`;
   const span = member.key.span;
-  const moves = report.size < MAX_MOVED ? movesOf(report.source, root, place.path, object, member) : [];
+  const moves = report.size < MAX_MOVED ? movesOf(report.source, { root, path: place.path, object, member }) : [];
   if (near !== undefined && (near.isSlip || moves.length === 0)) {
     const rename = report.replace(member.key, near.name);
     report.error("config/unknown-key", span, message, {
@@ -232,7 +232,7 @@ function notPerStage(report: Report, root: ObjectNode, place: Place, member: Mem
   report.error("config/not-per-stage", member.key.span, `${quote(setting)} cannot be overridden for a stage`, {
     hint: `a stage overrides only hooks, function and proxy.command: write ${setting} outside of stages`,
     // For all stages it is another setting, if the value is the same.
-    fixes: movesOf(report.source, root, place.path, place.node as ObjectNode, member).map(
+    fixes: movesOf(report.source, { root, path: place.path, object: place.node as ObjectNode, member }).map(
       ({ fix }): Fix => ({ ...fix, isSuggestion: true }),
     ),
   });
