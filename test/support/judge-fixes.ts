@@ -29,10 +29,10 @@ export function judge(mutant: ConfigMutant): Judged {
     for (const fix of fixesOf(problem)) {
       const text = applyEdits(mutant.text, fix.edits);
       results.push(text);
-      faults.push(...faultsOf(problem, problems, fix.title, checkConfig(text).problems));
+      faults.push(...faultsOf(problem, problems, fix.title, problemsOf(text)));
     }
   }
-  const isRight = (text: string) => checkConfig(text).problems.length === 0 && saysTheSame(mutant, text);
+  const isRight = (text: string) => problemsOf(text).length === 0 && saysTheSame(mutant, text);
   const one = results.filter(isRight);
   let last = mutant.text;
   for (let round = 0; one.length === 0 && round < MAX_ROUNDS; round++) {
@@ -47,6 +47,9 @@ export function judge(mutant: ConfigMutant): Judged {
   );
   return { mutant, problems, isFlagged: problems.length > 0, right, isRestored, faults };
 }
+
+/** Whatever fixes there are. */
+const problemsOf = (text: string) => checkConfig(text, { triesFixes: false }).problems;
 
 function faultsOf(problem: Problem, before: readonly Problem[], title: string, after: readonly Problem[]): string[] {
   const left = before.filter((other) => other !== problem).map(({ code }) => code);
