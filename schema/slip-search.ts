@@ -72,6 +72,7 @@ function* bracketCandidates(text: string): Generator<Candidate> {
   for (const [i, { 0: token, index }] of tokens.slice(0, MAX_CANDIDATES).entries()) {
     const next = tokens[i + 1]?.[0];
     const end = index + token.length;
+    if (lacking === -1 && i === 0) yield change(index, 0, open, `Add ${open}`);
     if (lacking === 1) {
       const endsValue = !"{[,:".includes(token) || token.length > 1;
       const canEnd = next === undefined || next === "," || next === "}" || next === "]";
@@ -97,6 +98,8 @@ function* nearCandidates(text: string, at: number): Generator<Candidate> {
       const char = text[index];
       if (char === undefined) continue;
       if ('"{}[],:'.includes(char)) yield change(index, 1, "", `Remove ${char}`);
+      const meant = char === ";" ? "," : char === "=" ? ":" : undefined;
+      if (meant !== undefined) yield change(index, 1, meant, `Change to ${meant}`);
       for (const added of '",:') yield change(index, 0, added, `Add ${added}`);
     }
   }

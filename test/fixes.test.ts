@@ -214,6 +214,19 @@ t.test("changes of the text keep its form", (t) => {
       '{ "name": "app", "cors": { "allowed_methods": ["GET", "PUT"] } }',
     ],
     [
+      "an address with a comma behind it",
+      '{ "name": "app", "actions": [{ "name": "a", "type": "email", "emails": ["a@b.example,"] }] }',
+      "Change to a@b.example",
+      '{ "name": "app", "actions": [{ "name": "a", "type": "email", "emails": ["a@b.example"] }] }',
+    ],
+    ["no first bracket", '"name":"app","logs":{"stdout":"info"}}', "Add {", '{"name":"app","logs":{"stdout":"info"}}'],
+    [
+      "a semicolon between objects",
+      '{ "name": "app", "actions": [{ "name": "a", "type": "email", "emails": ["a@b.example"] }; { "name": "b", "type": "email", "emails": ["a@b.example"] }] }',
+      "Change to ,",
+      '{ "name": "app", "actions": [{ "name": "a", "type": "email", "emails": ["a@b.example"] }, { "name": "b", "type": "email", "emails": ["a@b.example"] }] }',
+    ],
+    [
       "one bracket too many",
       '{"name":"app","regions":["eu-west-1"]],"logs":{"stdout":"info"}}',
       "Remove ]",

@@ -176,7 +176,7 @@ export function emailFix(report: Report, node: Node & { readonly type: "string" 
 
 /** An address that mail can be sent to: this side of RFC 5321's odder forms. */
 export const isEmail = (text: string) =>
-  /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text) && text.length <= 254;
+  /^[^\s@"(),:;<>[\\\]]+@[^\s@."(),:;<>[\\\]]+(\.[^\s@."(),:;<>[\\\]]+)+$/.test(text) && text.length <= 254;
 
 const items = (node: Node | undefined): Node[] => (node?.type === "array" ? node.items : []);
 const objects = (node: Node | undefined): ObjectNode[] => items(node).filter((item) => item.type === "object");

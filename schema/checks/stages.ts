@@ -82,6 +82,9 @@ function checkZone(report: Report, stage: ObjectNode, domain: Node | undefined) 
     report.error("config/domain", zone.span, wrong.message, {
       hint: wrong.hint,
       fixes: [
+        /^(false|no|off|none)$/i.test(zone.value)
+          ? { title: "Change to false", edits: [{ span: zone.span, text: "false" }], isSuggestion: true }
+          : undefined,
         zone.value === "" ? removal(stage, member, { isLossless: true }) : undefined,
         report.suggest(zone, parentOf(domain) ?? near),
       ],
