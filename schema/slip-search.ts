@@ -7,7 +7,7 @@ const MAX_CHECKS = 16;
 const MAX_FOUND = 3;
 
 // How far from where it is seen a surplus or missing character is looked for; brackets are looked for everywhere.
-const REACH = 100;
+const REACH = 60;
 
 /**
  * Where one bracket, comma, colon or quote is missing or surplus, the parser may see it late, in another place. Tried
