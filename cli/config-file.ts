@@ -31,7 +31,10 @@ export async function readConfigFile(
       : await context.fail(`cannot read ${path}: ${file.reason}`);
     return { code };
   }
-  const { config, problems } = checkConfig(file.text, { directory: diskDirectory(context.directory, { sizes }) });
+  const { config, problems } = checkConfig(file.text, {
+    directory: diskDirectory(context.directory, { sizes }),
+    triesFixes: false,
+  });
   await sayProblems(context, problems, { file: CONFIG_FILE, text: file.text });
   return config === undefined || problems.some(({ severity }) => severity === "error")
     ? { code: EXIT.failed }

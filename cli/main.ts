@@ -194,7 +194,7 @@ export const table = () =>
     )
 
     .command("validate [file...]", "Find everything that is wrong with tool.json")
-    .option("--fix", "Rewrite what the older dialect spells differently", false)
+    .option("--fix", "Rewrite the older dialect and fix what is certain", false)
     .option("--strict", "Fail on warnings too", false)
     .example("validate")
     .example("validate .                          # all files of ours below the folder")

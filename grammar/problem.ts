@@ -14,6 +14,11 @@ export interface TextEdit {
 export interface Fix {
   readonly title: string;
   readonly edits: readonly TextEdit[];
+  /**
+   * Set when only the user can know whether it is right: it writes a placeholder, or one of several possible values, or
+   * removes something that they wrote. Offered for its problem, never applied together with others.
+   */
+  readonly isSuggestion?: true;
 }
 
 export type Severity = "error" | "warning";
@@ -28,9 +33,12 @@ export interface Problem {
   readonly message: string;
   readonly hint?: string;
   readonly span: Span;
+  /** The likeliest change. */
   readonly fix?: Fix;
   /** The same in another file, which `message` names and where it really is; `span` is what refers to that file. */
   readonly elsewhere?: Elsewhere;
+  /** Other changes that remove the problem; all of them suggestions. */
+  readonly alternatives?: readonly Fix[];
 }
 
 export interface Elsewhere {
@@ -103,14 +111,22 @@ export function applyEdits(source: string, edits: readonly TextEdit[]): string {
   return result + source.slice(at);
 }
 
-/** The edits of all fixes that can be made at once: one that touches an earlier one is left for the next round. */
+/** All changes that are offered for a problem, the likeliest first. */
+export function fixesOf({ fix, alternatives = [] }: Problem): readonly Fix[] {
+  return fix === undefined ? alternatives : [fix, ...alternatives];
+}
+
+/**
+ * The edits of all fixes that can be made at once: no suggestions, and one that touches an earlier one is left for the
+ * next round.
+ */
 export function editsTogether(problems: readonly Problem[]): TextEdit[] {
   const edits: TextEdit[] = [];
   for (const { fix } of problems) {
     const isFree = fix?.edits.every(({ span }) =>
       edits.every((edit) => edit.span.end < span.start || span.end < edit.span.start),
     );
-    if (isFree) edits.push(...fix!.edits);
+    if (isFree && !fix!.isSuggestion) edits.push(...fix!.edits);
   }
   return edits;
 }

@@ -29,14 +29,18 @@ import { inferRuntime } from "./infer.ts";
 import { memberOf, type Node, type ObjectNode, type Parsed, parseByLines, plainValue } from "./json.ts";
 import { checkLanguages } from "./languages.ts";
 import { Memory } from "./memory.ts";
+import { withValues } from "./missing-values.ts";
 import { Report } from "./report.ts";
 import { checkShape } from "./shape.ts";
+import { withSoundFixes } from "./sound-fixes.ts";
 
 export interface CheckOptions {
   /** The project's files, for a file named tool.json; without it nothing beyond the text is looked at. */
   readonly directory?: Directory;
   /** The text as `parseJson` reads it, where that is known already: used where it has no slips. It stays as it is. */
   readonly parsed?: Parsed;
+  /** False where nobody is offered fixes: they are not tried out then, which takes longer than all checks. */
+  readonly triesFixes?: boolean;
   /** What earlier versions of the text left behind, so that only what is new takes time. */
   readonly memory?: Memory;
 }
@@ -47,14 +51,25 @@ export interface CheckOptions {
  * a string. `config` is set where no error stands in its way (warnings do not). Pure, never throws.
  */
 export function checkConfig(text: string, options: CheckOptions = {}): Checked {
+  const { root, problems } = checkAtOnce(text, options);
+  const isValid = root !== undefined && problems.every(({ severity }) => severity !== "error");
+  // The text differs with each fix that is tried, and most of its strings do not.
+  const { directory, memory = new Memory() } = options;
+  const again = { memory, ...(directory && { directory }) };
+  return {
+    config: isValid ? (plainValue(root) as Config) : undefined,
+    problems:
+      options.triesFixes === false
+        ? problems
+        : withSoundFixes(text, problems, (fixed) => checkAtOnce(fixed, again).problems),
+  };
+}
+
+function checkAtOnce(text: string, options: CheckOptions) {
   const steps = checkInSteps(text, options);
-  for (;;) {
-    const step = steps.next();
-    if (!step.done) continue;
-    const { root, problems } = step.value;
-    const isValid = root !== undefined && problems.every(({ severity }) => severity !== "error");
-    return { config: isValid ? (plainValue(root) as Config) : undefined, problems };
-  }
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
 }
 
 export interface Checked {
@@ -64,7 +79,7 @@ export interface Checked {
 
 /**
  * The same in steps that each take a part of the time: an editor answers others between them, and gives up what nobody
- * waits for any more. `root` is the tree with what was put right.
+ * waits for any more. `root` is the tree with what was put right. Fixes are not tried out: see `withSoundFixes`.
  */
 export function* checkInSteps(
   text: string,
@@ -74,7 +89,8 @@ export function* checkInSteps(
   // Where something is lost, a closer look says what; a text without slips has one reading.
   const parsed = options.parsed?.problems.length === 0 ? options.parsed : parseByLines(text);
   const report = new Report(text);
-  for (const problem of parsed.problems) report.add(problem);
+  const syntax = withValues(text, parsed.root, parsed.problems);
+  for (const problem of syntax) report.add(problem);
   for (const problem of parsed.repaired) report.coerced(problem);
   yield;
   let { root } = parsed;
@@ -123,7 +139,7 @@ function* checkMeaning(
   yield;
   checkQueryNames(report, section("logs"));
   checkQueryStages(report, root, meanings);
-  checkActions(report, section("actions"));
+  checkActions(report, root);
   checkAlerts(report, section("alerts"), meanings);
   checkTags(report, section("tags"));
   checkServedFiles(report, root, type, directory);

@@ -1,3 +1,5 @@
+import { didYouMean } from "../grammar/did-you-mean.ts";
+
 /** Whether a text is a CSS colour (CSS Color 4): hexadecimal, a name, or one of the functions with plain arguments. */
 export function isColor(text: string): boolean {
   const color = text.trim().toLowerCase();
@@ -24,3 +26,20 @@ export const CSS_COLORS: ReadonlySet<string> = new Set(
   slategray slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet wheat white whitesmoke yellow
   yellowgreen transparent currentcolor inherit initial`.split(/\s+/),
 );
+
+/** The colour that a text was likely meant to be: a name misspelt, hexadecimal without its sign or of another length. */
+export function nearColor(text: string): string | undefined {
+  const color = text
+    .trim()
+    .toLowerCase()
+    .replace(/^0x|^#+/, "");
+  if (/^[0-9a-f]{1,9}$/.test(color)) {
+    if (isColor(`#${color}`)) return `#${color}`;
+    if (color.length > 6) return `#${color.slice(0, 6)}`;
+    return color.length < 3 ? `#${color.padEnd(3, color.at(-1)!)}` : `#${color.padEnd(6, "0")}`;
+  }
+  const near = didYouMean(color, CSS_COLORS);
+  if (near !== undefined) return near;
+  const called = `${color.replace(/[,\s]+$/, "").replace(/\)*$/, "")})`;
+  return color.includes("(") && isColor(called) ? called : undefined;
+}

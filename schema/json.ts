@@ -60,6 +60,8 @@ export interface Parsed {
 // tool.json is at most some six levels deep; this keeps hostile text from exhausting the stack.
 const MAX_DEPTH = 64;
 
+const OTHER_QUOTES = /['\u201c\u201d\u201e\u00ab\u2018`]/;
+
 // How often a line is searched for the quote that a text has lost: in a text that is no JSON none is.
 const MAX_LOST = 50;
 
@@ -657,7 +659,7 @@ class Parser {
 
   #key(): StringNode | undefined {
     if (this.#kind === Kind.string) return this.#string("key");
-    if (this.#kind === Kind.unknown && this.#source[this.#start] === "'") {
+    if (this.#kind === Kind.unknown && OTHER_QUOTES.test(this.#source[this.#start]!)) {
       const node = this.#literal();
       return node.type === "string" ? node : undefined;
     }
@@ -785,7 +787,10 @@ class Parser {
     const start = this.#start;
     const kind = this.#kind;
     const tokenEnd = start + this.#scanner.getTokenLength();
-    if (kind === Kind.unknown && this.#source[start] === "'") return this.#singleQuoted();
+    if (kind === Kind.unknown && OTHER_QUOTES.test(this.#source[start]!)) {
+      const quoted = this.#source[start] === "'" ? this.#singleQuoted() : this.#otherQuotes();
+      if (quoted !== undefined) return quoted;
+    }
     const text = this.#run();
     const span = { start, end: start + text.length };
     if (span.end === tokenEnd) {
@@ -848,6 +853,27 @@ class Parser {
     return { type: "broken", span };
   }
 
+  /** Typographic quotes, as word processors write them, and those of templates; undefined where they do not close. */
+  #otherQuotes(): Node | undefined {
+    const start = this.#start;
+    const pattern =
+      /[\u201c\u201d\u201e\u00ab\u2018`]([^"\u201c\u201d\u00bb\u2019`\\\r\n]*)["\u201c\u201d\u00bb\u2019`]/y;
+    pattern.lastIndex = start;
+    const match = pattern.exec(this.#source);
+    if (match === null) return undefined;
+    const span = { start, end: start + match[0].length };
+    this.#jump(span.end);
+    const text = JSON.stringify(match[1]);
+    this.#report(
+      "config/single-quotes",
+      `${quote(match[1]!)} stands in quotes that are none of JSON`,
+      span,
+      "JSON strings stand in double quotes",
+      { title: "Use double quotes", edits: [{ span, text }] },
+    );
+    return { type: "string", span, value: match[1]!, content: { start: span.start + 1, end: span.end - 1 } };
+  }
+
   #singleQuoted(): Node {
     const start = this.#start;
     const pattern = /'((?:[^'\\\r\n]|\\.)*)('?)/y;
@@ -889,15 +915,26 @@ class Parser {
   }
 
   #duplicate(first: number, members: readonly Member[]) {
-    const { key } = members.at(-1)!;
-    const gone = { start: members[first]!.key.span.start, end: members[first + 1]!.key.span.start };
-    this.#report(
-      "config/duplicate-key",
-      `the key ${quote(key.value)} stands twice in this object`,
-      key.span,
-      "only the last one counts: remove one of them",
-      { title: "Remove the first one, which does not count", edits: [{ span: gone, text: "" }] },
-    );
+    const { key, value } = members.at(-1)!;
+    const before = members[first]!;
+    const gone = { start: before.key.span.start, end: members[first + 1]!.key.span.start };
+    const fix: Fix = { title: "Remove the first one, which does not count", edits: [{ span: gone, text: "" }] };
+    const same =
+      value && before.value && JSON.stringify(plainValue(value)) === JSON.stringify(plainValue(before.value));
+    const end = (member: Member) => (member.value ?? member.key).span.end;
+    const last = { start: end(members.at(-2)!), end: end(members.at(-1)!) };
+    this.#problems.push({
+      code: "config/duplicate-key",
+      severity: "error",
+      message: `the key ${quote(key.value)} stands twice in this object`,
+      hint: "only the last one counts: remove one of them",
+      span: key.span,
+      fix: same ? fix : { ...fix, isSuggestion: true },
+      // One that says something else may be the one that was meant.
+      ...(!same && {
+        alternatives: [{ title: "Remove the last one", edits: [{ span: last, text: "" }], isSuggestion: true }],
+      }),
+    });
   }
 
   /** Goes to the next token that means something; comments are reported on the way. */

@@ -1,9 +1,11 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
-import { type Parsed, type Problem, quote } from "../grammar/problem.ts";
+import { type Fix, type Parsed, type Problem, quote } from "../grammar/problem.ts";
 import { type NamedStage, parseQuery, stagesNamed } from "../grammar/query/index.ts";
 import { type Location, parseLocation, parseRoute, type Route } from "../grammar/route/index.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
-import { isColor } from "./colors.ts";
+import { cleanName } from "./clean-text.ts";
+import { isColor, nearColor } from "./colors.ts";
+import { insertItem, insertMember } from "./edits.ts";
 import { type Glob, parseGlob } from "./glob.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
@@ -128,21 +130,30 @@ const SOUND: Parsed<unknown> = { ok: true, value: undefined };
 const unless = (problems: readonly Problem[]): Parsed<unknown> =>
   problems.length === 0 ? SOUND : { ok: false, problems };
 
-const problem = (code: string, value: string, message: string, hint: string, fixed?: string): Problem => ({
-  code,
-  severity: "error",
-  message,
-  hint,
-  span: { start: 0, end: value.length },
-  ...(fixed !== undefined && {
-    fix: { title: `Change to ${fixed}`, edits: [{ span: { start: 0, end: value.length }, text: fixed }] },
-  }),
-});
+/** `fixed` is what was meant, `likely` what may have been. */
+function problem(code: string, value: string, message: string, hint: string, fixed?: string, likely?: string): Problem {
+  const span = { start: 0, end: value.length };
+  const text = fixed ?? likely;
+  return {
+    code,
+    severity: "error",
+    message,
+    hint,
+    span,
+    ...(text !== undefined && {
+      fix: { title: `Change to ${text}`, edits: [{ span, text }], ...(fixed === undefined && { isSuggestion: true }) },
+    }),
+  };
+}
 
 /** A path of the project: relative, inside it, with `/`. */
 function checkPath(value: string): Problem[] {
-  if (value.includes("\0"))
-    return [problem("config/path", value, `${quote(value)} is no path`, "remove the NUL character")];
+  if (value.includes("\0")) {
+    const plain = value.replaceAll("\0", "");
+    return [
+      problem("config/path", value, `${quote(value)} is no path`, "remove the NUL character", plain || undefined),
+    ];
+  }
   if (value.includes("\\")) {
     const fixed = value.replaceAll("\\", "/");
     const certain = !/^[A-Za-z]:|^\//.test(fixed) && !leaves(fixed);
@@ -152,7 +163,8 @@ function checkPath(value: string): Problem[] {
         value,
         `${quote(value)} holds a backslash`,
         "separate directories by /",
-        certain ? fixed : undefined,
+        certain ? fixed.replace(/^(\.\/+)+(?=.)/, "") : undefined,
+        certain ? undefined : insidePath(fixed),
       ),
     ];
   }
@@ -168,6 +180,7 @@ function checkPath(value: string): Problem[] {
           ? "write it relative to the project directory"
           : `write it relative to the project directory: ${inside}`,
         inside,
+        insidePath(value),
       ),
     ];
   }
@@ -178,10 +191,19 @@ function checkPath(value: string): Problem[] {
         value,
         `${quote(value)} leads out of the project directory`,
         "files outside of it are not deployed",
+        undefined,
+        insidePath(value),
       ),
     ];
   }
   return [];
+}
+
+/** A path of the same end inside the project. */
+function insidePath(path: string): string | undefined {
+  const parts = path.replace(/^(?:[A-Za-z]:|~[^/]*)/, "").split("/");
+  const inside = parts.filter((part) => part !== "" && part !== "." && part !== "..").join("/");
+  return inside === "" ? undefined : inside;
 }
 
 function leaves(path: string): boolean {
@@ -201,7 +223,13 @@ function checkCommand(value: string): Problem[] {
   if (nul < 0) return [];
   return [
     {
-      ...problem("config/command", value, "a command cannot hold a NUL character", "remove it"),
+      ...problem(
+        "config/command",
+        value,
+        "a command cannot hold a NUL character",
+        "remove it",
+        value.replaceAll("\0", ""),
+      ),
       span: { start: nul, end: nul + 1 },
     },
   ];
@@ -223,6 +251,7 @@ function checkHeaderName(value: string): Problem[] {
         `${quote(bad[0])} cannot stand in a header name`,
         "a name is letters, digits and -",
         certain,
+        cleanName(value.replace(/:.*$/s, ""), { others: "-!#$%&'*+.^_`|~", digitFirst: true }),
       ),
       span: { start: bad.index, end: bad.index + bad[0].length },
     },
@@ -237,6 +266,8 @@ function checkColor(value: string): Problem[] {
       value,
       `${quote(value)} is no CSS colour`,
       "write a name or a form such as #228be6, rgb(34 139 230)",
+      undefined,
+      nearColor(value),
     ),
   ];
 }
@@ -255,8 +286,26 @@ function checkReference(report: Report, root: ObjectNode, pointer: string, node:
         : `add it to "${section}"`;
   report.error("config/unknown-reference", node.span, `no entry of ${section} is called ${quote(node.value)}`, {
     hint,
-    fix: near === undefined ? undefined : report.replace(node, near),
+    fixes: [
+      near === undefined ? undefined : report.replace(node, near),
+      ...(near === undefined ? names.slice(0, MAX_NAMES).map((name) => report.suggest(node, name)) : []),
+      pointer === "/actions/*/name" && near === undefined ? newAction(report.source, root, node.value) : undefined,
+    ],
   });
+}
+
+// A longer list of fixes is no help.
+const MAX_NAMES = 5;
+
+/** An action of the name that an alert refers to, behind the others. */
+function newAction(source: string, root: ObjectNode, name: string): Fix | undefined {
+  if (name === "") return undefined;
+  const action = `{ "name": ${JSON.stringify(name)}, "type": "email", "emails": ["ops@example.com"] }`;
+  const list = memberOf(root, "actions")?.value;
+  if (list !== undefined && list.type !== "array") return undefined;
+  const edit =
+    list === undefined ? insertMember(source, root, `"actions": [${action}]`) : insertItem(source, list, action);
+  return { title: `Add the action ${quote(name)}`, edits: [edit], isSuggestion: true };
 }
 
 /** The strings at a pointer in which `*` stands for every item. */

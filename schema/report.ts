@@ -5,6 +5,8 @@ import { type Node, type StringNode, spanInside } from "./json.ts";
 export interface More {
   readonly hint?: string | undefined;
   readonly fix?: Fix | undefined;
+  /** Several changes, the likeliest first; those that are undefined do not count. `fix` is not read then. */
+  readonly fixes?: readonly (Fix | undefined)[];
 }
 
 /** Collects the problems of one text. */
@@ -26,6 +28,10 @@ export class Report {
     return this.#add("warning", code, span, message, more);
   }
 
+  get size(): number {
+    return this.#problems.length;
+  }
+
   add(problem: Problem) {
     this.#problems.push(problem);
   }
@@ -36,9 +42,8 @@ export class Report {
       this.add({
         ...problem,
         span: spanInside(this.source, node, problem.span),
-        ...(problem.fix && {
-          fix: { ...problem.fix, edits: problem.fix.edits.map((edit) => this.editInside(node, edit)) },
-        }),
+        ...(problem.fix && { fix: this.#fixInside(node, problem.fix) }),
+        ...(problem.alternatives && { alternatives: problem.alternatives.map((fix) => this.#fixInside(node, fix)) }),
       });
     }
   }
@@ -47,9 +52,19 @@ export class Report {
     return { span: spanInside(this.source, node, edit.span), text: JSON.stringify(edit.text).slice(1, -1) };
   }
 
+  #fixInside(node: StringNode, fix: Fix): Fix {
+    return { ...fix, edits: fix.edits.map((edit) => this.editInside(node, edit)) };
+  }
+
   /** A fix that writes another string in place of a whole string or key. */
   replace(node: Node, by: string): Fix {
     return { title: `Change to ${by}`, edits: [{ span: node.span, text: JSON.stringify(by) }] };
+  }
+
+  /** The same for a string that the user may not have meant; nothing where it is the one that is there. */
+  suggest(node: Node, by: string | undefined): Fix | undefined {
+    if (by === undefined || by === "" || (node.type === "string" && node.value === by)) return undefined;
+    return { ...this.replace(node, by), isSuggestion: true };
   }
 
   /** Says that the value at `problem.span` goes on being checked as what it was meant to be. */
@@ -60,7 +75,7 @@ export class Report {
   /** All problems by where they stand, each slip once. */
   sorted(): Problem[] {
     const hidden = new Set<Problem>();
-    const withdrawn = new Map<Problem, string | undefined>();
+    const withdrawn = new Map<Problem, Problem>();
     const coerced = new Map(this.#coerced.map((problem) => [place(problem), problem]));
     for (const other of coerced.size === 0 ? [] : this.#problems) {
       const problem = coerced.get(place(other));
@@ -70,24 +85,44 @@ export class Report {
       hidden.add(other);
       // A word without quotes is no second complaint: the value that is written replaces it.
       if (other.code === "config/literal") continue;
-      withdrawn.set(problem, other.hint);
+      withdrawn.set(problem, other);
     }
     const shown = this.#problems
       .filter((problem) => !hidden.has(problem))
       .map((problem): Problem => {
         if (!withdrawn.has(problem)) return problem;
-        const { fix: _fix, hint: _hint, ...rest } = problem;
-        const hint = withdrawn.get(problem);
-        return hint === undefined ? rest : { ...rest, hint };
+        // What the value was read as is wrong too: its own fixes put another in the same place.
+        const { fix: _fix, alternatives: _alternatives, hint: _hint, ...rest } = problem;
+        const { hint, fix, alternatives } = withdrawn.get(problem)!;
+        return { ...rest, ...(hint && { hint }), ...(fix && { fix }), ...(alternatives && { alternatives }) };
       });
     return shown.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
   }
 
-  #add(severity: Severity, code: string, span: Span, message: string, { hint, fix }: More): Problem {
-    const problem = { code, severity, message, ...(hint && { hint }), span, ...(fix && { fix }) };
+  #add(severity: Severity, code: string, span: Span, message: string, { hint, fix, fixes = [fix] }: More): Problem {
+    const [first, ...others] = distinct(fixes);
+    const alternatives = others.map((other): Fix => ({ ...other, isSuggestion: true }));
+    const problem = {
+      code,
+      severity,
+      message,
+      ...(hint && { hint }),
+      span,
+      ...(first && { fix: first }),
+      ...(alternatives.length > 0 && { alternatives }),
+    };
     this.#problems.push(problem);
     return problem;
   }
 }
 
 const place = ({ span }: Problem) => `${span.start}:${span.end}`;
+
+function distinct(fixes: readonly (Fix | undefined)[]): Fix[] {
+  const found = new Map<string, Fix>();
+  for (const fix of fixes) {
+    const key = JSON.stringify(fix?.edits);
+    if (fix !== undefined && !found.has(key)) found.set(key, fix);
+  }
+  return [...found.values()];
+}

@@ -1,17 +1,13 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
+import { coerce } from "./coerce.ts";
 import { withoutCertain } from "./conforms.ts";
-import {
-  type ArrayNode,
-  copyOf,
-  type Member,
-  memberOf,
-  type Node,
-  type ObjectNode,
-  plainValue,
-  withValue,
-} from "./json.ts";
+import { addition, removal, removeItem, spaced } from "./edits.ts";
+import { copyOf, type Member, memberOf, type Node, type ObjectNode, plainValue, withValue } from "./json.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "./keywords.ts";
+import { movesOf } from "./moves.ts";
+import { nearName } from "./near-name.ts";
+import { placeholder } from "./placeholders.ts";
 import type { Report } from "./report.ts";
 import { validate as generated } from "./validate.generated.js";
 
@@ -55,7 +51,7 @@ export function checkShape(report: Report, written: ObjectNode): ObjectNode {
       const key = `${instancePath} ${keyword} ${params.additionalProperty ?? params.missingProperty ?? ""}`;
       const place = told.has(key) ? undefined : find(root, instancePath);
       told.add(key);
-      if (place !== undefined && translate(report, error, place)) repaired = true;
+      if (place !== undefined && translate(report, error, place, root)) repaired = true;
     }
     return repaired;
   }
@@ -77,6 +73,8 @@ interface Place {
   readonly path: readonly string[];
   /** What the schema says about it. */
   readonly schema: Schema;
+  /** The object or array that it is in; undefined for the root. */
+  readonly owner?: Place;
   replace(node: Node): void;
 }
 
@@ -110,6 +108,7 @@ function step(place: Place, name: string): Place | undefined {
       nameSpan: { start: node.span.start, end: node.span.start + 1 },
       path,
       schema: resolve(place.schema.items!),
+      owner: place,
       replace: (by) => {
         items[Number(name)] = by;
       },
@@ -123,6 +122,7 @@ function step(place: Place, name: string): Place | undefined {
     nameSpan: member.key.span,
     path,
     schema: memberSchema(place.schema, name),
+    owner: place,
     replace: (by) => {
       member.value = by;
     },
@@ -130,64 +130,96 @@ function step(place: Place, name: string): Place | undefined {
 }
 
 /** Reports one schema error in our own words; true where the tree was put right and is worth another look. */
-function translate(report: Report, error: SchemaError, place: Place): boolean {
+function translate(report: Report, error: SchemaError, place: Place, root: ObjectNode): boolean {
   const parent = place.schema;
   switch (error.keyword) {
     case "additionalProperties":
-      return unknownKey(report, place, parent, error.params.additionalProperty!);
+      return unknownKey(report, root, place, error.params.additionalProperty!);
     case "required":
-      missingKey(report, place, parent, error.params.missingProperty!);
+      missingKey(report, root, place, error.params.missingProperty!);
       return false;
     case "type":
-      return wrongType(report, place, parent);
+      return wrongType(report, root, place);
     case "enum":
-      return notInEnum(report, place, parent);
+      return notInEnum(report, root, place);
     case "minimum":
     case "maximum":
       outOfBounds(report, place, parent, error.keyword, error.params.limit!);
       return false;
     case "minLength":
-    case "minItems":
-      report.error("config/empty-value", place.node.span, `${place.label} is empty`, { hint: example(place, parent) });
+    case "minItems": {
+      const value = placeholder(root, place.owner!.node, place.path, parent);
+      report.error("config/empty-value", place.node.span, `${place.label} is empty`, {
+        hint: example(place, parent),
+        fix: value === undefined ? undefined : writeInstead(place.node, value),
+      });
       return false;
+    }
     default:
       throw new Error(`the schema uses ${error.keyword}, which has no message`);
   }
 }
 
-function unknownKey(report: Report, place: Place, parent: Schema, name: string): boolean {
+/** Another value, which only the user can confirm. */
+const writeInstead = (node: Node, text: string): Fix => ({
+  title: `Change to ${text}`,
+  edits: [{ span: node.span, text }],
+  isSuggestion: true,
+});
+
+function unknownKey(report: Report, root: ObjectNode, place: Place, name: string): boolean {
+  const parent = place.schema;
   const object = place.node as ObjectNode;
   const member = memberOf(object, name);
   if (member === undefined) return false;
-  if (notPerStage(report, place, member)) return false;
+  if (notPerStage(report, root, place, member)) return false;
 
   const known = Object.keys(parent.properties ?? {});
-  const near = didYouMean(name, known);
+  const free = known.filter((key) => memberOf(object, key) === undefined);
+  const near = nearName(name, free);
   const message = `unknown key ${quote(name)}`;
   const span = member.key.span;
-  if (near !== undefined && memberOf(object, near) === undefined) {
+  const moves = report.size < MAX_MOVED ? movesOf(report.source, { root, path: place.path, object, member }) : [];
+  if (near !== undefined && (near.isSlip || moves.length === 0)) {
+    const rename = report.replace(member.key, near.name);
     report.error("config/unknown-key", span, message, {
-      hint: `did you mean ${quote(near)}?`,
-      fix: report.replace(member.key, near),
+      hint: `did you mean ${quote(near.name)}?`,
+      fixes: [near.isSlip ? rename : { ...rename, isSuggestion: true }, ...moves.map(({ fix }) => fix)],
     });
-    member.key = withValue(member.key, near);
+    member.key = withValue(member.key, near.name);
     return true;
   }
-  if (near !== undefined) {
-    report.error("config/unknown-key", span, message, { hint: `remove it: ${quote(near)} is there already` });
+  const there = didYouMean(name, known);
+  if (there !== undefined && moves.length === 0) {
+    const other = memberOf(object, there)?.value;
+    const isLossless = other !== undefined && member.value !== undefined && sameValue(other, member.value);
+    report.error("config/unknown-key", span, message, {
+      hint: `remove it: ${quote(there)} is there already`,
+      fix: removal(object, member, { isLossless }),
+    });
     return false;
   }
-  const owners = ownersOf(name);
+  const likely = moves.some(({ isCertain }) => isCertain) ? moves.slice(0, 1) : moves;
+  const owners = moves.length > 0 ? likely.map(({ where }) => where) : ownersOf(name).map(quote);
   const hint =
     owners.length > 0
-      ? `it belongs in ${owners.map((owner) => `"${owner}"`).join(" or ")}`
+      ? `it belongs in ${owners.join(" or ")}`
       : `known keys${place.path.length ? ` of ${place.label}` : ""}: ${known.filter((key) => key !== "$schema").join(", ")}`;
-  report.error("config/unknown-key", span, message, { hint });
+  const fixes = moves.map(({ fix, isCertain }): Fix => (isCertain ? fix : { ...fix, isSuggestion: true }));
+  report.error("config/unknown-key", span, message, {
+    hint,
+    fixes: moves.length === 0 ? [removal(object, member)] : fixes,
+  });
   return false;
 }
 
+// Each looks through the whole tree: in a long file of another kind all keys are unknown.
+const MAX_MOVED = 50;
+
+const sameValue = (a: Node, b: Node) => JSON.stringify(plainValue(a)) === JSON.stringify(plainValue(b));
+
 /** A setting of the whole app, written for one stage. */
-function notPerStage(report: Report, place: Place, member: Member): boolean {
+function notPerStage(report: Report, root: ObjectNode, place: Place, member: Member): boolean {
   const [section, stage, part, ...rest] = place.path;
   if (section !== "stages" || stage === undefined) return false;
   const name = member.key.value;
@@ -199,6 +231,10 @@ function notPerStage(report: Report, place: Place, member: Member): boolean {
   const setting = part === undefined ? name : `proxy.${name}`;
   report.error("config/not-per-stage", member.key.span, `${quote(setting)} cannot be overridden for a stage`, {
     hint: `a stage overrides only hooks, function and proxy.command: write ${setting} outside of stages`,
+    // For all stages it is another setting, if the value is the same.
+    fixes: movesOf(report.source, { root, path: place.path, object: place.node as ObjectNode, member }).map(
+      ({ fix }): Fix => ({ ...fix, isSuggestion: true }),
+    ),
   });
   return true;
 }
@@ -211,24 +247,29 @@ function ownersOf(name: string): string[] {
   return sections.map(([section]) => section);
 }
 
-function missingKey(report: Report, place: Place, parent: Schema, name: string) {
+function missingKey(report: Report, root: ObjectNode, place: Place, name: string) {
+  const object = place.node as ObjectNode;
   // Written without a readable value: that has been said.
-  if (memberOf(place.node, name) !== undefined) return;
+  if (memberOf(object, name) !== undefined) return;
   const where = place.path.length === 0 ? "" : ` in ${place.label}`;
+  const value = placeholder(root, object, [...place.path, name], memberSchema(place.schema, name))!;
   report.error("config/missing-key", place.nameSpan, `${quote(name)} is missing${where}`, {
-    hint: `add ${JSON.stringify(name)}: ${JSON.stringify(resolve(parent.properties![name]!).examples![0])}`,
+    hint: `add ${JSON.stringify(name)}: ${value}`,
+    fix: addition(report.source, object, name, value, Object.keys(place.schema.properties!)),
   });
 }
 
-function wrongType(report: Report, place: Place, parent: Schema): boolean {
-  const { node } = place;
+function wrongType(report: Report, root: ObjectNode, place: Place): boolean {
+  const { node, schema: parent } = place;
   if (node.type === "broken") return false;
   const meant = coerce(report.source, node, parent);
   const problem: Problem = report.error(
     "config/type",
     node.type === "object" || node.type === "array" ? { start: node.span.start, end: node.span.start + 1 } : node.span,
     `${place.label} must be ${wanted(parent)}, not ${found(node)}`,
-    { hint: meant ? `write ${meant.shown}` : example(place, parent), fix: meant?.fix },
+    meant === undefined
+      ? { hint: example(place, parent), fixes: otherValues(root, place) }
+      : { hint: `write ${meant.shown}`, fix: meant.fix },
   );
   if (meant === undefined) return false;
   if (meant.node.type !== "array" && node.type !== "array") report.coerced(problem);
@@ -236,80 +277,25 @@ function wrongType(report: Report, place: Place, parent: Schema): boolean {
   return true;
 }
 
-/** What a value of the wrong type was certainly meant to be. */
-function coerce(
-  source: string,
-  node: Node,
-  parent: Schema,
-): { node: Node; shown: string; fix: Fix | undefined } | undefined {
-  const types = [parent.type].flat();
-  const text = source.slice(node.span.start, node.span.end);
-  // Without its quotes a text would melt into whatever stands right beside it.
-  const glued = /[\w.+'-]/.test((source[node.span.start - 1] ?? "") + (source[node.span.end] ?? ""));
-  const fix = (by: string): Fix | undefined => {
-    return glued ? undefined : { title: `Change to ${by}`, edits: [{ span: node.span, text: by }] };
-  };
-  const { span } = node;
-  if (node.type === "string") {
-    const number = types.includes("integer")
-      ? /^-?\d{1,15}$/
-      : types.includes("number")
-        ? /^-?\d{1,15}(\.\d{1,15})?$/
-        : undefined;
-    if (number?.test(node.value)) {
-      const value = Number(node.value);
-      return { node: { type: "number", span, value }, shown: String(value), fix: fix(String(value)) };
-    }
-    if (types.includes("boolean") && Object.hasOwn(BOOLEANS, node.value)) {
-      const value = BOOLEANS[node.value]!;
-      return { node: { type: "boolean", span, value }, shown: `${value}`, fix: fix(`${value}`) };
-    }
-    // The unit is known, and is not written.
-    const amount = parent["x-unit"] && types.includes("integer") ? /^(\d{1,15})\s*([a-z]+)$/i.exec(node.value) : null;
-    if (amount !== null && amount[2]!.toLowerCase() === parent["x-unit"]!.toLowerCase()) {
-      const value = Number(amount[1]);
-      return { node: { type: "number", span, value }, shown: `${value}`, fix: fix(`${value}`) };
-    }
+/** For a value that says nothing, such as null or an empty list, no value or the schema's example. */
+function otherValues(root: ObjectNode, { node, schema, path, owner }: Place): Fix[] {
+  if (owner === undefined) return [];
+  const name = path.at(-1)!;
+  const fixes: Fix[] = [];
+  if (node.type === "null" && owner.node.type === "object" && !owner.schema.required?.includes(name)) {
+    const isKnown = Object.hasOwn(owner.schema.properties ?? {}, name);
+    fixes.push(removal(owner.node, memberOf(owner.node, name)!, { isLossless: isKnown }));
   }
-  const [only, second] = node.type === "array" && !types.includes("array") ? node.items : [];
-  if (only !== undefined && second === undefined && types.includes(only.type === "number" ? "integer" : only.type)) {
-    const inner = source.slice(only.span.start, only.span.end);
-    const shown = inner.length <= 40 && !inner.includes("\n") ? inner : "it without [ ]";
-    return { node: only, shown, fix: { title: "Take it out of the array", edits: [{ span, text: inner }] } };
+  if (node.type === "null" && owner.node.type === "array") {
+    fixes.push({ title: "Remove it", edits: [removeItem(owner.node, node)] });
   }
-  if (
-    (node.type === "number" || node.type === "boolean") &&
-    types.length === 1 &&
-    types[0] === "string" &&
-    !parent["x-language"]
-  ) {
-    const value = text;
-    const content = span;
-    return { node: { type: "string", span, value, content }, shown: `"${text}"`, fix: fix(`"${text}"`) };
-  }
-  const item = parent.items && resolve(parent.items);
-  const isWhole = node.type !== "object" || (text.startsWith("{") && text.endsWith("}"));
-  if (types.includes("array") && item?.type === node.type && isWhole) {
-    const edits = [
-      { span: { start: span.start, end: span.start }, text: "[" },
-      { span: { start: span.end, end: span.end }, text: "]" },
-    ];
-    const wrapped: ArrayNode = { type: "array", span, items: [node] };
-    const shown = text.length <= 40 && !text.includes("\n") ? `[${text}]` : "[ ] around it";
-    return { node: wrapped, shown, fix: { title: "Put it in an array", edits } };
-  }
-  return undefined;
+  const isFull =
+    (node.type === "object" && node.members.length > 0) || (node.type === "array" && node.items.length > 0);
+  // What holds something is not thrown away for an example.
+  const value = isFull ? undefined : (placeholder(root, owner.node, path, schema) ?? exampleItem(owner.schema));
+  if (value !== undefined) fixes.push(writeInstead(node, value));
+  return fixes;
 }
-
-/** As other formats of configuration spell them. */
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  true: true,
-  false: false,
-  yes: true,
-  no: false,
-  on: true,
-  off: false,
-};
 
 const NOUNS: Record<string, string> = {
   string: "a string",
@@ -357,36 +343,57 @@ function example(place: Place, parent: Schema): string | undefined {
   return text.length <= 80 ? `for example ${text}` : undefined;
 }
 
-/** JSON on one line, with the blanks that people put in. */
-function spaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([key, part]) => `${JSON.stringify(key)}: ${spaced(part)}`);
-  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+/** An item of a list's own example. */
+function exampleItem({ items, examples }: Schema): string | undefined {
+  const example = items && examples?.find(Array.isArray);
+  return example?.[0] === undefined ? undefined : spaced(example[0]);
 }
 
-function notInEnum(report: Report, place: Place, parent: Schema): boolean {
-  const { node } = place;
+function notInEnum(report: Report, root: ObjectNode, place: Place): boolean {
+  const { node, schema: parent } = place;
   if (node.type !== "string") return false;
-  const near = didYouMean(node.value, parent.enum!);
+  const words = parent.enum!;
+  const near = nearName(node.value, words);
+  const others = words.length <= MAX_WORDS ? words : [];
+  const told = placeholder(root, place.owner!.node, place.path, parent);
   report.error("config/unknown-value", node.span, `${quote(node.value)} is no value of ${place.label}`, {
-    hint: near === undefined ? `write one of ${parent.enum!.join(", ")}` : `did you mean ${quote(near)}?`,
-    fix: near === undefined ? undefined : report.replace(node, near),
+    hint: near === undefined ? `write one of ${words.join(", ")}` : `did you mean ${quote(near.name)}?`,
+    fixes: near?.isSlip
+      ? [report.replace(node, near.name)]
+      : [near?.name, parent.default as string | undefined, told && JSON.parse(told), ...others].map((word) =>
+          report.suggest(node, word),
+        ),
   });
-  if (near === undefined) return false;
-  place.replace(withValue(node, near));
+  if (near === undefined || !near.isSlip) return false;
+  place.replace(withValue(node, near.name));
   return true;
 }
+
+// A longer list of fixes is no help: the hint names them all.
+const MAX_WORDS = 6;
 
 function outOfBounds(report: Report, place: Place, parent: Schema, keyword: "minimum" | "maximum", limit: number) {
   const { node } = place;
   if (node.type !== "number") return;
   const unit = parent["x-unit"] ? ` ${parent["x-unit"]}` : "";
   const { minimum, maximum } = parent;
+  const scaled = inOtherUnit(node.value, parent);
   report.error(
     "config/bounds",
     node.span,
     `${place.label} is ${node.value}, the ${keyword === "minimum" ? "least" : "most"} is ${limit}${unit}`,
-    { hint: maximum === undefined ? `write ${minimum} or more` : `write a number from ${minimum} to ${maximum}` },
+    {
+      hint: maximum === undefined ? `write ${minimum} or more` : `write a number from ${minimum} to ${maximum}`,
+      fixes: [scaled === undefined ? undefined : writeInstead(node, String(scaled)), writeInstead(node, String(limit))],
+    },
   );
+}
+
+/** The number if it was meant in the next smaller unit, such as milliseconds for seconds: a whole number within bounds. */
+function inOtherUnit(value: number, { "x-unit": unit, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Schema) {
+  const scale = unit === "s" ? 1000 : unit === "MB" ? 1024 : undefined;
+  const scaled = scale === undefined ? undefined : value / scale;
+  return scaled !== undefined && Number.isInteger(scaled) && scaled >= minimum && scaled <= maximum
+    ? scaled
+    : undefined;
 }

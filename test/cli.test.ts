@@ -233,6 +233,44 @@ t.test("validate --fix rewrites in place, keeps the mode and everything else", a
   t.match(piped.stderr, /stdin is valid/);
 });
 
+t.test("validate --fix makes the fixes that are certain, and says which", async (t) => {
+  const rows: [text: string, fixed: string, code: number, said: RegExp][] = [
+    [
+      '{ "name": "app", "memory": "512MB", "regoins": ["eu-west-1"], }',
+      '{ "name": "app", "function": { "memory": 512 }, "regions": ["eu-west-1"] }',
+      0,
+      /tool\.json rewritten\n {2}1:18: unknown key "memory": move it to "function"\n/,
+    ],
+    // One after another: the section first, what it holds then.
+    [
+      '{ "name": "app", "lambda": { "memroy": "512" } }',
+      '{ "name": "app", "function": { "memory": 512 } }',
+      0,
+      /memroy/,
+    ],
+    // What only people know stays, with its fix in the document.
+    [
+      '{ "name": "app", "function": { "memory": 64 } }',
+      '{ "name": "app", "function": { "memory": 64 } }',
+      1,
+      /nothing to rewrite/,
+    ],
+    ['{ "type": "Server" }', '{ "type": "server" }', 1, /change to server/],
+  ];
+  for (const [text, fixed, code, said] of rows) {
+    const cwd = t.testdir({ "tool.json": text });
+    const { stderr, ...outcome } = await tool(["validate", "--fix"], { cwd });
+    t.equal(await readFile(join(cwd, "tool.json"), "utf8"), fixed, text);
+    t.equal(outcome.code, code, stderr);
+    t.match(stderr, said);
+  }
+  const cwd = t.testdir({ "tool.json": '{ "name": "app", "function": { "memory": 64 } }' });
+  const { stdout } = await tool(["validate", "--format", "json"], { cwd });
+  t.match(JSON.parse(stdout).problems, [
+    { code: "config/bounds", fix: { title: "Change to 128", suggestion: true, edits: [{ length: 2, text: "128" }] } },
+  ]);
+});
+
 t.test("run: shells one after another, in the project, with the environment", async (t) => {
   const cwd = t.testdir({
     "tool.json": JSON.stringify({

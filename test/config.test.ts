@@ -363,7 +363,7 @@ t.test("never throws, and what it says is sound, on damaged files", (t) => {
       for (const problem of problems) {
         // The fixes of the languages inside strings are their own tests' affair.
         if (problem.fix === undefined || !problem.code.startsWith("config/")) continue;
-        const fixed = checkConfig(applyEdits(text, problem.fix.edits)).problems;
+        const fixed = checkConfig(applyEdits(text, problem.fix.edits), { triesFixes: false }).problems;
         const left = fixed.filter(({ code }) => code === problem.code).length;
         const had = problems.filter(({ code }) => code === problem.code).length;
         if (left >= had) throw new Error(`${problem.fix.title} does not fix ${name(problem)} in ${text}`);
@@ -394,7 +394,7 @@ t.test("migration leaves nothing of the older dialect and adds no problem", (t) 
   fc.assert(
     fc.property(object(section), (text) => {
       const count = (source: string) => {
-        const codes = checkConfig(source).problems.map(({ code }) => code);
+        const codes = checkConfig(source, { triesFixes: false }).problems.map(({ code }) => code);
         return { old: codes.filter((code) => code.startsWith("config/deprecated-")).length, all: codes.length };
       };
       const migrated = migrate(text);
@@ -416,7 +416,7 @@ t.test("one wrong value in a valid file is one problem at that value", (t) => {
     for (const section of Object.keys(value)) {
       if (section === "actions" || section === "name" || section === "$schema") continue;
       const broken = JSON.stringify({ ...value, [section]: 7 });
-      const errors = checkConfig(broken).problems.filter(isError);
+      const errors = checkConfig(broken, { triesFixes: false }).problems.filter(isError);
       t.same(
         errors.map(({ span }) => broken.slice(span.start, span.end)),
         ["7"],

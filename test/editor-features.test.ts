@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import t from "tap";
 import { type DocumentSymbol, type SelectionRange, SymbolKind } from "vscode-languageserver-types";
+import { fixesOf } from "../grammar/problem.ts";
 import { codeActions } from "../language-server/service/code-actions.ts";
 import { codeLens } from "../language-server/service/code-lens.ts";
 import { colorPresentations, documentColors } from "../language-server/service/color.ts";
@@ -231,12 +232,17 @@ t.test("every quick fix removes its problem and adds none", (t) => {
     const actions = codeActions(document, whole(document), { diagnostics: [], only: ["quickfix"] }, project, {
       createsFiles: true,
     });
-    const fixes = before.filter(({ fix }) => fix !== undefined);
-    const offered = actions.filter(({ isPreferred }) => isPreferred).map(({ title }) => title.toLowerCase());
+    const fixes = before.flatMap(fixesOf);
+    const titles = (isPreferred: boolean) =>
+      fixes.flatMap((fix) => ((fix.isSuggestion === true) !== isPreferred ? fix.title.toLowerCase() : []));
+    const [preferred, others] = [true, false].map((is) =>
+      actions.filter((action) => (action.isPreferred === true) === is).map(({ title }) => title.toLowerCase()),
+    );
+    t.same(preferred, titles(true), `${name}: every certain fix is preferred`);
     t.same(
-      offered,
-      fixes.map(({ fix }) => fix!.title.toLowerCase()),
-      `${name}: every fix is offered`,
+      titles(false).filter((title) => !others!.includes(title)),
+      [],
+      `${name}: every suggestion is offered`,
     );
     for (const { title, edit, diagnostics } of actions) {
       if (edit?.changes === undefined) continue;

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { describe, LineIndex, type Problem, renderProblem } from "../../grammar/problem.ts";
+import { describe, type Fix, LineIndex, type Problem, renderProblem } from "../../grammar/problem.ts";
 import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
 import { checkTemplate } from "../../schema/directory.ts";
-import { checkConfig, migrate } from "../../schema/index.ts";
+import { type CheckOptions, checkConfig, fixAll, migrate } from "../../schema/index.ts";
 import { memberOf, type Node, parseJson } from "../../schema/json.ts";
 import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST } from "../config-file.ts";
@@ -135,18 +135,20 @@ async function check(context: Context, input: { name: string; text: string }, fi
   }
   const path = resolve(context.directory, name);
   let { text } = input;
+  // Other names (fixtures, drafts) do not stand in the project's folder.
+  const options: CheckOptions =
+    basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path), { sizes: true }) } : {};
   if (fix) {
     const migrated = migrate(text);
-    if (name === "-") await context.io.stdout.write(migrated.text);
-    else if (migrated.text !== text) {
-      await replaceFile(path, migrated.text);
+    const fixed = fixAll(migrated.text, options);
+    if (name === "-") await context.io.stdout.write(fixed.text);
+    else if (fixed.text !== text) {
+      await replaceFile(path, fixed.text);
       await context.say(`${shownName(name)} rewritten`);
     } else await context.say(`${shownName(name)}: nothing to rewrite`);
-    for (const note of migrated.notes) await context.say(`  ${note}`);
-    text = migrated.text;
+    for (const note of [...migrated.notes, ...fixed.notes]) await context.say(`  ${note}`);
+    text = fixed.text;
   }
-  // Other names (fixtures, drafts) do not stand in the project's folder.
-  const options = basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path), { sizes: true }) } : {};
   const { problems } = checkConfig(text, options);
   const own = problems.filter(({ elsewhere }) => elsewhere === undefined);
   return [{ name, path: name === "-" ? undefined : path, text, problems: own }, ...pages(name, path, problems)];
@@ -252,19 +254,18 @@ function problemsToJson({ text, problems }: Report) {
       endColumn: stop.column,
       offset: start,
       length: end - start,
-      ...(problem.fix !== undefined && {
-        fix: {
-          title: problem.fix.title,
-          edits: problem.fix.edits.map(({ span, text }) => ({
-            offset: span.start,
-            length: span.end - span.start,
-            text,
-          })),
-        },
-      }),
+      ...(problem.fix !== undefined && { fix: fixToJson(problem.fix) }),
+      ...(problem.alternatives !== undefined && { alternatives: problem.alternatives.map(fixToJson) }),
     };
   });
 }
+
+const fixToJson = ({ title, edits, isSuggestion }: Fix) => ({
+  title,
+  // `--fix` leaves it alone: only people can say whether it is right.
+  ...(isSuggestion && { suggestion: true }),
+  edits: edits.map(({ span, text }) => ({ offset: span.start, length: span.end - span.start, text })),
+});
 
 /** Written beside and renamed: a reader sees the old file or the new one. The mode stays, and so does a link to it. */
 async function replaceFile(name: string, text: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { describe, type Problem } from "../../grammar/problem.ts";
+import { describe, fixesOf, type Problem } from "../../grammar/problem.ts";
 import { ruleHelp, ruleTitle } from "../../schema/rules.ts";
 import { type CheckedFile, folderUri, pathBelow, type Region, regionsOf } from "./checked-file.ts";
 
@@ -28,7 +28,7 @@ export function toSarif(files: readonly CheckedFile[], { version, base, document
       level: problem.severity,
       message: messageOf(describe(problem)),
       locations: [{ physicalLocation: { artifactLocation, region: region(problem.span) } }],
-      ...(problem.fix && { fixes: [fixOf(problem.fix, artifactLocation, region)] }),
+      ...(problem.fix && { fixes: fixesOf(problem).map((fix) => fixOf(fix, artifactLocation, region)) }),
     }));
   });
   return logOf({

@@ -82,7 +82,7 @@ async function askUntilValid(
     const answer = await context.io.ask(`${question} (${suggestion}): `);
     if (answer === undefined) return false;
     config[name] = field(answer.trim() || suggestion);
-    const { problems } = checkConfig(JSON.stringify(config));
+    const { problems } = checkConfig(JSON.stringify(config), { triesFixes: false });
     const error = problems.find(({ severity }) => severity === "error");
     // An unknown region is a warning: lists grow old. It is worth a word all the same.
     const problem = error ?? problems[0];

@@ -29,5 +29,5 @@ export { printField, printQuery, printValue } from "./print.ts";
 export { type Reads, readsOf } from "./reads.ts";
 export { type Needle, planScan, type ScanOptions, type ScanPlan, TIME_KEY } from "./scan-plan.ts";
 export { QuerySession } from "./session.ts";
-export { completedMoment, parseMoment, parseTimestamp, readTime } from "./timestamp.ts";
 export { type NamedStage, stagesNamed } from "./stages.ts";
+export { completedMoment, parseMoment, parseTimestamp, readTime } from "./timestamp.ts";

@@ -305,7 +305,12 @@ export const fieldInQuotes = (at: Token, operator: Token) => {
 export const missingValue = (operator: Token, field: string) => {
   const example = { contains: '"text"', in: "(a, b)", match: "/text/i" }[operator.kind as string] ?? "200";
   const hint = `write what to compare with, such as ${field} ${operator.text} ${example}`;
-  return problem("missing-value", operator, `nothing follows ${quote(operator.text)}`, hint);
+  const { end } = operator;
+  return problem("missing-value", operator, `nothing follows ${quote(operator.text)}`, hint, {
+    title: `Write ${example}`,
+    edits: [{ span: { start: end, end }, text: ` ${example}` }],
+    isSuggestion: true,
+  });
 };
 
 /** `comma` is the one too many. */

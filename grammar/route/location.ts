@@ -35,9 +35,9 @@ function* problemsOfStart(tokens: readonly Token[], source: string): Generator<P
   const [first, second] = tokens;
   if (first?.kind === "origin") {
     if (/^https?$/i.test(first.text)) yield* problemsOfAuthority(second!);
-    else yield problem.locationScheme(first.text, first.span);
+    else yield problem.locationScheme(first.text, first.span, source);
   } else if (first?.kind === "scheme") {
-    yield problem.locationScheme(first.text, first.span);
+    yield problem.locationScheme(first.text, first.span, source);
   } else if (source.startsWith("//")) {
     yield problem.protocolRelative(source);
   } else if (!source.startsWith("/") && first?.kind !== "badEscape" && first?.kind !== "unencoded") {
@@ -73,7 +73,7 @@ function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<
     if (kind === "dollar") {
       yield /\d$/.test(text) ? problem.numberedGroup(text, span) : problem.foreignParam("location", text, span);
     }
-    if (kind === "badEscape") yield problem.badEscape("location", text, span);
+    if (kind === "badEscape") yield problem.badEscape("location", text, span, source[span.start - 1] === "/");
     if (kind === "badPercent") yield problem.badPercent(percentText(source, span), span);
     if (kind === "unencoded") yield problem.unencoded("location", text, span);
     if (kind === "wildcards") yield problem.starInLocation(span);

@@ -32,13 +32,14 @@ function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<
   for (const [i, { kind, text, span }] of tokens.entries()) {
     const next = tokens[i + 1];
     const afterNext = tokens[i + 2];
-    if (kind === "regexGroup") yield problem.regularExpression(text, span);
+    if (kind === "regexGroup") yield problem.regularExpression(text, span, tokens[i - 1]?.kind === "param");
     if (kind === "foreign") yield problem.foreignParam("route pattern", text, span);
     if (kind === "nameless") yield problem.nameless(text, span);
-    if (kind === "badEscape") yield problem.badEscape("route pattern", text, span);
+    if (kind === "badEscape") yield problem.badEscape("route pattern", text, span, source[span.start - 1] === "/");
     if (kind === "badPercent") yield problem.badPercent(percentText(source, span), span);
     if (kind === "unencoded") yield problem.unencoded("route pattern", text, span);
-    if (kind === "outsidePath" && tokens[i - 1]?.kind !== "param") yield problem.queryInPattern(text, span);
+    if (kind === "outsidePath" && tokens[i - 1]?.kind !== "param")
+      yield problem.queryInPattern(text, span, source.length);
     if (kind === "wildcards" && text.length > 1) yield problem.doubleStar(text, span);
     if (!isCapture(kind) || next === undefined) continue;
 
@@ -46,7 +47,7 @@ function* problemsOfTokens(tokens: readonly Token[], source: string): Generator<
     const endsSegment = afterNext === undefined || afterNext.text === "/";
     if (next.kind === "outsidePath") {
       if (next.text === "?" && kind === "param" && endsSegment) yield problem.optionalParam(text + next.text, both);
-      else if (kind === "param") yield problem.queryInPattern(next.text, next.span);
+      else if (kind === "param") yield problem.queryInPattern(next.text, next.span, source.length);
     } else if (next.text === "+" && kind === "param" && endsSegment) {
       yield problem.repeatedParam(text + next.text, both);
     } else if (isCapture(next.kind)) {

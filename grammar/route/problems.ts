@@ -14,6 +14,9 @@ export const empty = (subject: Subject) =>
     `a ${subject} is empty`,
     { start: 0, end: 0 },
     subject === "location" ? `write "/", or a URL` : `write "/*" for every path`,
+    subject === "location"
+      ? suggest("Write /", { start: 0, end: 0 }, "/")
+      : suggest("Write /*", { start: 0, end: 0 }, "/*"),
   );
 
 export const tooLong = (subject: Subject, length: number) =>
@@ -45,7 +48,13 @@ export const urlAsPattern = (origin: string, path: string) =>
   );
 
 export const nameless = (text: string, span: Span) =>
-  make("nameless-param", `${quote(text)} has no name after it`, span, "write :name, or \\: for the character");
+  make(
+    "nameless-param",
+    `${quote(text)} has no name after it`,
+    span,
+    "write :name, or \\: for the character",
+    suggest("Write :name", span, ":name"),
+  );
 
 /** `count`: how many times the name stands there up to this place. */
 export const duplicateParam = (name: string, count: number, span: Span) =>
@@ -54,6 +63,7 @@ export const duplicateParam = (name: string, count: number, span: Span) =>
     `":${name}" stands ${count === 2 ? "twice" : `${count} times`} in one pattern`,
     span,
     `give it another name, such as :${name}${count}`,
+    suggest(`Write :${name}${count}`, span, `:${name}${count}`),
   );
 
 export const reservedName = (span: Span, last: boolean) =>
@@ -62,7 +72,7 @@ export const reservedName = (span: Span, last: boolean) =>
     `":splat" is what a trailing * captures, not a segment`,
     span,
     last ? `write *, or give it another name` : "give it another name",
-    last ? replace("Write *", span, "*") : undefined,
+    last ? replace("Write *", span, "*") : suggest("Write :rest", span, ":rest"),
   );
 
 export const doubleStar = (text: string, span: Span) =>
@@ -80,6 +90,9 @@ export const adjacentCaptures = (text: string, span: Span, trailingStar: boolean
     `in ${quote(text)} nothing says where the first ends`,
     span,
     trailingStar ? "write * alone (a location calls it :splat)" : "put a / or other text between them",
+    trailingStar
+      ? suggest("Write * alone", span, "*")
+      : suggest("Put a / between them", span, text.replace(/.(?=[:*])/, "$&/")),
   );
 
 export const repeatedParam = (text: string, span: Span) =>
@@ -88,6 +101,7 @@ export const repeatedParam = (text: string, span: Span) =>
     `${quote(text)} is a quantifier, which patterns do not have`,
     span,
     `write * for several segments, or %2B for the character "+"`,
+    suggest("Write *", span, "*"),
   );
 
 export const optionalParam = (text: string, span: Span) =>
@@ -96,30 +110,50 @@ export const optionalParam = (text: string, span: Span) =>
     `${quote(text)} is an optional segment, which patterns do not have`,
     span,
     "write two rules, with and without it",
+    suggest(`Write ${text.slice(0, -1)}, for the rule with it`, span, text.slice(0, -1)),
   );
 
-export const queryInPattern = (character: string, span: Span) =>
+/** `end` is where the pattern ends. */
+export const queryInPattern = (character: string, span: Span, end: number) =>
   character === "?"
     ? make(
         "query",
         `"?" starts a query, and a pattern matches the path only`,
         span,
         `remove it, or write %3F for the character`,
+        suggest("Remove the query", { start: span.start, end }, ""),
       )
     : make(
         "fragment",
         `"#" starts a fragment, which no server sees`,
         span,
         `remove it, or write %23 for the character`,
+        suggest("Remove the fragment", { start: span.start, end }, ""),
       );
 
-export const regularExpression = (text: string, span: Span) =>
+/** `isLimit`: it follows a parameter, whose text it limits. */
+export const regularExpression = (text: string, span: Span, isLimit = false) =>
   make(
     "regular-expression",
     `${quote(text)} is a regular expression, and patterns have none`,
     span,
     "write :name for one segment, * for any characters",
+    isLimit ? suggest("Remove the expression", span, "") : plainCapture(text, span),
   );
+
+/** What a group or a whole expression captures, without its limits. */
+function plainCapture(text: string, span: Span): Fix | undefined {
+  const [, param] = /^(:[A-Za-z_]\w*)\(/.exec(text) ?? [];
+  if (param !== undefined) return suggest(`Write ${param}`, span, param);
+  if (/^\(\.[*+]\)\??$/.test(text)) return suggest("Write *", span, "*");
+  if (text.startsWith("(")) return suggest("Write :name", span, ":name");
+  const plain = text
+    .replace(/^\^|\$$/g, "")
+    .replace(/\\([/.-])/g, "$1")
+    .replace(/\(\.[*+]\)|\.[*+]/g, "*")
+    .replace(/\([^()]*\)[*+?]?/g, ":name");
+  return /^\/[\w/.:*~-]*$/.test(plain) ? suggest(`Write ${plain}`, span, plain) : undefined;
+}
 
 // ---- patterns and locations
 
@@ -139,12 +173,15 @@ export const foreignParam = (subject: Subject, text: string, span: Span) => {
   );
 };
 
-export const badEscape = (subject: Subject, text: string, span: Span) =>
+export const badEscape = (subject: Subject, text: string, span: Span, isAfterSlash: boolean) =>
   make(
     "escape",
     text === "\\" ? `"\\" has nothing after it` : `${quote(text)} is no escape`,
     span,
     `${subject === "location" ? "write / between segments; " : ""}the escapes are \\* \\: \\\\`,
+    text === "\\" || isAfterSlash
+      ? suggest("Remove it", { start: span.start, end: span.start + 1 }, "")
+      : suggest("Write /", { start: span.start, end: span.start + 1 }, "/"),
   );
 
 export const badPercent = (text: string, span: Span) =>
@@ -189,10 +226,26 @@ export const relativeLocation = (source: string) =>
     /^[\w:]/.test(source) ? insert("Insert the slash", 0, "/") : undefined,
   );
 
-export const locationScheme = (scheme: string, span: Span) =>
+export const locationScheme = (scheme: string, span: Span, source: string) =>
   /^https?$/i.test(scheme)
-    ? make("scheme", `"${scheme}:" is not followed by //`, span, `write ${scheme}://host/path`)
-    : make("scheme", `a redirect to "${scheme}:" is refused`, span, "http and https are allowed");
+    ? make(
+        "scheme",
+        `"${scheme}:" is not followed by //`,
+        span,
+        `write ${scheme}://host/path`,
+        // One slash of two may be there.
+        replace(`Write ${scheme}://`, { start: 0, end: /^[^:]*:\/*/.exec(source)![0].length }, `${scheme}://`),
+      )
+    : make(
+        "scheme",
+        `a redirect to "${scheme}:" is refused`,
+        span,
+        "http and https are allowed",
+        // Other schemes have no host to go to.
+        /^(?:h?t{1,3}p?s{0,2}|ftp)$/i.test(scheme)
+          ? suggest("Write https://", { start: 0, end: /^[^:]*:\/*/.exec(source)![0].length }, "https://")
+          : undefined,
+      );
 
 export const protocolRelative = (source: string) =>
   make(
@@ -200,6 +253,7 @@ export const protocolRelative = (source: string) =>
     `${quote(source)} names a host without saying http or https`,
     { start: 0, end: source.match(/^\/+/)![0].length },
     `write ${quote(source.replace(/^\/+/, "https://"))}, or one slash for a path`,
+    suggest("Write https://", { start: 0, end: source.match(/^\/+/)![0].length }, "https://"),
   );
 
 export const userinfo = (text: string, span: Span) =>
@@ -208,6 +262,7 @@ export const userinfo = (text: string, span: Span) =>
     `${quote(text)} before the host is a user name`,
     span,
     "remove it: a location is public, and browsers hide it from the reader",
+    suggest("Remove it", span, ""),
   );
 
 export const placeholderInHost = (text: string, span: Span) =>
@@ -245,6 +300,7 @@ export const numberedGroup = (text: string, span: Span) =>
     `${quote(text)} is how other tools write a captured group`,
     span,
     "write :name or :splat, or %24 for the character itself",
+    suggest("Write :splat", span, ":splat"),
   );
 
 function make(code: string, message: string, span: Span, hint: string, fix?: Fix): Problem {
@@ -253,6 +309,10 @@ function make(code: string, message: string, span: Span, hint: string, fix?: Fix
 
 function replace(title: string, span: Span, text: string): Fix {
   return { title, edits: [{ span, text }] };
+}
+
+function suggest(title: string, span: Span, text: string): Fix {
+  return { ...replace(title, span, text), isSuggestion: true };
 }
 
 function insert(title: string, at: number, text: string): Fix {

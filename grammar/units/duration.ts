@@ -1,4 +1,4 @@
-import { type Parsed, type Problem, quote, type Span } from "../problem.ts";
+import { type Fix, type Parsed, type Problem, quote, type Span } from "../problem.ts";
 import { scaleDecimal } from "./scale.ts";
 
 /**
@@ -12,10 +12,9 @@ export function parseDuration(text: string): Parsed<number> {
   const problems: Problem[] = [];
   const parts: Part[] = [];
   if (text.trim() === "") {
-    return {
-      ok: false,
-      problems: [problem("empty", "the duration is empty", "write 15m or 1d12h", { start: 0, end: text.length })],
-    };
+    const span = { start: 0, end: text.length };
+    const empty = problem("empty", "the duration is empty", "write 15m or 1d12h", span);
+    return { ok: false, problems: [{ ...empty, fix: suggest(span, "15m") }] };
   }
 
   if (text.length > MAX_LENGTH) {
@@ -39,7 +38,9 @@ export function parseDuration(text: string): Parsed<number> {
     const number = matchAt(/\d+(?:\.\d+)?|\.\d+/y, text, at + sign.length);
     if (number === "") {
       const span = { start: at, end: text.length };
-      problems.push(problem("malformed", `${quote(text)} is no duration`, EXAMPLES, span));
+      // After a number only the rest is none.
+      const fix = suggest({ start: 0, end: text.length }, parts.length === 0 ? "15m" : inOrder(parts));
+      problems.push({ ...problem("malformed", `${quote(text)} is no duration`, EXAMPLES, span), fix });
       break;
     }
     if (sign !== "") {
@@ -65,7 +66,9 @@ export function parseDuration(text: string): Parsed<number> {
     at = unitSpan.end;
     if (unit === "") {
       const span = { start, end: at };
-      problems.push(problem("missing-unit", `${quote(number)} has no unit`, `${UNITS}; ${number}s is seconds`, span));
+      const missing = problem("missing-unit", `${quote(number)} has no unit`, `${UNITS}; ${number}s is seconds`, span);
+      const [fix, ...alternatives] = ["s", "m", "h"].map((name) => suggest(span, `${number}${name}`));
+      problems.push({ ...missing, fix: fix!, alternatives });
     } else if (isDurationUnit(unit)) {
       parts.push({ number, unit, span: { start, end: at }, unitSpan });
     } else {
@@ -172,7 +175,8 @@ function unknownUnit(number: string, unit: string, span: Span, unitSpan: Span): 
       fix: { title: `Write ${days}`, edits: [{ span, text: days }] },
     };
   }
-  return problem("unknown-unit", message, UNITS, unitSpan);
+  const [fix, ...alternatives] = ["s", "m", "h"].map((name) => suggest(span, `${number}${name}`));
+  return { ...problem("unknown-unit", message, UNITS, unitSpan), fix: fix!, alternatives };
 }
 
 function orderProblems(parts: readonly Part[]): Problem[] {
@@ -186,7 +190,12 @@ function orderProblems(parts: readonly Part[]): Problem[] {
     } else if (rank < smallest) {
       const bigger = `${quote(unit)} stands behind the smaller ${quote(ORDER[smallest]!)}`;
       const hint = `write the biggest unit first: ${inOrder(parts)}`;
-      problems.push(problem("wrong-order", bigger, hint, span));
+      // All of it is written again, once.
+      const whole = { start: parts[0]!.span.start, end: parts.at(-1)!.span.end };
+      const isFirst = problems.every(({ code }) => code !== "duration/wrong-order");
+      const isPlain = new Set(parts.map((part) => part.unit)).size === parts.length;
+      const fix = { title: `Write ${inOrder(parts)}`, edits: [{ span: whole, text: inOrder(parts) }] };
+      problems.push({ ...problem("wrong-order", bigger, hint, span), ...(isFirst && isPlain && { fix }) });
     }
     seen.add(unit);
     smallest = Math.max(smallest, rank);
@@ -214,6 +223,12 @@ function fractionProblems(parts: readonly Part[]): Problem[] {
   }
   return problems;
 }
+
+const suggest = (span: Span, text: string): Fix => ({
+  title: `Write ${text}`,
+  edits: [{ span, text }],
+  isSuggestion: true,
+});
 
 function problem(name: string, message: string, hint: string, span: Span): Problem {
   return { code: `duration/${name}`, severity: "error", message, hint, span };

@@ -8,8 +8,8 @@ import {
 } from "vscode-languageserver-types";
 import { type TextEdit as Edit, quote } from "../../grammar/problem.ts";
 import { migrateUses } from "../../schema/dialect.ts";
-import { type Node, parseJson } from "../../schema/json.ts";
-import { type DiagnosticData, latestDiagnostics } from "./diagnostics.ts";
+import type { Node } from "../../schema/json.ts";
+import { latestDiagnostics, offeredFixes } from "./diagnostics.ts";
 import type { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
@@ -47,10 +47,11 @@ export function codeActions(
   const shown = (one: Diagnostic) => context.diagnostics.find((other) => isSame(one, other)) ?? one;
   if (wants(CodeActionKind.QuickFix)) {
     const here = diagnostics.filter((one) => overlaps(one.range, range));
+    const offered = offeredFixes(document, project, here);
     for (const one of here) {
-      const fix = (one.data as DiagnosticData | undefined)?.fix;
-      if (fix !== undefined) actions.push(quickFix(document, fix.title, fix.edits, [shown(one)], true));
-      if (one.code === "config/unknown-reference") actions.push(...addAction(document, one, shown(one)));
+      for (const { title, edits, isSuggestion } of offered.get(one) ?? []) {
+        actions.push(quickFix(document, title, edits, [shown(one)], isSuggestion !== true));
+      }
       if (one.code === "config/missing-file" && options.createsFiles) {
         actions.push(...createFile(document, one, shown(one), project));
       }
@@ -61,8 +62,7 @@ export function codeActions(
   if (wants(CodeActionKind.RefactorRewrite) && document.kind === "config") {
     actions.push(...rewriteHook(document, offset), ...sortHere(document, offset));
   }
-  const fixAllKind = `${CodeActionKind.SourceFixAll}.tool`;
-  if (wants(fixAllKind)) actions.push(...fixAll(document, diagnostics, fixAllKind));
+  if (wants(`${CodeActionKind.SourceFixAll}.tool`)) actions.push(...fixAll(document, diagnostics, project));
   if (wants("source.migrate.tool")) actions.push(...migration(document, "source.migrate.tool", []));
   return actions;
 }
@@ -84,12 +84,15 @@ function quickFix(
   };
 }
 
-/** The fixes that do not touch one another, in the order of the text. */
-function fixAll(document: ToolDocument, diagnostics: readonly Diagnostic[], kind: string): CodeAction[] {
+/** The fixes that are certain and do not touch one another, in the order of the text. */
+function fixAll(document: ToolDocument, diagnostics: readonly Diagnostic[], project: Project): CodeAction[] {
+  const kind = `${CodeActionKind.SourceFixAll}.tool`;
+  const offered = offeredFixes(document, project, diagnostics);
   const taken: TextEdit[] = [];
   let count = 0;
-  for (const { data } of diagnostics) {
-    const edits = (data as DiagnosticData | undefined)?.fix?.edits;
+  for (const one of diagnostics) {
+    const fix = offered.get(one)?.[0];
+    const edits = fix?.isSuggestion ? undefined : fix?.edits;
     if (edits === undefined || edits.some((edit) => taken.some((other) => overlaps(edit.range, other.range)))) continue;
     taken.push(...edits);
     count++;
@@ -108,35 +111,6 @@ function migration(document: ToolDocument, kind: string, diagnostics: Diagnostic
   return [
     { title: `Migrate the configuration (${changes})`, kind, ...(diagnostics.length > 0 && { diagnostics }), edit },
   ];
-}
-
-/** An action of the name that an alert refers to, behind the others. */
-function addAction(document: ToolDocument, { range }: Diagnostic, shown: Diagnostic): CodeAction[] {
-  const { node } = document.pathAt(document.offsetAt(range.start) + 1) ?? {};
-  if (node?.type !== "string" || node.value === "" || document.root?.type !== "object") return [];
-  // Where the actions end is not certain in a text with slips.
-  if (parseJson(document.text).problems.length > 0) return [];
-  const name = JSON.stringify(node.value);
-  const action = `{ "name": ${name}, "type": "email", "emails": ["ops@example.com"] }`;
-  const list = document.section("actions")?.value;
-  if (list !== undefined && list.type !== "array") return [];
-  const edit =
-    list === undefined
-      ? insertLast(document.text, document.root, document.root.members.at(-1)?.value, `"actions": [${action}]`)
-      : insertLast(document.text, list, list.items.at(-1), action);
-  return [quickFix(document, `Add the action ${quote(node.value)}`, [toEdit(document, edit)], [shown], false)];
-}
-
-/** Behind the last of what stands in brackets, set apart as that is. */
-function insertLast(text: string, around: Node, last: Node | undefined, insert: string): Edit {
-  const first =
-    around.type === "object" ? around.members[0]?.key : around.type === "array" ? around.items[0] : undefined;
-  if (first === undefined || last === undefined) {
-    const at = around.span.start + 1;
-    return { span: { start: at, end: at }, text: insert };
-  }
-  const blank = text.slice(around.span.start + 1, first.span.start);
-  return { span: { start: last.span.end, end: last.span.end }, text: `,${blank || " "}${insert}` };
 }
 
 function createFile(document: ToolDocument, { range }: Diagnostic, shown: Diagnostic, project: Project): CodeAction[] {

@@ -1,11 +1,12 @@
 import type { Diagnostic, DiagnosticRelatedInformation, TextEdit } from "vscode-languageserver-types";
-import { type Fix, type Problem, quote } from "../../grammar/problem.ts";
+import { type Fix, fixesOf, type Problem, quote } from "../../grammar/problem.ts";
 import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { checkInSteps } from "../../schema/check.ts";
 import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
 import { checkTemplate } from "../../schema/directory.ts";
 import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
+import { withSoundFixes } from "../../schema/sound-fixes.ts";
 import { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
@@ -22,7 +23,14 @@ export interface DiagnosticOptions {
 
 /** What a diagnostic carries for code actions: a change that removes it. */
 export interface DiagnosticData {
-  readonly fix?: { readonly title: string; readonly edits: readonly TextEdit[] };
+  readonly fix?: OfferedFix;
+}
+
+export interface OfferedFix {
+  readonly title: string;
+  readonly edits: readonly TextEdit[];
+  /** See `Fix`: never made together with others. */
+  readonly isSuggestion?: true;
 }
 
 // DiagnosticSeverity and DiagnosticTag of the protocol. Constants, so that its types are all that is imported.
@@ -38,28 +46,80 @@ export function* diagnose(
   project: Project,
   options: DiagnosticOptions,
 ): Generator<undefined, Diagnostic[]> {
-  const problems = yield* problemsOf(document, project);
-  const diagnostics = problems.flatMap((problem) => toDiagnostic(document, problem, options) ?? []);
-  latest.set(document, diagnostics);
+  const shown = (yield* problemsOf(document, project)).flatMap((problem) => {
+    const diagnostic = toDiagnostic(document, problem, options);
+    return diagnostic === undefined ? [] : [{ problem, diagnostic }];
+  });
+  const problems = shown.map(({ problem }) => problem);
+  const diagnostics = shown.map(({ diagnostic }) => diagnostic);
+  latest.set(document, { problems, diagnostics, offered: new Map() });
   return diagnostics.filter(
     ({ code }) => options.syntax || document.kind !== "config" || !SYNTAX_CODES.has(String(code)),
   );
 }
 
-const latest = new WeakMap<ToolDocument, readonly Diagnostic[]>();
+interface Found {
+  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** The fixes that were asked for. */
+  readonly offered: Map<Diagnostic, readonly OfferedFix[]>;
+}
+
+const latest = new WeakMap<ToolDocument, Found>();
 
 /**
  * What `diagnose` found last in this version, syntax included: a client asks for actions with every move of the cursor,
  * and a long text takes longer to check than that may take. Checked now where it was not.
  */
 export function latestDiagnostics(document: ToolDocument, project: Project): readonly Diagnostic[] {
+  return latestOf(document, project).diagnostics;
+}
+
+function latestOf(document: ToolDocument, project: Project): Found {
   const known = latest.get(document);
   if (known !== undefined) return known;
-  const steps = diagnose(document, project, { syntax: true });
+  atOnce(diagnose(document, project, { syntax: true }));
+  return latest.get(document)!;
+}
+
+/** The fixes of some of the latest diagnostics, the likeliest first, each tried out: see `withSoundFixes`. */
+export function offeredFixes(
+  document: ToolDocument,
+  project: Project,
+  asked: readonly Diagnostic[],
+): ReadonlyMap<Diagnostic, readonly OfferedFix[]> {
+  const { problems, diagnostics, offered } = latestOf(document, project);
+  const unknown = new Set(
+    diagnostics.flatMap((one, i) => (asked.includes(one) && !offered.has(one) ? [problems[i]] : [])),
+  );
+  if (unknown.size > 0) {
+    const isAsked = (problem: Problem) => unknown.has(problem);
+    const directory = document.name === "tool.json" ? project.directory : undefined;
+    const options = { memory: document.memory, ...(directory && { directory }) };
+    const check = (text: string) => atOnce(checkInSteps(text, options)).problems;
+    const sound = document.kind === "config" ? withSoundFixes(document.text, problems, check, isAsked) : problems;
+    for (const [i, one] of diagnostics.entries()) {
+      if (unknown.has(problems[i]!))
+        offered.set(
+          one,
+          fixesOf(sound[i]!).map((fix) => offeredFix(document, fix)),
+        );
+    }
+  }
+  return offered;
+}
+
+function atOnce<T>(steps: Generator<undefined, T>): T {
   let step = steps.next();
   while (!step.done) step = steps.next();
   return step.value;
 }
+
+const offeredFix = (document: ToolDocument, fix: Fix): OfferedFix => ({
+  title: fix.title,
+  edits: editsOf(document, fix),
+  ...(fix.isSuggestion && { isSuggestion: true }),
+});
 
 function* problemsOf(document: ToolDocument, project: Project): Generator<undefined, readonly Problem[]> {
   switch (document.kind) {
@@ -101,7 +161,7 @@ function toDiagnostic(
   const severity = severityOf(settings, code) ?? problem.severity;
   if (severity === "off") return undefined;
   const related = relatedTo(document, problem);
-  const data: DiagnosticData | undefined = fix && { fix: { title: fix.title, edits: editsOf(document, fix) } };
+  const data: DiagnosticData | undefined = fix && { fix: offeredFix(document, fix) };
   return {
     range: document.rangeOf(span),
     severity: SEVERITY[severity],

@@ -64,8 +64,8 @@ function invalid({ kind, name }: Occurrences, newName: string): string | undefin
 /** What would be wrong that is not wrong now, as the checks say it. */
 function worse(document: ToolDocument, edits: readonly TextEdit[]): string | undefined {
   const pieces = piecesWith(document, edits);
-  const known = checkConfig(textOf(document, pieces, [])).problems.map(({ code }) => code);
-  for (const problem of checkConfig(textOf(document, pieces, edits)).problems) {
+  const known = checkConfig(textOf(document, pieces, []), UNTRIED).problems.map(({ code }) => code);
+  for (const problem of checkConfig(textOf(document, pieces, edits), UNTRIED).problems) {
     const at = known.indexOf(problem.code);
     if (at < 0) return describe(problem);
     known.splice(at, 1);
@@ -122,3 +122,6 @@ function sliceAfter(text: string, { start, end }: Span, edits: readonly TextEdit
 function keyAfter(text: string, { span }: StringNode, edits: readonly TextEdit[]): string {
   return JSON.parse(sliceAfter(text, span, edits));
 }
+
+// Only what is wrong is asked.
+const UNTRIED = { triesFixes: false };

@@ -1,7 +1,11 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { quote } from "../../grammar/problem.ts";
-import { memberOf, type Node, type ObjectNode } from "../json.ts";
+import { formatDuration } from "../../grammar/units/duration.ts";
+import { cleanEmail, cleanNumber, cleanUrl } from "../clean-text.ts";
+import { addition, removal, removeItem } from "../edits.ts";
+import { memberOf, type Node, type ObjectNode, plainValue } from "../json.ts";
 import type { Meanings } from "../languages.ts";
+import { actionNames, freeName } from "../placeholders.ts";
 import type { Report } from "../report.ts";
 
 /** The app's own metrics (specification, "alerts"). */
@@ -16,17 +20,25 @@ const FIELDS: Readonly<Record<string, { needed: string; optional: readonly strin
   chat: { needed: "url", optional: ["channel", "gifs"], example: '"https://chat.example.com/hooks/ops"' },
 };
 
-export function checkActions(report: Report, actions: Node | undefined) {
-  const names = new Set<string>();
+export function checkActions(report: Report, root: ObjectNode) {
+  const actions = memberOf(root, "actions")?.value;
+  const names = new Map<string, ObjectNode>();
   for (const action of objects(actions)) {
     const name = memberOf(action, "name")?.value;
     if (name?.type === "string") {
-      if (names.has(name.value)) {
+      const first = names.get(name.value);
+      if (first !== undefined) {
+        const isSame = JSON.stringify(plainValue(first)) === JSON.stringify(plainValue(action));
+        const edits = actions?.type === "array" ? [removeItem(actions, action)] : [];
         report.error("config/duplicate-action", name.span, `a second action is called ${quote(name.value)}`, {
           hint: "alerts refer to actions by name: give it another",
+          fixes: [
+            isSame ? { title: "Remove this one, which is the same", edits } : undefined,
+            report.suggest(name, freeName(actionNames(root), name.value)),
+          ],
         });
       }
-      names.add(name.value);
+      if (first === undefined) names.set(name.value, action);
     }
     checkFields(report, action);
     checkTargets(report, action);
@@ -38,11 +50,18 @@ function checkFields(report: Report, action: ObjectNode) {
   if (type?.type !== "string" || !Object.hasOwn(FIELDS, type.value)) return;
   const { needed, optional, example } = FIELDS[type.value]!;
   if (memberOf(action, needed) === undefined) {
+    // With what another type needs it is one of that type.
+    const others = Object.entries(FIELDS).filter(([, fields]) => memberOf(action, fields.needed) !== undefined);
     report.error("config/missing-key", type.span, `an action of type ${quote(type.value)} needs "${needed}"`, {
       hint: `add "${needed}": ${example}`,
+      fixes: [
+        ...others.map(([other]) => report.suggest(type, other)),
+        addition(report.source, action, needed, example, [needed, "channel", "gifs"]),
+      ],
     });
   }
-  for (const { key } of action.members) {
+  for (const member of action.members) {
+    const { key } = member;
     if (key.value === needed || optional.includes(key.value)) continue;
     const owner = Object.entries(FIELDS).find(
       ([, fields]) => fields.needed === key.value || fields.optional.includes(key.value),
@@ -54,6 +73,7 @@ function checkFields(report: Report, action: ObjectNode) {
       `${quote(key.value)} is for actions of type "${owner[0]}", this one's is ${quote(type.value)}`,
       {
         hint: "remove it, or write an action of its own",
+        fix: removal(action, member),
       },
     );
   }
@@ -64,16 +84,21 @@ function checkTargets(report: Report, action: ObjectNode) {
     if (email.type === "string" && !isEmail(email.value)) {
       report.error("config/email", email.span, `${quote(email.value)} is no email address`, {
         hint: "write one such as ops@example.com",
+        fix: emailFix(report, email),
       });
     }
   }
   for (const number of items(memberOf(action, "numbers")?.value)) {
     if (number.type !== "string" || /^\+[1-9]\d{6,14}$/.test(number.value)) continue;
-    const plain = number.value.replace(/[\s().-]/g, "");
-    const certain = /^\+[1-9]\d{6,14}$/.test(plain);
+    const clean = cleanNumber(number.value);
+    // Ten digits are a number of North America without its country.
+    const plain = /^\+[2-9]\d{9}$/.test(clean) && !number.value.includes("+") ? `+1${clean.slice(1)}` : clean;
+    const isNumber = /^\+[1-9]\d{6,14}$/.test(plain);
+    // Without its plus it may lack its country too.
+    const isCertain = isNumber && /^\s*(tel:)?(\+|00)/i.test(number.value);
     report.error("config/phone-number", number.span, `${quote(number.value)} is no phone number in E.164 form`, {
-      hint: certain ? `write ${plain}` : "write +, country code and number, such as +12125550123",
-      fix: certain ? report.replace(number, plain) : undefined,
+      hint: isCertain ? `write ${plain}` : "write +, country code and number, such as +12125550123",
+      fix: isCertain ? report.replace(number, plain) : report.suggest(number, isNumber ? plain : "+12125550123"),
     });
   }
   const url = memberOf(action, "url")?.value;
@@ -85,6 +110,10 @@ function checkTargets(report: Report, action: ObjectNode) {
     insecure ? `${quote(url.value)} is not encrypted` : `${quote(url.value)} is no https URL`,
     {
       hint: insecure ? "write https://" : "write the webhook's address, such as https://chat.example.com/hooks/ops",
+      fix: report.suggest(
+        url,
+        /^[^\s/]*[.:/]/.test(url.value.trim()) ? cleanUrl(url.value) : "https://chat.example.com/hooks/ops",
+      ),
     },
   );
 }
@@ -98,13 +127,15 @@ export function checkAlerts(report: Report, alerts: Node | undefined, meanings: 
       memberOf(alert, "namespace") === undefined &&
       !METRICS.includes(metric.value)
     ) {
-      const near = didYouMean(metric.value, METRICS);
+      const near =
+        didYouMean(metric.value, METRICS) ?? METRICS.find((name) => name === `http.${lastPart(metric.value)}`);
       report.error("config/unknown-metric", metric.span, `${quote(metric.value)} is no metric of the app`, {
         hint:
           near === undefined
             ? `write one of ${METRICS.join(", ")}, or add "namespace"`
             : `did you mean ${quote(near)}?`,
-        fix: near === undefined ? undefined : report.replace(metric, near),
+        fixes:
+          near === undefined ? METRICS.map((name) => report.suggest(metric, name)) : [report.replace(metric, near)],
       });
     }
     checkMinutes(report, memberOf(alert, "period")?.value, meanings, "period");
@@ -115,19 +146,37 @@ export function checkAlerts(report: Report, alerts: Node | undefined, meanings: 
 export function checkMinutes(report: Report, node: Node | undefined, meanings: Meanings, name: string) {
   const ms = node?.type === "string" ? meanings.durationsMs.get(node) : undefined;
   if (ms === undefined || (ms > 0 && ms % MINUTE_MS === 0)) return;
+  const whole = formatDuration(Math.max(1, Math.round(ms / MINUTE_MS)) * MINUTE_MS);
   report.error(
     "config/whole-minutes",
     node!.span,
     `"${name}" is ${quote((node as { value: string }).value)}, not whole minutes`,
     {
       hint: "write a multiple of 1m, such as 1m or 5m",
+      fix: report.suggest(node!, whole),
     },
   );
 }
 
+/** The part of a metric's name after its prefix, as it is spelled in ours. */
+const lastPart = (metric: string) =>
+  metric
+    .toLowerCase()
+    .replace(/^(?:https?[._ -]?)?/, "")
+    .trim();
+
+/** The address that a text holds, or one with that text before the `@`. */
+export function emailFix(report: Report, node: Node & { readonly type: "string" }) {
+  const plain = cleanEmail(node.value);
+  if (isEmail(plain)) return report.replace(node, plain);
+  const local = plain.replace(/@.*$/s, "").replace(/[^A-Za-z0-9.+_-]/g, "");
+  const known = `${plain}.com`;
+  return report.suggest(node, isEmail(known) ? known : `${local || "ops"}@example.com`);
+}
+
 /** An address that mail can be sent to: this side of RFC 5321's odder forms. */
 export const isEmail = (text: string) =>
-  /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text) && text.length <= 254;
+  /^[^\s@"(),:;<>[\\\]]+@[^\s@."(),:;<>[\\\]]+(\.[^\s@."(),:;<>[\\\]]+)+$/.test(text) && text.length <= 254;
 
 const items = (node: Node | undefined): Node[] => (node?.type === "array" ? node.items : []);
 const objects = (node: Node | undefined): ObjectNode[] => items(node).filter((item) => item.type === "object");

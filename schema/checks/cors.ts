@@ -1,6 +1,6 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { quote } from "../../grammar/problem.ts";
-import { memberOf, type Node, type StringNode } from "../json.ts";
+import { type ArrayNode, memberOf, type Node, type StringNode } from "../json.ts";
 import type { Report } from "../report.ts";
 
 const METHODS = "HEAD, GET, POST, PUT, PATCH, DELETE";
@@ -15,7 +15,8 @@ const REGISTERED: ReadonlySet<string> = new Set(
 export function checkCors(report: Report, cors: Node | undefined) {
   const origins = strings(memberOf(cors, "allowed_origins")?.value);
   for (const origin of origins) checkOrigin(report, origin);
-  for (const method of strings(memberOf(cors, "allowed_methods")?.value)) checkMethod(report, method);
+  const methods = memberOf(cors, "allowed_methods")?.value;
+  for (const method of strings(methods)) checkMethod(report, method, methods as ArrayNode);
 
   const credentials = memberOf(cors, "allow_credentials")?.value;
   if (credentials?.type !== "boolean" || !credentials.value) return;
@@ -25,7 +26,11 @@ export function checkCors(report: Report, cors: Node | undefined) {
     "config/credentials-for-any-origin",
     credentials.span,
     `credentials are not sent for the origin "*"${written ? "" : ", the default"}`,
-    { hint: "browsers refuse that pair: list the origins that need credentials in allowed_origins" },
+    {
+      hint: "browsers refuse that pair: list the origins that need credentials in allowed_origins",
+      // What browsers make of it.
+      fix: { title: "Change to false", edits: [{ span: credentials.span, text: "false" }], isSuggestion: true },
+    },
   );
 }
 
@@ -36,7 +41,7 @@ function checkOrigin(report: Report, node: StringNode) {
   const error = (message: string, hint: string, fixed?: string) =>
     report.error("config/origin", node.span, message, {
       hint,
-      fix: fixed === undefined ? undefined : report.replace(node, fixed),
+      fix: fixed === undefined ? report.suggest(node, meantOrigin(value)) : report.replace(node, fixed),
     });
   if (value.split("*").length > 2) {
     error(`the origin ${quote(value)} holds more than one "*"`, "one * stands for any characters");
@@ -61,12 +66,39 @@ function checkOrigin(report: Report, node: StringNode) {
   }
 }
 
-/** RFC 9110 section 9.1: a method is a token; `*` is one, and no method. One that nobody knows is a slip. */
-function checkMethod(report: Report, node: StringNode) {
+/** The origin of an address that is nearly one, or lacks its scheme. */
+function meantOrigin(value: string): string | undefined {
+  const text = value.trim().replace(/\*{2,}/g, "*");
+  const [, scheme] = /^(https?):?\/*(?=[^\s:/])/i.exec(text) ?? [];
+  const rest = text.replace(/^[a-z]+:\/*/i, "").replace(/[/?#].*$/s, "");
+  const host = /^(?:[a-z0-9_*-]+\.)*[a-z0-9_*-]+(?::\d{1,5})?$/i.exec(rest)?.[0];
+  if (host === undefined || host.split("*").length > 2) return undefined;
+  // Nobody has a certificate for the own machine.
+  const isLocal = /^(localhost|127\.|\d)/.test(host);
+  return `${scheme?.toLowerCase() ?? (isLocal ? "http" : "https")}://${host}`;
+}
+
+/** RFC 9110 section 9.1: a method is a token; `*` is one, and no method. One that is nearly a usual one is a slip. */
+function checkMethod(report: Report, node: StringNode, list: ArrayNode) {
   if (node.value === "*") {
-    report.error("config/method", node.span, `"*" is no method`, { hint: `list the methods: ${METHODS}` });
+    const others = METHODS.split(", ").filter((method) => strings(list).every(({ value }) => value !== method));
+    const text = others.map((method) => JSON.stringify(method)).join(", ");
+    report.error("config/method", node.span, `"*" is no method`, {
+      hint: `list the methods: ${METHODS}`,
+      fix: text === "" ? undefined : { title: `Change to ${others.join(", ")}`, edits: [{ span: node.span, text }] },
+    });
   } else if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(node.value)) {
-    report.error("config/method", node.span, `${quote(node.value)} is no method`, { hint: `methods are ${METHODS}` });
+    const plain = node.value.replace(/[^A-Za-z-]/g, "").toUpperCase();
+    const near = REGISTERED.has(plain) ? plain : didYouMean(plain, METHODS.split(", "));
+    const words = node.value.split(/[\s,|]+/).filter((word) => REGISTERED.has(word.toUpperCase()));
+    const text = words.map((word) => JSON.stringify(word.toUpperCase())).join(", ");
+    report.error("config/method", node.span, `${quote(node.value)} is no method`, {
+      hint: near === undefined ? `methods are ${METHODS}` : `did you mean ${quote(near)}?`,
+      fixes: [
+        words.length > 1 ? { title: `Change to ${words.join(", ")}`, edits: [{ span: node.span, text }] } : undefined,
+        near === undefined ? undefined : report.replace(node, near),
+      ],
+    });
   } else if (!REGISTERED.has(node.value.toUpperCase())) {
     const near = didYouMean(node.value, [...METHODS.split(", "), "OPTIONS"]);
     report.warning("config/method", node.span, `no method is known as ${quote(node.value)}`, {

@@ -1,32 +1,27 @@
-import { quote } from "../../grammar/problem.ts";
-import { memberOf, type Node, type ObjectNode, type StringNode } from "../json.ts";
+import { type Fix, quote } from "../../grammar/problem.ts";
+import { insertItem, removeItem } from "../edits.ts";
+import { type ArrayNode, memberOf, type Node, type ObjectNode, plainValue, type StringNode } from "../json.ts";
+import { RECORD_EXAMPLES } from "../placeholders.ts";
 import type { Report } from "../report.ts";
 import { domainProblem } from "./domain.ts";
 
 /** The form of a value, by record type: what is wrong with it, or undefined. */
 type Form = (value: string) => string | undefined;
 
-const FORMS: Readonly<Record<string, { form: Form; example: string; single?: true }>> = {
-  A: { form: (value) => (isIpv4(value) ? undefined : "is no IPv4 address"), example: "192.0.2.1" },
-  AAAA: { form: (value) => (isIpv6(value) ? undefined : "is no IPv6 address"), example: "2001:db8::1" },
-  ALIAS: { form: hostname, example: "target.example.com", single: true },
-  CNAME: { form: hostname, example: "target.example.com", single: true },
-  NS: { form: hostname, example: "ns1.example.com" },
-  PTR: { form: hostname, example: "host.example.com" },
-  MX: { form: fields("u16 host"), example: "10 mail.example.com" },
-  SRV: { form: fields("u16 u16 u16 host"), example: "1 10 5269 xmpp.example.com" },
-  SOA: {
-    form: fields("host host u32 u32 u32 u32 u32"),
-    example: "ns.example.com admin.example.com 1 7200 900 1209600 86400",
-    single: true,
-  },
-  CAA: { form: fields("u8 tag text"), example: '0 issue "ca.example"' },
-  NAPTR: {
-    form: fields("u16 u16 quoted quoted quoted host"),
-    example: '100 10 "U" "" "!^.*$!sip:info@example.com!" .',
-  },
-  TXT: { form: text, example: "v=spf1 -all" },
-  SPF: { form: text, example: "v=spf1 -all" },
+const FORMS: Readonly<Record<string, { form: Form; single?: true }>> = {
+  A: { form: (value) => (isIpv4(value) ? undefined : "is no IPv4 address") },
+  AAAA: { form: (value) => (isIpv6(value) ? undefined : "is no IPv6 address") },
+  ALIAS: { form: hostname, single: true },
+  CNAME: { form: hostname, single: true },
+  NS: { form: hostname },
+  PTR: { form: hostname },
+  MX: { form: fields("u16 host") },
+  SRV: { form: fields("u16 u16 u16 host") },
+  SOA: { form: fields("host host u32 u32 u32 u32 u32"), single: true },
+  CAA: { form: fields("u8 tag text") },
+  NAPTR: { form: fields("u16 u16 quoted quoted quoted host") },
+  TXT: { form: text },
+  SPF: { form: text },
 };
 
 /** Longest text of one record, all its strings together (Route 53 quotas). */
@@ -36,18 +31,32 @@ export function checkDns(report: Report, dns: Node | undefined) {
   if (dns?.type !== "object") return;
   for (const { key: zone, value: records } of dns.members) {
     const wrong = domainProblem(zone.value);
-    if (wrong !== undefined) report.error("config/domain", zone.span, wrong.message, { hint: wrong.hint });
+    if (wrong !== undefined) {
+      report.error("config/domain", zone.span, wrong.message, {
+        hint: wrong.hint,
+        fix: wrong.fixed === undefined ? report.suggest(zone, wrong.near) : report.replace(zone, wrong.fixed),
+      });
+    }
     if (records?.type !== "array") continue;
-    const sets = new Map<string, Set<string>>();
+    const sets = new Map<string, Map<string, ObjectNode>>();
     for (const record of records.items) {
       if (record.type !== "object") continue;
-      checkName(report, wrong === undefined ? zone.value : undefined, record, sets);
+      checkName(report, { zone: wrong === undefined ? zone.value : undefined, records, record, sets });
       checkValues(report, record);
     }
   }
 }
 
-function checkName(report: Report, zone: string | undefined, record: ObjectNode, sets: Map<string, Set<string>>) {
+interface RecordPlace {
+  /** Undefined where it is no name. */
+  readonly zone: string | undefined;
+  readonly records: ArrayNode;
+  readonly record: ObjectNode;
+  /** The records before it: by name, then by type. */
+  readonly sets: Map<string, Map<string, ObjectNode>>;
+}
+
+function checkName(report: Report, { zone, records, record, sets }: RecordPlace) {
   const name = memberOf(record, "name")?.value;
   const type = memberOf(record, "type")?.value;
   if (name?.type !== "string") return;
@@ -55,7 +64,10 @@ function checkName(report: Report, zone: string | undefined, record: ObjectNode,
   if (wrong !== undefined) {
     report.error("config/domain", name.span, wrong.message, {
       hint: wrong.hint,
-      fix: wrong.fixed === undefined ? undefined : report.replace(name, wrong.fixed),
+      fix:
+        wrong.fixed === undefined
+          ? report.suggest(name, wrong.near === undefined || zone === undefined ? wrong.near : inZone(wrong.near, zone))
+          : report.replace(name, wrong.fixed),
     });
     return;
   }
@@ -66,48 +78,116 @@ function checkName(report: Report, zone: string | undefined, record: ObjectNode,
     const meant = full.includes(".") ? undefined : `${full}.${apex}`;
     report.error("config/outside-zone", name.span, `${quote(name.value)} is not in the zone ${quote(zone!)}`, {
       hint: `write the full name: ${meant ?? `it ends with .${apex}`}`,
-      fix: meant === undefined ? undefined : report.replace(name, meant),
+      fix: meant === undefined ? report.suggest(name, inZone(full, apex)) : report.replace(name, meant),
     });
     if (meant === undefined) return;
     full = meant;
   }
   if (type?.type !== "string" || !Object.hasOwn(FORMS, type.value)) return;
-  const others = sets.get(full) ?? new Set();
+  const others = sets.get(full) ?? new Map<string, ObjectNode>();
   sets.set(full, others);
   if (type.value === "CNAME" && full === apex) {
-    report.error("config/cname", type.span, "the zone's own name cannot be a CNAME", { hint: "write ALIAS" });
+    report.error("config/cname", type.span, "the zone's own name cannot be a CNAME", {
+      hint: "write ALIAS",
+      fix: report.suggest(type, "ALIAS"),
+    });
   } else if (others.has(type.value)) {
     report.error("config/duplicate-record", name.span, `a second ${type.value} record is called ${quote(name.value)}`, {
       hint: "write all values in one record",
+      fix: mergeFix(report.source, { records, record }, others.get(type.value)!),
     });
   } else if (others.has("CNAME") || (type.value === "CNAME" && others.size > 0)) {
     report.error("config/cname", name.span, `${quote(name.value)} has a CNAME and another record`, {
       hint: "a CNAME stands alone (RFC 1034 section 3.6.2)",
+      fix: { title: "Remove this record", edits: [removeItem(records, record)], isSuggestion: true },
     });
   }
-  others.add(type.value);
+  if (!others.has(type.value)) others.set(type.value, record);
 }
 
 function checkValues(report: Report, record: ObjectNode) {
   const type = memberOf(record, "type")?.value;
   const values = memberOf(record, "value")?.value;
   if (type?.type !== "string" || values?.type !== "array" || !Object.hasOwn(FORMS, type.value)) return;
-  const { form, example, single } = FORMS[type.value]!;
+  const { form, single } = FORMS[type.value]!;
+  const example = RECORD_EXAMPLES[type.value]!;
   const seen = new Set<string>();
   const strings = values.items.filter((item): item is StringNode => item.type === "string" && item.value !== "");
   for (const [i, item] of strings.entries()) {
     const wrong = form(item.value);
     if (wrong !== undefined) {
-      report.error("config/dns-value", item.span, `${quote(item.value)} ${wrong}`, { hint: `for example ${example}` });
+      report.error("config/dns-value", item.span, `${quote(item.value)} ${wrong}`, {
+        hint: `for example ${example}`,
+        fixes: [cleanValue(item.value, type.value, form), example].map((value) => report.suggest(item, value)),
+      });
     } else if (seen.has(item.value)) {
-      report.error("config/dns-value", item.span, `${quote(item.value)} stands twice`, { hint: "remove one" });
+      report.error("config/dns-value", item.span, `${quote(item.value)} stands twice`, {
+        hint: "remove one",
+        fix: { title: "Remove it", edits: [removeItem(values, item)] },
+      });
     } else if (single && i > 0) {
       report.error("config/dns-value", item.span, `a record of type ${type.value} has one value`, {
         hint: "remove the others",
+        fix: { title: `Remove ${quote(item.value)}`, edits: [removeItem(values, item)], isSuggestion: true },
       });
     }
     seen.add(item.value);
   }
+}
+
+/** The name below the zone's own. */
+function inZone(name: string, zone: string): string {
+  const apex = canonical(zone);
+  const plain = canonical(name);
+  if (plain === apex || plain.endsWith(`.${apex}`)) return plain;
+  const labels = apex.split(".").length;
+  const own = plain.split(".");
+  return `${own.slice(0, Math.max(1, own.length - labels)).join(".")}.${apex}`;
+}
+
+/** Puts the values of a record into the one before it, where they are not there already, and takes the record out. */
+function mergeFix(
+  source: string,
+  { records, record }: { records: ArrayNode; record: ObjectNode },
+  first: ObjectNode,
+): Fix {
+  const [values, own] = [first, record].map((one) => memberOf(one, "value")?.value);
+  const gone = removeItem(records, record);
+  const isSame = JSON.stringify(plainValue(record)) === JSON.stringify(plainValue(first));
+  if (isSame || values?.type !== "array" || own?.type !== "array") {
+    return { title: "Remove this record", edits: [gone], ...(!isSame && { isSuggestion: true }) };
+  }
+  const known = values.items.map((item) => (item.type === "string" ? item.value : ""));
+  const added = own.items.filter((item) => item.type !== "string" || !known.includes(item.value));
+  const text = added.map(({ span }) => source.slice(span.start, span.end)).join(", ");
+  const ttl = (one: ObjectNode) =>
+    JSON.stringify(memberOf(one, "ttl")?.value && plainValue(memberOf(one, "ttl")!.value!));
+  return {
+    title: "Write all values in one record",
+    edits: [gone, ...(text === "" ? [] : [insertItem(source, values, text)])],
+    ...(ttl(record) !== ttl(first) && { isSuggestion: true }),
+  };
+}
+
+/** The value without scheme, path and blanks, or with the number that its type has before the host. */
+function cleanValue(value: string, type: string, form: Form): string | undefined {
+  const plain = value
+    .trim()
+    .replace(/\b[a-z]+:\/\//gi, "")
+    .replace(/\s+/g, " ");
+  const host = plain.replace(/[/?#].*$/, "").replace(/:\d+$/, "");
+  const parted = plain.replace(/[,;]+/g, " ").replace(/ +/g, " ").trim();
+  const candidates = [
+    plain,
+    host,
+    host.replace(/\.{2,}/g, ".").replace(/^\.|\.$/g, ""),
+    parted,
+    plain.replace(/[\u0000-\u001f\u007f]/g, ""),
+    ...(type === "MX" ? [`10 ${host}`, parted.replace(/^(\S+) (\d+)$/, "$2 $1")] : []),
+    ...(type === "CAA" ? [`0 ${plain}`, `0 issue "${host.replace(/"/g, "")}"`] : []),
+    ...(type === "A" ? [parted.replaceAll(" ", "."), host.replace(/\b0+(?=\d)/g, "")] : []),
+  ];
+  return candidates.find((candidate) => candidate !== value && candidate !== "" && form(candidate) === undefined);
 }
 
 const canonical = (name: string) => name.toLowerCase().replace(/\.$/, "");

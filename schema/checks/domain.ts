@@ -13,7 +13,7 @@ export interface DomainOptions {
 export function domainProblem(
   name: string,
   options: DomainOptions = {},
-): { message: string; hint: string; fixed?: string } | undefined {
+): { message: string; hint: string; fixed?: string; near?: string } | undefined {
   const wrong = problemOf(name, options);
   if (wrong === undefined) return undefined;
   // Of an address the host, without what is doubled, blank or behind it.
@@ -22,9 +22,31 @@ export function domainProblem(
     .replace(/[/?#:].*$/, "")
     .trim()
     .replace(/\s*\.[\s.]*/g, ".")
-    .replace(/^[-.]+/, "");
+    .replace(/^[-.]+/, "")
+    .replace(/[-.]+$/, "");
   const isCertain = plain !== name && plain !== "" && problemOf(plain, options) === undefined;
-  return isCertain ? { ...wrong, fixed: plain } : wrong;
+  if (isCertain) return { ...wrong, fixed: plain };
+  const near = nearestName(plain, options);
+  return near === undefined ? wrong : { ...wrong, near };
+}
+
+/** A name without what cannot be in one, and with an end where it has none. */
+function nearestName(name: string, options: DomainOptions): string | undefined {
+  const labels = name
+    .toLowerCase()
+    .split(".")
+    .map((label, i) => {
+      if (i === 0 && label === "*" && options.wildcard) return label;
+      const bad = options.underscores ? /[^a-z0-9_-]+/g : /[^a-z0-9-]+/g;
+      return label
+        .replace(bad, "-")
+        .replace(/^-+|-+$/g, "")
+        .slice(0, 63);
+    })
+    .filter((label) => label !== "");
+  const near =
+    labels.length === 0 ? "example.com" : labels.length === 1 ? `${labels[0]}.example.com` : labels.join(".");
+  return problemOf(near, options) === undefined ? near : undefined;
 }
 
 function problemOf(name: string, options: DomainOptions): { message: string; hint: string } | undefined {

@@ -1,4 +1,6 @@
 import { quote } from "../../grammar/problem.ts";
+import { cleanName } from "../clean-text.ts";
+import { removal } from "../edits.ts";
 import type { Node } from "../json.ts";
 import type { Report } from "../report.ts";
 import { isSecretName, isSecretText } from "./secrets.ts";
@@ -36,15 +38,18 @@ const RESERVED = new Set([
 
 export function checkEnvironment(report: Report, environment: Node | undefined) {
   if (environment?.type !== "object") return;
-  for (const { key, value } of environment.members) {
+  for (const member of environment.members) {
+    const { key, value } = member;
     const name = key.value;
     if (Object.hasOwn(PROVIDED, name)) {
       report.error("config/provided-variable", key.span, `the tool sets ${quote(name)} itself`, {
         hint: PROVIDED[name],
+        fix: removal(environment, member),
       });
     } else if (RESERVED.has(name)) {
       report.error("config/reserved-variable", key.span, `the function platform sets ${quote(name)} itself`, {
         hint: `choose another name, such as ${quote(`APP_${name.replace(/^_/, "")}`)}, or remove it`,
+        fix: report.suggest(key, `APP_${name.replace(/^_/, "")}`),
       });
     } else if (!/^[A-Za-z][A-Za-z0-9_]+$/.test(name)) {
       // The platform's own rule, which is narrower than a shell's.
@@ -52,12 +57,14 @@ export function checkEnvironment(report: Report, environment: Node | undefined) 
       const message = `${quote(name)} is ${isName ? "a name that the function platform refuses" : "no name of a variable"}`;
       report.error("config/variable-name", key.span, message, {
         hint: "a name is a letter, then at least one more letter, digit or _",
+        fix: report.suggest(key, platformName(name)),
       });
     }
     if (value?.type !== "string") continue;
     if (value.value.includes("\0")) {
       report.error("config/variable-value", value.span, `the value of ${quote(name)} holds a NUL character`, {
         hint: "remove it",
+        fix: report.suggest(value, value.value.replaceAll("\0", "")),
       });
     }
     const byValue = isSecretText(value.value);
@@ -67,4 +74,10 @@ export function checkEnvironment(report: Report, environment: Node | undefined) 
       hint: "tool.json is plain text: keep it with `tool env` instead",
     });
   }
+}
+
+/** The nearest name that the platform takes. */
+function platformName(name: string): string {
+  const cleaned = (cleanName(name.replace(/=.*$/s, ""), { others: "_" }) ?? "").replace(/^[^A-Za-z]+/, "");
+  return cleaned.length > 1 ? cleaned : `APP_${cleaned || "VALUE"}`;
 }

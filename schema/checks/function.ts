@@ -1,5 +1,6 @@
 import { quote } from "../../grammar/problem.ts";
 import { defaultRole } from "../defaults.ts";
+import { addition, removal } from "../edits.ts";
 import { memberOf, type Node, type StringNode } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import { REGIONS, SEPARATE_REGIONS } from "../regions.ts";
@@ -135,11 +136,20 @@ function checkPolicy(report: Report, policy: Node | undefined) {
           `"${name}" is missing in item ${i + 1} of "policy"`,
           {
             hint: name === "Action" ? `add "Action": ["s3:GetObject"]` : `add "Resource": "*"`,
+            fix:
+              name === "Action"
+                ? addition(report.source, statement, "Action", '["s3:GetObject"]', [
+                    "Action",
+                    "Resource",
+                    "NotResource",
+                  ])
+                : addition(report.source, statement, "Resource", '"*"', ["Resource", "Condition"]),
           },
         );
       } else if (plain !== undefined && not !== undefined) {
         report.error("config/policy", not.key.span, `"${name}" and "Not${name}" stand side by side`, {
           hint: "remove one of them",
+          fixes: [removal(statement, not), removal(statement, plain)],
         });
       }
       for (const member of [plain, not]) {

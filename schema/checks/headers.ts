@@ -1,5 +1,6 @@
 import { quote } from "../../grammar/problem.ts";
-import { type Node, type StringNode, spanInside } from "../json.ts";
+import { removal } from "../edits.ts";
+import { type Member, memberOf, type Node, type ObjectNode, type StringNode, spanInside } from "../json.ts";
 import type { Report } from "../report.ts";
 import { isSecretName, isSecretText } from "./secrets.ts";
 
@@ -20,11 +21,13 @@ export function checkHeaders(report: Report, headers: Node | undefined) {
   for (const { value: rule } of headers.members) {
     if (rule?.type !== "object") continue;
     const seen = new Map<string, string>();
-    for (const { key, value } of rule.members) {
+    for (const member of rule.members) {
+      const { key, value } = member;
       const name = key.value.toLowerCase();
       if (PROXY_OWN.has(name)) {
         report.error("config/forbidden-header", key.span, `the header ${quote(key.value)} cannot be set`, {
           hint: "the proxy sets it for each connection: remove it",
+          fix: removal(rule, member),
         });
       }
       const before = seen.get(name);
@@ -32,6 +35,7 @@ export function checkHeaders(report: Report, headers: Node | undefined) {
       if (before !== undefined && before !== key.value) {
         report.error("config/duplicate-header", key.span, `${quote(key.value)} and ${quote(before)} are one header`, {
           hint: "header names do not differ by case: remove one of the two",
+          fixes: duplicateFixes(rule, memberOf(rule, before)!, member),
         });
       }
       seen.set(name, key.value);
@@ -57,6 +61,12 @@ function checkSecret(report: Report, name: string, node: StringNode) {
   });
 }
 
+function duplicateFixes(rule: ObjectNode, first: Member, second: Member) {
+  const text = ({ value }: Member) => (value?.type === "string" ? value.value : undefined);
+  const isLossless = text(first) !== undefined && text(first) === text(second);
+  return [removal(rule, second, { isLossless }), ...(isLossless ? [] : [removal(rule, first)])];
+}
+
 /** RFC 9110 section 5.5, and what Node can send: no control characters, nothing beyond Latin-1. */
 function checkValue(report: Report, node: StringNode) {
   const bad = /[^\t\x20-\x7e\x80-\xff]/u.exec(node.value);
@@ -72,6 +82,16 @@ function checkValue(report: Report, node: StringNode) {
     "config/header-value",
     spanInside(report.source, node, { start: bad.index, end: bad.index + bad[0].length }),
     `${shown} cannot stand in a header value`,
-    { hint: code > 0xff ? "percent-encode it" : "remove it" },
+    { hint: code > 0xff ? "percent-encode it" : "remove it", fix: report.suggest(node, sendable(node.value)) },
   );
+}
+
+/** The value on one line, with what is beyond Latin-1 percent-encoded. */
+function sendable(value: string): string {
+  return value
+    .trim()
+    .replace(/[\r\n]+\s*/g, " ")
+    .replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, "")
+    .replace(/[\ud800-\udfff](?![\udc00-\udfff])(?<![\ud800-\udbff][\udc00-\udfff])/g, "")
+    .replace(/[^\t\x20-\x7e\x80-\xff]/gu, (char) => encodeURIComponent(char));
 }

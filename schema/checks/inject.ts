@@ -1,4 +1,5 @@
 import { quote } from "../../grammar/problem.ts";
+import { addition, removal } from "../edits.ts";
 import { memberOf, type Node, type ObjectNode, spanInside } from "../json.ts";
 import type { Report } from "../report.ts";
 
@@ -16,12 +17,14 @@ export function checkInject(report: Report, inject: Node | undefined) {
     if (value !== undefined && file !== undefined) {
       report.error("config/value-and-file", file.key.span, `"value" and "file" stand side by side`, {
         hint: "the content of the file is the value: remove one of them",
+        fixes: [removal(item, file), removal(item, value)],
       });
     } else if (value === undefined && file === undefined) {
       const span = type?.span ?? { start: item.span.start, end: item.span.start + 1 };
       const what = type?.type === "string" ? quote(type.value) : "the item";
       report.error("config/no-value", span, `${what} has neither "value" nor "file"`, {
         hint: `add "value": "..." or "file": "path"`,
+        fix: addition(report.source, item, "value", JSON.stringify(exampleOf(type)), ["value"]),
       });
     }
     if (value?.value?.type !== "string" || type?.type !== "string" || !Object.hasOwn(CLOSING_TAG, type.value)) continue;
@@ -31,10 +34,28 @@ export function checkInject(report: Report, inject: Node | undefined) {
       "config/closing-tag",
       spanInside(report.source, value.value, { start: match.index, end: match.index + match[0].length }),
       `${quote(match[0])} would end the element that the value stands in`,
-      { hint: type.value === "inline script" ? "write <\\/script in a string of the script" : "remove it" },
+      {
+        hint: type.value === "inline script" ? "write <\\/script in a string of the script" : "remove it",
+        fix: report.suggest(
+          value.value,
+          type.value === "inline script"
+            ? value.value.value.replace(/<\/(?=script)/gi, "<\\/")
+            : value.value.value.replace(/<\/style[^>]*>?/gi, ""),
+        ),
+      },
     );
   }
 }
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  style: "/style.css",
+  script: "/app.js",
+  "inline style": "body { margin: 0 }",
+  "inline script": "console.log(1)",
+  literal: "<p>Hello</p>",
+};
+
+const exampleOf = (type: Node | undefined) => (type?.type === "string" ? EXAMPLES[type.value] : undefined) ?? "text";
 
 /** The items of head and body. */
 export function injections(inject: Node | undefined): ObjectNode[] {

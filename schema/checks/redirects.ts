@@ -1,5 +1,5 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
-import { quote } from "../../grammar/problem.ts";
+import { type Fix, quote, type Span } from "../../grammar/problem.ts";
 import {
   compileRoutesInSteps,
   type Location,
@@ -11,7 +11,8 @@ import {
   shapeKey,
   substitute,
 } from "../../grammar/route/index.ts";
-import { type Member, memberOf, type Node, type StringNode, spanInside } from "../json.ts";
+import { removal } from "../edits.ts";
+import { type Member, memberOf, type Node, plainValue, type StringNode, spanInside } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import type { Memory } from "../memory.ts";
 import type { Report } from "../report.ts";
@@ -45,6 +46,8 @@ interface Finding {
   readonly at: "pattern" | "location";
   readonly message: string;
   readonly hint: string;
+  /** For two of one shape, the index of the other. */
+  readonly other?: number;
 }
 
 export interface RedirectContext {
@@ -73,13 +76,17 @@ export function* checkRedirects(
     const status = memberOf(member.value, "status")?.value;
     // No written status is a rewrite; an unreadable one says nothing.
     rules.push({ member, route, locationNode, location, status: status?.type === "number" ? status.value : 200 });
-    if (location !== undefined) checkPlaceholders(report, member.key.value, route, locationNode!, location);
+    if (location !== undefined) checkPlaceholders(report, member.key, route, locationNode!, location);
     if (isServer) warnRewriteOfAll(report, rules.at(-1)!);
   }
   yield;
-  for (const { code, index, at, message, hint } of yield* findingsOf(rules, memory)) {
+  for (const { code, index, at, message, hint, other } of yield* findingsOf(rules, memory)) {
     const { member, locationNode } = rules[index]!;
-    report.error(code, (at === "pattern" ? member.key : locationNode!).span, message, { hint });
+    const span = (at === "pattern" ? member.key : locationNode!).span;
+    const pair = other === undefined ? [] : [member, rules[other]!.member];
+    const [own, before] = pair.map(({ value }) => JSON.stringify(value && plainValue(value)));
+    const isLossless = own === before;
+    report.error(code, span, message, { hint, fixes: pair.map((rule) => removal(redirects, rule, { isLossless })) });
   }
 }
 
@@ -103,6 +110,11 @@ function checkStatus(report: Report, member: Member) {
       status.value >= 400
         ? "a client follows no location of an error; write 200 for a rewrite, or 301, 302, 303, 307, 308"
         : "write 200 for a rewrite, or 301, 302, 303, 307, 308",
+    fixes: likelyStatuses(status.value).map((value) => ({
+      title: `Change to ${value}`,
+      edits: [{ span: status.span, text: String(value) }],
+      isSuggestion: true,
+    })),
   });
 }
 
@@ -124,7 +136,15 @@ function warnRewriteOfAll(report: Report, { member, route, location, status }: R
 /** Of `/*` and `*`. */
 const SHAPE_OF_ALL = /^(?:1"\/)?\*$/;
 
-function checkPlaceholders(report: Report, pattern: string, route: Route, node: StringNode, location: Location) {
+/** The statuses that a wrong one was likely meant to be: one slip away, else the usual ones. */
+function likelyStatuses(value: number): number[] {
+  const near = didYouMean(String(value), STATUSES.map(String));
+  const usual = value >= 300 && value < 400 ? [302, 301] : [200, 301, 302];
+  return [...new Set([...(near === undefined ? [] : [Number(near)]), ...usual])];
+}
+
+function checkPlaceholders(report: Report, key: StringNode, route: Route, node: StringNode, location: Location) {
+  const pattern = key.value;
   const placeholders = locationCaptures(location);
   if (placeholders.length === 0) return;
   const captures = routeCaptures(route);
@@ -147,13 +167,28 @@ function checkPlaceholders(report: Report, pattern: string, route: Route, node: 
       `${quote(pattern)} does not capture ${quote(`:${name}`)}`,
       {
         hint,
-        fix:
+        fixes:
           near === undefined
-            ? undefined
-            : { title: `Change to :${near}`, edits: [report.editInside(node, { span, text: `:${near}` })] },
+            ? [
+                ...captures.map((capture) => placeholderFix(report, node, span, capture)),
+                captureFix(report, key, name, captures),
+              ]
+            : [{ title: `Change to :${near}`, edits: [report.editInside(node, { span, text: `:${near}` })] }],
       },
     );
   }
+}
+
+function placeholderFix(report: Report, node: StringNode, span: Span, capture: string): Fix {
+  const edits = [report.editInside(node, { span, text: `:${capture}` })];
+  return { title: `Change to :${capture}`, edits, isSuggestion: true };
+}
+
+/** Makes the pattern capture what the location wants. */
+function captureFix(report: Report, key: StringNode, name: string, captures: readonly string[]): Fix | undefined {
+  if (captures.includes("splat") || key.value.endsWith("*")) return undefined;
+  const pattern = `${key.value.replace(/\/+$/, "")}/${name === "splat" ? "*" : `:${name}`}`;
+  return { ...report.replace(key, pattern), title: `Change the pattern to ${pattern}`, isSuggestion: true };
 }
 
 /** Of two patterns that match exactly the same paths one never applies. */
@@ -183,6 +218,7 @@ function sameShapes(rules: readonly Rule[]): Finding[] {
         at: "pattern",
         message,
         hint: "remove one of the two rules",
+        other: group[0]!,
       });
     }
   }
@@ -225,7 +261,7 @@ function* loops(rules: readonly Rule[]): Generator<undefined, Finding[]> {
   return findings;
 }
 
-const redirects = ({ status }: Rule) => status !== 200 && STATUSES.includes(status);
+const isRedirect = ({ status }: Rule) => status !== 200 && STATUSES.includes(status);
 
 /**
  * The redirects that may be a part of a circle, with their index, and the rules that a client may meet who follows them.
@@ -234,7 +270,7 @@ const redirects = ({ status }: Rule) => status !== 200 && STATUSES.includes(stat
  */
 function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [number, Rule][]; met: readonly Rule[] }> {
   // What leads to another host, or leads nowhere, ends the way.
-  const onHost = [...rules.entries()].filter(([, rule]) => redirects(rule) && rule.location?.origin === "");
+  const onHost = [...rules.entries()].filter(([, rule]) => isRedirect(rule) && rule.location?.origin === "");
   const patterns = new Beginnings(onHost.map(([, { route }]) => literalStart(route)));
   yield;
   const starts = onHost.filter(([, { location }]) => patterns.meet(beginningOf(location!)));
@@ -259,7 +295,7 @@ function follow(table: RouteTable<Rule>, start: Rule) {
   let path: string | undefined = samplePath(start.route);
   while (path !== undefined) {
     const match = table.first(path);
-    if (match === undefined || !redirects(match.value)) return undefined;
+    if (match === undefined || !isRedirect(match.value)) return undefined;
     const rule = match.value;
     const again = steps.findIndex((step) => step.path === path);
     const isTooLong = path.length > MAX_PATH_LENGTH;

@@ -1,6 +1,7 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
-import { quote } from "../../grammar/problem.ts";
-import type { Node, StringNode } from "../json.ts";
+import { type Fix, quote } from "../../grammar/problem.ts";
+import { removeItem } from "../edits.ts";
+import type { ArrayNode, Node, StringNode } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import { isGlob, REGIONS, SEPARATE_REGIONS } from "../regions.ts";
 import type { Report } from "../report.ts";
@@ -20,8 +21,39 @@ export function checkRegions(report: Report, regions: Node | undefined, meanings
       matched.length > 1 ? `${quote(item.value)} matches ${some(matched)}` : `${quote(item.value)} is a second region`;
     report.error("config/several-regions", item.span, `${several}: only a single region is supported`, {
       hint: before === 0 ? `write one of them, such as ${matched[0]}` : "remove it, or the other",
+      fixes:
+        before === 0
+          ? matched.slice(0, 5).map((region) => report.suggest(item, region))
+          : regions.items.map((other) => only(regions, other)),
     });
   }
+}
+
+/** Leaves one region. */
+function only(regions: ArrayNode, kept: Node): Fix | undefined {
+  if (kept.type !== "string") return undefined;
+  const { start } = regions.items[0]!.span;
+  const { end } = regions.items.at(-1)!.span;
+  if (regions.items.length === 2) {
+    const gone = regions.items.find((item) => item !== kept)!;
+    const title = `Remove ${gone.type === "string" ? quote(gone.value) : "the other"}`;
+    return { title, edits: [removeItem(regions, gone)], isSuggestion: true };
+  }
+  return {
+    title: `Keep ${kept.value} only`,
+    edits: [{ span: { start, end }, text: JSON.stringify(kept.value) }],
+    isSuggestion: true,
+  };
+}
+
+/** The region that a broken pattern or an unknown name looks like. */
+function nearest(report: Report, node: StringNode): (Fix | undefined)[] {
+  const plain = node.value.toLowerCase().replace(/[^a-z0-9-]/g, "");
+  const near = REGIONS.includes(plain) ? plain : didYouMean(plain, REGIONS);
+  const alike = REGIONS.filter((region) => plain.length > 3 && (region.startsWith(plain) || plain.startsWith(region)));
+  return [...(near === undefined ? [] : [near]), ...alike.slice(0, 4), "us-west-2"].map((region) =>
+    report.suggest(node, region),
+  );
 }
 
 /** The regions that a pattern matches; those that need an account of their own are never meant by one. */
@@ -32,6 +64,7 @@ function checkGlob(report: Report, node: StringNode, meanings: Meanings): string
   if (matched.length === 0) {
     report.error("config/unknown-region", node.span, `${quote(node.value)} matches no region`, {
       hint: "write a region such as us-west-2",
+      fixes: nearest(report, node),
     });
   }
   return matched;
@@ -45,13 +78,13 @@ function checkLiteral(report: Report, node: StringNode): string[] {
   if (/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/.test(value)) {
     report.warning("config/unknown-region", span, `no region is known as ${quote(value)}`, {
       hint: near === undefined ? "it is used as it stands: check the spelling" : `did you mean ${quote(near)}?`,
-      fix: near === undefined ? undefined : report.replace(node, near),
+      fix: near === undefined ? undefined : report.suggest(node, near),
     });
     return [value];
   }
   report.error("config/unknown-region", span, `${quote(value)} is no region`, {
     hint: near === undefined ? "write a region such as us-west-2" : `did you mean ${quote(near)}?`,
-    fix: near === undefined ? undefined : report.replace(node, near),
+    fixes: near === undefined ? nearest(report, node) : [report.replace(node, near)],
   });
   return near === undefined ? [] : [near];
 }

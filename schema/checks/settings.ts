@@ -1,8 +1,10 @@
-import { quote } from "../../grammar/problem.ts";
-import { memberOf, type Node } from "../json.ts";
+import { type Fix, quote, type Span } from "../../grammar/problem.ts";
+import { cleanName, cleanPath } from "../clean-text.ts";
+import { addition } from "../edits.ts";
+import { memberOf, type Node, type ObjectNode } from "../json.ts";
 import type { Report } from "../report.ts";
 import { resolve, type Schema } from "../shape.ts";
-import { isEmail } from "./alerts.ts";
+import { emailFix, isEmail } from "./alerts.ts";
 
 /** Cloud names may have 64 characters, and the app's name becomes a part of them. */
 const MAX_NAME_LENGTH = 40;
@@ -11,8 +13,11 @@ export function checkName(report: Report, name: Node | undefined) {
   if (name?.type !== "string") return;
   const { value, span } = name;
   const wanted = "write lower-case letters, digits and -, beginning with a letter";
-  if (value === "") report.error("config/name", span, "the name is empty", { hint: wanted });
-  else if (!/^[a-z][a-z0-9-]*$/.test(value)) {
+  if (value === "") {
+    report.error("config/name", span, "the name is empty", { hint: wanted, fix: report.suggest(name, "app") });
+  }
+  if (value === "") return;
+  if (!/^[a-z][a-z0-9-]*$/.test(value)) {
     const near = value
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, "-")
@@ -20,10 +25,12 @@ export function checkName(report: Report, name: Node | undefined) {
       .slice(0, MAX_NAME_LENGTH);
     report.error("config/name", span, `${quote(value)} is no name of an app`, {
       hint: near === "" ? wanted : `${wanted}, such as ${quote(near)}`,
+      fix: report.suggest(name, near.replace(/-+$/, "") || "app"),
     });
   } else if (value.length > MAX_NAME_LENGTH) {
     report.error("config/name", span, `the name has ${value.length} characters, the most is ${MAX_NAME_LENGTH}`, {
       hint: "it becomes a part of cloud names, which are limited to 64",
+      fix: report.suggest(name, value.slice(0, MAX_NAME_LENGTH).replace(/-+$/, "")),
     });
   }
 }
@@ -54,8 +61,29 @@ export function checkBackoff(report: Report, proxy: Node | undefined) {
           : max.span === undefined
             ? `write "max" too, at least ${min.value}`
             : "exchange the two",
+      fix: backoffFix(report.source, backoff as ObjectNode, { min, max }),
     },
   );
+}
+
+interface Side {
+  readonly value: number;
+  /** Undefined for the default. */
+  readonly span: Span | undefined;
+}
+
+function backoffFix(source: string, backoff: ObjectNode, { min, max }: { min: Side; max: Side }): Fix | undefined {
+  if (min.span === undefined) return addition(source, backoff, "min", String(max.value), ["min", "max"]);
+  if (max.span === undefined)
+    return addition(source, backoff, "max", String(min.value), ["max", "factor", "attempts", "jitter"]);
+  return {
+    title: "Exchange the two",
+    edits: [
+      { span: min.span, text: String(max.value) },
+      { span: max.span, text: String(min.value) },
+    ],
+    isSuggestion: true,
+  };
 }
 
 export function checkStaticPrefix(report: Report, settings: Node | undefined) {
@@ -69,6 +97,7 @@ export function checkStaticPrefix(report: Report, settings: Node | undefined) {
       `${quote(bad[0])} cannot stand in the prefix ${quote(prefix.value)}`,
       {
         hint: "write the beginning of a URL path, such as /static/",
+        fix: report.suggest(prefix, cleanPath(prefix.value)),
       },
     );
   } else if (!prefix.value.startsWith("/")) {
@@ -87,6 +116,7 @@ export function checkQueryNames(report: Report, logs: Node | undefined) {
     if (/^[A-Za-z][A-Za-z0-9_-]*$/.test(key.value)) continue;
     report.error("config/query-name", key.span, `${quote(key.value)} is no name of a query`, {
       hint: "write letters, digits, - and _, beginning with a letter: it is used as @name",
+      fix: report.suggest(key, cleanName(key.value, { others: "-_" })),
     });
   }
 }
@@ -103,11 +133,16 @@ export function checkErrorPageVariables(report: Report, errorPages: Node | undef
       ]!.examples![0];
       const start = value.span.start;
       const span = value.type === "object" || value.type === "array" ? { start, end: start + 1 } : value.span;
-      report.error("config/type", span, `"${name}" must be a string`, { hint: `for example "${example}"` });
+      const isPlain = value.type !== "object" && value.type !== "array";
+      report.error("config/type", span, `"${name}" must be a string`, {
+        hint: `for example "${example}"`,
+        fix: isPlain ? report.suggest(value, example as string) : undefined,
+      });
     }
     if (name === "support_email" && value?.type === "string" && value.value !== "" && !isEmail(value.value)) {
       report.error("config/email", value.span, `${quote(value.value)} is no email address`, {
         hint: "write one such as support@example.com",
+        fix: emailFix(report, value),
       });
     }
   }

@@ -1,5 +1,7 @@
 import { quote } from "../../grammar/problem.ts";
-import { memberOf, type Node } from "../json.ts";
+import { cleanName, cleanPath } from "../clean-text.ts";
+import { removal } from "../edits.ts";
+import { memberOf, type Node, type ObjectNode, type StringNode } from "../json.ts";
 import type { Report } from "../report.ts";
 import { domainProblem } from "./domain.ts";
 import { checkFunction, type FunctionContext } from "./function.ts";
@@ -11,6 +13,7 @@ export function checkStages(report: Report, stages: Node | undefined, settings: 
     if (!/^[a-z][a-z0-9_-]*$/.test(key.value)) {
       report.error("config/stage-name", key.span, `${quote(key.value)} is no name of a stage`, {
         hint: "write lower-case letters, digits, - and _, beginning with a letter",
+        fix: report.suggest(key, cleanName(key.value, { others: "-_", lower: true })),
       });
     }
     checkFunction(report, memberOf(stage, "function")?.value, settings);
@@ -21,7 +24,10 @@ export function checkStages(report: Report, stages: Node | undefined, settings: 
     if (domain?.type === "string" && wrongDomain !== undefined) {
       report.error("config/domain", domain.span, wrongDomain.message, {
         hint: wrongDomain.hint,
-        fix: wrongDomain.fixed === undefined ? undefined : report.replace(domain, wrongDomain.fixed),
+        fix:
+          wrongDomain.fixed === undefined
+            ? report.suggest(domain, wrongDomain.near)
+            : report.replace(domain, wrongDomain.fixed),
       });
     }
     if (path?.type === "string") checkBasePath(report, path);
@@ -36,33 +42,52 @@ export function checkStages(report: Report, stages: Node | undefined, settings: 
           `the stage ${quote(other)} has this domain and path already`,
           {
             hint: `give ${quote(key.value)} another domain or "path"`,
+            fix: report.suggest(domain, `${key.value.replaceAll("_", "-")}.${domain.value}`),
           },
         );
       }
       places.set(place, key.value);
     }
-    checkZone(report, memberOf(stage, "zone")?.value, domain);
+    if (stage?.type === "object") checkZone(report, stage, domain);
   }
 }
 
-function checkBasePath(report: Report, node: { value: string; span: { start: number; end: number } }) {
+function checkBasePath(report: Report, node: StringNode) {
   // Segments of the characters that the gateway allows in a base path.
   if (/^\/?([A-Za-z0-9$_.+!*'()~-]+(\/[A-Za-z0-9$_.+!*'()~-]+)*\/?)?$/.test(node.value)) return;
   report.error("config/stage-path", node.span, `${quote(node.value)} is no base path`, {
     hint: "write a path such as /v1",
+    fix: report.suggest(node, cleanPath(node.value).replace(/[^A-Za-z0-9$_.+!*'()~/-]+/g, "-")),
   });
 }
 
-function checkZone(report: Report, zone: Node | undefined, domain: Node | undefined) {
+function checkZone(report: Report, stage: ObjectNode, domain: Node | undefined) {
+  const member = memberOf(stage, "zone");
+  const zone = member?.value;
+  if (member === undefined || zone === undefined) return;
   if (zone?.type === "boolean" && zone.value) {
     report.error("config/zone", zone.span, `"zone" is true`, {
       hint: "write false for no zone, or the zone's name; leave it out for the default",
+      fixes: [
+        removal(stage, member, { isLossless: true }),
+        { title: "Change to false", edits: [{ span: zone.span, text: "false" }], isSuggestion: true },
+      ],
     });
   }
   if (zone?.type !== "string") return;
   const wrong = domainProblem(zone.value);
   if (wrong !== undefined) {
-    report.error("config/domain", zone.span, wrong.message, { hint: wrong.hint });
+    const near = wrong.fixed ?? wrong.near;
+    report.error("config/domain", zone.span, wrong.message, {
+      hint: wrong.hint,
+      fixes: [
+        /^(false|no|off|none)$/i.test(zone.value)
+          ? { title: "Change to false", edits: [{ span: zone.span, text: "false" }], isSuggestion: true }
+          : undefined,
+        zone.value === "" ? removal(stage, member, { isLossless: true }) : undefined,
+        report.suggest(zone, parentOf(domain) ?? near),
+      ],
+    });
     return;
   }
   if (domain?.type !== "string" || domainProblem(domain.value) !== undefined) return;
@@ -75,7 +100,19 @@ function checkZone(report: Report, zone: Node | undefined, domain: Node | undefi
       `the domain ${quote(domain.value)} is not in the zone ${quote(zone.value)}`,
       {
         hint: "the domain is the zone's name, or ends with it after a dot",
+        fixes: [
+          report.suggest(zone, parentOf(domain)),
+          report.suggest(domain, `${name.split(".")[0]}.${apex}`),
+          removal(stage, member),
+        ],
       },
     );
   }
+}
+
+/** The name that a domain of three labels and more is below, else the domain itself. */
+function parentOf(domain: Node | undefined): string | undefined {
+  if (domain?.type !== "string" || domainProblem(domain.value) !== undefined) return undefined;
+  const labels = domain.value.toLowerCase().split(".");
+  return labels.slice(labels.length > 2 ? 1 : 0).join(".");
 }

@@ -38,7 +38,7 @@ function warnProjectFolder(report: Report, settings: ObjectNode, key: Span, dir:
     "only pages, styles, images, fonts and media of the project directory are served",
     {
       hint: `name a directory for what everyone may read, such as "dir": "${USUAL_DIR}": all its files are served`,
-      fix: { title: `Serve the directory "${USUAL_DIR}"`, edits: [dirEdit(settings, dir)] },
+      fix: { title: `Serve the directory "${USUAL_DIR}"`, edits: [dirEdit(settings, dir)], isSuggestion: true },
     },
   );
 }

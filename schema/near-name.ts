@@ -1,0 +1,82 @@
+import { didYouMean } from "../grammar/did-you-mean.ts";
+
+/**
+ * The name that a word was most likely meant to be. `isSlip`: by the fingers, so that it is certain; else it is a name
+ * cut short, in another number, with its unit, or another word for it.
+ */
+export function nearName(
+  word: string,
+  names: readonly string[],
+): { readonly name: string; readonly isSlip: boolean } | undefined {
+  const slip = didYouMean(word.trim(), names);
+  if (slip !== undefined) return { name: slip, isSlip: true };
+  const plain = letters(word);
+  const known = Object.hasOwn(OTHER_WORDS, plain) ? OTHER_WORDS[plain]!.filter((name) => names.includes(name)) : [];
+  if (known.length === 1) return { name: known[0]!, isSlip: false };
+  if (plain.length < MIN_LETTERS || plain.length > MAX_LETTERS) return undefined;
+  for (const isNear of NEAR) {
+    const near = names.filter((name) => letters(name).length >= MIN_LETTERS && isNear(plain, letters(name)));
+    if (near.length === 1) return { name: near[0]!, isSlip: false };
+    if (near.length > 1) return undefined;
+  }
+  return undefined;
+}
+
+const letters = (word: string) => word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+
+// Two letters are the beginning of too much.
+const MIN_LETTERS = 3;
+const MAX_LETTERS = 64;
+
+/** From the surest to the least sure. */
+const NEAR: readonly ((word: string, name: string) => boolean)[] = [
+  (word, name) => name.startsWith(word) || word.startsWith(name),
+  (word, name) => name.endsWith(word) || word.endsWith(name),
+  // "avg" of "average", "cmd" of "command".
+  (word, name) => word[0] === name[0] && (isWithin(word, name) || isWithin(name, word)),
+];
+
+/** Whether the letters of a word are in another in their order. */
+function isWithin(short: string, long: string): boolean {
+  let at = 0;
+  for (const letter of long) if (letter === short[at]) at++;
+  return at === short.length;
+}
+
+/** What other tools call the same. */
+const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
+  attempts: ["evaluation_periods"],
+  cidr: ["value"],
+  code: ["status"],
+  destination: ["location"],
+  folder: ["dir"],
+  from: ["name"],
+  host: ["domain"],
+  hostname: ["domain"],
+  id: ["name"],
+  interval: ["period", "warm_rate"],
+  limit: ["threshold"],
+  memorysize: ["memory"],
+  origins: ["allowed_origins"],
+  output: ["dir"],
+  path: ["dir", "file", "location"],
+  permissions: ["policy"],
+  publish: ["dir"],
+  ram: ["memory"],
+  records: ["value"],
+  retries: ["attempts"],
+  root: ["dir"],
+  run: ["command"],
+  script: ["command"],
+  securitygroupids: ["security_groups"],
+  sgs: ["security_groups"],
+  src: ["file"],
+  start: ["command"],
+  statuscode: ["status"],
+  subnetids: ["subnets"],
+  target: ["location"],
+  title: ["name"],
+  to: ["location", "emails"],
+  url: ["location"],
+  webhook: ["url"],
+};

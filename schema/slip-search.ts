@@ -1,0 +1,111 @@
+import { applyEdits, type Fix, type Problem, type TextEdit } from "../grammar/problem.ts";
+
+// Every candidate is read as JSON, and what can be read is checked: in a longer text that takes too long.
+const MAX_LENGTH = 20_000;
+const MAX_CANDIDATES = 6000;
+const MAX_CHECKS = 16;
+const MAX_FOUND = 3;
+
+// How far from where it is seen a surplus or missing character is looked for; brackets are looked for everywhere.
+const REACH = 60;
+
+/**
+ * Where one bracket, comma, colon or quote is missing or surplus, the parser may see it late, in another place. Tried
+ * out here: the changes of one such character after which the text is JSON, and what is still wrong is better. The
+ * first of the problems of syntax gets them as its fixes.
+ */
+export function withSlipFixes(text: string, problems: Problem[], { first, check, isBetter }: Search): Problem[] {
+  if (text.length > MAX_LENGTH) return problems;
+  const found: Fix[] = [];
+  let checks = 0;
+  const seen = new Set<string>();
+  for (const { edit, title } of candidates(text, first.span.start)) {
+    const fixed = applyEdits(text, [edit]);
+    if (!isJson(fixed) || seen.has(fixed)) continue;
+    seen.add(fixed);
+    if (++checks > MAX_CHECKS || found.length === MAX_FOUND) break;
+    if (isBetter(check(fixed))) found.push({ title, edits: [edit] });
+  }
+  if (found.length === 0) return problems;
+  const isCertain = found.length === 1;
+  const { fix: _fix, alternatives: _alternatives, ...rest } = first;
+  const [best, ...others] = found.map((fix): Fix => (isCertain ? fix : { ...fix, isSuggestion: true }));
+  const fixed: Problem = { ...rest, fix: best!, ...(others.length > 0 && { alternatives: others }) };
+  return problems.map((problem) => (problem === first ? fixed : problem));
+}
+
+interface Search {
+  readonly first: Problem;
+  check(text: string): readonly Problem[];
+  isBetter(after: readonly Problem[]): boolean;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Candidate {
+  readonly edit: TextEdit;
+  readonly title: string;
+}
+
+function* candidates(text: string, at: number): Generator<Candidate> {
+  yield* bracketCandidates(text);
+  yield* nearCandidates(text, at);
+}
+
+/** Changes of one bracket after which as many close as open. */
+function* bracketCandidates(text: string): Generator<Candidate> {
+  const tokens = [...text.matchAll(/"(?:[^"\\\r\n]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g)];
+  const count = (bracket: string) => tokens.filter(([token]) => token === bracket).length;
+  const braces = count("{") - count("}");
+  const brackets = count("[") - count("]");
+  const [open, close] = braces !== 0 ? ["{", "}"] : ["[", "]"];
+  const lacking = Math.abs(braces) + Math.abs(brackets) === 1 ? Math.sign(braces + brackets) : undefined;
+  // One of the other kind: one too many here, one too few there.
+  const isSwapped = Math.abs(braces) === 1 && brackets === -braces;
+  for (const [i, { 0: token, index }] of tokens.slice(0, MAX_CANDIDATES).entries()) {
+    const next = tokens[i + 1]?.[0];
+    const end = index + token.length;
+    if (lacking === -1 && i === 0) yield change(index, 0, open, `Add ${open}`);
+    if (lacking === 1) {
+      const endsValue = !"{[,:".includes(token) || token.length > 1;
+      const canEnd = next === undefined || next === "," || next === "}" || next === "]";
+      if (endsValue && canEnd) yield change(end, 0, close, `Add ${close}`);
+      if (token === open) yield change(index, 1, "", `Remove ${open}`);
+    } else if (lacking === -1) {
+      const beginsValue = token === ":" || token === "," || token === "[" || token === "{";
+      if (beginsValue) yield change(end, 0, token === ":" ? ` ${open}` : open, `Add ${open}`);
+      if (token === close) yield change(index, 1, "", `Remove ${close}`);
+    } else if (isSwapped) {
+      if (braces === 1 && token === "]") yield change(index, 1, "}", "Replace by }");
+      if (braces === -1 && token === "}") yield change(index, 1, "]", "Replace by ]");
+      if (braces === 1 && token === "{") yield change(index, 1, "[", "Replace by [");
+      if (braces === -1 && token === "[") yield change(index, 1, "{", "Replace by {");
+    }
+  }
+}
+
+/** One character less, or one quote, colon or comma more, the nearest first. */
+function* nearCandidates(text: string, at: number): Generator<Candidate> {
+  for (let distance = 0; distance <= REACH; distance++) {
+    for (const index of distance === 0 ? [at] : [at - distance, at + distance]) {
+      const char = text[index];
+      if (char === undefined) continue;
+      if ('"{}[],:'.includes(char)) yield change(index, 1, "", `Remove ${char}`);
+      const meant = char === ";" ? "," : char === "=" ? ":" : undefined;
+      if (meant !== undefined) yield change(index, 1, meant, `Change to ${meant}`);
+      for (const added of '",:') yield change(index, 0, added, `Add ${added}`);
+    }
+  }
+}
+
+const change = (index: number, length: number, by: string, title: string): Candidate => ({
+  edit: { span: { start: index, end: index + length }, text: by },
+  title,
+});
