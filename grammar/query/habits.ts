@@ -234,9 +234,12 @@ const isWord = (text: string) =>
 
 const isNameBefore = (tokens: readonly Token[], at: number) => tokens[at - 1] !== undefined && isProse(tokens[at - 1]!);
 
+/** Nobody writes a longer list by hand; bounds the time. */
+const MAX_LIST_TOKENS = 200;
+
 /** Whether a list is open before the token: `in (a b`. */
 function isInList(tokens: readonly Token[], at: number): boolean {
-  for (let i = at - 1; i >= 0; i--) {
+  for (let i = at - 1; i >= Math.max(0, at - MAX_LIST_TOKENS); i--) {
     if (tokens[i]!.kind === "close") return false;
     if (tokens[i]!.kind === "open") return tokens[i - 1]?.kind === "in";
   }
