@@ -93,7 +93,7 @@ export function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs
 export function nothingAmong(query: Query, names: readonly string[], wanted: Wanted): string {
   const seen = new Set(names);
   const absent = readFields(query).filter(({ name }) => !names.some((other) => other === name || isBelow(other, name)));
-  const told = names.length === 0 ? [] : absentFields(absent, seen, "no event", false);
+  const told = names.length === 0 ? [] : absentFields(absent, seen, "no entry", false);
   return [`no entry found${periodOf(wanted)}`, ...told].join("; ");
 }
 

@@ -16,6 +16,7 @@ import {
 } from "./ast.ts";
 import { digitPattern, isNumberField, isStatusField } from "./digit-patterns.ts";
 import { isForeignWord } from "./foreign-words.ts";
+import { isHabit } from "./habits.ts";
 import { LEVELS, levelOf } from "./levels.ts";
 import { isTimeUnit, NUMBER_UNITS, readEscape } from "./literals.ts";
 import { printField } from "./print.ts";
@@ -71,6 +72,8 @@ function checkExpr(expr: Expr, context: Context): void {
       if (expr.op !== "=" && expr.op !== "!=") checkOrdering(expr, context);
       else {
         checkAttachedTilde(expr, context);
+        // Splunk's period.
+        context.foreign ||= /^(?:earliest|latest)$/.test(printField(expr.field));
         checkPatterns(expr, [expr.value], context);
       }
       break;
@@ -238,6 +241,8 @@ function checkNeighbours({ terms }: And, context: Context): void {
     const before = terms[index - 1];
     if (name === undefined || before === undefined || !beside(before, term)) continue;
 
+    // connection refused: words of a message.
+    if (bareName(before) !== undefined) context.foreign = true;
     const number = context.numbers.get(before.span.end);
     if (number === undefined) continue;
     const lower = name.toLowerCase();
@@ -255,7 +260,7 @@ const bareName = (expr: Expr) =>
 /** `Or` is a legal name, but was never meant as one. */
 function checkBareName(field: Field, context: Context): void {
   const name = printField(field);
-  context.foreign ||= isForeignWord(name);
+  context.foreign ||= isForeignWord(name) || isHabit(name);
   if (/^(and|or|not|in|contains|exists)$/i.test(name)) context.problems.push(problems.keywordCase(field.span, name));
 }
 

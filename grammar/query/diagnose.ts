@@ -179,7 +179,8 @@ function commaFix(place: Place, comma: Token): { at: Span; text: string } | unde
   }
   const next = place.before(steps);
   const numbers = values.every((value) => NUMBER.test(value));
-  if (!numbers && values.slice(1).some((value) => levelOf(value) !== undefined)) return undefined;
+  if (!numbers && field.text !== "level" && values.slice(1).some((value) => levelOf(value) !== undefined))
+    return undefined;
   if (values.length < 2 || (next !== undefined && TAKES_VALUE.has(next.kind))) return undefined;
   const end = place.before(steps + 1)!.end;
   return { at: { start: field.start, end }, text: `${field.text} in (${values.join(", ")})` };
@@ -240,7 +241,7 @@ function atKeyword(place: Place, next: Token): Problem {
   const standsAlone = follow === undefined || ["compare", "match", "close", "and", "or"].includes(follow.kind);
   if (startsTerm(prev)) {
     if (next.kind === "exists" && follow === undefined) return problems.missingName(next, undefined);
-    return named && standsAlone ? problems.reservedName(next) : problems.missingField(next);
+    return named && standsAlone ? problems.reservedName(next) : problems.missingField(next, follow);
   }
   return problems.unexpected(next);
 }

@@ -1,5 +1,6 @@
 import { applyEdits, editsTogether, type Parsed, type Problem } from "../problem.ts";
 import type { Query } from "./ast.ts";
+import { levelOf } from "./levels.ts";
 import * as problems from "./problems.ts";
 
 /**
@@ -27,7 +28,7 @@ export function foreignQuery(source: string, parse: (source: string) => Parsed<Q
 export const opensForeignQuery = (source: string) => OPENERS.test(source);
 
 const OPENERS =
-  /^[ \t\r\n]*(?:where|filter|select|fields|search)[ \t\r\n]+(?![=<>~!]|(?:in|contains|and|or|not|AND|OR|NOT|IN|CONTAINS)\b)/i;
+  /^[ \t\r\n]*(?:where|filter|select|fields|search|e?grep|rg)[ \t\r\n]+(?![=<>~!]|(?:in|contains|and|or|not|AND|OR|NOT|IN|CONTAINS)\b)/i;
 
 // Longer than what anyone copies from elsewhere; bounds the time of the expressions below.
 const MAX_LENGTH = 2000;
@@ -100,12 +101,17 @@ function sql(text: string): Condition | undefined {
 }
 
 /** `{app="web", env!="dev"} |= "timeout" != "retry" |~ "5.." | json | status >= 500` */
-function loki(text: string): Condition | undefined {
+function loki(whole: string): Condition | undefined {
+  // sum by (path) (rate({app="web"} |= "x" [5m])): the streams that are counted
+  const metric = /^(?:\w+\s*(?:(?:by|without)\s*\([^()]*\)\s*)?\(\s*)+(\{[\s\S]*?)\s*\[\d+\w*\]\s*\)[\s\S]*$/.exec(
+    whole,
+  );
+  const text = metric?.[1] ?? whole;
   const match = /^\{\s*([\w.]+\s*(?:=~|!~|!=|=)\s*["`][^{}]*)\}([\s\S]*)$/.exec(text);
   if (match === null) return undefined;
   const labels = topLevel(match[1]!, ",").map((label) => label.trim());
   const terms = labels.filter((label) => label !== "").map((label) => label.replaceAll("`", '"'));
-  const dropped: string[] = [];
+  const dropped: string[] = metric === null ? [] : [/\w+(?=\s*\(\s*\{)/.exec(whole)![0]];
   let rest = match[2]!.trim();
   while (rest !== "") {
     const line = /^(\|=|!=|\|~|!~)\s*("(?:[^"\\]|\\.)*"|`[^`]*`)\s*/.exec(rest);
@@ -186,14 +192,17 @@ function insights(text: string): Condition | undefined {
 function pipeline(text: string): Condition | undefined {
   const stages = topLevel(text, "|").map((stage) => stage.trim());
   const verb =
-    /^(?:where|search|filter|take|top|limit|head|tail|sort|order|project|extend|summarize|stats|table|fields|count|dedup|eval|timechart)\b/i;
+    /^(?:where|search|filter|take|top|limit|head|tail|sort|order|project|extend|summarize|stats|table|fields|count|dedup|eval|timechart|e?grep|rg|jq|wc|less|more|uniq|cut|awk)\b/i;
   if (stages.length === 1) {
+    const grep = grepped(stages[0]!);
+    if (grep !== undefined) return { text: grep, dropped: [] };
     const search = /^search\s+(?![=<>~!.[:]|in\b|contains\b|and\b|or\b)([\s\S]+)$/i.exec(text);
     return search === null ? undefined : { text: outsideQuotes(search[1]!, words), dropped: [] };
   }
   if (!stages.slice(1).some((stage) => verb.test(stage))) return undefined;
   // The first is a table's name, or Splunk's search.
-  const first = /^[\w.]+$/.test(stages[0]!) ? [] : [`where ${stages[0]!.replace(/^search\s+/i, "")}`];
+  const isTable = /^[\w.]*$/.test(stages[0]!) && levelOf(stages[0]!) === undefined;
+  const first = isTable ? [] : [`where ${stages[0]!.replace(/^search\s+/i, "")}`];
   return stagesOf([...first, ...stages.slice(1)]);
 }
 
@@ -201,13 +210,26 @@ function stagesOf(stages: readonly string[]): Condition {
   const conditions: string[] = [];
   const dropped: string[] = [];
   for (const stage of stages) {
+    const grep = grepped(stage);
     const match = /^(?:filter|where|search)\s+([\s\S]+)$/i.exec(stage);
-    if (match === null) dropped.push(word(stage));
+    if (grep !== undefined) conditions.push(grep);
+    else if (match === null) dropped.push(word(stage));
     else conditions.push(outsideQuotes(match[1]!, words));
   }
   const several = conditions.length > 1;
   const text = conditions.map((one) => (several && /\bor\b|\|\|/i.test(one) ? `(${one})` : one)).join(" and ");
   return { text, dropped: dropped.filter((stage) => stage !== "") };
+}
+
+/** `grep -i "timed out"` as a term; undefined for anything else. */
+function grepped(stage: string): string | undefined {
+  const match = /^(?:e?grep|rg)\s+((?:-[a-zA-Z]+\s+)*)(?:"([^"\\]+)"|'([^'"\\]+)'|([^\s"'\\|]+))\s*$/.exec(stage);
+  if (match === null) return undefined;
+  const [, flags = "", double, single, bare] = match;
+  const text = double ?? single ?? bare!;
+  const not = /-\w*v/.test(flags) ? "not " : "";
+  if (!/-\w*i/.test(flags)) return `${not}message contains "${text}"`;
+  return `${not}message ~ /${text.replace(/[.*+?^${}()|[\]/]/g, "\\$&")}/i`;
 }
 
 /** Spellings that other languages share. */

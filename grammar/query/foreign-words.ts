@@ -13,7 +13,8 @@ import {
 import * as problems from "./problems.ts";
 
 /** A name that was never meant as one where it stands beside other terms: an operator or function of other languages. */
-export const isForeignWord = (name: string) => OPERATORS.has(plainWord(name)) || FUNCTIONS.has(plainWord(name));
+export const isForeignWord = (name: string) =>
+  OPERATORS.has(plainWord(name)) || FUNCTIONS.has(plainWord(name)) || AGGREGATES.test(plainWord(name));
 
 /** `path like "/x%"`, `user is not null`, `status between 1 and 5`, `path startswith "/x"`, `path !contains "x"` */
 export function wordOperator({ source, tokens, at }: Place): Slip | undefined {
@@ -104,6 +105,7 @@ const OPERATORS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ["ilike", ilike],
   ["rlike", expression],
   ["regexp", expression],
+  ["regex", expression],
   ["matches", expression],
   ["match", expression],
   ["startswith", pattern("", "*")],
@@ -155,8 +157,22 @@ export function functionCall({ source, tokens, at }: Place): Slip | undefined {
     const problem = problems.unknownFunction(name, name.text, term, inside[0]!.text, `write ${inside[0]!.text}`);
     return { problem, length };
   }
+  if (method === "now" && inside.length === 0 && tokens[at - 1]?.kind === "compare") {
+    NOW_MINUS.lastIndex = name.start;
+    const [text, amount, unit = ""] = NOW_MINUS.exec(source) ?? [];
+    if (text !== undefined) {
+      const span = { start: name.start, end: name.start + text.length };
+      const write = `${amount}${unit.slice(0, 1).toLowerCase()}`;
+      const problem = problems.unknownFunction(name, "now()", span, write, `write ${write}, which is that long ago`);
+      return { problem, length: tokensUpTo(tokens, at, span.end) };
+    }
+  }
   const write = FUNCTIONS.get(method);
-  if (write === undefined) return undefined;
+  if (write === undefined) {
+    if (receiver !== undefined || keyword || !AGGREGATES.test(method)) return undefined;
+    const hint = "a query selects entries and computes nothing: write the condition alone, such as status >= 500";
+    return { problem: problems.unknownFunction(name, `${name.text}()`, term, undefined, hint), length };
+  }
   const [first, second] = receiver === undefined ? inside : [undefined, inside[0]];
   const field = receiver ?? (first !== undefined && isName(first) ? first.text : undefined);
   const operand = second === undefined ? undefined : operandAt(source, tokens, tokens.indexOf(second, at));
@@ -166,6 +182,11 @@ export function functionCall({ source, tokens, at }: Place): Slip | undefined {
   const hint = text === undefined ? "a term is a comparison, such as status >= 500" : `write ${text}`;
   return { problem: problems.unknownFunction(name, `${name.text}()`, term, text, hint), length };
 }
+
+/** Functions of values and of many entries. */
+const AGGREGATES =
+  /^(?:rate|irate|count|countdistinct|sum|avg|average|mean|median|min|max|p\d\d?|percentile|quantile|stddev|distinct|unique|dc|topk|bottomk|\w+overtime|lower|upper|tolower|toupper|len|length|now|round|abs|bin|histogram|values)$/;
+const NOW_MINUS = /now\(\)\s*-\s*(?:interval\s*)?['"]?\s*(\d+)\s*(ms|[smhd]\w*)['"]?/iy;
 
 type WriteCall = (field: string, operand: Operand | undefined) => string | undefined;
 

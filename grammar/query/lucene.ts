@@ -1,3 +1,4 @@
+import { digitPattern } from "./digit-patterns.ts";
 import { beginsTerm, NAME, operandAt, type Place, REGEX, type Slip, tokensUpTo, VALUES } from "./place.ts";
 import * as problems from "./problems.ts";
 import type { Token } from "./tokens.ts";
@@ -48,8 +49,10 @@ function luceneColon(source: string, tokens: readonly Token[], at: number, sign:
   const inside = sign === "" ? -1 : first.text.indexOf(":");
   const next = inside > 0 ? undefined : tokens[at + 1];
   if (inside < 0 && !(next?.kind === "word" && next.text.startsWith(":"))) return undefined;
-  const key = inside > 0 ? first.text.slice(1, inside) : first.text.slice(sign.length);
-  if (!NAME.test(key)) return undefined;
+  const name = inside > 0 ? first.text.slice(1, inside) : first.text.slice(sign.length);
+  if (!NAME.test(name)) return undefined;
+  // Datadog's attributes and Elastic's own fields begin with @; Logstash's version is a field of that name.
+  const key = /^@(?!version$|metadata\b)./.test(name) ? name.slice(1) : name;
   const colon = inside > 0 ? first.start + inside : next!.start;
   let last = at + (inside > 0 ? 0 : 1);
   const glued = source.slice(colon + 1, tokens[last]!.end);
@@ -96,8 +99,23 @@ function luceneColon(source: string, tokens: readonly Token[], at: number, sign:
   if (key === "_exists_") return term(`exists ${value}`, "Lucene's way to write exists", tokens[last]!.end);
   if (key === "_missing_") return term(`not exists ${value}`, "Lucene's way to write not exists", tokens[last]!.end);
   if (value === "*") return term(`exists ${key}`, "Lucene's way to write exists", tokens[last]!.end);
+  const isWild = value.includes("*") || value.startsWith("/");
+  if (key === "message" && !isWild) {
+    // A word of the text there, the whole text here.
+    const inner = operandAt(source, tokens, last)?.inner ?? value;
+    const text = inner.startsWith(":") ? inner.slice(1) : inner;
+    return term(`message contains "${text}"`, "Lucene's way to search a text", tokens[last]!.end);
+  }
+  const hundreds = /status/i.test(key) ? digitPattern(value) : undefined;
+  if (hundreds !== undefined && hundreds !== "any" && hundreds.to > hundreds.from + 1) {
+    return term(
+      `${key} >= ${hundreds.from} and ${key} < ${hundreds.to}`,
+      "Lucene's way to write a range",
+      tokens[last]!.end,
+    );
+  }
   const wrong = tokens[last]!.kind === "wrong-quotes" ? operandAt(source, tokens, last)?.text : undefined;
-  if (sign !== "" || wrong !== undefined) {
+  if (sign !== "" || wrong !== undefined || key !== name) {
     return term(`${key} = ${wrong ?? value}`, "Lucene's way to compare", tokens[last]!.end);
   }
   // status:500, with the colon alone to blame

@@ -158,13 +158,16 @@ export const unexpected = (at: Token) =>
 
 // Names
 
-export const missingField = (at: Token) =>
-  problem(
-    "missing-field",
-    at,
-    `no field stands before ${quote(at.text)}`,
-    `write what it applies to, such as ${at.kind === "contains" || at.kind === "match" ? "path" : "status"} ${at.text} ...`,
-  );
+/** `value` follows the operator. What a text contains is mostly asked of messages. */
+export const missingField = (at: Token, value?: Token) => {
+  const message = `no field stands before ${quote(at.text)}`;
+  if (at.kind === "contains" && (value?.kind === "word" || value?.kind === "string")) {
+    const fix = { title: "Write message", edits: [{ span: { start: at.start, end: at.start }, text: "message " }] };
+    return problem("missing-field", at, message, `write message ${at.text} ${value.text}`, fix);
+  }
+  const field = at.kind === "contains" || at.kind === "match" ? "path" : "status";
+  return problem("missing-field", at, message, `write what it applies to, such as ${field} ${at.text} ...`);
+};
 
 /** `before` is a name that stands on the wrong side of `exists`. */
 export const missingName = (at: Token, found: Token | undefined, before?: Token) =>
@@ -259,13 +262,30 @@ export const foreignOperator = (at: Span, text: string, term: Span, write: strin
   problem("unknown-operator", at, `${quote(text)} is no operator`, `write ${write}`, replace(term, write));
 
 /** A term as another language writes it, such as Lucene's key:[1 TO 5]. */
-export const foreignTerm = (at: Span, text: string, what: string, write: string | undefined, hint?: string) =>
+export const foreignTerm = (
+  at: Span,
+  text: string,
+  what: string,
+  write: string | undefined,
+  hint?: string,
+  term: Span = at,
+) =>
   problem(
     "foreign-term",
     at,
     `${quoteRaw(text)} is ${what}`,
     hint ?? `write ${write}`,
-    write === undefined ? undefined : replace(at, write),
+    write === undefined ? undefined : replace(term, write),
+  );
+
+/** Words of a message, which side by side are names of fields. */
+export const wordsAlone = (at: Span, text: string) =>
+  problem(
+    "words-alone",
+    at,
+    `${quote(text)} are names of fields here`,
+    `write "*${text}*" to search the messages, or and between fields`,
+    replace(at, `"*${text}*"`),
   );
 
 /** The whole is a query of another language. `write` is the same in ours, where all of it that selects translates. */

@@ -1,5 +1,6 @@
 import type { Problem, Span } from "../problem.ts";
 import { functionCall, wordOperator } from "./foreign-words.ts";
+import { bareValue, clause, option, prose, spokenOperator, timeSpan } from "./habits.ts";
 import { luceneTerm } from "./lucene.ts";
 import { beginsTerm, isName, one, operandAt, type Place, type Slip, slashed, VALUES } from "./place.ts";
 import * as problems from "./problems.ts";
@@ -150,7 +151,7 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ["\uff0c", ","],
 ]);
 
-/** `in [a, b]`, `in a, b`, `= (a, b)` */
+/** `in [a, b]`, `in a, b`, `= (a, b)`, `= (a or b)` */
 function list({ source, tokens, at }: Place): Slip | undefined {
   const operator = tokens[at]!;
   const equality = operator.kind === "compare" && /^(?:==?|!=)$/.test(operator.text);
@@ -168,7 +169,8 @@ function list({ source, tokens, at }: Place): Slip | undefined {
     if (value === undefined || value.regex) break;
     values.push(value.text);
     last++;
-    if (tokens[last + 1]?.kind !== "comma") break;
+    const isOr = equality && tokens[last + 1]?.kind === "or";
+    if (tokens[last + 1]?.kind !== "comma" && !isOr) break;
     last++;
   }
   if (tokens[last]?.kind === "comma") last--;
@@ -233,8 +235,12 @@ function keywordCase({ tokens, at }: Place): Slip | undefined {
 const MIXED_KEYWORD = /^(?:and|or|not|in|contains|exists)$/i;
 
 const RECOGNIZERS: readonly ((place: Place) => Slip | undefined)[] = [
+  option,
+  timeSpan,
+  clause,
   functionCall,
   wordOperator,
+  spokenOperator,
   luceneTerm,
   list,
   symbol,
@@ -242,6 +248,8 @@ const RECOGNIZERS: readonly ((place: Place) => Slip | undefined)[] = [
   jsonPath,
   keywordCase,
   character,
+  bareValue,
+  prose,
 ];
 
 const SYMBOLIC: ReadonlySet<TokenKind> = new Set(["compare", "match", "and", "or", "not", "other"]);

@@ -1,0 +1,271 @@
+import { digitPattern } from "./digit-patterns.ts";
+import { KNOWN_FIELDS, KNOWN_VALUES } from "./known-fields.ts";
+import { levelOf, STAGE_WORDS } from "./levels.ts";
+import { beginsTerm, isName, operandAt, type Place, plainWord, type Slip } from "./place.ts";
+import * as problems from "./problems.ts";
+import { parseMoment } from "./timestamp.ts";
+import type { Token, TokenKind } from "./tokens.ts";
+
+// What people write out of habit or as they speak: spans of time, limits, orders, words of a message. The grammar takes
+// most of these words for names of fields, so that without a word about it such a query finds nothing.
+
+/** A bare name that begins one of the phrases below, or stands for a value: `since`, `limit`, `GET`. */
+export const isHabit = (name: string) => PHRASES.test(name) || MODAL.test(name) || METHODS.has(name);
+
+const PHRASES =
+  /^(?:since|last|past|within|before|after|until|from|today|yesterday|limit|head|tail|take|top|first|order|sort|group|count|stats|is|has|have|without|exclude|excluding|except|starts|ends|begins|start|end|begin|starting|ending|beginning)$/i;
+const METHODS: ReadonlySet<unknown> = new Set(KNOWN_VALUES.method);
+
+/** `since 1h`, `last 15 minutes`, `in the last hour`, `30m ago`, `after 2024-05-01`, `earliest=-1h`, `yesterday` */
+export function timeSpan(place: Place): Slip | undefined {
+  const { source, tokens, at } = place;
+  const first = tokens[at]!;
+  if (!beginsTerm(tokens, at)) return undefined;
+  TIME_SPAN.lastIndex = first.start;
+  const span = TIME_SPAN.exec(source);
+  if (span !== null) {
+    const [, relative, count = "1", word, ago, agoWord, splunk] = span;
+    const amount = relative !== undefined ? count : (ago ?? splunk!);
+    const unit = (relative !== undefined ? word : agoWord) ?? "";
+    const duration = durationOf(`${amount}${unit}`);
+    if (duration === undefined) return undefined;
+    return phrase(place, first.start + span[0].trimEnd().length, "no term", `timestamp > ${duration}`, SINCE);
+  }
+  MOMENT.lastIndex = first.start;
+  const [whole, preposition, moment] = MOMENT.exec(source) ?? [];
+  if (whole !== undefined && parseMoment(moment!) !== undefined) {
+    const operator = /^(?:before|until|to)$/i.test(preposition!) ? "<" : ">=";
+    return phrase(place, first.start + whole.length, "no term", `timestamp ${operator} "${moment}"`, SINCE);
+  }
+  if (/^(?:today|yesterday|now)$/i.test(first.text) && !isCompared(tokens, at)) {
+    return phrase(place, first.end, "no time of entries", undefined, "write timestamp > 1d, or the option --since 1d");
+  }
+  return undefined;
+}
+
+const SINCE = ", or as an option --since";
+const TIME_SPAN =
+  /(?:(in the last|in the past|since|last|past|within|for the last)\s+(?:the\s+)?(?:last\s+)?(\d+(?:\.\d+)?)?\s*([a-z]+)(?:\s+ago)?|(\d+)\s*([a-z]+)\s+ago|earliest\s*=\s*"?-(\d+[a-z]+)(?:@\w+)?"?(?:\s+latest\s*=\s*"?now(?:\(\))?"?)?)(?![\w=])/iy;
+const MOMENT =
+  /(since|after|from|before|until|to)\s+"?(\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:\d\d))?)"?(?![\w-])/iy;
+
+/** `15min`, `2 hours`, `1d` with a unit of ours. */
+function durationOf(text: string): string | undefined {
+  const [, count, unit] = /^(\d+(?:\.\d+)?)([a-z]+)$/i.exec(text) ?? [];
+  const known = UNITS.find(([, pattern]) => unit !== undefined && pattern.test(unit));
+  if (known === undefined) return undefined;
+  return known[0] === "w" ? `${Number(count) * 7}d` : `${count}${known[0]}`;
+}
+
+const UNITS: readonly (readonly [unit: string, pattern: RegExp])[] = [
+  ["s", /^s(?:ecs?|econds?)?$/i],
+  ["m", /^(?:m|mins?|minutes?)$/],
+  ["h", /^h(?:rs?|ours?)?$/i],
+  ["d", /^d(?:ays?)?$/i],
+  ["w", /^w(?:eeks?)?$/i],
+];
+
+/** `LIMIT 10`, `head 20`, `order by timestamp desc`, `group by path`, `count by status` */
+export function clause(place: Place): Slip | undefined {
+  const { source, tokens, at } = place;
+  const first = tokens[at]!;
+  if (first.kind !== "word" || !beginsTerm(tokens, at)) return undefined;
+  LIMIT.lastIndex = first.start;
+  const limit = LIMIT.exec(source);
+  if (limit !== null) {
+    const what = "no term: a query only selects";
+    return phrase(place, first.start + limit[0].length, what, "", `write the option --limit ${limit[1]}`);
+  }
+  ORDER.lastIndex = first.start;
+  const order = ORDER.exec(source);
+  SUMMARY.lastIndex = first.start;
+  const summary = order === null ? SUMMARY.exec(source) : null;
+  if (summary !== null && !isCompared(tokens, at) && !isCompared(tokens, at + 1)) {
+    const hint = "leave it out: a query selects entries and computes nothing";
+    return phrase(place, first.start + summary[0].length, "no term: a query only selects", undefined, hint);
+  }
+  if (order === null) return undefined;
+  const hint = /^(?:order|sort)/i.test(order[0])
+    ? "leave it out: entries come in the order of time"
+    : "leave it out: a query selects entries and counts nothing, tool logs --count says how many";
+  return phrase(place, first.start + order[0].length, "no term: a query only selects", "", hint);
+}
+
+const LIMIT = /(?:limit|head|tail|take|top|first|last)\s+(\d{1,9})(?![\w.:-])(?:\s+(?:entries|lines|rows|results))?/iy;
+const SUMMARY =
+  /(?:avg|average|sum|min|max|median|mean|distinct|unique|count|p\d\d)\s+(?:of\s+)?[a-z][\w.@-]*(?!\s*[=<>~!(:])(?![\w.@-])/iy;
+const ORDER =
+  /(?:(?:order|sort|group|count|stats\s+count|count\(\))\s+by\s+[\w.@-]+(?:\s*,\s*[\w.@-]+)*(?:\s+(?:asc|desc))?)(?![\w.=(])/iy;
+
+/** `path starts with "/a"`, `has user.email`, `is error`, `error without "health"` */
+export function spokenOperator(place: Place): Slip | undefined {
+  const { source, tokens, at } = place;
+  const first = tokens[at]!;
+  if (first.kind !== "word" || !beginsTerm(tokens, at) || isCompared(tokens, at)) return undefined;
+  const word = plainWord(first.text);
+  const next = tokens[at + 1];
+  const edge = /^(start|end|begin)(?:s|ing|ning)?$/i.exec(next?.kind === "word" ? next.text : "")?.[1];
+  if (isName(first) && edge !== undefined && tokens[at + 2]?.text.toLowerCase() === "with") {
+    const operand = operandAt(source, tokens, at + 3);
+    if (operand === undefined) return undefined;
+    const inner = operand.inner.replaceAll("*", "\\*");
+    const write = `${first.text} = "${/^end/i.test(edge) ? `*${inner}` : `${inner}*`}"`;
+    const end = Math.max(operand.end, tokens[at + 3]!.end);
+    const text = source.slice(next!.start, tokens[at + 2]!.end);
+    return {
+      problem: problems.foreignOperator(
+        { start: next!.start, end: tokens[at + 2]!.end },
+        text,
+        { start: first.start, end },
+        write,
+      ),
+      length: 3 + operand.length,
+    };
+  }
+  if (next === undefined || (next.kind !== "word" && next.kind !== "string") || isCompared(tokens, at + 1))
+    return undefined;
+  if (/^(?:without|exclude|excluding|except)$/.test(word)) {
+    const write = next.kind === "string" || isName(next) ? `not ${termOf(next)}` : undefined;
+    return phrase(place, next.end, "no term", write);
+  }
+  if (word === "is" && levelOf(next.text) !== undefined) return phrase(place, next.end, "no term", next.text);
+  if (/^(?:has|have)$/.test(word) && isName(next)) return phrase(place, next.end, "no term", `exists ${next.text}`);
+  return undefined;
+}
+
+const termOf = (token: Token) =>
+  token.kind === "string" || token.text.includes(".") || levelOf(token.text) !== undefined
+    ? token.text
+    : `"*${token.text}*"`;
+
+/** `POST`, `GET /api`, `method = GET or POST`, `10.0.0.1`, `5xx`, `error 500`: values without their field. */
+export function bareValue(place: Place): Slip | undefined {
+  const { tokens, at } = place;
+  const first = tokens[at]!;
+  if (first.kind !== "word" || !beginsTerm(tokens, at) || isCompared(tokens, at) || isInList(tokens, at))
+    return undefined;
+  const next = tokens[at + 1];
+  if (METHODS.has(first.text)) {
+    const [or, value, operator, field] = [1, 2, 3, 4].map((steps) => tokens[at - steps]);
+    if (or?.kind === "or" && value?.kind === "word" && operator?.text === "=" && field !== undefined && isName(field)) {
+      const write = `${field.text} in (${value.text}, ${first.text})`;
+      const span = { start: field.start, end: first.end };
+      return {
+        problem: problems.foreignTerm(first, first.text, "a value without its field", write, undefined, span),
+        length: 1,
+      };
+    }
+    const path = next?.kind === "word" && /^\/\S*$/.test(next.text) ? next : undefined;
+    const write = `method = ${first.text}${path === undefined ? "" : ` and path = ${path.text}`}`;
+    return phrase(place, (path ?? first).end, "a value without its field", write);
+  }
+  const before = tokens[at - 1];
+  const isBehindName = before?.kind === "word" && isName(before) && !isWord(before.text);
+  // A name before it is the field that was meant: status 500.
+  if (isBehindName || before?.kind === "or") return undefined;
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(first.text)) return phrase(place, first.end, VALUE, `ip = ${first.text}`);
+  const range = /^[1-5]xx$/i.test(first.text) ? digitPattern(first.text) : undefined;
+  if (range !== undefined && range !== "any") {
+    return phrase(place, first.end, VALUE, `status >= ${range.from} and status < ${range.to}`);
+  }
+  if (before?.kind === "word" && levelOf(before.text) !== undefined && /^[1-5]\d\d$/.test(first.text)) {
+    return phrase(place, first.end, VALUE, `status = ${first.text}`);
+  }
+  return undefined;
+}
+
+const VALUE = "a value without its field";
+
+/** `-f`, `--since 1h`: options of the command between the quotes of the query. */
+export function option(place: Place): Slip | undefined {
+  const { source, tokens, at } = place;
+  const first = tokens[at]!;
+  if (!beginsTerm(tokens, at)) return undefined;
+  OPTION.lastIndex = first.start;
+  const found = OPTION.exec(source)?.[0];
+  if (found === undefined) return undefined;
+  return phrase(
+    place,
+    first.start + found.length,
+    "no term",
+    "",
+    "an option of tool logs goes outside the query's quotes",
+  );
+}
+
+const OPTION =
+  /(?:--(?:since|until|limit|file|service|project|format)(?:[= ]\S+)?|--(?:follow|live|expand|count)|-f|-e)(?!\S)/y;
+
+/** `user signed in`, `connection refused`: words of a message. A name alone may be a field, several side by side never are. */
+export function prose(place: Place): Slip | undefined {
+  const { source, tokens, at } = place;
+  if (!beginsTerm(tokens, at) || !isProse(tokens[at]!)) return undefined;
+  if (isNameBefore(tokens, at) || isInList(tokens, at)) return undefined;
+  let last = at;
+  let names = 0;
+  for (let i = at; i < tokens.length; i++) {
+    const token = tokens[i]!;
+    if (i > at && timeSpan({ source, tokens, at: i }) !== undefined) break;
+    if (isProse(token) && !isCompared(tokens, i)) {
+      names++;
+      last = i;
+    } else if (token.kind === "in" && names > 1 && (tokens[i + 1] === undefined || isProse(tokens[i + 1]!))) {
+      // user signed in; with one name before it, a list was meant.
+      last = i;
+    } else if (isNot(token) && i > at && MODAL.test(tokens[i - 1]!.text)) {
+      // could not connect
+    } else break;
+  }
+  // Known fields side by side are fields.
+  const known = tokens.slice(at, last + 1).every(({ text }) => KNOWN_FIELDS.some(({ name }) => name === text));
+  if (names < 2 || known || tokens[last + 1]?.start === tokens[last]!.end) return undefined;
+  const span = { start: tokens[at]!.start, end: tokens[last]!.end };
+  const text = source.slice(span.start, span.end);
+  if (/[\r\n"\\*]/.test(text)) return undefined;
+  return { problem: problems.wordsAlone(span, text), length: last - at + 1 };
+}
+
+const MODAL = /^(?:can|could|did|do|does|is|are|was|were|has|have|had|should|will|would|must|may)$/i;
+const isNot = (token: Token | undefined) => token?.kind === "not" && token.text.length > 1;
+const isProse = (token: Token) =>
+  token.kind === "word" && /^\p{L}[\p{L}\p{M}'-]+$/u.test(token.text) && !isWord(token.text);
+const isWord = (text: string) =>
+  levelOf(text) !== undefined || (STAGE_WORDS as readonly string[]).includes(text.toLowerCase());
+
+const isNameBefore = (tokens: readonly Token[], at: number) => tokens[at - 1] !== undefined && isProse(tokens[at - 1]!);
+
+/** Nobody writes a longer list by hand; bounds the time. */
+const MAX_LIST_TOKENS = 200;
+
+/** Whether a list is open before the token: `in (a b`. */
+function isInList(tokens: readonly Token[], at: number): boolean {
+  for (let i = at - 1; i >= Math.max(0, at - MAX_LIST_TOKENS); i--) {
+    if (tokens[i]!.kind === "close") return false;
+    if (tokens[i]!.kind === "open") return tokens[i - 1]?.kind === "in";
+  }
+  return false;
+}
+
+/** Whether an operator follows, so that the token is a field. */
+function isCompared(tokens: readonly Token[], at: number): boolean {
+  const next = tokens[at + 1];
+  if (next === undefined) return false;
+  if (next.kind === "in") return tokens[at + 2] !== undefined && !isProse(tokens[at + 2]!);
+  if (next.kind === "not") return tokens[at + 2]?.kind === "in" && tokens[at + 3]?.kind === "open";
+  return COMPARES.has(next.kind) || /^:/.test(next.text) || (next.kind === "word" && next.start === tokens[at]!.end);
+}
+
+const COMPARES: ReadonlySet<TokenKind> = new Set(["compare", "match", "contains"]);
+
+/** A phrase from the token to `end`: `write` replaces it, where there is something to write; "" takes it out. */
+function phrase({ source, tokens, at }: Place, end: number, what: string, write?: string, hint = ""): Slip {
+  const { start } = tokens[at]!;
+  const text = source.slice(start, end);
+  let length = 1;
+  while (tokens[at + length] !== undefined && tokens[at + length]!.start < end) length++;
+  const rest = source.slice(0, start).trim() !== "" || source.slice(end).trim() !== "";
+  const told = write ? `write ${write}${hint}` : hint || "write a term, such as status >= 500";
+  // A query of nothing is another query.
+  const fix = write === undefined || (write === "" && !rest) ? undefined : write;
+  return { problem: problems.foreignTerm({ start, end }, text, what, fix, told), length };
+}

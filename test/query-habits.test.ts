@@ -1,0 +1,229 @@
+// Queries as people type them who come from Datadog, Kibana, LogQL, Splunk, SQL and grep, or out of plain habit, on a small
+// log in which each should find something: they do, or are told what to write. None is silent.
+import { spawnSync } from "node:child_process";
+import t from "tap";
+import { lineScan } from "../cli/logs/line-scan.ts";
+import { nothingAmong, Survey } from "../cli/logs/survey.ts";
+import { applyEdits, describe, editsTogether } from "../grammar/problem.ts";
+import { parseQuery, type Query } from "../grammar/query/index.ts";
+import { cleanEnv, cliPath } from "./support/cli.ts";
+
+const NOW_MS = Date.parse("2025-06-30T12:30:00Z");
+const log = [
+  '{"timestamp":"2025-06-30T12:00:00Z","level":"INFO","message":"response","fields":{"status":200,"method":"GET","path":"/api/users","duration":12,"ip":"10.0.0.1","stage":"production","cached":true,"http":{"status_code":200}}}',
+  '{"timestamp":"2025-06-30T12:00:01Z","level":"ERROR","message":"upstream timeout after 30s","fields":{"status":503,"method":"POST","path":"/api/orders","duration":30000,"stage":"production","user":{"email":"a@b"},"http":{"status_code":500}}}',
+  '{"timestamp":"2025-06-30T12:00:02Z","level":"Warning","message":"payment failed: connection refused","fields":{"stage":"staging","attempt":3,"user":null}}',
+  '{"timestamp":"2025-06-30T12:00:03Z","level":"debug","message":"user signed in","fields":{"stage":"staging","version":"5"}}',
+  '{"timestamp":"2025-06-30T12:00:04Z","level":"Fatal","message":"out of memory","fields":{}}',
+];
+
+/** How many entries are found; or what is said, of the query or since it found nothing. */
+function outcomeOf(source: string): number | string {
+  const parsed = parseQuery(source);
+  if (!parsed.ok) return parsed.problems.map(describe).join("; ");
+  const wanted = { query: parsed.value, nowMs: NOW_MS, sinceMs: undefined, untilMs: undefined };
+  const text = `${log.join("\n")}\n`;
+  const block = { bytes: Buffer.from(text), start: 0, end: Buffer.byteLength(text) - 1 };
+  let count = 0;
+  lineScan(wanted)(block, () => ++count > 0);
+  if (count > 0) return count;
+  const survey = new Survey(wanted);
+  survey.add(block);
+  return survey.explain(undefined);
+}
+
+/** The query after all fixes. */
+function fixed(source: string): string {
+  let text = source;
+  for (let round = 0; round < 8; round++) {
+    const parsed = parseQuery(text);
+    const edits = parsed.ok ? [] : editsTogether(parsed.problems);
+    if (edits.length === 0) return text;
+    text = applyEdits(text, edits).trim();
+  }
+  return text;
+}
+
+// How many are found; or what is said, and how many the mended query finds.
+const rows: readonly (
+  | readonly [text: string, found: number]
+  | readonly [text: string, says: RegExp, mended?: number]
+)[] = [
+  // Levels in every case
+  ["level = ERROR", 1],
+  ["level = error", 1],
+  ["Error", 1],
+  ["ERROR or WARN", 2],
+  ["level >= WARN", 3],
+  ["level in (Fatal, warning)", 2],
+  ["not info", 4],
+  ["level != INFO", 4],
+  ["errors", /no entry has errors/],
+  ["severity = ERROR", /no entry has severity; did you mean level\?/],
+  ["level:error", /write level = error/, 1],
+  ["@level:ERROR", /write level = ERROR/, 1],
+  ["level is error", /write level = error/, 1],
+  ["is error", /write error/, 1],
+  ["level = error, warn", /write level in \(error, warn\)/, 2],
+  ["level = (error or warn)", /write level in \(error, warn\)/, 2],
+  ["level IN ('error','warn')", /write "error"/, 2],
+  // Numbers and their shapes
+  ["status = 5xx", /write status >= 500 and status < 600/, 1],
+  ["status = 5*", /write status >= 500 and status < 600/, 1],
+  ["status:5xx", /write status >= 500/, 1],
+  ['status = "5*"', /\(status >= 500 and status < 600\) finds 1/],
+  ["5xx", /write status >= 500/, 1],
+  ['status = "503"', /status = 503 finds 1/],
+  ["status 503", /write status = 503/, 1],
+  ["error 503", /write status = 503/, 1],
+  ["status:[500 TO 599]", /write status >= 500 and status <= 599/, 1],
+  ["status:>=500", /write status >= 500/, 1],
+  ["status between 500 and 599", /write status >= 500 and status <= 599/, 1],
+  ["500 <= status", /write status >= 500/, 1],
+  ["status => 500", /write >=/, 1],
+  ["statsu = 503", /no entry has statsu; did you mean status\?/],
+  ["duration > 1sec", /write 1s/, 1],
+  ["duration > 1 s", /write 1s/, 1],
+  // Datadog and Kibana
+  ["@http.status_code:500", /write http\.status_code = 500/, 1],
+  ["service:web status:503", /write service = web.*write status = 503/],
+  ["-level:info", /write not level = info/, 4],
+  ["_exists_:user", /write exists user/, 2],
+  ['message:"timeout"', /write message contains "timeout"/, 1],
+  ["message:timeout", /write message contains "timeout"/, 1],
+  ["env:production", /write env = production/],
+  ["env = production", /no entry has env; did you mean stage\?/],
+  // LogQL
+  ['{stage="production"} |= "timeout"', /write stage="production" and message contains "timeout"/, 1],
+  ['rate({stage="production"}[5m])', /write stage="production"; left out: rate/, 2],
+  ['sum(rate({stage="production"} |= "timeout" [5m]))', /message contains "timeout"; left out: rate/, 1],
+  ['|= "timeout"', /write message contains "timeout"/, 1],
+  // Splunk
+  ["index=main error", /no entry has index/],
+  ["error | head 10", /write error; left out: head/, 1],
+  ["error | stats count by path", /write error; left out: stats/, 1],
+  ["error earliest=-1h", /write timestamp > 1h/, 1],
+  ["search error", /write error/, 1],
+  // SQL
+  ["SELECT * FROM logs WHERE status >= 500", /write status >= 500/, 1],
+  ["status >= 500 LIMIT 10", /write the option --limit 10/, 1],
+  ["error order by timestamp desc", /entries come in the order of time/, 1],
+  ["path LIKE '/api/%'", /write path = "\/api\/\*"/, 2],
+  ["user IS NOT NULL", /write user != null/, 1],
+  ["timestamp > now() - interval '1 hour'", /write 1h/, 5],
+  ['timestamp > "2025-06-30"', 5],
+  ["count(error)", /there are no functions/],
+  // grep
+  ["grep timeout", /write message contains "timeout"/, 1],
+  ["error | grep -i TIMEOUT", /write error and message ~ \/TIMEOUT\/i/, 1],
+  ["grep -v response", /write not message contains "response"/, 4],
+  // As one speaks
+  ["user signed in", /write "\*user signed in\*"/, 1],
+  ["connection refused", /write "\*connection refused\*"/, 1],
+  ["out of memory", /write "\*out of memory\*"/, 1],
+  ["timeout", /a field|message ~ \/timeout\/i finds 1/],
+  ['"timeout"', /message contains "timeout" finds 1/],
+  ["message = timeout", /message contains "timeout" finds 1/],
+  ["contains timeout", /write message contains timeout/, 1],
+  ['path starts with "/api"', /write path = "\/api\*"/, 2],
+  ['path ends with "users"', /write path = "\*users"/, 1],
+  ["has user.email", /write exists user\.email/, 1],
+  ["email = a@b", /no entry has email; did you mean user\.email\?/],
+  ["method = get", /method ~ \/\^get\$\/i finds 1/],
+  ["POST", /write method = POST/, 1],
+  ["GET /api/users", /write method = GET and path = \/api\/users/, 1],
+  ["method = GET or POST", /write method in \(GET, POST\)/, 2],
+  ["10.0.0.1", /write ip = 10\.0\.0\.1/, 1],
+  ["since 1h", /write timestamp > 1h/, 5],
+  ["error in the last hour", /write timestamp > 1h/, 1],
+  ["error yesterday", /timestamp > 1d/],
+  ["error --since 1h", /outside the query's quotes/, 1],
+  ["warning without response", /write not "\*response\*"/, 1],
+  ["LIMIT 10", /write the option --limit 10/],
+];
+
+t.test("none is silent", async (t) => {
+  for (const [text, expected, mended] of rows) {
+    const outcome = outcomeOf(text);
+    if (typeof expected === "number") t.equal(outcome, expected, text);
+    else t.match(outcome, expected, text);
+    if (mended !== undefined) t.equal(outcomeOf(fixed(text)), mended, `${text}, as ${fixed(text)}`);
+  }
+  t.ok(rows.length >= 60);
+});
+
+t.test("what looks like a habit and is a query", async (t) => {
+  const queries = [
+    "last = 1",
+    "limit > 10",
+    "order.id = 5 and group",
+    "user.email cached",
+    "cached and retried",
+    "error cached",
+    "not cached",
+    "first in (a, b)",
+    "count = 1",
+    "count",
+    "GET = 1",
+    "has = 1",
+    "path.starts contains x",
+    "class = 5xx",
+    "in_flight retries > 3",
+  ];
+  for (const source of queries) {
+    const parsed = parseQuery(source);
+    t.ok(parsed.ok || source === "count = 1", `${source}: ${parsed.ok ? "" : parsed.problems.map(describe)}`);
+  }
+});
+
+const queryOf = (source: string): Query => {
+  const parsed = parseQuery(source);
+  if (!parsed.ok) throw new Error(source);
+  return parsed.value;
+};
+
+t.test("what is said of fields that are known by their names", async (t) => {
+  const period = { nowMs: NOW_MS, sinceMs: NOW_MS - 3_600_000, untilMs: undefined };
+  const say = (source: string, names: readonly string[]) =>
+    nothingAmong(queryOf(source), names, { ...period, query: queryOf(source) });
+  const head = "no entry found since 2025-06-30T11:30:00Z";
+  t.equal(say("statsu = 500", ["status", "path"]), `${head}; no entry has statsu; did you mean status?`);
+  t.equal(say("status_code = 500", ["status"]), `${head}; no entry has status_code; did you mean status?`);
+  t.equal(say("user", ["user.email"]), head, "a field below it is there");
+  t.equal(say("statsu = 500", []), head, "nothing is known");
+});
+
+t.test(
+  "a terminal is told, a pipe is not",
+  { skip: spawnSync("script", ["--version"]).status !== 0 && "no script(1)" },
+  async (t) => {
+    const cwd = t.testdir({
+      "a.ndjson": `${log.join("\n")}\n`,
+      "tool.json": '{ "name": "app" }',
+      ".tool": { "development.ndjson": "" },
+    });
+    const onTerminal = (args: string) =>
+      spawnSync("script", ["-qec", `'${process.execPath}' '${cliPath}' logs ${args}`, "/dev/null"], {
+        cwd,
+        encoding: "utf8",
+        env: cleanEnv({ NO_COLOR: "1" }),
+      })
+        .stdout.replace(/\r/g, "")
+        .replace(/\u001b\[[\d;?]*[A-Za-z]/g, "");
+    t.equal(
+      onTerminal("--file a.ndjson 'statsu = 500'"),
+      "no entry found among 5; no entry has statsu; did you mean status?\n",
+    );
+    t.match(
+      onTerminal("--file a.ndjson --since 2026-01-01 error"),
+      /^no entry found: there are none since 2026-01-01T00:00:00Z\n$/,
+    );
+    t.match(onTerminal("error"), /\nno entry found: there are none since \d{4}-.*Z\n$/, "the development log");
+    t.equal(onTerminal("--file a.ndjson --count 'statsu = 500'"), "0\n");
+    const piped = spawnSync(process.execPath, [cliPath, "logs", "--file", "a.ndjson", "statsu = 500"], {
+      cwd,
+      encoding: "utf8",
+    });
+    t.strictSame([piped.status, piped.stdout, piped.stderr], [0, "", ""]);
+  },
+);
