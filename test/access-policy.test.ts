@@ -89,8 +89,8 @@ t.test("what it leaves open", (t) => {
 t.test("the command passes the roles that tool.json names, those of stages too", async (t) => {
   const config = {
     name: "app",
-    function: { role: "legacy" },
-    stages: { production: { function: { role: "strict" } } },
+    function: { role: "arn:aws:iam::123456789012:role/legacy" },
+    stages: { production: { function: { role: "arn:aws:iam::123456789012:role/strict" } } },
   };
   const cwd = t.testdir({ "tool.json": JSON.stringify(config) });
   const { code, stdout } = await tool(["stack", "policy"], { cwd, env: { CLOUD_REGION: "eu-west-1" } });
@@ -98,7 +98,7 @@ t.test("the command passes the roles that tool.json names, those of stages too",
   const { Resource } = JSON.parse(stdout).Statement.find(({ Sid }: { Sid: string }) => Sid === "RolesOfFunctions");
   t.same(
     Resource,
-    ["app-*", "legacy", "strict"].map((name) => `arn:aws:iam::*:role/${name}`),
+    ["*:role/app-*", "123456789012:role/legacy", "123456789012:role/strict"].map((role) => `arn:aws:iam::${role}`),
   );
 });
 

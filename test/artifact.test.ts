@@ -403,7 +403,7 @@ t.test("why there is no archive", async (t) => {
         }
       },
       stderr: [
-        "error: the deployment is 306.18 MB unpacked, and the platform takes 250 MB",
+        "error: the deployment is 306.2 MB unpacked, and the platform takes 250 MB",
         "  leave out in .toolignore what is not needed; tool build --size shows the folders, the largest files are:",
         ...Array.from({ length: 10 }, (_, i) => `  ${31 - i} MB  file-${11 - i}`),
       ],
