@@ -6,7 +6,7 @@ import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
 import { checkTemplate } from "../../schema/directory.ts";
-import { type CheckOptions, checkConfig, fixAll, migrate } from "../../schema/index.ts";
+import { type CheckOptions, checkConfig, fixAll, maskVariables, migrate } from "../../schema/index.ts";
 import { memberOf, type Node, parseJson } from "../../schema/json.ts";
 import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST } from "../config-file.ts";
@@ -221,10 +221,12 @@ async function sayReport(
   // What was asked for, so that it can be kept in a file; where stdout holds the rewritten text it is a remark.
   const write = quiet ? context.say : context.print;
   const terminal = quiet ? context.io.stderr : context.io.stdout;
-  const lines = new LineIndex(text);
+  // What it prints may end up in logs.
+  const source = languageOf(name) === "config" ? maskVariables(text) : text;
+  const lines = new LineIndex(source);
   for (const problem of problems) {
     const { color, columns } = terminal;
-    await write(`${renderProblem(problem, { source: text, file, color, columns, lines })}\n`);
+    await write(`${renderProblem(problem, { source, file, color, columns, lines })}\n`);
   }
   const errors = problems.filter(({ severity }) => severity === "error").length;
   const counts = [count(errors, "error"), count(problems.length - errors, "warning")].filter((part) => part !== "");
