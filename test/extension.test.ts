@@ -417,7 +417,7 @@ t.test("the server in a thread", async (t) => {
 
   const problems: [query: string, message: string, remedy: string, fixed: string | undefined][] = [
     ["status => 5", '"=>" is no operator', "write >=", "status >= 5"],
-    ["status >= ", 'nothing follows ">="', "write what to compare with, such as status >= 200", undefined],
+    ["status >= ", 'nothing follows ">="', "write what to compare with, such as status >= 200", "status >= 200 "],
   ];
   t.test("says what is wrong with a query, and what to do", async (t) => {
     const server = startServerThread();

@@ -1,4 +1,5 @@
 // What the pipeline answers behind the function platform's gateways: the rows of vectors/http.json once more, as events.
+// Under a domain of their own, as redirects of the default address begin with the stage (lambda-events.test.ts).
 import t from "tap";
 import {
   checkLogs,
@@ -23,7 +24,7 @@ for (const gateway of gateways) {
   const title = `${gateway.kind}${gateway.streams ? ", streamed" : ""}`;
   for (const { name, rows, ...project } of httpSuites()) {
     t.test(`${title}: ${name}`, async (t) => {
-      const deployed = await deploy(t, project, { ...gateway, freezes: false });
+      const deployed = await deploy(t, project, { ...gateway, freezes: false, hasDomain: true });
       for (const row of rows.map((row) => rowBehind(row, gateway))) {
         if (row === undefined) continue;
         await t.test(titleOf(row), async (t) => {

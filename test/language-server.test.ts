@@ -66,7 +66,7 @@ t.test("the first item of a blank file is what its folder seems to be", (t) => {
       {},
     ],
     [{ "main.go": "" }, "a server: main.go, go, started by ./server", {}],
-    [{ "server.js": "" }, "a server: server.js", { proxy: { command: "node server.js" } }],
+    [{ "server.js": "" }, "a server: server.js, node, started by node server.js", {}],
     [{ "main.py": "", "notes.txt": "" }, "a server: main.py", { proxy: { command: "python main.py" } }],
     [{ "index.html": "" }, "a static site: index.html", { type: "static" }],
     [{ "public/index.html": "" }, "a static site: public/index.html", { type: "static", static: { dir: "public" } }],

@@ -350,7 +350,7 @@ t.test("compressed files, limits and counts", async (t) => {
     ['yes \'{"message":"y"}\' | tool logs --limit 2', lines("y", "y")],
     ["tool logs --limit 3", developed("d2", "d3", "d4"), note],
     ["tool logs --limit 9", developed("d1", "d2", "d3", "d4"), note],
-    ["tool logs -f --limit 2", developed("d1", "d2"), note],
+    ["tool logs -f --limit 2", developed("d3", "d4"), note],
     ["tool logs --file a.log --count", "3\n"],
     ["tool logs --file a.log --count --format json", '{"count":3}\n'],
     ["tool logs --file a.log --count --limit 2", "2\n"],

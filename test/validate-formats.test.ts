@@ -236,9 +236,9 @@ t.test("problems of error pages are on the page, in every format", async (t) => 
     ["tool.json", "errors/404.html", "errors/5xx.html"],
   );
 
-  const { stderr } = await tool(["validate", "app/tool.json"], { cwd });
-  t.match(stderr, "app/errors/404.html:3:3: error: ");
-  t.match(stderr, "1 error in app/errors/404.html\n");
+  const { stdout } = await tool(["validate", "app/tool.json"], { cwd });
+  t.match(stdout, "app/errors/404.html:3:3: error: ");
+  t.match(stdout, "1 error in app/errors/404.html\n");
   const config2 = await tool(["config"], { cwd: join(cwd, "app") });
   t.match(config2.stderr, /^errors\/404\.html:3:3: error: .*\n {2}3 \| {3}\{\{if \.StatusCode\}\}\n/m);
   t.equal(config2.code, 1, "a broken page is in the way of every command");

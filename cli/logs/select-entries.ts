@@ -39,7 +39,8 @@ export async function selectEntries(source: Source, selection: Selection): Promi
   const { wanted, shown, limit, pastLimit, output, progress, signal, survey, onError } = selection;
   const lines = new FoundLines(shown);
   const newest = source.limitsToNewest && limit !== Number.POSITIVE_INFINITY ? new NewestLines(limit) : undefined;
-  let past = pastLimit === undefined || !source.saysWhenCaughtUp ? undefined : new NewestLines(pastLimit);
+  let past =
+    pastLimit === undefined || !source.saysWhenCaughtUp ? undefined : new NewestLines(Math.min(pastLimit, limit));
   const scan = lineScan(wanted);
   let count = 0;
   lines.limit = newest === undefined ? limit : Number.POSITIVE_INFINITY;

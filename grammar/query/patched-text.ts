@@ -76,7 +76,7 @@ export class PatchedText {
       if (mapped === undefined || mapped.end - mapped.start !== span.end - span.start) return undefined;
       edits.push({ span: mapped, text });
     }
-    return { title: fix.title, edits };
+    return { ...fix, edits };
   }
 
   #cover({ start, end }: Span): Span | undefined {

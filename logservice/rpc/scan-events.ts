@@ -240,7 +240,7 @@ const MEMBERS: readonly (Member | undefined)[] = (() => {
 const SPELLINGS: ReadonlyMap<string, string> = new Map(
   LEVELS.flatMap((level) =>
     LEVEL_SPELLINGS[level].flatMap((spelling) =>
-      [spelling, spelling.toUpperCase()].map((text) => [text, text] as const),
+      [spelling, spelling.toUpperCase()].map((text) => [text, spelling] as const),
     ),
   ),
 );

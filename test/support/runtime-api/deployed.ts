@@ -17,6 +17,8 @@ export interface Deployment extends Partial<Omit<FunctionOptions, "directory">> 
   readonly kind?: GatewayKind;
   readonly streams?: boolean;
   readonly stage?: string;
+  /** Whether it is asked under a domain of its own, whose paths do not begin with the stage. */
+  readonly hasDomain?: boolean;
 }
 
 export interface Deployed extends Gateway {
@@ -33,7 +35,14 @@ interface Test {
 }
 
 export async function deploy(t: Test, project: Project, deployment: Deployment = {}): Promise<Deployed> {
-  const { kind = "rest", streams = kind !== "http", stage = "production", env, ...options } = deployment;
+  const {
+    kind = "rest",
+    streams = kind !== "http",
+    stage = "production",
+    hasDomain = false,
+    env,
+    ...options
+  } = deployment;
   const directory = makeProject(project.files);
   const command = commandOf(project);
   mkdirSync(join(directory, ".tool"));
@@ -49,7 +58,8 @@ export async function deploy(t: Test, project: Project, deployment: Deployment =
     ...options,
     env: { TOOL_STAGE: stage, TOOL_RESPONSE_MODE: streams ? "stream" : "buffered", ...project.env, ...env },
   });
-  const gateway = await openGateway({ kind, target, stage, streams });
+  const names = hasDomain ? (kind === "rest" ? { basePath: "" } : { stage: "$default" }) : {};
+  const gateway = await openGateway({ kind, target, stage, streams, names });
   t.teardown(async () => {
     await gateway.close();
     await gateway.close();
