@@ -1,4 +1,3 @@
-import { getLanguageService, type JSONDocument } from "vscode-json-languageservice";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Position, Range } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
@@ -73,7 +72,6 @@ export class ToolDocument {
   #lines: Lines | undefined;
   #plain: TextDocument | undefined;
   #parsed: Parsed | undefined;
-  #json: JSONDocument | undefined;
   #strings: readonly EmbeddedString[] | undefined;
 
   constructor(uri: string, version: number, text: string, kind: DocumentKind, memory = new Memory()) {
@@ -105,12 +103,6 @@ export class ToolDocument {
   get parsed(): Parsed {
     this.#parsed ??= this.kind === "config" ? parseJson(this.text) : { root: undefined, problems: [], repaired: [] };
     return this.#parsed;
-  }
-
-  /** The tree of vscode-json-languageservice, for what is asked of that library. */
-  get json(): JSONDocument {
-    this.#json ??= getLanguageService({}).parseJSONDocument(this.lines);
-    return this.#json;
   }
 
   offsetAt(position: Position): number {
