@@ -83,7 +83,7 @@ notification = expect("add_notification", {"notification": {
 expect("get_notifications", {"project_id": project}, 200, lambda a: len(a["notifications"]) == 1)
 expect("update_notification", {"notification": {"id": notification, "project_id": project, "name": "hooks"}}, 204)
 expect("get_notification", {"project_id": project, "notification_id": notification}, 200,
-       lambda a: a["notification"]["name"] == "hooks" and a["notification"]["webhook_url"] == "https://example.com/x")
+       lambda a: a["notification"]["name"] == "hooks" and a["notification"]["webhook_url"] == "https://example.com/****")
 
 alert = {"project_id": project, "name": "errors", "query": "error", "severity": "error", "operator": ">",
          "threshold": 0, "notification_id": notification}
@@ -109,6 +109,8 @@ expect("get_tokens", {}, 403, bearer=reader)
 public = [t for t in expect("get_tokens", {}, 200)["tokens"] if t["description"] == "reader"][0]["id"]
 expect("remove_token", {"token_id": public}, 204)
 expect("get_projects", {}, 401, bearer=reader)
+expect("get_audit", {"limit": 1000}, 200,
+       lambda a: {"add_token", "remove_token"} <= {entry["operation"] for entry in a["entries"]})
 expect("get_instance_config", None, 200, lambda a: set(a["config"]) == {"project_id", "region", "team_id"})
 
 expect("remove_project", {"project_id": project}, 204)
