@@ -104,8 +104,12 @@ function endOfWhole(path: string, text: Buffer): number {
 }
 
 /** What is damaged is no backup: it would look whole in the copy. */
+export class DamagedEvents extends Error {
+  override readonly name = "DamagedEvents";
+}
+
 const damaged = (path: string, fault: string) =>
-  new Error(
+  new DamagedEvents(
     `${path} ${fault}: start the service, or tool service check --repair, which says what is lost; then copy again`,
   );
 

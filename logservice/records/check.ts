@@ -76,5 +76,11 @@ export function unreadable(path: string, cause: unknown): RecordsError {
       hint: "mount it writable, or copy the data directory to where it can be written to",
     });
   }
+  if (code === "ENOSPC") {
+    return new RecordsError(`${path} cannot be opened: no space left on device`, {
+      cause,
+      hint: "make room on its disk, then start again: nothing was lost",
+    });
+  }
   return new RecordsError(`${path} cannot be opened: ${code ?? message}`, { cause });
 }

@@ -201,7 +201,10 @@ function sawHeaders(rawHeaders: readonly string[], request: Request): string {
     const name = rawHeaders[i]!.toLowerCase();
     // An app behind the proxy gets its own address where the client's Host is empty.
     if (name === "host" && request.headers.some(([own, value]) => own === "Host" && value === "")) continue;
-    if (!NOT_COMPARED.test(name) && !named.includes(name)) pairs.push([name, rawHeaders[i + 1]!]);
+    const value = rawHeaders[i + 1]!;
+    // A tag that compression made weak is the app's own again.
+    const seen = name === "if-none-match" ? value.replace(/\bW\//g, "") : value;
+    if (!NOT_COMPARED.test(name) && !named.includes(name)) pairs.push([name, seen]);
   }
   // Cookies that come in several lines are one.
   return JSON.stringify(pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
