@@ -41,9 +41,9 @@ export interface ProxyRequest {
 /** What became of a response. */
 export interface Sent {
   readonly status: number;
-  /** Of the body. */
+  /** Length of the body. */
   readonly bytes: number;
-  /** Of its entry, where it is not that of the status. */
+  /** The level of its entry, if it is not that of the status. */
   readonly level?: string | undefined;
   /** Why the body broke off, where the client did not leave. */
   readonly reason?: string | undefined;

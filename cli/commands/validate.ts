@@ -75,7 +75,7 @@ export async function validate(context: Context, first: string | undefined, flag
 interface Report extends CheckedFile {
   /** As it was written on the command line. */
   readonly name: string;
-  /** Of an error page: the name of its tool.json. */
+  /** For an error page: the name of its tool.json. */
   readonly configName?: string;
 }
 

@@ -14,7 +14,7 @@ export interface Selection {
   readonly shown: Shown;
   /** Infinite where all are asked for. */
   readonly limit: number;
-  /** Of the entries that were there before a source is followed, so many are shown; undefined: all of them. */
+  /** How many of the entries that were there before a source is followed are shown; undefined: all of them. */
   readonly pastLimit?: number | undefined;
   readonly output: Output;
   readonly progress: Progress;

@@ -4,7 +4,7 @@ import { type Expr, type Field, type Query, target, type Value } from "./ast.ts"
 /** A stage that a query names: `stage = beta`, `stage in (beta, "rc")`, `production`. */
 export interface NamedStage {
   readonly name: string;
-  /** Of the name alone, without quotes. */
+  /** The span of the name alone, without quotes. */
   readonly span: Span;
   readonly isQuoted: boolean;
 }

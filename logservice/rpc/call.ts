@@ -18,7 +18,7 @@ export interface Call {
   /** Aborted where the client left or the time is over. */
   readonly signal: AbortSignal;
   readonly batchKey: BatchKey | undefined;
-  /** Of the client's end of the connection. */
+  /** The client's end of the connection. */
   readonly address: string;
 }
 

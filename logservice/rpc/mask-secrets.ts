@@ -31,7 +31,7 @@ const LEAST_LENGTH = 16;
 
 function maskOf(secret: string): string {
   if (secret === "") return "";
-  // Of an address the path is what opens something, or the password before the host.
+  // The secret of an address is its path, or the password before the host.
   if (URL.canParse(secret)) return `${new URL(secret).origin}/${MASK}`;
   return secret.length < LEAST_LENGTH ? MASK : MASK + secret.slice(-SHOWN_LENGTH);
 }

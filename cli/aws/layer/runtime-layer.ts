@@ -9,7 +9,7 @@ import { ARCHIVE_FILE, makeRuntime, type RuntimeRecord, readRuntime, sourceKey }
 
 /** The archive of the layer with the runtime for Python and Java. */
 export interface RuntimeLayerFile extends Archive {
-  /** Of the executable in it, which names the layer. */
+  /** Hash of the executable in it, which names the layer. */
   readonly executableSha256: string;
 }
 
