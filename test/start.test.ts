@@ -100,7 +100,7 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
     await rename(`${path}.new`, path);
   };
   await edit({ headers: { "/*": { "X-New": "1" } } });
-  await until("the change", () => running.stdout().includes("tool.json changed: in force, the app runs on."));
+  await until("the change", () => running.stdout().includes("tool.json changed: reloaded; app keeps running."));
   const response = await fetch(url);
   t.equal(response.headers.get("x-new"), "1");
   t.equal(((await response.json()) as { pid: number }).pid, before.pid, "a header is no reason to restart the app");
@@ -247,7 +247,7 @@ t.test("an app that does not start is reported, with its last words", async (t) 
 t.test("what is not there", async (t) => {
   const empty = await tool(["start"], { cwd: t.testdir() });
   t.equal(empty.code, 2);
-  t.match(empty.stderr, /^error: there is no tool\.json in .*\n {2}the smallest one: \{ "name": "my-app" \}\n$/);
+  t.match(empty.stderr, /^error: there is no tool\.json in .*\n {2}minimal tool.json: \{ "name": "my-app" \}\n$/);
   const address = await tool(["start", "--address", "nowhere"], { cwd: t.testdir(project()) });
   t.equal(address.code, 2);
   t.equal(

@@ -27,9 +27,9 @@ export const TEMPLATE_FIELDS: Readonly<Record<string, string>> = {
 
 /** The statements, and how they go on. */
 export const TEMPLATE_KEYWORDS: Readonly<Record<string, string>> = {
-  if: "What follows up to `{{else}}` or `{{end}}` stands on the page if the value is not empty.",
+  if: "What follows up to `{{else}}` or `{{end}}` is on the page if the value is not empty.",
   with: "As `if`, and inside `.` is the value.",
-  else: "What stands on the page otherwise.",
+  else: "What is on the page otherwise.",
   end: "Ends `if` and `with`.",
 };
 

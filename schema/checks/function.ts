@@ -113,7 +113,7 @@ function checkIds(report: Report, list: Node | undefined, { code, pattern, what,
         hint: `write one such as ${example}: 8 or 17 digits of 0-9 and a-f`,
       });
     } else if (seen.has(item.value)) {
-      report.error(code, item.span, `the ${what} ${quote(item.value)} is there twice`, { hint: "remove one of them" });
+      report.error(code, item.span, `the ${what} ${quote(item.value)} is listed twice`, { hint: "remove one of them" });
     }
     seen.add(item.value);
     if (i === max) {
@@ -147,7 +147,7 @@ function checkPolicy(report: Report, policy: Node | undefined) {
           },
         );
       } else if (plain !== undefined && not !== undefined) {
-        report.error("config/policy", not.key.span, `"${name}" and "Not${name}" stand side by side`, {
+        report.error("config/policy", not.key.span, `"${name}" and "Not${name}" exclude each other`, {
           hint: "remove one of them",
           fixes: [removal(statement, not), removal(statement, plain)],
         });

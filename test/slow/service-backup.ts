@@ -200,7 +200,7 @@ t.test("the service, by the command", async (t) => {
     [
       "without records",
       (at) => rmSync(join(at, "records.sqlite")),
-      /records\.sqlite is missing, and there are events beside it\n/,
+      /records\.sqlite is missing, but there are events\n/,
     ],
     [
       "with damaged records",

@@ -64,7 +64,7 @@ export async function rollbackStage(
       if (now?.FunctionVersion !== target.version) {
         throw new PlatformError(
           "rollback/overtaken",
-          `another deployment of ${stage} went into force meanwhile: version ${now?.FunctionVersion ?? "unknown"}`,
+          `another deployment of ${stage} became active in the meantime: version ${now?.FunctionVersion ?? "unknown"}`,
           "nothing was rolled back; tool deploys lists what there is",
           { cause: error },
         );
