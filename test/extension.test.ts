@@ -295,7 +295,7 @@ t.test("the start task is ready when tool start says where the app is", async (t
   t.equal(await (await fetch(url)).text(), "hello", "the address of the message is the app's");
   t.ok(await lines.until(new RegExp(background.endsPattern)), "the task is ready");
   writeFileSync(join(cwd, "tool.json"), '{ "name": "site", "type": "static", "description": "changed" }');
-  t.ok(await lines.until(/^tool\.json changed: in force/), "a change is told");
+  t.ok(await lines.until(/^tool\.json reloaded/), "a change is told");
   t.match(lines.last(), new RegExp(background.endsPattern));
   for (const line of ["", lines.last(), 'tool.json:2:11: error: "x y" is not a valid app name [config/name]']) {
     t.notMatch(line, new RegExp(pattern.regexp), "its problems are the language server's to tell");

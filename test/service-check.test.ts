@@ -106,7 +106,7 @@ t.test("what can be made again is, and no event is missing", async (t) => {
   t.equal(code, 1);
   t.match(stdout, /^projects\/\S+ \(project shop\)\n {2}rebuildable manifest\.json\n +is missing\n/);
   t.match(stdout, /2 segments, \d\.\d kB: \d files wrong, no event is missing\n$/);
-  t.match(stderr, /--repair makes manifests, summaries and filters again/);
+  t.match(stderr, /--repair rebuilds manifests, summaries and filters/);
   const repaired = await check("--repair");
   t.equal(repaired.code, 0);
   t.match(repaired.stdout, /2 segments, \d\.\d kB: no damage found\n$/);

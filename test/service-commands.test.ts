@@ -58,7 +58,7 @@ t.test("words that cannot be meant", async (t) => {
     [
       ["service", "start"],
       2,
-      /^error: where does the log service keep its data\?\n {2}write --data and the data directory of the log service\n$/,
+      /^error: --data is missing\n {2}write --data and the data directory of the log service\n$/,
     ],
     [
       ["service", "start", "--data", "absent"],
@@ -70,7 +70,7 @@ t.test("words that cannot be meant", async (t) => {
       2,
       /^error: 0\.0\.0\.0:0 can be reached by other machines, and plain HTTP would show them every token\n/,
     ],
-    [["service", "start", "--data", "data", "--address", "nowhere"], 2, /^error: "nowhere" is no address\n/],
+    [["service", "start", "--data", "data", "--address", "nowhere"], 2, /^error: "nowhere" is not an address\n/],
     [
       ["service", "start", "--data", "data", "--tls-cert", "no.pem"],
       2,
@@ -97,10 +97,10 @@ t.test("words that cannot be meant", async (t) => {
       2,
       /^error: there is no scope "events:eat"\n/,
     ],
-    [["service", "token", "rm", "--data", "data"], 2, /^error: which token is to be removed\?\n/],
+    [["service", "token", "rm", "--data", "data"], 2, /^error: tool service token rm needs an id\n/],
     [["service", "token", "rm", "tok_absent", "--data", "data"], 1, /^error: there is no such token\n/],
-    [["service", "restore", "data", "--data", "data"], 1, /data is there already\n/],
-    [["service", "backup", "data", "--data", "data"], 1, /data is there already\n/],
+    [["service", "restore", "data", "--data", "data"], 1, /data already exists\n/],
+    [["service", "backup", "data", "--data", "data"], 1, /data already exists\n/],
     [["service", "backup", "copy", "--data", "absent"], 1, /absent is not a data directory of a log service\n/],
     [["logs", "--project", "x"], 2, /^error: --project names a project of a log service\n/],
     [["logs", "--service", "localhost:5000"], 2, /^error: "localhost:5000" is not an address of a log service\n/],
@@ -224,7 +224,7 @@ t.test("of several that take over what a killed one left, one gets it", async (t
     t.match(stderr, new RegExp(`is in use by the process ${winner!.pid}: stop that one`));
   }
   const over = await tool(["service", "restore", "data", "--data", "data"], { cwd: folder });
-  t.match(over, { code: 1, stderr: /data is there already/ }, "nor is it overwritten");
+  t.match(over, { code: 1, stderr: /data already exists/ }, "nor is it overwritten");
   winner!.kill("SIGTERM");
   t.equal((await winner!.ended).code, 0);
   const { running } = await serveIn(t, folder);

@@ -100,13 +100,13 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
     await rename(`${path}.new`, path);
   };
   await edit({ headers: { "/*": { "X-New": "1" } } });
-  await until("the change", () => running.stdout().includes("tool.json changed: reloaded; app keeps running."));
+  await until("the change", () => running.stdout().includes("tool.json reloaded; app keeps running."));
   const response = await fetch(url);
   t.equal(response.headers.get("x-new"), "1");
   t.equal(((await response.json()) as { pid: number }).pid, before.pid, "a header is no reason to restart the app");
 
   await edit({ environment: { AA: "new" } });
-  await until("the restart", () => running.stdout().includes("tool.json changed: the app restarts."));
+  await until("the restart", () => running.stdout().includes("tool.json reloaded; app restarts."));
   const after = await ask(url);
   t.not(after.pid, before.pid);
   t.equal(after.a, "new");
@@ -118,7 +118,7 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
 t.test("while tool.json changes again and again, every request is answered", async (t) => {
   const cwd = t.testdir(project());
   const { running, url } = await startTool(cwd);
-  const restarts = () => running.stdout().split("tool.json changed: the app restarts.").length - 1;
+  const restarts = () => running.stdout().split("tool.json reloaded; app restarts.").length - 1;
   const pids = new Set<unknown>([(await ask(url)).pid]);
   const statuses = new Map<number, number>();
   let isDone = false;
@@ -252,7 +252,7 @@ t.test("what is not there", async (t) => {
   t.equal(address.code, 2);
   t.equal(
     address.stderr,
-    'error: "nowhere" is no address\n  write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000\n',
+    'error: "nowhere" is not an address\n  write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000\n',
   );
 });
 

@@ -149,7 +149,7 @@ t.test("the service, by the command", async (t) => {
   }
   isOver = true;
   await Promise.all([writing, changing]);
-  t.match(await run("backup", "one", "--data", "data"), { code: 1, stderr: /one is there already\n {2}name a folder/ });
+  t.match(await run("backup", "one", "--data", "data"), { code: 1, stderr: /one already exists\n {2}name a folder/ });
   t.strictSame(
     readdirSync(folder).filter((name) => name.startsWith(".")),
     [],
