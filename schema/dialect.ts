@@ -199,8 +199,8 @@ function lambdaUse(source: string, owner: ObjectNode, member: Member, prefix: st
   if (settings?.type === "object" && settings.members.length > 0 && kept.length === 0) {
     return {
       ...base,
-      hint: "remove it: none of its members is a setting any more",
-      note: `removed "${prefix}lambda": none of its members is a setting any more`,
+      hint: "remove it: none of its members is still a setting",
+      note: `removed "${prefix}lambda": none of its members is still a setting`,
       replace: [],
       remove: { object: owner, member },
       settle: () => void owner.members.splice(owner.members.indexOf(member), 1),

@@ -170,12 +170,12 @@ t.test("what an error of the cloud means and what to do", (t) => {
     [
       { name: "CodeStorageExceededException", message: "Code storage limit exceeded." },
       "the account's storage for function code is full",
-      "remove old deployments: tool prune, in each app; or ask the cloud provider for more",
+      "remove old deployments: tool prune, in each app; or ask the cloud provider for a higher limit",
     ],
     [
       { name: "LimitExceeded", message: "Cannot exceed quota for RolesPerAccount: 1000." },
       "a limit of the account is reached: Cannot exceed quota for RolesPerAccount: 1000",
-      "remove what is not needed, or ask the cloud provider for more",
+      "remove unused resources, or ask the cloud provider for a higher limit",
     ],
     [
       {

@@ -113,7 +113,7 @@ t.test("from a directory to a running stage, and back", async (t) => {
   const none = await app.tool(["rollback", "-s", "production"]);
   t.same(
     [none.code, none.stderr],
-    [1, "error: production has no deployment before this one\n  tool deploys lists what there is\n"],
+    [1, "error: production has no deployment before this one\n  tool deploys lists the deployments\n"],
   );
   t.match((await app.tool(["rollback", "99"])).stderr, 'there is no deployment "99" of staging');
   t.match((await app.tool(["rollback", "v9"])).stderr, 'there is no deployment "v9" of staging');

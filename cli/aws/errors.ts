@@ -163,7 +163,7 @@ const ROWS: readonly Row[] = [
     names: ["CodeStorageExceededException"],
     say: () => [
       "the account's storage for function code is full",
-      "remove old deployments: tool prune, in each app; or ask the cloud provider for more",
+      "remove old deployments: tool prune, in each app; or ask the cloud provider for a higher limit",
     ],
   },
   {
@@ -171,7 +171,7 @@ const ROWS: readonly Row[] = [
     names: ["LimitExceededException", "LimitExceeded", "ServiceQuotaExceededException"],
     say: ({ message }) => [
       `a limit of the account is reached: ${withoutPeriod(message)}`,
-      "remove what is not needed, or ask the cloud provider for more",
+      "remove unused resources, or ask the cloud provider for a higher limit",
     ],
   },
   {

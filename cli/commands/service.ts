@@ -296,7 +296,8 @@ const PROGRESS_MS = 2_000;
 
 async function copied(context: Context, kind: "data directory" | "backup", from: string, to: string): Promise<number> {
   const { io } = context;
-  const said = ({ files, bytes }: Copied) => `${files} event files, ${(bytes / 1e6).toFixed(1)} MB`;
+  const said = ({ files, bytes }: Copied) =>
+    `${files} event ${files === 1 ? "file" : "files"}, ${(bytes / 1e6).toFixed(1)} MB`;
   let saidMs = io.nowMs();
   const result = await copyService(kind, from, to, (sofar) => {
     if (Math.abs(io.nowMs() - saidMs) < PROGRESS_MS) return;

@@ -31,7 +31,7 @@ export async function serviceAddress(
   if (id === undefined) {
     return {
       message: "the project of the log service is not known",
-      hint: "name it with --project, or run this beside tool.json",
+      hint: "name it with --project, or run this in the folder of tool.json",
     };
   }
   return { url, token, project: id };

@@ -19,19 +19,19 @@ export interface KnownValue {
 
 /** The fields of every entry, and of the entries that the proxy writes of each request and answer. */
 export const KNOWN_FIELDS: readonly KnownField[] = [
-  { name: "level", type: "level", documentation: "How severe the entry is, ordered from debug to emergency." },
-  { name: "message", type: "string", documentation: "What the program wrote. A quoted text alone tests it." },
+  { name: "level", type: "level", documentation: "Severity of the entry, ordered from debug to emergency." },
+  { name: "message", type: "string", documentation: "The message. A quoted text alone tests it." },
   {
     name: "timestamp",
     type: "timestamp",
-    documentation: "When: a quoted RFC 3339 time, or a duration ago such as 1h.",
+    documentation: "The time: a quoted RFC 3339 time, or a duration ago such as 1h.",
   },
-  { name: "status", type: "number", documentation: "The status of the answer, such as 404." },
-  { name: "duration", type: "duration", documentation: "How long the answer took; a bare number is milliseconds." },
-  { name: "size", type: "bytes", documentation: "The size of the answer's body; a bare number is bytes." },
+  { name: "status", type: "number", documentation: "The status of the response, such as 404." },
+  { name: "duration", type: "duration", documentation: "How long the response took; a bare number is milliseconds." },
+  { name: "size", type: "bytes", documentation: "The size of the response body; a bare number is bytes." },
   { name: "method", type: "string", documentation: "The method of the request, such as GET." },
-  { name: "path", type: "string", documentation: "The path that the client asked for, without the query." },
-  { name: "query", type: "string", documentation: "The query of the request's address." },
+  { name: "path", type: "string", documentation: "The path that the client requested, without the query." },
+  { name: "query", type: "string", documentation: "The query string of the request." },
   {
     name: "stage",
     type: "string",

@@ -72,7 +72,7 @@ function checkLayers(report: Report, layers: Node | undefined, regions: Node | u
     }
     if (i === MAX_LAYERS) {
       report.error("config/layer", layer.span, `a function takes at most ${MAX_LAYERS} layers`, {
-        hint: "remove what is not needed; Python and Java take one for the runtime besides",
+        hint: "remove those that are not needed; Python and Java use one more for the runtime",
       });
     }
   }
@@ -117,7 +117,9 @@ function checkIds(report: Report, list: Node | undefined, { code, pattern, what,
     }
     seen.add(item.value);
     if (i === max) {
-      report.error(code, item.span, `a function takes at most ${max} ${what}s`, { hint: "remove what is not needed" });
+      report.error(code, item.span, `a function takes at most ${max} ${what}s`, {
+        hint: "remove those that are not needed",
+      });
     }
   }
 }

@@ -76,7 +76,7 @@ const REASONS: readonly { readonly code: string; readonly matches: RegExp; reado
   {
     code: "platform/limit",
     matches: /limit ?exceeded|quota/i,
-    hint: "a limit of the account is reached: remove what is not needed, or ask the cloud provider for more",
+    hint: "a limit of the account is reached: remove unused resources, or ask the cloud provider for a higher limit",
   },
 ];
 
