@@ -185,11 +185,11 @@ t.test("the service, by the command", async (t) => {
   const files = filesOf(segments);
   const parquet = join("events/projects", segments, files.find((name) => name.endsWith(".parquet"))!);
   const rows: [title: string, harm: (backup: string) => void, stderr: RegExp][] = [
-    ["without a segment", (at) => rmSync(join(at, parquet)), /is not whole: .*\.parquet is missing\n/],
+    ["without a segment", (at) => rmSync(join(at, parquet)), /is incomplete: .*\.parquet is missing\n/],
     [
       "without a summary",
       (at) => rmSync(join(at, `${parquet}.json`)),
-      /is not whole: .*\.json is missing or damaged\n/,
+      /is incomplete: .*\.json is missing or damaged\n/,
     ],
     ["with half a segment", (at) => truncateSync(join(at, parquet), 1000), /\.parquet has 1000 bytes instead of \d+\n/],
     [
