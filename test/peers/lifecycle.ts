@@ -33,7 +33,7 @@ t.test("from a directory to stages and back, on ministack", { skip: missing || f
     [["rollback"], /staging is rolled back to version 3, from version 1/],
     [["prune", "-r", "1"], /0 deployments of staging removed, 2 kept/],
     [["stack"], /production +https:/],
-    [["stack", "plan"], /nothing to do: the stack is what tool\.json asks for/],
+    [["stack", "plan"], /nothing to do: the stack matches tool\.json/],
     [["metrics"], /Cost +\$0\.00/],
     // Its gateway does not start functions that bring a wrapper, so that there is no log to read.
     [["logs"], /^$/],
