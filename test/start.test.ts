@@ -166,7 +166,7 @@ t.test("an edit mends an app that does not start", async (t) => {
   const { running, url } = await startTool(cwd);
   await until("the failure", () => running.stdout().includes("app unavailable"));
   await writeFile(join(cwd, "tool.json"), JSON.stringify({ name: "app" }));
-  await until("the restart", () => running.stdout().includes("the app restarts"));
+  await until("the restart", () => running.stdout().includes("app restarts."));
   t.equal((await fetch(url)).status, 200);
   running.kill("SIGTERM");
   await running.ended;
