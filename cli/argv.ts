@@ -48,11 +48,11 @@ export interface Misuse {
 }
 
 export const GLOBAL_FLAGS: readonly Flag[] = [
-  { long: "help", short: "h", repeatable: false, description: "Show this" },
-  { long: "chdir", short: "C", value: "dir", repeatable: false, description: "Work in the folder dir" },
-  { long: "verbose", short: "v", repeatable: false, description: "Say more, with stack traces" },
+  { long: "help", short: "h", repeatable: false, description: "Show help" },
+  { long: "chdir", short: "C", value: "dir", repeatable: false, description: "Run in the directory dir" },
+  { long: "verbose", short: "v", repeatable: false, description: "Verbose output, with stack traces" },
   { long: "format", value: "format", repeatable: false, description: "text (default) or json" },
-  { long: "version", repeatable: false, description: "Show the version" },
+  { long: "version", repeatable: false, description: "Print the version" },
 ];
 
 /** What no words mean: the specification's default command. */
@@ -107,7 +107,9 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     const owner = named !== undefined && owns(named) ? named : commands.find(owns);
     const isBefore = first === undefined || (isGroup && owner?.name.startsWith(`${first} `));
     if (isBefore && owner !== undefined) {
-      fail(`${written} stands before the command`, `write it behind: tool ${owner.name} ${written}`);
+      const { value } = owner.flags.find(({ long, short }) => name === long || name === short)!;
+      const usage = value === undefined ? written : `${written} <${value}>`;
+      fail(`${written} is before the command`, `write it after: ${neededUsage(owner)} ${usage}`);
       return;
     }
     const near =
@@ -248,10 +250,16 @@ export function commandsBelow<S extends Shape>(word: string, commands: readonly 
 export function unknownBelow(first: string, second: string, commands: readonly Shape[]): Misuse {
   const seconds = commandsBelow(first, commands).map(({ name }) => name.slice(first.length + 1));
   const near = didYouMean(second, seconds);
+  const meant = commands.find(({ name }) => name === `${first} ${near}`);
   return {
     message: `tool ${first} has no command ${JSON.stringify(second)}`,
-    hint: near === undefined ? `its commands are: ${seconds.join(", ")}` : `did you mean tool ${first} ${near}?`,
+    hint: meant === undefined ? `its commands are: ${seconds.join(", ")}` : `did you mean ${neededUsage(meant)}?`,
   };
+}
+
+/** A command with the words that it needs: `tool run <hook>`. */
+export function neededUsage({ usage }: Shape): string {
+  return `tool ${usage.replace(/ \[.*?\]/g, "")}`;
 }
 
 function wordCount(command: Shape, words: readonly string[]): Misuse {
@@ -268,8 +276,8 @@ function wordCount(command: Shape, words: readonly string[]): Misuse {
     };
   }
   return {
-    message: `surplus word ${surplus}`,
-    hint: command.maxWords === 0 ? `tool ${command.name} takes none` : `see tool help ${command.name}`,
+    message: `unexpected argument ${surplus}`,
+    hint: `see tool help ${command.name}`,
   };
 }
 

@@ -27,7 +27,7 @@ export async function readConfigFile(
   const file = await readTextFile(path);
   if (file.text === undefined) {
     const code = file.isAbsent
-      ? await context.misuse(`there is no ${CONFIG_FILE} in ${context.directory}`, `the smallest one: ${SMALLEST}`)
+      ? await context.misuse(`there is no ${CONFIG_FILE} in ${context.directory}`, `minimal tool.json: ${SMALLEST}`)
       : await context.fail(`cannot read ${path}: ${file.reason}`);
     return { code };
   }

@@ -61,7 +61,7 @@ export function contextOf(io: Io, globals: Globals): Context {
       const isBug = isMistake(thrown);
       const message = isBug ? `internal error: ${what}` : what;
       const again = globals.verbose ? "report it with the lines below" : "run it again with --verbose and report that";
-      const hint = isBug ? `this is a mistake in tool, not in your project: ${again}` : undefined;
+      const hint = isBug ? `this is a bug in tool, not in your project: ${again}` : undefined;
       const code = await error(isBug ? EXIT.internal : EXIT.failed, message, hint);
       if (globals.verbose && thrown instanceof Error && thrown.stack !== undefined)
         await io.stderr.write(`${thrown.stack}\n`);

@@ -18,10 +18,10 @@ export function renderHelp(
     );
   if (topic === undefined) {
     return [
-      "Deploy an HTTP server or a static site, run it locally, query its logs.",
+      "Deploy an HTTP server or static site, run it locally, query its logs.",
       ...block("Usage", ["  tool <command> [flags]", "  tool [stage]  (the same as tool deploy [stage])"]),
       ...block("Commands", rows(commands)),
-      ...block("Flags of every command", columnsOf(globalFlagsOf(undefined).map(flagRow), width)),
+      ...block("Global flags", columnsOf(globalFlagsOf(undefined).map(flagRow), width)),
       ...block("Examples", [
         "  tool start --open",
         "  tool deploy production",
@@ -49,7 +49,7 @@ export function renderHelp(
     ...block("Usage", [`  tool ${usage}${flags.length > 0 ? " [flags]" : ""}`]),
     ...(below.length > 0 ? block("Commands", rows(below)) : []),
     ...block("Flags", columnsOf(flags.map(flagRow), width)),
-    ...block("Flags of every command", columnsOf(globalFlagsOf(command.name).map(flagRow), width)),
+    ...block("Global flags", columnsOf(globalFlagsOf(command.name).map(flagRow), width)),
     ...block("Examples", examples.map(exampleLine)),
   ].join("\n");
 }

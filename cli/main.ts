@@ -10,14 +10,14 @@ import { version } from "./version.ts";
 
 type Run = (context: Context) => Promise<number>;
 
-/** A word in backquotes is what help calls the flag's value; `...` says that the flag may be repeated. */
+/** A flag's description begins with the name of its value, if it takes one; `...` says that the flag may be repeated. */
 export const table = () =>
   sade("tool")
-    .command("deploy [stage]", "Build the app and put it in force as a stage (staging)")
-    .option("--no-build", "Deploy the files as they lie here, without the build hooks")
+    .command("deploy [stage]", "Build and deploy to a stage (default: staging)")
+    .option("--no-build", "Deploy the files as they are, without running the build hooks")
     .example("                                 # the same as tool deploy staging")
     .example("production                       # the same as tool deploy production")
-    .example("deploy staging --verbose         # says what is left out, and why")
+    .example("deploy staging --verbose         # lists excluded files and why")
     .example("deploy production --format json")
     .action(
       (stage, flags): Run =>
@@ -25,9 +25,9 @@ export const table = () =>
           (await import("./commands/deploy.ts")).deploy(context, stage, { build: flags.build !== false }),
     )
 
-    .command("rollback [version]", "Put the deployment before in force again, or the one of a commit, tag or version")
-    .option("-s, --stage", "Roll `stage` back (staging)", "")
-    .example("rollback                         # again: back to where it was")
+    .command("rollback [version]", "Restore the previous deployment, or the one of a commit, tag or version")
+    .option("-s, --stage", "<stage> Stage to roll back (default: staging)", "")
+    .example("rollback                         # run again to return")
     .example("rollback v1.4.0 --stage production")
     .action(
       (version, flags): Run =>
@@ -36,7 +36,7 @@ export const table = () =>
     )
 
     .command("deploys", "List the deployments that are kept, newest first")
-    .option("-s, --stage", "Only those of `stage`", "")
+    .option("-s, --stage", "<stage> Only those of this stage", "")
     .example("deploys")
     .example("deploys --stage production --format json")
     .action(
@@ -45,10 +45,10 @@ export const table = () =>
           (await import("./commands/deploys.ts")).deploys(context, flags),
     )
 
-    .command("url", "Show where a stage answers")
-    .option("-s, --stage", "Of `stage` (staging)", "")
-    .option("-o, --open", "Open it in the browser", false)
-    .option("-c, --copy", "Copy it to the clipboard", false)
+    .command("url", "Print a stage's URL")
+    .option("-s, --stage", "<stage> Stage (default: staging)", "")
+    .option("-o, --open", "Open the URL in the browser", false)
+    .option("-c, --copy", "Copy the URL to the clipboard", false)
     .example("url --open")
     .example("$ curl $(tool url --stage production)")
     .action(
@@ -58,8 +58,8 @@ export const table = () =>
     )
 
     .command("prune", "Remove old deployments of a stage")
-    .option("-s, --stage", "Of `stage` (staging)", "")
-    .option("-r, --retain", "Keep the newest `number` of them (30)", "")
+    .option("-s, --stage", "<stage> Stage (default: staging)", "")
+    .option("-r, --retain", "<number> Deployments to keep (default: 30)", "")
     .example("prune --stage production --retain 10")
     .action(
       (flags): Run =>
@@ -67,20 +67,20 @@ export const table = () =>
           (await import("./commands/prune.ts")).prune(context, flags),
     )
 
-    .command("stack", "Show the stages with their endpoints, certificates, name servers")
+    .command("stack", "Show stages, endpoints, certificates and name servers")
     .example("stack")
     .action((): Run => async (context) => (await import("./commands/stack.ts")).status(context))
 
-    .command("stack status", "Show the same as stack")
+    .command("stack status", "Same as stack")
     .example("stack status --format json")
     .action((): Run => async (context) => (await import("./commands/stack.ts")).status(context))
 
-    .command("stack plan", "Show what stack apply would change, and what would be replaced")
+    .command("stack plan", "Show what stack apply would change or replace")
     .example("stack plan")
     .action((): Run => async (context) => (await import("./commands/stack.ts")).plan(context))
 
-    .command("stack apply", "Change stages, domains, alerts and warming to what tool.json says")
-    .option("-y, --yes", "Do not ask before something is removed or replaced", false)
+    .command("stack apply", "Create or change stages, domains, alerts and warming to match tool.json")
+    .option("-y, --yes", "Do not ask before removing or replacing resources", false)
     .example("stack apply")
     .action(
       (flags): Run =>
@@ -88,7 +88,7 @@ export const table = () =>
           (await import("./commands/stack.ts")).apply(context, flags),
     )
 
-    .command("stack delete", "Remove everything that deploying made, for all stages")
+    .command("stack delete", "Remove everything that deploying created, for all stages")
     .option("-y, --yes", "Do not ask", false)
     .option("--logs", "Remove the logs too", false)
     .example("stack delete")
@@ -99,13 +99,13 @@ export const table = () =>
           (await import("./commands/stack.ts")).remove(context, flags),
     )
 
-    .command("stack policy", "Print the access policy that the account needs")
+    .command("stack policy", "Print the access policy that deploying needs")
     .example("stack policy > policy.json")
     .action((): Run => async (context) => (await import("./commands/stack.ts")).policy(context))
 
-    .command("metrics", "Show the requests, durations, errors and estimated cost of a stage")
-    .option("-s, --stage", "Of `stage` (staging)", "")
-    .option("-S, --since", "Of the last `duration` (1M)", "")
+    .command("metrics", "Show requests, durations, errors and estimated cost of a stage")
+    .option("-s, --stage", "<stage> Stage (default: staging)", "")
+    .option("-S, --since", "<duration> Period to show (default: 1M, 30 days)", "")
     .example("metrics --stage production --since 7d")
     .action(
       (flags): Run =>
@@ -113,11 +113,11 @@ export const table = () =>
           (await import("./commands/metrics.ts")).metrics(context, flags),
     )
 
-    .command("domains ls", "List the domains of the account")
+    .command("domains ls", "List the account's domains")
     .example("domains ls")
     .action((): Run => async (context) => (await import("./commands/domains.ts")).ls(context))
 
-    .command("domains check <domain>", "Say whether a domain can be bought, and for how much")
+    .command("domains check <domain>", "Check a domain's availability and price")
     .example("domains check example.dev")
     .action(
       (domain): Run =>
@@ -125,15 +125,15 @@ export const table = () =>
           (await import("./commands/domains.ts")).check(context, domain),
     )
 
-    .command("domains buy", "Buy a domain, its owner kept private; asks for all it needs")
+    .command("domains buy", "Buy a domain, interactively, with private registration")
     .example("domains buy")
     .action((): Run => async (context) => (await import("./commands/domains.ts")).buy(context))
 
-    .command("start", "Run the app on this machine, behind the same proxy that it gets when deployed")
-    .option("-c, --command", "Start the server with `command` instead", "")
-    .option("-o, --open", "Open the browser when the app answers", false)
-    .option("--address", "Listen on `address`, :3000 if none is given", "")
-    .option("--logs-url", "Send the log to the log service at `url`, too, with the token in TOOL_LOGS_TOKEN", "")
+    .command("start", "Run the app locally, behind the same proxy as when deployed")
+    .option("-c, --command", "<command> Start the server with this command", "")
+    .option("-o, --open", "Open the browser when the app is ready", false)
+    .option("--address", "<address> Address to listen on (default: :3000)", "")
+    .option("--logs-url", "<url> Also send the log to this log service; the token is in TOOL_LOGS_TOKEN", "")
     .example("start")
     .example("start --address 127.0.0.1:8080 --open")
     .example("start --command 'node --watch app.js'")
@@ -144,17 +144,17 @@ export const table = () =>
           (await import("./commands/start.ts")).start(context, flags),
     )
 
-    .command("logs [query]", "Show the log entries that a query selects, or follow them")
-    .option("-f, --follow", "Wait for more entries", false)
-    .option("--live", "With -f: at once, though above 500 a second some are left out", false)
-    .option("-S, --since", "Entries of the last `duration`, or since a time (1d; files whole)", "")
-    .option("--until", "Entries before a `duration` ago, or a time", "")
-    .option("-e, --expand", "One field a line", false)
-    .option("-n, --limit", "Only the newest `number` entries; of files, and with -f, the first", "")
-    .option("--count", "Print only how many entries there are", false)
-    .option("--file", "Read a `path...`: a file, plain or gzip, a quoted glob, or - for stdin", "")
-    .option("--service", "Ask the log service at `url`, with the token in TOOL_LOGS_TOKEN", "")
-    .option("--project", "Of the service's project `id`; tool.json's name says which if none is given", "")
+    .command("logs [query]", "Search or follow the logs")
+    .option("-f, --follow", "Keep printing new entries", false)
+    .option("--live", "With -f: stream immediately; drops entries above 500/s", false)
+    .option("-S, --since", "<duration> Start: a duration ago or a time (default: 1d; files: all)", "")
+    .option("--until", "<duration> End: a duration ago or a time", "")
+    .option("-e, --expand", "Print one field per line", false)
+    .option("-n, --limit", "<number> Maximum number of entries: the newest; from files and with -f, the first", "")
+    .option("--count", "Print only the number of entries", false)
+    .option("--file", "<path...> Read a plain or gzip file, a quoted glob, or - for stdin", "")
+    .option("--service", "<url> Query this log service; the token is in TOOL_LOGS_TOKEN", "")
+    .option("--project", "<id> Project on the service (default: the name in tool.json)", "")
     .example("logs error                       # responses with status 5xx too")
     .example("logs 'status >= 400 duration > 1s'")
     .example("logs 'method in (POST, PUT) and not path = /health'")
@@ -171,12 +171,12 @@ export const table = () =>
     )
 
     .command("build", "Write what a deploy uploads to out.zip, or to stdout")
-    .option("-s, --stage", "Build for `stage` (staging)", "")
-    .option("--size", "Show what takes the room, by folder, instead", false)
+    .option("-s, --stage", "<stage> Stage to build for (default: staging)", "")
+    .option("--size", "Show sizes by folder instead, largest first", false)
     .example("build")
     .example("build --stage production > ../app.zip")
     .example("build --size                      # --verbose shows every file")
-    .example("build --verbose                   # what is left out, and why")
+    .example("build --verbose                   # lists excluded files and why")
     .action(
       (flags): Run =>
         async (context) =>
@@ -193,14 +193,14 @@ export const table = () =>
           (await import("./commands/config.ts")).config(context, flags),
     )
 
-    .command("validate [file...]", "Find everything that is wrong with tool.json")
-    .option("--fix", "Rewrite the older dialect and fix what is certain", false)
-    .option("--strict", "Fail on warnings too", false)
+    .command("validate [file...]", "Check tool.json and report every problem")
+    .option("--fix", "Migrate the older dialect and apply safe fixes", false)
+    .option("--strict", "Treat warnings as errors", false)
     .example("validate")
-    .example("validate .                          # all files of ours below the folder")
+    .example("validate .                          # all tool.json and *.logq below")
     .example("validate --strict --format json")
     .example("validate --fix apps/*/tool.json")
-    .example("validate --format github           # marks the lines of a pull request")
+    .example("validate --format github           # annotates pull requests")
     .example("validate --format sarif > problems.sarif")
     .example("validate - < tool.json")
     .action(
@@ -210,7 +210,7 @@ export const table = () =>
     )
 
     .command("run <hook>", "Run a hook: prebuild, build, postbuild, predeploy, postdeploy or clean")
-    .option("-s, --stage", "Take the hook of `stage` (staging)", "")
+    .option("-s, --stage", "<stage> Stage whose hook to run (default: staging)", "")
     .example("run build")
     .example("run build --stage production")
     .action(
@@ -219,10 +219,10 @@ export const table = () =>
           (await import("./commands/run.ts")).run(context, hook, flags),
     )
 
-    .command("lsp", "Serve editors that speak the Language Server Protocol")
-    .option("--stdio", "Speak on stdin and stdout", false)
-    .option("--node-ipc", "Speak over the channel of a parent process of Node", false)
-    .option("--clientProcessId", "End when the process `id` does, as editors ask for", "")
+    .command("lsp", "Start the language server for editors")
+    .option("--stdio", "Communicate over stdin and stdout", false)
+    .option("--node-ipc", "Communicate over the IPC channel of a parent Node process", false)
+    .option("--clientProcessId", "<id> Exit when process <id> exits; editors set this", "")
     .example("lsp --stdio")
     .action(
       (flags): Run =>
@@ -230,8 +230,8 @@ export const table = () =>
           (await import("./commands/lsp.ts")).lsp(context, flags),
     )
 
-    .command("service init", "Make the data directory of a log service and its first token")
-    .option("--data", "Keep everything in the folder `dir`", "")
+    .command("service init", "Create the data directory of a log service and its first token")
+    .option("--data", "<dir> Data directory to create", "")
     .example("service init --data /var/lib/logs")
     .example('service init --data logs --format json   # {"token": ...}')
     .action(
@@ -240,11 +240,11 @@ export const table = () =>
           (await import("./commands/service.ts")).init(context, flags),
     )
 
-    .command("service start", "Run the log service on this machine")
-    .option("--data", "The folder `dir` that tool service init made", "")
-    .option("--address", "Listen on `address`, :5000 if none is given; other machines need TLS", "")
-    .option("--tls-cert", "Speak TLS with the certificate in `file` (PEM)", "")
-    .option("--tls-key", "And the private key in `file` (PEM)", "")
+    .command("service start", "Run the log service")
+    .option("--data", "<dir> Data directory", "")
+    .option("--address", "<address> Address to listen on (default: :5000); other than loopback needs TLS", "")
+    .option("--tls-cert", "<file> TLS certificate (PEM)", "")
+    .option("--tls-key", "<file> TLS private key (PEM)", "")
     .example("service start --data /var/lib/logs")
     .example("service start --data d --address 0.0.0.0:443 --tls-cert c --tls-key k")
     .action(
@@ -253,10 +253,10 @@ export const table = () =>
           (await import("./commands/service.ts")).start(context, flags),
     )
 
-    .command("service token <do> [id]", "Make, list or remove tokens: add, ls, rm")
-    .option("--data", "The folder `dir` of the service", "")
-    .option("--scope", "Of the token to add: `scope...` such as events:write, or all", "")
-    .option("--description", "Of the token to add: where it is used, as `text`", "")
+    .command("service token <do> [id]", "Create, list or remove tokens: add, ls, rm")
+    .option("--data", "<dir> Data directory", "")
+    .option("--scope", "<scope...> For add: a scope of the token, such as events:write, or all", "")
+    .option("--description", "<text> For add: where the token is used", "")
     .example("service token add --data logs --scope events:write --description web")
     .example("service token ls --data logs")
     .example("service token rm tok_4h7 --data logs")
@@ -266,10 +266,10 @@ export const table = () =>
           (await import("./commands/service.ts")).token(context, action, id, flags),
     )
 
-    .command("service check", "Read all files of a log service and say what is damaged or missing")
-    .option("--data", "The folder `dir` of the service", "")
-    .option("--repair", "Make manifests and summaries again, and set damaged files aside", false)
-    .option("--accept-loss", "Report the loss `id...` as known from now on", "")
+    .command("service check", "Verify a log service's files and report damaged or missing ones")
+    .option("--data", "<dir> Data directory", "")
+    .option("--repair", "Rebuild manifests and summaries, and quarantine damaged files", false)
+    .option("--accept-loss", "<id...> Accept this loss: answers stop reporting it", "")
     .example("service check --data logs")
     .example("service check --data logs --repair")
     .action(
@@ -278,8 +278,8 @@ export const table = () =>
           (await import("./commands/service-check.ts")).check(context, flags),
     )
 
-    .command("service backup <to>", "Copy a log service into a new folder, also while it runs")
-    .option("--data", "The folder `dir` of the service", "")
+    .command("service backup <to>", "Back up a log service into a new folder; it may be running")
+    .option("--data", "<dir> Data directory", "")
     .example("service backup --data logs /backup/2026-01-31")
     .action(
       (folder, flags): Run =>
@@ -287,8 +287,8 @@ export const table = () =>
           (await import("./commands/service.ts")).backup(context, folder, flags),
     )
 
-    .command("service restore <from>", "Make a data directory of a backup")
-    .option("--data", "The folder `dir` to make", "")
+    .command("service restore <from>", "Create a data directory from a backup")
+    .option("--data", "<dir> Data directory to create", "")
     .example("service restore --data logs /backup/2026-01-31")
     .action(
       (folder, flags): Run =>
@@ -296,16 +296,16 @@ export const table = () =>
           (await import("./commands/service.ts")).restore(context, folder, flags),
     )
 
-    .command("docs", "Open the reference of tool.json")
+    .command("docs", "Open the reference for tool.json")
     .example("docs")
     .action((): Run => async (context) => (await import("./commands/docs.ts")).docs(context))
 
-    .command("docs service", "Open the reference of the log service's operations")
+    .command("docs service", "Open the API reference of the log service")
     .example("docs service")
     .action((): Run => async (context) => (await import("./commands/docs.ts")).serviceDocs(context))
 
-    .command("completion <shell>", "Print what teaches bash, zsh or fish to complete")
-    .option("--line", "Print what may stand at the end of a command `line` instead, as that script asks", "")
+    .command("completion <shell>", "Print a completion script for bash, zsh or fish")
+    .option("--line", "<line> Print completions for a command line; the script uses this", "")
     .example("completion bash >> ~/.bashrc")
     .example("$ mkdir -p ~/.zsh/functions")
     .example("completion zsh > ~/.zsh/functions/_tool")
@@ -317,11 +317,11 @@ export const table = () =>
           (await import("./commands/completion.ts")).completion(context, shell, flags, describeTable(table())),
     )
 
-    .command("version", "Show the version")
+    .command("version", "Print the version")
     .example("version")
     .action((): Run => showVersion)
 
-    .command("help [command...]", "Show what a command does and takes")
+    .command("help [command...]", "Show help for a command")
     .example("help logs")
     .example("help stack policy")
     .action((): Run => (context) => showHelp(context, []));

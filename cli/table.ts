@@ -36,12 +36,12 @@ interface SadeCommand {
 
 function readFlag(spelled: string, text: string): Flag {
   const [long, short] = spelled.split(", ").reverse();
-  const value = /`([^`]+)`/.exec(text)?.[1];
+  const [, value, description = text] = /^<([^>]+)> (.*)$/.exec(text) ?? [];
   return {
     long: long!.replace(/^-+/, ""),
     ...(short !== undefined && { short: short.replace(/^-/, "") }),
     ...(value !== undefined && { value: value.replace("...", "") }),
     repeatable: value?.endsWith("...") ?? false,
-    description: text.replaceAll("`", "").replace("...", ""),
+    description,
   };
 }

@@ -1,14 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { didYouMean } from "../grammar/did-you-mean.ts";
-import type { Misuse } from "./argv.ts";
+import { type Misuse, neededUsage } from "./argv.ts";
 import type { Context } from "./context.ts";
 import type { Command } from "./table.ts";
 
 /** Commands of the whole tool that this version leaves out. Naming one is no slip of the fingers. */
 const LATER = ["upgrade", "env", "team"];
 
-const DEFAULT_STAGES = ["development", "staging", "production"];
+const LOCAL_STAGE = "development";
+const DEFAULT_STAGES = [LOCAL_STAGE, "staging", "production"];
 
 /** Why the words name neither a command nor a stage: a word that is no stage never deploys. */
 export function explainUnknown(words: readonly string[], commands: readonly Command[], context: Context): Misuse {
@@ -16,7 +17,8 @@ export function explainUnknown(words: readonly string[], commands: readonly Comm
   const existing = [...new Set(commands.map(({ name }) => name.split(" ", 1)[0]!))];
   const here = `the commands are: ${existing.join(", ")}`;
   if (LATER.includes(word)) return { message: `tool ${words.join(" ")} is not part of this version`, hint: here };
-  const stages = stagesHere(context.directory);
+  // Hints name only what the next try takes: the stage of this machine is not deployed.
+  const stages = stagesHere(context.directory).filter((stage) => stage !== LOCAL_STAGE);
   const near = didYouMean(word, [...existing, ...LATER, ...stages]);
   const message = `unknown command ${JSON.stringify(word)}`;
   if (near !== undefined && stages.includes(near)) {
@@ -26,9 +28,15 @@ export function explainUnknown(words: readonly string[], commands: readonly Comm
   return {
     message,
     hint: LATER.includes(near)
-      ? `did you mean tool ${near}? It is not part of this version\n${here}`
-      : `did you mean tool ${near}?`,
+      ? `tool ${near} is not part of this version\n${here}`
+      : `did you mean ${usageOf(near, commands)}?`,
   };
+}
+
+/** A group of commands without one of its own is named alone. */
+function usageOf(name: string, commands: readonly Command[]): string {
+  const command = commands.find((one) => one.name === name);
+  return command === undefined ? `tool help ${name}` : neededUsage(command);
 }
 
 /** The stages that a word can mean: the default ones, and those of tool.json as far as it can be read. */

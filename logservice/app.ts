@@ -210,7 +210,7 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
    */
   async function withinTime<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const timeout = new AbortController();
-    const message = `the query took longer than ${limits.queryMs / 1000} s: ask about less time, or more narrowly`;
+    const message = `the query took longer than ${limits.queryMs / 1000} s: narrow the time range or the query`;
     const timer = setTimeout(() => timeout.abort(new RpcError("timeout", message)), limits.queryMs);
     const timed = AbortSignal.any([signal, timeout.signal]);
     let stop = () => {};
@@ -321,7 +321,7 @@ function headerOf(request: IncomingMessage, name: string): string {
 function onlyBy(methods: string): RequestHandler {
   return (_, response) => {
     response.setHeader("Allow", methods);
-    sendError(response, new RpcError("bad_request", `this is asked by ${methods}`), 405);
+    sendError(response, new RpcError("bad_request", `use ${methods}`), 405);
   };
 }
 

@@ -332,7 +332,7 @@ class Attempt extends EventEmitter {
     // node:http reads some answers that it refuses to write.
     if (status < 200 || headers.some(([, value]) => UNSENDABLE.test(value))) {
       proxyRes.destroy();
-      this.#settle(new Broken(new Error(`the answer is no HTTP (status ${status})`), true, true));
+      this.#settle(new Broken(new Error(`the answer is not HTTP (status ${status})`), true, true));
       return;
     }
     const reason = proxyRes.statusMessage;

@@ -74,7 +74,7 @@ export class InjectedText {
     if (text === undefined) return "";
     // The last line's end is the editor's; no address and no key has one.
     const html = injectedHtml(type, file === undefined || !/^(style|script)$/.test(type) ? text : text.trim());
-    if (html === undefined) this.#leaveOut(file, "it would end the element that it is put in");
+    if (html === undefined) this.#leaveOut(file, "it would close the element that contains it");
     return html ?? "";
   }
 

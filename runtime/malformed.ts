@@ -39,7 +39,7 @@ export function malformation(req: IncomingMessage): Malformed | undefined {
   if (problem !== undefined) return badRequest(problem);
   if (hosts > 1) return badRequest("there is more than one Host");
   if (hosts === 0 && req.httpVersion === "1.1") return badRequest("there is no Host");
-  if (!isAuthority(headers.host ?? "")) return badRequest("the Host is no host");
+  if (!isAuthority(headers.host ?? "")) return badRequest("the Host is not a host");
   const coding = headers["transfer-encoding"];
   if (coding === undefined) return undefined;
   if (req.httpVersion !== "1.1") return badRequest("HTTP/1.0 has no Transfer-Encoding");

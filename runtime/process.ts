@@ -251,7 +251,7 @@ export class Supervisor {
 
       failures = run.stable ? 0 : failures + 1;
       if (failures >= backoff.attempts) {
-        entries.write("error", "app unavailable, the next request starts it again", {
+        entries.write("error", "app unavailable, the next request restarts it", {
           attempts: failures,
           reason: run.reason,
         });

@@ -27,7 +27,7 @@ export function targetProblem(method: string, target: string): string | undefine
   if (target === "*") return method === "OPTIONS" ? undefined : "only OPTIONS may ask for *";
   const { path, authority } = splitTarget(target);
   if (authority !== undefined && (authority === "" || !isAuthority(authority))) return "the target names no valid host";
-  return path.startsWith("/") ? undefined : "the target is no path";
+  return path.startsWith("/") ? undefined : "the target is not a path";
 }
 
 /** Host and port of a Host header (RFC 3986, section 3.2): a name or an address, without user and path. May be empty. */

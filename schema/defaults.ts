@@ -18,9 +18,6 @@ import { parseGlob } from "./glob.ts";
 import { DEFAULT_REGION, isGlob, REGIONS } from "./regions.ts";
 import { DEFAULT_STAGES, hookCommands } from "./stages.ts";
 
-/** Whether `static` was written: in a server app files are served only then. Does not show in JSON; spreads along. */
-const staticWritten = Symbol("static was written");
-
 /** Every hook as the array of its commands; hooks that are not written are absent. */
 export type ResolvedHooks = { [name in keyof Hooks]?: string[] };
 
@@ -36,8 +33,8 @@ export interface ResolvedConfig {
   /** `timeout`, in seconds, is derived from the proxy's. */
   function: Required<Omit<FunctionSettings, "vpc">> & Pick<FunctionSettings, "vpc"> & { timeout: number };
   hooks: ResolvedHooks;
-  /** Whether a server app serves these files is `servesStatic`'s to say. */
-  static: Required<Static>;
+  /** Absent if no files are served: printed, it would make a server app serve them. */
+  static?: Required<Static>;
   environment: Record<string, string>;
   headers: Record<string, Record<string, string>>;
   error_pages: Required<ErrorPages>;
@@ -61,7 +58,6 @@ export interface ResolvedConfig {
   alerts: (Alert &
     Required<Pick<Alert, "operator" | "period" | "evaluation_periods" | "missing" | "disable" | "description">>)[];
   tags: Record<string, string>;
-  [staticWritten]?: boolean;
 }
 
 export interface DefaultsOptions {
@@ -119,7 +115,9 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
       warm_rate: settings.warm_rate ?? "15m",
     },
     hooks: resolveHooks(config.hooks),
-    static: { dir: config.static?.dir ?? ".", prefix: config.static?.prefix ?? "" },
+    ...((type === "static" || config.static !== undefined) && {
+      static: { dir: config.static?.dir ?? ".", prefix: config.static?.prefix ?? "" },
+    }),
     environment: { ...config.environment },
     headers: { ...config.headers },
     error_pages: {
@@ -150,13 +148,14 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
     ),
     alerts: (config.alerts ?? []).map(resolveAlert),
     tags: { ...config.tags },
-    [staticWritten]: config.static !== undefined,
   };
 }
 
-/** Whether the files of `static.dir` are served: always by a static site, by a server app where `static` was written. */
-export function servesStatic(config: ResolvedConfig): boolean {
-  return config.type === "static" || config[staticWritten] === true;
+/** Whether the files of `static.dir` are served: always by a static site, by a server app if `static` was written. */
+export function servesStatic(
+  config: ResolvedConfig,
+): config is ResolvedConfig & { static: NonNullable<ResolvedConfig["static"]> } {
+  return config.static !== undefined;
 }
 
 function region(config: Config, { env, profileRegion }: DefaultsOptions): string {

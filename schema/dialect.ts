@@ -158,7 +158,7 @@ function droppedUses(settings: Node | undefined, path: string): Use[] {
   return dropped.map((member) => ({
     code: `config/deprecated-${member.key.value}`,
     span: member.key.span,
-    message: `"${member.key.value}" is no setting of the function any more`,
+    message: `"${member.key.value}" is no longer a setting of the function`,
     hint: `remove it: ${DROPPED[member.key.value]}`,
     note: `dropped "${path}.${member.key.value}": ${DROPPED[member.key.value]}`,
     replace: [],
@@ -176,8 +176,8 @@ function duplicateUse(
 ): Use {
   return {
     ...use,
-    hint: "remove it: a second one follows, which counts",
-    note: `removed the first "${path}": the last one counts`,
+    hint: "remove it: the second one takes effect",
+    note: `removed the first "${path}": the last one takes effect`,
     replace: [],
     remove: { object, member },
     settle: () => void object.members.splice(object.members.indexOf(member), 1),
@@ -199,8 +199,8 @@ function lambdaUse(source: string, owner: ObjectNode, member: Member, prefix: st
   if (settings?.type === "object" && settings.members.length > 0 && kept.length === 0) {
     return {
       ...base,
-      hint: "remove it: nothing in it is a setting any more",
-      note: `removed "${prefix}lambda": nothing in it is a setting any more`,
+      hint: "remove it: none of its members is still a setting",
+      note: `removed "${prefix}lambda": none of its members is still a setting`,
       replace: [],
       remove: { object: owner, member },
       settle: () => void owner.members.splice(owner.members.indexOf(member), 1),
@@ -304,7 +304,7 @@ function enableUse(
   return {
     ...base,
     hint: `write "disable": ${opposite.value}`,
-    note: `replaced "${section}.enable": ${value.value} by "disable": ${opposite.value}`,
+    note: `replaced "${section}.enable": ${value.value} with "disable": ${opposite.value}`,
     replace: [
       { span: member.key.span, text: '"disable"' },
       { span: value.span, text: String(opposite.value) },
@@ -327,7 +327,7 @@ function injectUses(item: ObjectNode): Use[] {
       span: type.span,
       message: `the type "${type.value}" is called "${today}" now`,
       hint: `write "${today}"`,
-      note: `replaced the inject type "${type.value}" by "${today}"`,
+      note: `replaced the inject type "${type.value}" with "${today}"`,
       replace: [{ span: type.span, text: `"${today}"` }],
       settle: () => {
         member!.value = withValue(type, today);

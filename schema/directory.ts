@@ -64,7 +64,7 @@ function checkFile(report: Report, item: ObjectNode, directory: Directory) {
   report.error(
     "config/closing-tag",
     file.span,
-    `${quote(match[0])} at ${file.value}:${line}:${column} would end the element that the file is put in`,
+    `${quote(match[0])} at ${file.value}:${line}:${column} would close the element that contains the file`,
     {
       hint: type.value === "inline script" ? "write <\\/script in a string of the script" : "remove it",
     },
@@ -80,7 +80,7 @@ function warnMissing(report: Report, dir: Node | undefined, directory: Directory
     dir.span,
     kind === "file" ? `${quote(dir.value)} is a file` : `there is no directory ${quote(dir.value)}`,
     {
-      hint: kind === "file" ? "name the directory that it is in" : "it must be there after the build",
+      hint: kind === "file" ? "name the directory that it is in" : "it must exist after the build",
     },
   );
 }

@@ -48,7 +48,7 @@ export function parseGlob(source: string): Parsed<Glob> {
     problem(
       0,
       source.length,
-      `${quote(source)} is no glob pattern`,
+      `${quote(source)} is not a glob pattern`,
       "a range such as [a-c] goes from the lesser to the greater",
     );
     return { ok: false, problems };

@@ -464,7 +464,7 @@ class Parser {
           "config/unexpected",
           `unexpected ":" in an array`,
           this.#tokenSpan(),
-          "name and value stand in { }",
+          "a name and its value go in { }",
         );
         this.#next();
         comma = undefined;
@@ -501,7 +501,7 @@ class Parser {
         `${this.#found()} closes what "${bracket}" opened`,
         this.#tokenSpan(),
         `write ${right}`,
-        { title: `Replace by ${right}`, edits: [{ span: this.#tokenSpan(), text: right }] },
+        { title: `Replace with ${right}`, edits: [{ span: this.#tokenSpan(), text: right }] },
       );
       this.#next();
       return true;
@@ -574,8 +574,8 @@ class Parser {
     this.#guess(
       found.isComma ? "config/missing-comma" : "config/unexpected",
       found.isComma
-        ? `";" stands for a comma`
-        : `${quote(this.#source.slice(span.start, span.end))} belongs to nothing`,
+        ? `";" is in the place of a comma`
+        : `${quote(this.#source.slice(span.start, span.end))} is not expected here`,
       span,
       found.isComma ? "write ," : "remove it",
       {
@@ -637,7 +637,7 @@ class Parser {
   /** An object that lacks its opening brace. */
   #unopened(key: StringNode): Node {
     const at = { start: this.#lastEnd, end: this.#lastEnd };
-    this.#guess("config/unopened", `what ${quote(key.value)} holds has no "{"`, key.span, "add {", {
+    this.#guess("config/unopened", `the value of ${quote(key.value)} has no "{"`, key.span, "add {", {
       title: "Add {",
       edits: [{ span: at, text: " {" }],
     });
@@ -650,7 +650,7 @@ class Parser {
     const span = this.#tokenSpan();
     const text = this.#source.slice(span.start, span.end);
     if (!/^:?=>?$/.test(text)) return;
-    this.#report("config/missing-colon", `${quote(text)} stands for a colon`, span, "write :", {
+    this.#report("config/missing-colon", `${quote(text)} is in the place of a colon`, span, "write :", {
       title: "Change to :",
       edits: [{ span, text: ":" }],
     });
@@ -684,16 +684,10 @@ class Parser {
     if (lost !== undefined) return this.#unopenedString(start, lost);
     const text = this.#run();
     const span = { start, end: start + text.length };
-    this.#report(
-      "config/unquoted-key",
-      `the key ${quote(text)} stands without quotes`,
-      span,
-      "write it in double quotes",
-      {
-        title: "Put it in double quotes",
-        edits: [{ span, text: JSON.stringify(text) }],
-      },
-    );
+    this.#report("config/unquoted-key", `the key ${quote(text)} has no quotes`, span, "write it in double quotes", {
+      title: "Put it in double quotes",
+      edits: [{ span, text: JSON.stringify(text) }],
+    });
     return { type: "string", span, value: text, content: span };
   }
 
@@ -761,7 +755,7 @@ class Parser {
     const span = { start, end: start + text.length };
     if (!text.startsWith("\\")) {
       const escaped = JSON.stringify(text).slice(1, -1);
-      this.#report("config/control-character", `a control character stands in a string`, span, `write ${escaped}`, {
+      this.#report("config/control-character", `a string contains a control character`, span, `write ${escaped}`, {
         title: `Write ${escaped}`,
         edits: [{ span, text: escaped }],
       });
@@ -819,7 +813,7 @@ class Parser {
     };
     const keyword = Object.hasOwn(spelled, text) ? spelled[text] : undefined;
     if (keyword !== undefined) {
-      this.#report("config/literal", `${quote(text)} is no JSON value`, span, `write ${keyword}`, replace(keyword));
+      this.#report("config/literal", `${quote(text)} is not a JSON value`, span, `write ${keyword}`, replace(keyword));
       this.#repaired.push(this.#problems.at(-1)!);
       return keyword === "null" ? { type: "null", span } : { type: "boolean", span, value: keyword === "true" };
     }
@@ -834,22 +828,16 @@ class Parser {
       const hint = certain
         ? `write ${plain}`
         : "write digits, with a fraction if need be; anything else in double quotes";
-      this.#report("config/number", `${quote(text)} is no number`, span, hint, certain ? replace(plain) : undefined);
+      this.#report("config/number", `${quote(text)} is not a number`, span, hint, certain ? replace(plain) : undefined);
       if (certain) this.#repaired.push(this.#problems.at(-1)!);
       return certain ? { type: "number", span, value: Number(plain) } : { type: "broken", span };
     }
     if (/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(text) && text !== "undefined") {
       const quoted = JSON.stringify(text);
-      this.#report(
-        "config/literal",
-        `the text ${quote(text)} stands without quotes`,
-        span,
-        `write ${quoted}`,
-        replace(quoted),
-      );
+      this.#report("config/literal", `the text ${quote(text)} has no quotes`, span, `write ${quoted}`, replace(quoted));
       return { type: "string", span, value: text, content: span };
     }
-    this.#report("config/literal", `${quote(text)} is no JSON value`, span, "strings stand in double quotes");
+    this.#report("config/literal", `${quote(text)} is not a JSON value`, span, "strings are in double quotes");
     return { type: "broken", span };
   }
 
@@ -866,9 +854,9 @@ class Parser {
     const text = JSON.stringify(match[1]);
     this.#report(
       "config/single-quotes",
-      `${quote(match[1]!)} stands in quotes that are none of JSON`,
+      `${quote(match[1]!)} is in quotes that JSON does not have`,
       span,
-      "JSON strings stand in double quotes",
+      "JSON strings are in double quotes",
       { title: "Use double quotes", edits: [{ span, text }] },
     );
     return { type: "string", span, value: match[1]!, content: { start: span.start + 1, end: span.end - 1 } };
@@ -886,9 +874,9 @@ class Parser {
     const text = JSON.stringify(match[1]);
     this.#report(
       "config/single-quotes",
-      `${quote(match[0]).slice(1, -1)} stands in single quotes`,
+      `${quote(match[0]).slice(1, -1)} is in single quotes`,
       span,
-      "JSON strings stand in double quotes",
+      "JSON strings are in double quotes",
       plain ? { title: "Use double quotes", edits: [{ span, text }] } : undefined,
     );
     // Without its end it has swallowed the rest of the line.
@@ -918,7 +906,7 @@ class Parser {
     const { key, value } = members.at(-1)!;
     const before = members[first]!;
     const gone = { start: before.key.span.start, end: members[first + 1]!.key.span.start };
-    const fix: Fix = { title: "Remove the first one, which does not count", edits: [{ span: gone, text: "" }] };
+    const fix: Fix = { title: "Remove the first one, which has no effect", edits: [{ span: gone, text: "" }] };
     const same =
       value && before.value && JSON.stringify(plainValue(value)) === JSON.stringify(plainValue(before.value));
     const end = (member: Member) => (member.value ?? member.key).span.end;
@@ -926,8 +914,8 @@ class Parser {
     this.#problems.push({
       code: "config/duplicate-key",
       severity: "error",
-      message: `the key ${quote(key.value)} stands twice in this object`,
-      hint: "only the last one counts: remove one of them",
+      message: `the key ${quote(key.value)} is repeated in this object`,
+      hint: "only the last one takes effect: remove one of them",
       span: key.span,
       fix: same ? fix : { ...fix, isSuggestion: true },
       // One that says something else may be the one that was meant.

@@ -151,7 +151,7 @@ function checkPath(value: string): Problem[] {
   if (value.includes("\0")) {
     const plain = value.replaceAll("\0", "");
     return [
-      problem("config/path", value, `${quote(value)} is no path`, "remove the NUL character", plain || undefined),
+      problem("config/path", value, `${quote(value)} is not a path`, "remove the NUL character", plain || undefined),
     ];
   }
   if (value.includes("\\")) {
@@ -161,7 +161,7 @@ function checkPath(value: string): Problem[] {
       problem(
         "config/path",
         value,
-        `${quote(value)} holds a backslash`,
+        `${quote(value)} contains a backslash`,
         "separate directories by /",
         certain ? fixed.replace(/^(\.\/+)+(?=.)/, "") : undefined,
         certain ? undefined : insidePath(fixed),
@@ -175,7 +175,7 @@ function checkPath(value: string): Problem[] {
       problem(
         "config/path",
         value,
-        `${quote(value)} is no path inside the project`,
+        `${quote(value)} is not a path inside the project`,
         inside === undefined
           ? "write it relative to the project directory"
           : `write it relative to the project directory: ${inside}`,
@@ -189,8 +189,8 @@ function checkPath(value: string): Problem[] {
       problem(
         "config/path",
         value,
-        `${quote(value)} leads out of the project directory`,
-        "files outside of it are not deployed",
+        `${quote(value)} is outside the project directory`,
+        "files outside it are not deployed",
         undefined,
         insidePath(value),
       ),
@@ -248,7 +248,7 @@ function checkHeaderName(value: string): Problem[] {
       ...problem(
         "config/header-name",
         value,
-        `${quote(bad[0])} cannot stand in a header name`,
+        `${quote(bad[0])} is not allowed in a header name`,
         "a name is letters, digits and -",
         certain,
         cleanName(value.replace(/:.*$/s, ""), { others: "-!#$%&'*+.^_`|~", digitFirst: true }),
@@ -264,7 +264,7 @@ function checkColor(value: string): Problem[] {
     problem(
       "config/color",
       value,
-      `${quote(value)} is no CSS colour`,
+      `${quote(value)} is not a CSS colour`,
       "write a name or a form such as #228be6, rgb(34 139 230)",
       undefined,
       nearColor(value),

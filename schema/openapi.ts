@@ -9,7 +9,7 @@ export function openApi(schema: RpcSchema, version: string): object {
         operationId: name,
         tags: [group],
         summary,
-        description: scope === ANY_SCOPE ? "Any token may." : `Needs the scope \`${scope}\`.`,
+        description: scope === ANY_SCOPE ? "Any token is accepted." : `Needs the scope \`${scope}\`.`,
         security: [{ token: scope === ANY_SCOPE ? [] : [scope] }],
         requestBody: { required: (input.required ?? []).length > 0, content: json(inOpenApi(input)) },
         responses: {
@@ -55,7 +55,7 @@ const OTHER_PATHS = {
       operationId: "ingest",
       tags: ["events"],
       summary:
-        "Stores the lines of a log: JSON objects as events, other lines as messages. A line that is wrong is left out.",
+        "Stores the lines of a log: JSON objects as events, other lines as messages. An invalid line is skipped.",
       description: "Needs the scope `events:write`.",
       security: [{ token: ["events:write"] }],
       parameters: [{ name: "project", in: "path", required: true, schema: { $ref: "#/components/schemas/ProjectId" } }],
@@ -76,9 +76,9 @@ const OTHER_PATHS = {
     get: {
       operationId: "tail",
       tags: ["events"],
-      summary: "Streams events as they come, as server-sent events.",
+      summary: "Streams new events as server-sent events.",
       description:
-        "Needs the scope `events:read`. Last-Event-ID continues behind an event. `event: dropped` says how many events were missed; `event: error` says why the stream ends, when its token was removed.",
+        "Needs the scope `events:read`. Last-Event-ID resumes after an event. `event: dropped` gives the number of missed events; `event: error` the reason the stream ends, such as a removed token.",
       security: [{ token: ["events:read"] }],
       parameters: [
         { name: "project_id", in: "query", required: true, schema: { $ref: "#/components/schemas/ProjectId" } },
@@ -92,8 +92,8 @@ const OTHER_PATHS = {
     },
   },
   "/openapi.json": open("This document.", json({ type: "object" })),
-  "/reference": open("The reference for people.", { "text/html": { schema: { type: "string" } } }),
-  "/_health": open("Whether the service runs.", json({ type: "object" })),
-  "/_ready": open("Whether it can answer, and how many events are missing.", json({ type: "object" })),
-  "/metrics": open("What it counts, for Prometheus.", { "text/plain": { schema: { type: "string" } } }),
+  "/reference": open("The reference as a web page.", { "text/html": { schema: { type: "string" } } }),
+  "/_health": open("Whether the service is running.", json({ type: "object" })),
+  "/_ready": open("Whether the service is ready, and how many events are missing.", json({ type: "object" })),
+  "/metrics": open("Metrics, for Prometheus.", { "text/plain": { schema: { type: "string" } } }),
 };

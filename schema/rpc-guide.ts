@@ -16,7 +16,7 @@ export const RPC_GUIDE: readonly GuideSection[] = [
     id: "authorisation",
     title: "Authorisation",
     text: [
-      "Every operation, `/ingest` and `/tail` need a token: `Authorization: Bearer lgs_...`. `tool service init` prints the first one, `tool service token add` and `add_token` make more, each with the scopes that it needs. An unknown token is 401, a missing scope 403; the message names the scope.",
+      "Every operation, `/ingest` and `/tail` need a token: `Authorization: Bearer lgs_...`. `tool service init` prints the first one; `tool service token add` and `add_token` create more, each with its own scopes. An unknown token is 401, a missing scope 403; the message names the scope.",
       "The examples read the address from `LOGS_URL` and the token from `TOOL_LOGS_TOKEN`, and use a project `my_app`. An operation is a POST with a JSON object; an error is `{type, message}`.",
     ],
     curl: `curl -sS "$LOGS_URL/get_projects" \\
@@ -37,8 +37,8 @@ console.log(answer.projects);`,
     id: "idempotency-key",
     title: "Idempotency-Key",
     text: [
-      "A batch that is sent again, because its answer was lost, counts once if both have the same `Idempotency-Key`: any text of up to 255 characters, new for each batch, remembered for a day. The same key with another body is 409. `add_events` and `/ingest` take it; an `id` in each event does the same for events.",
-      "A batch is stored whole or not at all, unless it says `partial`: then the answer is `{accepted, errors}`, and a retry gets the same one.",
+      "A batch that is retried, because its response was lost, is stored once if both attempts have the same `Idempotency-Key`: any text of up to 255 characters, unique to the batch, remembered for a day. The same key with another body is 409. `add_events` and `/ingest` take it; an `id` in each event does the same for events.",
+      "A batch is stored whole or not at all, unless it has `partial`: then the response is `{accepted, errors}`, and a retry gets the same one.",
     ],
     curl: `curl -sS "$LOGS_URL/add_events" \\
   -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
@@ -71,7 +71,7 @@ console.log(await response.json());`,
     id: "gzip",
     title: "Compressed bodies",
     text: [
-      "A body may be compressed: `Content-Encoding: gzip`, `deflate` or `br`. It takes at most 5 MiB as it is sent and 20 MiB unpacked.",
+      "A body may be compressed: `Content-Encoding: gzip`, `deflate` or `br`. It may have 5 MiB as sent and 20 MiB decompressed.",
     ],
     curl: `echo '{"project_id": "my_app", "events": [{"level": "info", "message": "compressed"}]}' |
   gzip |
@@ -98,8 +98,8 @@ console.log(response.status);`,
     id: "ingest",
     title: "POST /ingest/<project>",
     text: [
-      "Takes the lines of a log as they are (`application/x-ndjson` or `text/plain`, at most 10,000). A line that is a JSON object is an event, any other a message. Needs `events:write`.",
-      "Answers `{accepted, errors: [{index, message}]}`: lines that are wrong are left out, and `index` counts lines from 0.",
+      "Takes raw log lines (`application/x-ndjson` or `text/plain`, at most 10,000). A line that is a JSON object is an event, any other a message. Needs `events:write`.",
+      "Answers `{accepted, errors: [{index, message}]}`: invalid lines are skipped, and `index` counts lines from 0.",
     ],
     curl: `printf '%s\\n' '{"level": "warning", "message": "slow", "duration": 812}' 'a plain line' |
   curl -sS "$LOGS_URL/ingest/my_app" \\
@@ -120,7 +120,7 @@ console.log(accepted, errors);`,
     id: "tail",
     title: "GET /tail",
     text: [
-      "Streams events as they come, as server-sent events: `project_id`, and `query` to select. Needs `events:read`. `Last-Event-ID` continues after an event. An event `dropped` says how many were missed (null if nobody knows), an event `error` why the stream ends.",
+      "Streams new events as server-sent events: `project_id`, and `query` to select. Needs `events:read`. `Last-Event-ID` resumes after an event. An event `dropped` gives the number of missed events (null if unknown), an event `error` the reason the stream ends.",
     ],
     curl: `curl -sS -N -G "$LOGS_URL/tail" \\
   -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
@@ -146,7 +146,7 @@ for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     id: "metrics",
     title: "GET /metrics",
     text: [
-      "What the service counts, in the text format of Prometheus. It needs no token, nor do `/_health`, `/_ready`, `/openapi.json` and this page.",
+      "Metrics in the Prometheus text format. No token is needed, nor for `/_health`, `/_ready`, `/openapi.json` and this page.",
     ],
     curl: `curl -sS "$LOGS_URL/metrics"`,
     javascript: `const response = await fetch(\`\${process.env.LOGS_URL}/metrics\`);

@@ -41,16 +41,17 @@ function guide({ id, title, text: paragraphs, curl, javascript }: GuideSection):
 }
 
 function section(name: string, { summary, scope, input, output, outputIf }: OperationSchema): string {
-  const nothing = "<p>Answers 204 with nothing.</p>";
+  const nothing = "<p>Responds with 204 and no body.</p>";
   const otherwise =
-    outputIf === undefined ? "" : `<p>Only with <code>${text(outputIf)}</code>; else 204 with nothing.</p>`;
+    outputIf === undefined ? "" : `<p>Only with <code>${text(outputIf)}</code>; otherwise 204 and no body.</p>`;
   const answer = output === undefined ? nothing : `<h4>Answer</h4>${otherwise}${members(output)}`;
   const asked =
-    Object.keys(input.properties ?? {}).length === 0 ? "<p>Takes nothing.</p>" : `<h4>Input</h4>${members(input)}`;
+    Object.keys(input.properties ?? {}).length === 0 ? "<p>No parameters.</p>" : `<h4>Input</h4>${members(input)}`;
   return `<section><h3 id="${text(name)}">POST /${text(name)}</h3><p>${text(summary)} ${needs(scope)}</p>${asked}${answer}</section>`;
 }
 
-const needs = (scope: string) => (scope === ANY_SCOPE ? "Any token may." : `Needs <code>${text(scope)}</code>.`);
+const needs = (scope: string) =>
+  scope === ANY_SCOPE ? "Any token is accepted." : `Needs <code>${text(scope)}</code>.`;
 
 function members({ $ref, properties, required = [] }: ValueSchema): string {
   if ($ref !== undefined) return `<p>${typeName({ $ref })}</p>`;

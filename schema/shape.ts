@@ -356,7 +356,7 @@ function notInEnum(report: Report, root: ObjectNode, place: Place): boolean {
   const near = nearName(node.value, words);
   const others = words.length <= MAX_WORDS ? words : [];
   const told = placeholder(root, place.owner!.node, place.path, parent);
-  report.error("config/unknown-value", node.span, `${quote(node.value)} is no value of ${place.label}`, {
+  report.error("config/unknown-value", node.span, `${quote(node.value)} is not a valid value of ${place.label}`, {
     hint: near === undefined ? `write one of ${words.join(", ")}` : `did you mean ${quote(near.name)}?`,
     fixes: near?.isSlip
       ? [report.replace(node, near.name)]
@@ -378,15 +378,10 @@ function outOfBounds(report: Report, place: Place, parent: Schema, keyword: "min
   const unit = parent["x-unit"] ? ` ${parent["x-unit"]}` : "";
   const { minimum, maximum } = parent;
   const scaled = inOtherUnit(node.value, parent);
-  report.error(
-    "config/bounds",
-    node.span,
-    `${place.label} is ${node.value}, the ${keyword === "minimum" ? "least" : "most"} is ${limit}${unit}`,
-    {
-      hint: maximum === undefined ? `write ${minimum} or more` : `write a number from ${minimum} to ${maximum}`,
-      fixes: [scaled === undefined ? undefined : writeInstead(node, String(scaled)), writeInstead(node, String(limit))],
-    },
-  );
+  report.error("config/bounds", node.span, `${place.label} is ${node.value}, the ${keyword} is ${limit}${unit}`, {
+    hint: maximum === undefined ? `write ${minimum} or more` : `write a number from ${minimum} to ${maximum}`,
+    fixes: [scaled === undefined ? undefined : writeInstead(node, String(scaled)), writeInstead(node, String(limit))],
+  });
 }
 
 /** The number if it was meant in the next smaller unit, such as milliseconds for seconds: a whole number within bounds. */

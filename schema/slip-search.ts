@@ -83,10 +83,10 @@ function* bracketCandidates(text: string): Generator<Candidate> {
       if (beginsValue) yield change(end, 0, token === ":" ? ` ${open}` : open, `Add ${open}`);
       if (token === close) yield change(index, 1, "", `Remove ${close}`);
     } else if (isSwapped) {
-      if (braces === 1 && token === "]") yield change(index, 1, "}", "Replace by }");
-      if (braces === -1 && token === "}") yield change(index, 1, "]", "Replace by ]");
-      if (braces === 1 && token === "{") yield change(index, 1, "[", "Replace by [");
-      if (braces === -1 && token === "[") yield change(index, 1, "{", "Replace by {");
+      if (braces === 1 && token === "]") yield change(index, 1, "}", "Replace with }");
+      if (braces === -1 && token === "}") yield change(index, 1, "]", "Replace with ]");
+      if (braces === 1 && token === "{") yield change(index, 1, "[", "Replace with [");
+      if (braces === -1 && token === "[") yield change(index, 1, "{", "Replace with {");
     }
   }
 }

@@ -87,10 +87,10 @@ t.test("what goes along", async (t) => {
         "tool.json",
       ],
       leftOut: [
-        ".env (a dotfile: a line such as `!.env` in .toolignore takes it along)",
+        ".env (a dotfile: a line such as `!.env` in .toolignore includes it)",
         ".git/ (Git's own files)",
         ".tool/ (tool's own files)",
-        "node_modules/.cache/ (what tools remember between their runs)",
+        "node_modules/.cache/ (a cache of other tools)",
         "out.zip (what tool build writes)",
       ],
     },
@@ -105,7 +105,7 @@ t.test("what goes along", async (t) => {
       },
       holds: [...RUNTIME, "README.md", "app.js", "tool.json"],
       leftOut: [
-        ".toolignore (a dotfile: a line such as `!.toolignore` in .toolignore takes it along)",
+        ".toolignore (a dotfile: a line such as `!.toolignore` in .toolignore includes it)",
         "test/ (line 2 of .toolignore: test/)",
         "x.md (line 4 of .toolignore: *.md)",
       ],
@@ -362,7 +362,7 @@ t.test("why there is no archive", async (t) => {
       name: "no tool.json",
       files: {},
       code: 2,
-      stderr: ["error: there is no tool.json in $PROJECT", '  the smallest one: { "name": "my-app" }'],
+      stderr: ["error: there is no tool.json in $PROJECT", '  minimal tool.json: { "name": "my-app" }'],
     },
     {
       name: "a stage that there is not",
@@ -376,15 +376,15 @@ t.test("why there is no archive", async (t) => {
       files: { ...NODE_APP, a: { link: "/etc/hostname" }, "b/c": { link: "../../elsewhere" }, d: { link: "a" } },
       stderr: [
         "error: a is a link to /etc/hostname, outside the project",
-        "  copy what it leads to into the project (hooks.prebuild can do it), or leave the link out in .toolignore",
+        "  copy its target into the project (hooks.prebuild can do it), or exclude the link in .toolignore",
         "error: b/c is a link to ../../elsewhere, outside the project",
-        "  copy what it leads to into the project (hooks.prebuild can do it), or leave the link out in .toolignore",
+        "  copy its target into the project (hooks.prebuild can do it), or exclude the link in .toolignore",
         "error: d is a link to a, outside the project",
-        "  copy what it leads to into the project (hooks.prebuild can do it), or leave the link out in .toolignore",
+        "  copy its target into the project (hooks.prebuild can do it), or exclude the link in .toolignore",
       ],
     },
     {
-      name: "a name that is no text",
+      name: "a name that is not a text",
       files: NODE_APP,
       prepare: (directory) =>
         writeFileSync(Buffer.concat([Buffer.from(`${directory}/caf`), Buffer.from([0xe9, 0x2e, 0x6a])]), ""),
@@ -403,8 +403,8 @@ t.test("why there is no archive", async (t) => {
         }
       },
       stderr: [
-        "error: the deployment is 306.2 MB unpacked, and the platform takes 250 MB",
-        "  leave out in .toolignore what is not needed; tool build --size shows the folders, the largest files are:",
+        "error: the deployment is 306.2 MB unpacked, over the platform's limit of 250 MB",
+        "  exclude unneeded files in .toolignore; tool build --size shows the folders, the largest files are:",
         ...Array.from({ length: 10 }, (_, i) => `  ${31 - i} MB  file-${11 - i}`),
       ],
     },
@@ -418,8 +418,8 @@ t.test("why there is no archive", async (t) => {
         }
       },
       stderr: [
-        "error: the deployment is 150 MB unpacked, and the platform takes 140.33 MB (250 MB without the 109.67 MB of the runtime's layer)",
-        "  leave out in .toolignore what is not needed; tool build --size shows the folders, the largest files are:",
+        "error: the deployment is 150 MB unpacked, over the platform's limit of 140.33 MB (250 MB without the 109.67 MB of the runtime's layer)",
+        "  exclude unneeded files in .toolignore; tool build --size shows the folders, the largest files are:",
         ...Array.from({ length: 10 }, (_, i) => `  15 MB  model-${i}`),
       ],
     },
@@ -428,7 +428,7 @@ t.test("why there is no archive", async (t) => {
       files: { ...NODE_APP, ".toolignore/": "" },
       stderr: [
         "error: cannot read .toolignore: EISDIR: illegal operation on a directory, read",
-        "  make it readable, or leave it out in .toolignore",
+        "  make it readable, or exclude it in .toolignore",
       ],
     },
     {
@@ -459,8 +459,8 @@ t.test("why there is no archive", async (t) => {
     t.same(problems, [
       {
         code: "artifact/changing",
-        message: "grows.log changes while it is read",
-        hint: "stop what writes it, or leave it out in .toolignore",
+        message: "grows.log changed while it was being read",
+        hint: "stop the program that writes it, or exclude it in .toolignore",
       },
     ]);
   });
@@ -493,7 +493,7 @@ t.test("why there is no archive", async (t) => {
         for await (const chunk of child.stderr) said.push(String(chunk));
         return said.join("");
       };
-      const hint = "\n  make it readable, or leave it out in .toolignore\n";
+      const hint = "\n  make it readable, or exclude it in .toolignore\n";
       chmodSync(join(cwd, "closed"), 0o700);
       t.equal(await build(), `error: cannot read closed/: permission denied${hint}`);
       chmodSync(join(cwd, "closed"), 0o755);
@@ -663,7 +663,7 @@ t.test("what will not run is said before it is deployed", async (t) => {
       code: 1,
       stderr: [
         "error: ./server starts the server, and server is not in the deployment",
-        "  there is no such file: does the build make it?",
+        "  the file does not exist: does the build create it?",
       ],
     },
     {
@@ -681,7 +681,7 @@ t.test("what will not run is said before it is deployed", async (t) => {
       code: 1,
       stderr: [
         "error: node .build/server.js --port 1 starts the server, and .build/server.js is not in the deployment",
-        "  .build/ is left out: a dotfile: a line such as `!.build` in .toolignore takes it along",
+        "  .build/ is left out: a dotfile: a line such as `!.build` in .toolignore includes it",
       ],
     },
     {
@@ -781,8 +781,8 @@ t.test("what will not run is said before it is deployed", async (t) => {
         "node_modules/a/node_modules/c/deep/c.js": "c".repeat(5 * 2 ** 20),
       }),
       stderr: [
-        "warning: 15 MB of 15 MB are 2 packages for development alone",
-        '  leave them out: "postbuild": "npm prune --omit=dev" in hooks, with "clean": "npm install" to have them back',
+        "warning: 15 MB of 15 MB are 2 development packages",
+        '  exclude them: "postbuild": "npm prune --omit=dev" in hooks, with "clean": "npm install" to restore them',
       ],
     },
     {
@@ -794,7 +794,7 @@ t.test("what will not run is said before it is deployed", async (t) => {
       name: "a folder that is made to be asked for",
       files: { "tool.json": '{ "name": "site" }', "index.html": "", ".well-known/security.txt": "" },
       stderr: [
-        "warning: .well-known/ would be served, and is left out as all that begins with a dot",
+        "warning: .well-known/ is excluded: dotfile",
         "  write the line !.well-known into .toolignore to take it along",
       ],
     },
@@ -811,10 +811,10 @@ t.test("what will not run is said before it is deployed", async (t) => {
         "empty/": "",
       }),
       stderr: [
-        "warning: line 2 of .toolignore, !build/keep.txt, brings nothing back",
-        "  build/ is left out, and all that is in it: line 1 of .toolignore: build/",
-        "warning: line 6 of .toolignore, !in/, brings nothing back",
-        "  the folder in/ alone, not what is in it: write !in/**",
+        "warning: line 2 of .toolignore, !build/keep.txt, has no effect",
+        "  build/ is excluded with everything in it: line 1 of .toolignore: build/",
+        "warning: line 6 of .toolignore, !in/, has no effect",
+        "  it re-includes the folder in/ but not its contents: write !in/**",
       ],
     },
     { name: "the same of an app", files: native({ ".well-known/security.txt": "" }), stderr: [] },
@@ -912,7 +912,7 @@ t.test("what is being written is left out", async (t) => {
   t.same(names("out/b.zip"), [...RUNTIME, "app.js", "app.zip", "tool.json"], "in a folder, and what is said");
   t.match(
     (await shell("tool build --verbose 2>&1 > app.zip", { cwd })).stdout,
-    /^left out: app\.zip \(what this command writes to\)$/m,
+    /^left out: app\.zip \(the output of this command\)$/m,
   );
 });
 

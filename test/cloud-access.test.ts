@@ -70,13 +70,13 @@ t.test("what an error of the cloud means and what to do", (t) => {
     [
       { name: "ExpiredToken", message: "The provided token has expired." },
       "the cloud credentials have expired",
-      "get new ones: aws sso login --profile work, or whatever made them",
+      "get new ones: aws sso login --profile work, or the way you got them",
       "work",
     ],
     [
       { name: "CredentialsProviderError", message: "The SSO session associated with this profile has expired." },
-      "the single sign-on session has expired, or was never begun",
-      "get new ones: aws sso login --profile work, or whatever made them",
+      "the single sign-on session has expired, or was never started",
+      "get new ones: aws sso login --profile work, or the way you got them",
       "work",
     ],
     [
@@ -96,7 +96,7 @@ t.test("what an error of the cloud means and what to do", (t) => {
         message: "Signature expired: 20240101T000000Z is now earlier than 20240101T001000Z",
         status: 403,
       },
-      "this machine's clock is wrong: the cloud takes no request older than minutes",
+      "this machine's clock is wrong: the cloud rejects requests with an old timestamp",
       "set the clock",
     ],
     [
@@ -104,13 +104,13 @@ t.test("what an error of the cloud means and what to do", (t) => {
         name: "RequestTimeTooSkewed",
         message: "The difference between the request time and the current time is too large.",
       },
-      "this machine's clock is wrong: the cloud takes no request older than minutes",
+      "this machine's clock is wrong: the cloud rejects requests with an old timestamp",
       "set the clock",
     ],
     [
       { name: "UnrecognizedClientException", message: "The security token included in the request is invalid." },
       "the cloud does not know the access key",
-      "it was deleted, switched off or mistyped: check where the credentials come from",
+      "it was deleted, disabled or mistyped: check where the credentials come from",
     ],
     [
       {
@@ -119,7 +119,7 @@ t.test("what an error of the cloud means and what to do", (t) => {
         region: "eu-south-2",
       },
       "the cloud does not know the access key",
-      "it was deleted or mistyped, or the account has not switched the region eu-south-2 on",
+      "it was deleted or mistyped, or the region eu-south-2 is not enabled for the account",
     ],
     [
       {
@@ -137,7 +137,7 @@ t.test("what an error of the cloud means and what to do", (t) => {
         region: "me-south-1",
       },
       "the account may not use this service in the region me-south-1",
-      "switch the region on in the account's settings, or name another in tool.json",
+      "enable the region in the account's settings, or name another in tool.json",
     ],
     [
       {
@@ -155,7 +155,7 @@ t.test("what an error of the cloud means and what to do", (t) => {
           "User: arn:aws:sts::1:assumed-role/dev/ann is not authorized to perform: iam:CreateRole on resource: arn:aws:iam::1:role/x with an explicit deny in a service control policy",
       },
       "arn:aws:sts::1:assumed-role/dev/ann may not do iam:CreateRole on arn:aws:iam::1:role/x",
-      "a policy denies it: ask who governs the account",
+      "a policy denies it: ask the account's administrator",
     ],
     [
       { name: "AccessDenied", message: "Access Denied" },
@@ -164,18 +164,18 @@ t.test("what an error of the cloud means and what to do", (t) => {
     ],
     [
       { name: "TooManyRequestsException", message: "Rate Exceeded.", status: 429 },
-      "the cloud asks to slow down, and still did after several tries",
-      "something else calls it in this account: wait a minute, then run the command again: it goes on from what is there",
+      "the cloud is throttling requests, after several retries too",
+      "another client of this account may cause it: wait a minute, then run the command again: it continues with what exists",
     ],
     [
       { name: "CodeStorageExceededException", message: "Code storage limit exceeded." },
       "the account's storage for function code is full",
-      "remove old deployments: tool prune, in each app; or ask the cloud provider for more",
+      "remove old deployments: tool prune, in each app; or ask the cloud provider for a higher limit",
     ],
     [
       { name: "LimitExceeded", message: "Cannot exceed quota for RolesPerAccount: 1000." },
       "a limit of the account is reached: Cannot exceed quota for RolesPerAccount: 1000",
-      "remove what is not needed, or ask the cloud provider for more",
+      "remove unused resources, or ask the cloud provider for a higher limit",
     ],
     [
       {
@@ -200,27 +200,27 @@ t.test("what an error of the cloud means and what to do", (t) => {
     ],
     [
       { name: "Error", code: "ECONNREFUSED", message: "connect ECONNREFUSED 127.0.0.1:9" },
-      "the connection to the cloud fails: connect ECONNREFUSED 127.0.0.1:9",
-      "check the network, then run the command again: it goes on from what is there",
+      "the connection to the cloud failed: connect ECONNREFUSED 127.0.0.1:9",
+      "check the network, then run the command again: it continues with what exists",
     ],
     [
       { name: "TimeoutError", message: "Connection timed out after 5000 ms" },
-      "the connection to the cloud fails: Connection timed out after 5000 ms",
-      "check the network, then run the command again: it goes on from what is there",
+      "the connection to the cloud failed: Connection timed out after 5000 ms",
+      "check the network, then run the command again: it continues with what exists",
     ],
     [
       { name: "Error", code: "SELF_SIGNED_CERT_IN_CHAIN", message: "self-signed certificate in certificate chain" },
-      "the connection to the cloud is not to be trusted: SELF_SIGNED_CERT_IN_CHAIN",
-      "a company's proxy may stand between: name its certificate by NODE_EXTRA_CA_CERTS",
+      "the connection to the cloud is not trusted: SELF_SIGNED_CERT_IN_CHAIN",
+      "a corporate proxy may intercept it: set NODE_EXTRA_CA_CERTS to its certificate",
     ],
     [
       { name: "ServiceException", message: "An error occurred", status: 500 },
-      "the cloud has trouble: ServiceException (500)",
+      "the cloud reported an internal error: ServiceException (500)",
       "wait a minute and run the command again",
     ],
     [
       { name: "InvalidParameterValueException", message: "The provided subnet does not exist.", status: 400 },
-      "the cloud refuses: The provided subnet does not exist",
+      "the cloud refused the request: The provided subnet does not exist",
       undefined,
     ],
   ];
@@ -244,7 +244,7 @@ t.test("what an error of the cloud means and what to do", (t) => {
   t.end();
 });
 
-t.test("an endpoint that is no address", async (t) => {
+t.test("an endpoint that is not an address", async (t) => {
   const cwd = t.testdir({ "tool.json": '{ "name": "app" }', "app.js": "" });
   const keys = { CLOUD_ACCESS_KEY_ID: "AKIA1", CLOUD_SECRET_ACCESS_KEY: "secret1", CLOUD_REGION: "eu-west-1" };
   for (const endpoint of ["junk", "localhost:4566", "ftp://x"]) {

@@ -294,7 +294,7 @@ t.test("following live shows what comes, once", async (t) => {
     "error response /later 502",
   ]);
   const alone = await tool(["logs", "--live"], { cwd, env: aws.env });
-  t.same([alone.code, alone.stderr], [2, "error: --live is a way to follow\n  write tool logs -f --live\n"]);
+  t.same([alone.code, alone.stderr], [2, "error: --live needs -f\n  write tool logs -f --live\n"]);
 });
 
 t.test("a deployed app whose log nothing has written to yet", async (t) => {

@@ -133,9 +133,9 @@ t.test("the command", async (t) => {
     { argv: ["fish", "--line", "tool run postb"], stdout: "postbuild\n" },
     {
       argv: ["fish", "--line", "x | tool lo"],
-      stdout: "logs\tShow the log entries that a query selects, or follow them\n",
+      stdout: "logs\tSearch or follow the logs\n",
     },
-    { argv: ["zsh", "--line=tool lo"], stdout: "logs:Show the log entries that a query selects, or follow them\n" },
+    { argv: ["zsh", "--line=tool lo"], stdout: "logs:Search or follow the logs\n" },
     { argv: ["zsh", "--line", "tool -C / logs @"], stdout: "" },
     { argv: ["fish", "--line", "tool nothing "], stdout: "" },
   ];

@@ -217,6 +217,16 @@ t.test("what config prints is what validate takes", (t) => {
       const again = checkConfig(printed);
       t.same(again.problems.filter(isError).map(name), [], `${text.slice(0, 300)} printed as ${printed.slice(0, 60)}`);
       if (again.config === undefined) continue;
+      // Nothing is warned of that was not, and the same files are served.
+      const directory = optionsOf(
+        resolved.type === "static" ? { "index.html": "" } : { "app.js": "", "index.html": "" },
+      );
+      const before = checkConfig(text, directory).problems.map(({ code }) => code);
+      // The specification's defaults for CORS are a pair that is warned of if it is written.
+      const known = [...before, "config/credentials-for-any-origin"];
+      const warnings = checkConfig(printed, directory).problems.filter(({ code }) => !known.includes(code));
+      t.same(warnings.map(name), [], `${text.slice(0, 300)}: new warnings`);
+      t.equal(servesStatic(withDefaults(again.config, { env: {} })), servesStatic(resolved), text.slice(0, 300));
       // Also where neither the environment nor marker files say it again.
       t.same(
         JSON.parse(JSON.stringify(withDefaults(again.config, { env: {} }))),

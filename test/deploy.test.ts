@@ -56,7 +56,7 @@ t.test("from a directory to a running stage, and back", async (t) => {
 
   const again = await app.tool([]);
   t.equal(again.code, 0, "again") || t.comment(again.stderr);
-  t.match(again.stderr, /^staging is unchanged: version 1 is in force, nothing was uploaded/m);
+  t.match(again.stderr, /^staging is unchanged: version 1 is already active, nothing was uploaded/m);
   t.equal(again.stdout.trim(), url);
   const unchanged = calls();
   t.ok(unchanged.length <= 3, `without a change: ${unchanged.join(" ")}`);
@@ -113,7 +113,7 @@ t.test("from a directory to a running stage, and back", async (t) => {
   const none = await app.tool(["rollback", "-s", "production"]);
   t.same(
     [none.code, none.stderr],
-    [1, "error: production has no deployment before this one\n  tool deploys lists what there is\n"],
+    [1, "error: production has no deployment before this one\n  tool deploys lists the deployments\n"],
   );
   t.match((await app.tool(["rollback", "99"])).stderr, 'there is no deployment "99" of staging');
   t.match((await app.tool(["rollback", "v9"])).stderr, 'there is no deployment "v9" of staging');
@@ -318,7 +318,7 @@ t.test("values of variables are in no error", async (t) => {
       refuse(operation, `${said} String measured: ${measured}`);
       const { code, stdout, stderr } = await app.tool(argv);
       t.equal(code, 1, `${operation}, ${argv.join(" ")}`);
-      t.match(stderr, /^error: the cloud refuses: Lambda was unable .* exceeded the 4KB limit$/m);
+      t.match(stderr, /^error: the cloud refused the request: Lambda was unable .* exceeded the 4KB limit$/m);
       t.notMatch(stdout + stderr, "hunter2");
     }
     if (operation === "CreateFunction") t.equal((await app.tool(["deploy"])).code, 0);

@@ -171,7 +171,7 @@ t.test("a refused name is an error that says why", (t) =>
     t.equal(result, undefined);
     t.same(error, {
       code: -32803,
-      message: '"my page" is no name of a param: write letters, digits and _, not beginning with a digit',
+      message: '"my page" is not a valid param name: write letters, digits and _, not beginning with a digit',
     });
   }),
 );

@@ -295,9 +295,9 @@ t.test("the start task is ready when tool start says where the app is", async (t
   t.equal(await (await fetch(url)).text(), "hello", "the address of the message is the app's");
   t.ok(await lines.until(new RegExp(background.endsPattern)), "the task is ready");
   writeFileSync(join(cwd, "tool.json"), '{ "name": "site", "type": "static", "description": "changed" }');
-  t.ok(await lines.until(/^tool\.json changed: in force/), "a change is told");
+  t.ok(await lines.until(/^tool\.json reloaded/), "a change is told");
   t.match(lines.last(), new RegExp(background.endsPattern));
-  for (const line of ["", lines.last(), 'tool.json:2:11: error: "x y" is no name of an app [config/name]']) {
+  for (const line of ["", lines.last(), 'tool.json:2:11: error: "x y" is not a valid app name [config/name]']) {
     t.notMatch(line, new RegExp(pattern.regexp), "its problems are the language server's to tell");
   }
   const exited = new Promise((resolve) => child.once("exit", resolve));
@@ -416,7 +416,7 @@ t.test("the server in a thread", async (t) => {
   });
 
   const problems: [query: string, message: string, remedy: string, fixed: string | undefined][] = [
-    ["status => 5", '"=>" is no operator', "write >=", "status >= 5"],
+    ["status => 5", '"=>" is not an operator', "write >=", "status >= 5"],
     ["status >= ", 'nothing follows ">="', "write what to compare with, such as status >= 200", "status >= 200 "],
   ];
   t.test("says what is wrong with a query, and what to do", async (t) => {

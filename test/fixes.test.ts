@@ -7,6 +7,7 @@ import { checkConfig, fixAll } from "../schema/index.ts";
 import { root } from "./support/cli.ts";
 import { configBases } from "./support/config-bases.ts";
 import { drawMutants, OPERATOR_NAMES } from "./support/config-mutants.ts";
+import { endlessFixes } from "./support/fix-walk.ts";
 import { type Judged, measureFixes } from "./support/judge-fixes.ts";
 import { randomOf } from "./support/random.ts";
 
@@ -82,6 +83,29 @@ t.test("a fix takes its problem away and adds none", (t) => {
   );
   const count = everything.reduce((sum, { problems }) => sum + problems.flatMap(fixesOf).length, 0);
   t.ok(count > everything.length, `${count} fixes`);
+  t.end();
+});
+
+t.test("fixes taken one after the other never lead back to a file that was left", (t) => {
+  const endless = measured[0]!.judged.flatMap(({ mutant }) => {
+    const titles = endlessFixes(mutant.text, (text) => checkConfig(text).problems);
+    return titles === undefined ? [] : [`${mutant.operator}, ${mutant.base.name}: ${titles.join(", ")}`];
+  });
+  t.same(endless, []);
+  t.end();
+});
+
+t.test("no fix is the opposite of another: a colon or a value that one puts in is not taken out by the next", (t) => {
+  const opposites: string[] = [];
+  for (const { mutant, problems } of measured[0]!.judged) {
+    for (const fix of problems.flatMap(fixesOf)) {
+      const text = applyEdits(mutant.text, fix.edits);
+      for (const back of checkConfig(text).problems.flatMap(fixesOf)) {
+        if (applyEdits(text, back.edits) === mutant.text) opposites.push(`${fix.title}, ${back.title}`);
+      }
+    }
+  }
+  t.same(opposites, []);
   t.end();
 });
 

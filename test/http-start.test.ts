@@ -58,7 +58,7 @@ async function become(suite: Suite, name: string): Promise<void> {
     filesOf(suite, (file) => !file.startsWith(pages)),
   );
   const proxy = { ...config.proxy, ...(command !== undefined && { command }) };
-  const changes = () => running.stderr().split("tool.json changed: ").length;
+  const changes = () => running.stderr().split("tool.json reloaded; ").length;
   const before = changes();
   // As editors do that write beside and rename.
   writeFileSync(join(directory, "tool.json.new"), JSON.stringify({ ...config, name, proxy }, null, 2));

@@ -44,7 +44,7 @@ t.test("every command ends a mistake of its own with 70", async (t) => {
     const { code, stdout, stderr } = await tool([...words, "--format", "json"], { cwd, env });
     t.equal(code, 70, `${command.name}: ${stderr}`);
     t.match(stderr, /^error: internal error: Cannot read properties of undefined/, command.name);
-    t.match(stderr, "this is a mistake in tool, not in your project", command.name);
+    t.match(stderr, "this is a bug in tool, not in your project", command.name);
     t.notMatch(stderr, /\n\s+at /, `${command.name}: no stack`);
     if (STREAMS.includes(command.name)) t.equal(stdout, "", command.name);
     else t.match(JSON.parse(stdout), { error: { code: "internal", message: /^internal error: / } }, command.name);

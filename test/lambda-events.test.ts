@@ -82,7 +82,7 @@ t.test("events that are no HTTP requests are answered", async (t) => {
       const own = entries()
         .slice(before)
         .filter(({ level }) => level === "error");
-      t.match(own, [{ message: "event is no HTTP request", fields: { reason } }]);
+      t.match(own, [{ message: "event is not an HTTP request", fields: { reason } }]);
     });
   }
 });

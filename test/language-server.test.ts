@@ -335,7 +335,7 @@ t.test("diagnostics carry what editors show beside them", (t) => {
         uri: document.uri,
         range: { start: { line: 0, character: 2 }, end: { line: 0, character: 8 } },
       },
-      message: '"name" stands here first',
+      message: '"name" is first written here',
     },
   ]);
   t.end();

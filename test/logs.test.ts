@@ -225,19 +225,19 @@ t.test("where entries come from", async (t) => {
   }
 });
 
-t.test("what is wrong is said, and nothing stands on stdout", async (t) => {
+t.test("what is wrong is said, and there is nothing on stdout", async (t) => {
   const dir = t.testdir({ project: { folder: {}, "tool.json": '{ "name": "app" }' }, empty: {} });
   const rows: [argv: string[], code: number, stderr: string | RegExp][] = [
     [["logs", "--file", "none"], 2, 'error: cannot read "none": there is no such file\n'],
     [
       ["logs", "--file", "*.none"],
       2,
-      'error: no file matches "*.none"\n  quote a pattern, so that the shell leaves it alone\n',
+      'error: no file matches "*.none"\n  quote the pattern, so that the shell does not expand it\n',
     ],
     [
       ["logs", "-f", "--file", "-", "--file", "tool.json"],
       2,
-      "error: stdin is not followed beside files\n  it ends when its writer does: leave out -f, or the files\n",
+      "error: stdin cannot be followed together with files\n  omit -f, or the files\n",
     ],
     [["logs", "--file", "folder"], 2, 'error: cannot read "folder": it is a folder\n'],
     [["logs", "--since=-1d"], 2, /^error: --since "-1d": /],

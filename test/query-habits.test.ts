@@ -7,6 +7,7 @@ import { nothingAmong, Survey } from "../cli/logs/survey.ts";
 import { applyEdits, describe, editsTogether } from "../grammar/problem.ts";
 import { parseQuery, type Query } from "../grammar/query/index.ts";
 import { cleanEnv, cliPath } from "./support/cli.ts";
+import { habits } from "./support/query-habits.ts";
 
 const NOW_MS = Date.parse("2025-06-30T12:30:00Z");
 const log = [
@@ -44,112 +45,14 @@ function fixed(source: string): string {
   return text;
 }
 
-// How many are found; or what is said, and how many the mended query finds.
-const rows: readonly (
-  | readonly [text: string, found: number]
-  | readonly [text: string, says: RegExp, mended?: number]
-)[] = [
-  // Levels in every case
-  ["level = ERROR", 1],
-  ["level = error", 1],
-  ["Error", 1],
-  ["ERROR or WARN", 2],
-  ["level >= WARN", 3],
-  ["level in (Fatal, warning)", 2],
-  ["not info", 4],
-  ["level != INFO", 4],
-  ["errors", /no entry has errors/],
-  ["severity = ERROR", /no entry has severity; did you mean level\?/],
-  ["level:error", /write level = error/, 1],
-  ["@level:ERROR", /write level = ERROR/, 1],
-  ["level is error", /write level = error/, 1],
-  ["is error", /write error/, 1],
-  ["level = error, warn", /write level in \(error, warn\)/, 2],
-  ["level = (error or warn)", /write level in \(error, warn\)/, 2],
-  ["level IN ('error','warn')", /write "error"/, 2],
-  // Numbers and their shapes
-  ["status = 5xx", /write status >= 500 and status < 600/, 1],
-  ["status = 5*", /write status >= 500 and status < 600/, 1],
-  ["status:5xx", /write status >= 500/, 1],
-  ['status = "5*"', /\(status >= 500 and status < 600\) finds 1/],
-  ["5xx", /write status >= 500/, 1],
-  ['status = "503"', /status = 503 finds 1/],
-  ["status 503", /write status = 503/, 1],
-  ["error 503", /write status = 503/, 1],
-  ["status:[500 TO 599]", /write status >= 500 and status <= 599/, 1],
-  ["status:>=500", /write status >= 500/, 1],
-  ["status between 500 and 599", /write status >= 500 and status <= 599/, 1],
-  ["500 <= status", /write status >= 500/, 1],
-  ["status => 500", /write >=/, 1],
-  ["statsu = 503", /no entry has statsu; did you mean status\?/],
-  ["duration > 1sec", /write 1s/, 1],
-  ["duration > 1 s", /write 1s/, 1],
-  // Datadog and Kibana
-  ["@http.status_code:500", /write http\.status_code = 500/, 1],
-  ["service:web status:503", /write service = web.*write status = 503/],
-  ["-level:info", /write not level = info/, 4],
-  ["_exists_:user", /write exists user/, 2],
-  ['message:"timeout"', /write message contains "timeout"/, 1],
-  ["message:timeout", /write message contains "timeout"/, 1],
-  ["env:production", /write env = production/],
-  ["env = production", /no entry has env; did you mean stage\?/],
-  // LogQL
-  ['{stage="production"} |= "timeout"', /write stage="production" and message contains "timeout"/, 1],
-  ['rate({stage="production"}[5m])', /write stage="production"; left out: rate/, 2],
-  ['sum(rate({stage="production"} |= "timeout" [5m]))', /message contains "timeout"; left out: rate/, 1],
-  ['|= "timeout"', /write message contains "timeout"/, 1],
-  // Splunk
-  ["index=main error", /no entry has index/],
-  ["error | head 10", /write error; left out: head/, 1],
-  ["error | stats count by path", /write error; left out: stats/, 1],
-  ["error earliest=-1h", /write timestamp > 1h/, 1],
-  ["search error", /write error/, 1],
-  // SQL
-  ["SELECT * FROM logs WHERE status >= 500", /write status >= 500/, 1],
-  ["status >= 500 LIMIT 10", /write the option --limit 10/, 1],
-  ["error order by timestamp desc", /entries come in the order of time/, 1],
-  ["path LIKE '/api/%'", /write path = "\/api\/\*"/, 2],
-  ["user IS NOT NULL", /write user != null/, 1],
-  ["timestamp > now() - interval '1 hour'", /write 1h/, 5],
-  ['timestamp > "2025-06-30"', 5],
-  ["count(error)", /there are no functions/],
-  // grep
-  ["grep timeout", /write message contains "timeout"/, 1],
-  ["error | grep -i TIMEOUT", /write error and message ~ \/TIMEOUT\/i/, 1],
-  ["grep -v response", /write not message contains "response"/, 4],
-  // As one speaks
-  ["user signed in", /write "\*user signed in\*"/, 1],
-  ["connection refused", /write "\*connection refused\*"/, 1],
-  ["out of memory", /write "\*out of memory\*"/, 1],
-  ["timeout", /a field|message ~ \/timeout\/i finds 1/],
-  ['"timeout"', /message contains "timeout" finds 1/],
-  ["message = timeout", /message contains "timeout" finds 1/],
-  ["contains timeout", /write message contains timeout/, 1],
-  ['path starts with "/api"', /write path = "\/api\*"/, 2],
-  ['path ends with "users"', /write path = "\*users"/, 1],
-  ["has user.email", /write exists user\.email/, 1],
-  ["email = a@b", /no entry has email; did you mean user\.email\?/],
-  ["method = get", /method ~ \/\^get\$\/i finds 1/],
-  ["POST", /write method = POST/, 1],
-  ["GET /api/users", /write method = GET and path = \/api\/users/, 1],
-  ["method = GET or POST", /write method in \(GET, POST\)/, 2],
-  ["10.0.0.1", /write ip = 10\.0\.0\.1/, 1],
-  ["since 1h", /write timestamp > 1h/, 5],
-  ["error in the last hour", /write timestamp > 1h/, 1],
-  ["error yesterday", /timestamp > 1d/],
-  ["error --since 1h", /outside the query's quotes/, 1],
-  ["warning without response", /write not "\*response\*"/, 1],
-  ["LIMIT 10", /write the option --limit 10/],
-];
-
 t.test("none is silent", async (t) => {
-  for (const [text, expected, mended] of rows) {
+  for (const [text, expected, mended] of habits) {
     const outcome = outcomeOf(text);
     if (typeof expected === "number") t.equal(outcome, expected, text);
     else t.match(outcome, expected, text);
     if (mended !== undefined) t.equal(outcomeOf(fixed(text)), mended, `${text}, as ${fixed(text)}`);
   }
-  t.ok(rows.length >= 60);
+  t.ok(habits.length >= 60);
 });
 
 t.test("what looks like a habit and is a query", async (t) => {
@@ -169,6 +72,10 @@ t.test("what looks like a habit and is a query", async (t) => {
     "path.starts contains x",
     "class = 5xx",
     "in_flight retries > 3",
+    "before = 1",
+    "before yesterday = 1",
+    "till > 1h",
+    "isnt.set",
   ];
   for (const source of queries) {
     const parsed = parseQuery(source);

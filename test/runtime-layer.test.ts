@@ -97,7 +97,7 @@ t.test("what stands in the way", async (t) => {
   await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
   t.teardown(() => silent.close());
   const resets = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
-  const needs = "deploying Python and Java needs a runtime that is made on this machine once";
+  const needs = "deploying Python and Java needs a runtime that is built once on this machine";
   const rows: {
     name: string;
     code: string;
@@ -140,7 +140,7 @@ t.test("what stands in the way", async (t) => {
       name: "a system that the engine is not made for",
       more: { machine: { platform: "sunos", arch: "x64", isMusl: false } },
       code: "runtime/unsupported",
-      message: `${needs}, and its engine is not made for sunos on x64`,
+      message: `${needs}, and its engine does not support sunos on x64`,
     },
     {
       name: "an engine that fails",

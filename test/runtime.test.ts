@@ -106,7 +106,7 @@ t.test("an early exit is reported at once, with what the app wrote", async (t) =
     fields: { code: 4, stage: "development", version: "development" },
   });
   t.same([...(failures()[0]!.fields.output as string[])].sort(), ["DATABASE_URL is not set", "reading the settings"]);
-  const gaveUp = server.entries.find(({ message }) => message === "app unavailable, the next request starts it again");
+  const gaveUp = server.entries.find(({ message }) => message === "app unavailable, the next request restarts it");
   t.match(gaveUp?.fields, { attempts: 3, reason: "the app exited before it listened (exit code 4)" });
 
   t.equal((await ask(server.port, { path: "/" })).status, 503);
@@ -176,7 +176,7 @@ t.test(
     for (const { path, reason } of [
       { path: "/odd-status", reason: "the status 42" },
       { path: "/odd-header", reason: "a control character in a header" },
-      { path: "/nonsense", reason: "the first line is no status line" },
+      { path: "/nonsense", reason: "the first line is not a status line" },
     ]) {
       const told = await ask(server.port, { path });
       t.equal(told.status, 502);

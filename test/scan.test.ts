@@ -362,13 +362,8 @@ t.test("compressed files, limits and counts", async (t) => {
       'error: cannot read "binary.bin": it is a binary file\n  logs are text, plain or compressed with gzip\n',
       1,
     ],
-    ["tool logs --file a.log --limit 0", "", 'error: --limit "0": no number of entries\n  write --limit 20\n', 2],
-    [
-      "tool logs -f --count",
-      "",
-      "error: --count of entries that are followed never ends\n  leave out -f, or give a --limit\n",
-      2,
-    ],
+    ["tool logs --file a.log --limit 0", "", 'error: --limit "0": not a number of entries\n  write --limit 20\n', 2],
+    ["tool logs -f --count", "", "error: --count with -f never ends\n  leave out -f, or give a --limit\n", 2],
   ];
   for (const [line, stdout, stderr = "", code = 0] of table) {
     t.same(await shell(line, { cwd }), { code, signal: null, stdout, stderr }, line);

@@ -121,7 +121,7 @@ t.test("a strict batch refuses what is too long, and only that", async (t) => {
       ...more,
     });
   const long = "x".repeat(LIMITS.messageBytes + 1);
-  const refused = '413 {"type":"too_large","message":"events[1].message: must take at most 65536 bytes"}';
+  const refused = '413 {"type":"too_large","message":"events[1].message: must be at most 65536 bytes"}';
   t.equal(short(await add(long, { strict: true })), refused);
   t.equal(short(await add(`${"é".repeat(LIMITS.messageBytes)}`, { strict: true })), refused);
   t.same(await search(service), [], "and all of the batch");
@@ -135,7 +135,7 @@ t.test("a strict batch refuses what is too long, and only that", async (t) => {
   const partial = await add(long, { strict: true, partial: true });
   t.strictSame(
     [partial.status, partial.json],
-    [200, { accepted: 1, errors: [{ index: 1, message: "events[1].message: must take at most 65536 bytes" }] }],
+    [200, { accepted: 1, errors: [{ index: 1, message: "events[1].message: must be at most 65536 bytes" }] }],
   );
 });
 
@@ -162,7 +162,7 @@ t.test("an event that is wrong among others", async (t) => {
       { index: 1, message: "events[1].message: is required" },
       { index: 3, message: `events[3].level: must be one of: ${levels}` },
       { index: 4, message: "events[4]: must be an object" },
-      { index: 5, message: "events[5]: must take at most 262144 bytes" },
+      { index: 5, message: "events[5]: must be at most 262144 bytes" },
     ],
   };
   const partial = await service.call("add_events", { project_id: "app", events, partial: true });

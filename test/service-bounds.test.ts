@@ -111,7 +111,7 @@ t.test("ids: their length, and twice in a batch", async (t) => {
   const moment = { ...range, start: "2026-01-01T00:00:01Z", stop: "2026-01-01T00:00:01Z" };
   t.equal((await service.call("get_count", moment)).json.count, 1, "start and stop may be the same");
   const before = await service.call("get_count", { ...moment, stop: "2026-01-01T00:00:00.999Z" });
-  t.same([before.status, before.json.message], [400, "stop: must not lie before start"]);
+  t.same([before.status, before.json.message], [400, "stop: must not be before start"]);
 });
 
 t.test("TLS from 1.2 on", async (t) => {

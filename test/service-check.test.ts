@@ -46,7 +46,7 @@ async function dataIn(t: Test) {
 t.test("whole data: one line, and nothing to do", async (t) => {
   const { check } = await dataIn(t);
   const { code, stdout, stderr } = await check();
-  t.match(stdout, /^1 project, 2 segments, \d\.\d kB: all whole\n$/);
+  t.match(stdout, /^1 project, 2 segments, \d\.\d kB: no damage found\n$/);
   t.same([code, stderr], [0, "reading all files ...\n"]);
   const json = await check("--format", "json");
   t.match(JSON.parse(json.stdout), { whole: true, projects: 1, segments: 2, running: false, findings: [] });
@@ -95,7 +95,7 @@ t.test("a damaged segment is named, set aside by a repair, and known when it is 
 
   writeFileSync(join(home, first), whole);
   await check("--repair");
-  t.match((await check()).stdout, /^1 project, 2 segments, \d\.\d kB: all whole\n$/, "the file is back");
+  t.match((await check()).stdout, /^1 project, 2 segments, \d\.\d kB: no damage found\n$/, "the file is back");
 });
 
 t.test("what can be made again is, and no event is missing", async (t) => {
@@ -106,10 +106,10 @@ t.test("what can be made again is, and no event is missing", async (t) => {
   t.equal(code, 1);
   t.match(stdout, /^projects\/\S+ \(project shop\)\n {2}rebuildable manifest\.json\n +is missing\n/);
   t.match(stdout, /2 segments, \d\.\d kB: \d files wrong, no event is missing\n$/);
-  t.match(stderr, /--repair makes manifests, summaries and filters again/);
+  t.match(stderr, /--repair rebuilds manifests, summaries and filters/);
   const repaired = await check("--repair");
   t.equal(repaired.code, 0);
-  t.match(repaired.stdout, /2 segments, \d\.\d kB: all whole\n$/);
+  t.match(repaired.stdout, /2 segments, \d\.\d kB: no damage found\n$/);
 });
 
 t.test("a folder that is gone, and one of a newer version", async (t) => {
@@ -142,12 +142,12 @@ t.test("beside a service: it looks, and leaves repairs to the service", async (t
   });
   await listening(running);
   const { code, stdout, stderr } = await check();
-  t.match(stdout, /2 segments, \d\.\d kB: all whole\n$/);
+  t.match(stdout, /2 segments, \d\.\d kB: no damage found\n$/);
   t.match(stderr, /the service runs \(process \d+\): files that it is working on were left out/);
   t.equal(code, 0);
   const repair = await check("--repair");
   t.equal(repair.code, 1);
-  t.match(repair.stderr, /error: the service runs \(process \d+\) and repairs by itself what it finds; stop it first/);
+  t.match(repair.stderr, /error: the service runs \(process \d+\) and repairs what it finds itself; stop it first/);
 });
 
 t.test("events of another service, and of projects that the records do not have", async (t) => {
@@ -175,7 +175,7 @@ t.test("events of another service, and of projects that the records do not have"
   t.match((await one.check("--repair")).stderr, /has the events of another log service/);
   renameSync(own!, foreign!);
   renameSync(join(one.folder, "own"), own!);
-  t.match((await one.check()).stdout, /^1 project, 2 segments, \d\.\d kB: all whole\n$/);
+  t.match((await one.check()).stdout, /^1 project, 2 segments, \d\.\d kB: no damage found\n$/);
 
   // Records from before the project was added.
   writeFileSync(join(one.folder, "data/records.sqlite"), records);

@@ -69,7 +69,7 @@ t.test("records: a change does not lie before the one before", async (t) => {
   }
 });
 
-t.test("events: none is lost, none is there twice, the order of acceptance stays", async (t) => {
+t.test("events: none is lost, none is listed twice, the order of acceptance stays", async (t) => {
   let nowMs = BEGIN_MS;
   const service = await startTestService(t, { nowMs: () => nowMs, engine: "duckdb" });
   const events = service.events as EventsStore & Upkeep;

@@ -41,11 +41,11 @@ t.test("init makes the directory and one token", async (t) => {
   const first = await tool(["service", "init", "--data", "data"], { cwd: folder });
   t.equal(first.code, 0);
   t.match(first.stdout, /^lgs_[0-9A-Za-z]{38}\n$/, "on stdout nothing but the token");
-  t.equal(first.stderr, `${folder}/data is ready. The owner's token may do everything, and is shown only now:\n`);
+  t.equal(first.stderr, `${folder}/data is ready. The owner's token may do everything, and is shown only once:\n`);
   t.equal(statSync(join(folder, "data")).mode & 0o777, 0o700);
   const second = await tool(["service", "init", "--data", "data"], { cwd: folder });
   t.same([second.code, second.stdout], [1, ""]);
-  t.match(second.stderr, /is the data directory of a log service already/);
+  t.match(second.stderr, /is already the data directory of a log service/);
   const json = await tool(["service", "init", "--data", "other", "--format", "json"], { cwd: folder });
   t.match(JSON.parse(json.stdout), { token: /^lgs_/ });
 });
@@ -55,18 +55,22 @@ t.test("words that cannot be meant", async (t) => {
   await initIn(folder);
   await writeFile(join(folder, "no.pem"), "nothing");
   const rows: [argv: string[], code: number, stderr: RegExp][] = [
-    [["service", "start"], 2, /^error: where does the log service keep its data\?\n {2}write --data and a folder\n$/],
+    [
+      ["service", "start"],
+      2,
+      /^error: --data is missing\n {2}write --data and the data directory of the log service\n$/,
+    ],
     [
       ["service", "start", "--data", "absent"],
       1,
-      /absent is no data directory of a log service\n {2}tool service init --data absent makes it one\n$/,
+      /absent is not a data directory of a log service\n {2}tool service init --data absent creates one\n$/,
     ],
     [
       ["service", "start", "--data", "data", "--address", "0.0.0.0:0"],
       2,
       /^error: 0\.0\.0\.0:0 can be reached by other machines, and plain HTTP would show them every token\n/,
     ],
-    [["service", "start", "--data", "data", "--address", "nowhere"], 2, /^error: "nowhere" is no address\n/],
+    [["service", "start", "--data", "data", "--address", "nowhere"], 2, /^error: "nowhere" is not an address\n/],
     [
       ["service", "start", "--data", "data", "--tls-cert", "no.pem"],
       2,
@@ -93,13 +97,13 @@ t.test("words that cannot be meant", async (t) => {
       2,
       /^error: there is no scope "events:eat"\n/,
     ],
-    [["service", "token", "rm", "--data", "data"], 2, /^error: which token is to be removed\?\n/],
+    [["service", "token", "rm", "--data", "data"], 2, /^error: tool service token rm needs an id\n/],
     [["service", "token", "rm", "tok_absent", "--data", "data"], 1, /^error: there is no such token\n/],
-    [["service", "restore", "data", "--data", "data"], 1, /data is there already\n/],
-    [["service", "backup", "data", "--data", "data"], 1, /data is there already\n/],
-    [["service", "backup", "copy", "--data", "absent"], 1, /absent is no data directory of a log service\n/],
+    [["service", "restore", "data", "--data", "data"], 1, /data already exists\n/],
+    [["service", "backup", "data", "--data", "data"], 1, /data already exists\n/],
+    [["service", "backup", "copy", "--data", "absent"], 1, /absent is not a data directory of a log service\n/],
     [["logs", "--project", "x"], 2, /^error: --project names a project of a log service\n/],
-    [["logs", "--service", "localhost:5000"], 2, /^error: "localhost:5000" is no address of a log service\n/],
+    [["logs", "--service", "localhost:5000"], 2, /^error: "localhost:5000" is not an address of a log service\n/],
     [
       ["logs", "--service", "http://localhost:1", "--project", "x"],
       2,
@@ -179,7 +183,7 @@ t.test("what was acknowledged is there after kill -9, and a second process is re
 
   const backup = await tool(["service", "backup", "copy", "--data", "data"], { cwd: folder });
   t.same([backup.code, backup.stdout], [0, ""], backup.stderr);
-  t.match(backup.stderr, /^\S+\/copy holds a copy of \S+\/data: \d+ files of events, \d+\.\d MB\n$/);
+  t.match(backup.stderr, /^\S+\/copy holds a copy of \S+\/data: \d+ event files?, \d+\.\d MB\n$/);
   rmSync(join(folder, "data"), { recursive: true });
   t.equal((await tool(["service", "restore", "copy", "--data", "data"], { cwd: folder })).code, 0);
   t.equal(statSync(join(folder, "data")).mode & 0o777, 0o700);
@@ -220,7 +224,7 @@ t.test("of several that take over what a killed one left, one gets it", async (t
     t.match(stderr, new RegExp(`is in use by the process ${winner!.pid}: stop that one`));
   }
   const over = await tool(["service", "restore", "data", "--data", "data"], { cwd: folder });
-  t.match(over, { code: 1, stderr: /data is there already/ }, "nor is it overwritten");
+  t.match(over, { code: 1, stderr: /data already exists/ }, "nor is it overwritten");
   winner!.kill("SIGTERM");
   t.equal((await winner!.ended).code, 0);
   const { running } = await serveIn(t, folder);

@@ -171,7 +171,7 @@ t.test("records or events that are missing", async (t) => {
   for (const argv of [START, TOKENS, BACKUP, INIT]) {
     const { code, stdout, stderr } = await tool(argv, { cwd: folder });
     t.same([code, stdout], [1, ""], argv.join(" "));
-    t.equal(stderr, `error: ${path} is missing, and there are events beside it\n${remedy}`);
+    t.equal(stderr, `error: ${path} is missing, but there are events\n${remedy}`);
   }
   t.notOk(existsSync(path), "and no new ones are made");
   copyFileSync(aside, path);
@@ -181,7 +181,7 @@ t.test("records or events that are missing", async (t) => {
     t.same([code, stdout], [1, ""], argv.join(" "));
     t.equal(
       stderr,
-      `error: ${data}/events is missing\n${remedy}  or make the empty folder to go on without the events\n`,
+      `error: ${data}/events is missing\n${remedy}  or create the empty folder to continue without the events\n`,
     );
   }
   t.notOk(existsSync(join(data, "events")));

@@ -149,7 +149,7 @@ t.test("what else records need", async (t) => {
     [
       "get_count",
       { project_id, start: "2026-01-02T00:00:00Z", stop: "2026-01-01T00:00:00Z" },
-      "stop: must not lie before start",
+      "stop: must not be before start",
     ],
     [
       "search",
@@ -176,7 +176,7 @@ t.test("what else records need", async (t) => {
 
   const alert_id = (await service.call("add_alert", { alert })).json.id;
   const told = await service.call("remove_notification", { project_id, notification_id });
-  t.same([told.status, told.json.message], [409, "1 alert tells it: change or remove them before"]);
+  t.same([told.status, told.json.message], [409, "1 alert uses it: change or remove them first"]);
   t.equal((await service.call("remove_alert", { project_id, alert_id })).status, 204);
   t.equal((await service.call("remove_notification", { project_id, notification_id })).status, 204);
 });
@@ -442,7 +442,7 @@ t.test("pages of the audit", async (t) => {
   t.same(await ids({ start: at(1000), stop: at(2000) }), ["fe"], "both ends are in it");
   t.same(await ids({ start: at(1001), stop: at(1999) }), [""]);
   const rows: [body: object, message: string][] = [
-    [{ cursor: "nonsense" }, "cursor: is none that an answer had"],
+    [{ cursor: "nonsense" }, "cursor: is not one that an answer returned"],
     [{ limit: 1001 }, "limit: must be at most 1000"],
     [{ start: "soon" }, "start: must be a time like 2026-01-31T12:00:00Z"],
   ];

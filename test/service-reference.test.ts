@@ -118,7 +118,7 @@ t.test("the page says what every request needs", async (t) => {
     "Idempotency-Key",
     "Content-Encoding: gzip",
     "Last-Event-ID",
-    "Any token may.",
+    "Any token is accepted.",
   ]) {
     t.ok(text.includes(said), said);
   }

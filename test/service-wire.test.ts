@@ -412,13 +412,13 @@ t.test("each limit on both sides", async (t) => {
       "body",
       () => post(padded(LIMITS.bodyBytes)),
       () => post(padded(LIMITS.bodyBytes + 1)),
-      `413 the body must take at most ${5 * MIB} bytes: send it in parts`,
+      `413 the body must be at most ${5 * MIB} bytes: send it in parts`,
     ],
     [
       "body without a length",
       () => post(padded(LIMITS.bodyBytes), { "transfer-encoding": "chunked" }),
       () => post(padded(LIMITS.bodyBytes + 1), { "transfer-encoding": "chunked" }),
-      `413 the body must take at most ${5 * MIB} bytes: send it in parts`,
+      `413 the body must be at most ${5 * MIB} bytes: send it in parts`,
     ],
     ...(
       [
@@ -430,7 +430,7 @@ t.test("each limit on both sides", async (t) => {
       `body in ${coding}`,
       () => post(pack(padded(LIMITS.inflatedBytes)), { "content-encoding": coding }),
       () => post(pack(padded(LIMITS.inflatedBytes + 1)), { "content-encoding": coding }),
-      `413 the body must take at most ${20 * MIB} bytes when it is unpacked: send it in parts`,
+      `413 the body must be at most ${20 * MIB} bytes when decompressed: send it in parts`,
     ]),
     [
       "events",
@@ -442,13 +442,13 @@ t.test("each limit on both sides", async (t) => {
       "event",
       () => add(sized(256 * 1024)),
       () => add(sized(256 * 1024 + 1)),
-      "413 events[0]: must take at most 262144 bytes",
+      "413 events[0]: must be at most 262144 bytes",
     ],
     [
       "message of a strict batch",
       () => add(event({ message: "é".repeat(32 * 1024) }), { strict: true }),
       () => add(event({ message: `${"é".repeat(32 * 1024)}x` }), { strict: true }),
-      "413 events[0].message: must take at most 65536 bytes",
+      "413 events[0].message: must be at most 65536 bytes",
     ],
     [
       "fields",
@@ -591,7 +591,7 @@ t.test("what a store says becomes an answer", async (t) => {
     t.equal(short(await add()), `503 {"type":"unavailable","message":"${message}"}`, code);
   }
   failure = new TypeError("secret details");
-  t.equal(short(await add()), '500 {"type":"internal","message":"the service failed; its log says how"}');
+  t.equal(short(await add()), '500 {"type":"internal","message":"the service failed; see its log"}');
   t.match(service.logged, [/secret details/]);
 });
 

@@ -34,7 +34,8 @@ t.test("which changes are asked about", async (t) => {
   const OPS = { name: "ops", type: "email", emails: ["ops@example.com"] };
   const { app, configure } = await openApp(t, {});
   t.equal((await app.tool(["deploy"])).code, 0);
-  const refused = (loss: string) => `error: this ${loss}, and there is no terminal to ask\n  write --yes to agree\n`;
+  const refused = (loss: string) =>
+    `error: this ${loss}, and there is no terminal to confirm it\n  write --yes to agree\n`;
   const rows: [name: string, config: object, loss: string | undefined][] = [
     ["a zone and records that are new", { dns: { "shop.com": [MX, TXT] } }, undefined],
     ["a record's value", { dns: { "shop.com": [MX, { ...TXT, value: ["y"] }] } }, undefined],
@@ -73,7 +74,7 @@ t.test("a stage keeps its old domain until the certificate of the new one is iss
   const pending = await app.tool(["stack", "apply"]);
   t.equal(pending.code, 0, pending.stderr);
   t.match(pending.stdout, /staging +https:\/\/a\.shop\.com\/v1\/\n/);
-  t.match(pending.stdout, /b\.shop\.com: pending; the record that proves the domain is in its zone/);
+  t.match(pending.stdout, /b\.shop\.com: pending; the validation record is in the domain's zone/);
   aws.controls.clock.setSpeed(500);
   await issueAll(aws, app);
   const refused = await app.tool(["stack", "apply"]);
@@ -93,7 +94,7 @@ t.test("a template that is too long for a call goes through the bucket, and goes
   const applied = await app.tool(["stack", "apply"]);
   t.equal(applied.code, 0, applied.stderr);
   t.match(applied.stderr, /✓ record host-119\.shop\.com TXT created/);
-  t.equal((await app.tool(["stack", "plan"])).stdout, "nothing to do: the stack is what tool.json asks for\n");
+  t.equal((await app.tool(["stack", "plan"])).stdout, "nothing to do: the stack matches tool.json\n");
   const bucket = aws.state.service("s3").buckets.get(`tool-${aws.accountId}-eu-west-1`)!;
   t.match([...bucket.objects.keys()], [/^app\/\w{64}\.json$/]);
   const gone = await app.tool(["stack", "delete", "--yes"]);
@@ -109,7 +110,7 @@ t.test("what would be lost is agreed to by the app's name on a terminal", async 
   acm.issue(acm.operations.RequestCertificate({ DomainName: "b.shop.com" }).CertificateArn);
   configure({ stages: { staging: { domain: "b.shop.com" } } });
   const type = (argv: string[], answer: string) =>
-    typeInto(t, argv, [["Type app to go on:", answer]], { cwd: app.directory, env: aws.env });
+    typeInto(t, argv, [["Type app to continue:", answer]], { cwd: app.directory, env: aws.env });
   const stack = () => aws.state.service("cloudformation").find("app");
   const kept = await type(["stack", "apply"], "yes");
   t.match(
@@ -237,7 +238,7 @@ t.test("an interrupted apply leaves the stack working, and the next run waits fo
   running.kill("SIGINT");
   const interrupted = await running.ended;
   t.equal(interrupted.code, 130, interrupted.stderr);
-  t.match(interrupted.stderr, /interrupted: the stack works on by itself, tool stack status shows how far it is\n$/);
+  t.match(interrupted.stderr, /interrupted: the stack operation continues; tool stack status shows its progress\n$/);
   const status = await app.tool(["stack"]);
   t.match(status.stdout, /^app in eu-west-1: update in progress\n/);
   const second = app.tool(["stack", "apply"]);
@@ -246,5 +247,5 @@ t.test("an interrupted apply leaves the stack working, and the next run waits fo
   const { code, stdout, stderr } = await second;
   t.equal(code, 0, stderr);
   t.match(stderr, /another run works on the stack \(UPDATE_IN_PROGRESS\): waiting until it is done\n/);
-  t.equal(stdout, "nothing to do: the stack is what tool.json asks for\n");
+  t.equal(stdout, "nothing to do: the stack matches tool.json\n");
 });

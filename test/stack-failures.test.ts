@@ -39,10 +39,10 @@ const FAILURES: FailureRow[] = [
     code: 1,
     error: [
       "error: cannot create stage of the gateway of staging: Something broke",
-      "  what was made has been removed again; the next run makes the stack anew",
+      "  everything created was removed again; the next run creates the stack from scratch",
     ],
     state: "ROLLBACK_COMPLETE",
-    again: /^the first attempt to make the stack failed \(ROLLBACK_COMPLETE\): making it again\n/,
+    again: /^the first attempt to make the stack failed \(ROLLBACK_COMPLETE\): creating it again\n/,
   },
   {
     name: "a resource fails while the stack is changed",
@@ -69,7 +69,7 @@ const FAILURES: FailureRow[] = [
     code: 1,
     error: [
       "error: cannot create zone shop.com: Unable to associate certificate arn:aws:acm:us-east-1:1:certificate/1 to CloudFront distribution",
-      "  the certificate was not verified, or lies in another region than us-east-1: tool stack status shows its state and what to do",
+      "  the certificate was not verified, or is in a region other than us-east-1: tool stack status shows its state and what to do",
       "  the stack is as it was before; nothing was changed",
     ],
     state: "UPDATE_ROLLBACK_COMPLETE",
@@ -139,7 +139,7 @@ const FAILURES: FailureRow[] = [
     },
     code: 2,
     error: [
-      "error: this removes domain a.shop.com (staging), record a.shop.com (staging); replaces b.shop.com/ (staging), and there is no terminal to ask",
+      "error: this removes domain a.shop.com (staging), record a.shop.com (staging); replaces b.shop.com/ (staging), and there is no terminal to confirm it",
       "  write --yes to agree",
     ],
     state: "UPDATE_COMPLETE",
@@ -179,7 +179,7 @@ const FAILURES: FailureRow[] = [
     code: 1,
     error: [
       "error: cannot delete every path: Internal failure",
-      "  what is left of the stack can be deleted by running the command again",
+      "  run the command again to delete the rest of the stack",
     ],
     state: "DELETE_FAILED",
     again: /removed|✓ every path/,

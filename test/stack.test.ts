@@ -36,7 +36,7 @@ t.test("from the first deploy to a domain, and back to nothing", async (t) => {
   t.equal((await run("stack", "delete", "--yes")).stdout, "there is nothing of app in eu-west-1\n");
 
   await run("deploy");
-  const nothing = "nothing to do: the stack is what tool.json asks for\n";
+  const nothing = "nothing to do: the stack matches tool.json\n";
   t.same(await run("stack", "plan"), { code: 0, signal: null, stdout: nothing, stderr: "" });
   t.equal((await run("stack", "apply")).stdout, nothing);
   t.same(await json("stack-apply", "stack", "apply"), {
@@ -111,7 +111,7 @@ t.test("from the first deploy to a domain, and back to nothing", async (t) => {
 
   const acm = aws.state.service("acm", "us-east-1");
   acm.issue([...acm.certificates.keys()][0]!);
-  t.match((await run("stack")).stdout, /tool\.json asks for something else than the stack is/);
+  t.match((await run("stack")).stdout, /the stack does not match tool\.json/);
   const domain = await json("stack-plan", "stack", "plan");
   t.same(
     domain.changes.map(({ about }: { about: string }) => about),
@@ -136,7 +136,7 @@ t.test("from the first deploy to a domain, and back to nothing", async (t) => {
   t.match(held.stderr, /- stage of the gateway +AWS::ApiGateway::Stage +REMOVED/, "the plan is shown");
   t.match(
     held.stderr,
-    /^error: this removes record shop\.com MX, permission of action chat, .*stage of the gateway \(beta\).*, and there is no terminal to ask\n {2}write --yes to agree\n$/m,
+    /^error: this removes record shop\.com MX, permission of action chat, .*stage of the gateway \(beta\).*, and there is no terminal to confirm it\n {2}write --yes to agree\n$/m,
   );
   t.match(await askEndpoint(aws, applied.status.stages[2].endpoint), { body: "beta one /" }, "and nothing is changed");
   t.equal((await run("stack", "plan")).stdout, fewer);
@@ -148,7 +148,7 @@ t.test("from the first deploy to a domain, and back to nothing", async (t) => {
     [refused.code, refused.stderr],
     [
       2,
-      "error: everything of app in eu-west-1 would be removed, and there is no terminal to ask\n  write --yes to agree\n",
+      "error: this would remove everything of app in eu-west-1, and there is no terminal to confirm it\n  write --yes to agree\n",
     ],
   );
   const gone = await json("stack-delete", "stack", "delete", "--yes", "--logs");

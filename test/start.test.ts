@@ -100,13 +100,13 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
     await rename(`${path}.new`, path);
   };
   await edit({ headers: { "/*": { "X-New": "1" } } });
-  await until("the change", () => running.stdout().includes("tool.json changed: in force, the app runs on."));
+  await until("the change", () => running.stdout().includes("tool.json reloaded; app keeps running."));
   const response = await fetch(url);
   t.equal(response.headers.get("x-new"), "1");
   t.equal(((await response.json()) as { pid: number }).pid, before.pid, "a header is no reason to restart the app");
 
   await edit({ environment: { AA: "new" } });
-  await until("the restart", () => running.stdout().includes("tool.json changed: the app restarts."));
+  await until("the restart", () => running.stdout().includes("tool.json reloaded; app restarts."));
   const after = await ask(url);
   t.not(after.pid, before.pid);
   t.equal(after.a, "new");
@@ -118,7 +118,7 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
 t.test("while tool.json changes again and again, every request is answered", async (t) => {
   const cwd = t.testdir(project());
   const { running, url } = await startTool(cwd);
-  const restarts = () => running.stdout().split("tool.json changed: the app restarts.").length - 1;
+  const restarts = () => running.stdout().split("tool.json reloaded; app restarts.").length - 1;
   const pids = new Set<unknown>([(await ask(url)).pid]);
   const statuses = new Map<number, number>();
   let isDone = false;
@@ -166,7 +166,7 @@ t.test("an edit mends an app that does not start", async (t) => {
   const { running, url } = await startTool(cwd);
   await until("the failure", () => running.stdout().includes("app unavailable"));
   await writeFile(join(cwd, "tool.json"), JSON.stringify({ name: "app" }));
-  await until("the restart", () => running.stdout().includes("the app restarts"));
+  await until("the restart", () => running.stdout().includes("app restarts."));
   t.equal((await fetch(url)).status, 200);
   running.kill("SIGTERM");
   await running.ended;
@@ -247,12 +247,12 @@ t.test("an app that does not start is reported, with its last words", async (t) 
 t.test("what is not there", async (t) => {
   const empty = await tool(["start"], { cwd: t.testdir() });
   t.equal(empty.code, 2);
-  t.match(empty.stderr, /^error: there is no tool\.json in .*\n {2}the smallest one: \{ "name": "my-app" \}\n$/);
+  t.match(empty.stderr, /^error: there is no tool\.json in .*\n {2}minimal tool.json: \{ "name": "my-app" \}\n$/);
   const address = await tool(["start", "--address", "nowhere"], { cwd: t.testdir(project()) });
   t.equal(address.code, 2);
   t.equal(
     address.stderr,
-    'error: "nowhere" is no address\n  write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000\n',
+    'error: "nowhere" is not an address\n  write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000\n',
   );
 });
 

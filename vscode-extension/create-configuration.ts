@@ -6,7 +6,7 @@ import { configUri } from "./projects.ts";
 export async function createConfiguration(): Promise<void> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) {
-    void vscode.window.showWarningMessage("Open the folder of your app first: tool.json stands in it.");
+    void vscode.window.showWarningMessage("Open your app's folder first: tool.json goes there.");
     return;
   }
   const folder = folders.length === 1 ? folders[0] : await vscode.window.showWorkspaceFolderPick();

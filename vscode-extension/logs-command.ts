@@ -61,7 +61,7 @@ export class LogsCommands {
     const document = await vscode.workspace.openTextDocument(configUri(project.folder));
     const edits = savedQueryEdits(document.getText(), name, query);
     if (edits === undefined) {
-      void vscode.window.showErrorMessage("tool.json has slips of syntax: mend them, then save the query.");
+      void vscode.window.showErrorMessage("tool.json has syntax errors: fix them, then save the query.");
       return;
     }
     const edit = new vscode.WorkspaceEdit();

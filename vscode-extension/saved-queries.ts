@@ -33,7 +33,7 @@ export function savedQueryEdits(text: string, name: string, query: string): Edit
 /** What is wrong with a name for a saved query, which is written `@name` in a query; undefined where nothing is. */
 export function savedNameProblem(name: string): string | undefined {
   if (name === "") return "Write a name, such as slow.";
-  return /[\s()=<>!~,"'@]/.test(name) ? "Leave out blanks, brackets, quotes, commas, @ and operators." : undefined;
+  return /[\s()=<>!~,"'@]/.test(name) ? "Leave out spaces, brackets, quotes, commas, @ and operators." : undefined;
 }
 
 const PATH = ["logs", "queries"] as const;

@@ -149,7 +149,7 @@ async function runBuildHooks(options: BuildOptions): Promise<BuildResult | undef
 
 /** What a runtime's tools leave behind and what it needs, on top of what every project has. */
 function usualFor({ runtime }: Inference) {
-  const usual = [{ pattern: "node_modules/.cache/", why: "what tools remember between their runs" }];
+  const usual = [{ pattern: "node_modules/.cache/", why: "a cache of other tools" }];
   // Bytecode is bound to the very version of Python, and holds the time at which its source was written.
   if (runtime === "python") usual.push({ pattern: "__pycache__/", why: "bytecode for this machine's Python" });
   return { usual, needed: runtime === "python" ? [".pypath"] : [] };

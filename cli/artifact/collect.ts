@@ -76,7 +76,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
   await walk("", root, ROOT);
   const warnings = [...vain].map(([rule, hint]) => ({
     code: "artifact/vain-line",
-    message: `line ${rule.line} of .toolignore, ${rule.text}, brings nothing back`,
+    message: `line ${rule.line} of .toolignore, ${rule.text}, has no effect`,
     hint,
   }));
   return { files, leftOut, problems, warnings };
@@ -99,7 +99,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
       const decision = decide(folder, entry.name, isFolder, ignore);
       if (decision.reason !== undefined) {
         const rule = isFolder ? vainRule(decision, ignore) : undefined;
-        if (rule !== undefined) vain.set(rule, `${shown} is left out, and all that is in it: ${reasonOf(decision)}`);
+        if (rule !== undefined) vain.set(rule, `${shown} is excluded with everything in it: ${reasonOf(decision)}`);
         const before = { files: files.length, leftOut: leftOut.length };
         if (isFolder && mayHold(decision, ignore)) await walk(shown, join(path, entry.name), decision);
         // Said once for a folder, unless something of it goes along.
@@ -114,7 +114,10 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
         await walk(shown, join(path, entry.name), decision);
         const rule = decision.broughtBack;
         if (rule !== undefined && files.length === before.files && leftOut.length > before.leftOut) {
-          vain.set(rule, `the folder ${shown} alone, not what is in it: write ${rule.text.replace(/\/$/, "")}/**`);
+          vain.set(
+            rule,
+            `it re-includes the folder ${shown} but not its contents: write ${rule.text.replace(/\/$/, "")}/**`,
+          );
         }
       } else addFile(entry, name, join(path, entry.name));
       if (performance.now() - turnedMs > TURN_MS) {
@@ -152,7 +155,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
       if (entry.isFile()) {
         const { size, mode, mtimeMs, dev, ino } = lstatSync(path);
         if (options.written?.some((file) => file.dev === dev && file.ino === ino)) {
-          leftOut.push({ path: name, reason: "what this command writes to" });
+          leftOut.push({ path: name, reason: "the output of this command" });
           return;
         }
         files.push({ kind: "file", name, path, bytes: size, isExecutable: (mode & 0o100) !== 0, modifiedMs: mtimeMs });
@@ -164,7 +167,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
           problems.push({
             code: "artifact/outside-link",
             message: `${name} is a link to ${target.path}, outside the project`,
-            hint: "copy what it leads to into the project (hooks.prebuild can do it), or leave the link out in .toolignore",
+            hint: "copy its target into the project (hooks.prebuild can do it), or exclude the link in .toolignore",
           });
         }
       } else leftOut.push({ path: name, reason: `no file but ${typeOf(entry)}` });
@@ -174,8 +177,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
   }
 
   function reasonOf({ reason }: Decision): string {
-    if (reason?.kind === "dotfile")
-      return `a dotfile: a line such as \`!${reason.name}\` in .toolignore takes it along`;
+    if (reason?.kind === "dotfile") return `a dotfile: a line such as \`!${reason.name}\` in .toolignore includes it`;
     const rule = reason!.rule as IgnoreRule & { readonly why?: string };
     return rule.why ?? `line ${rule.line} of .toolignore: ${rule.text}`;
   }
@@ -211,13 +213,13 @@ export function unreadable(name: string, error: unknown): BuildProblem {
   if (code === undefined) throw error;
   const reasons: Record<string, string> = {
     EACCES: "permission denied",
-    ENOENT: "it was removed meanwhile",
+    ENOENT: "it was removed in the meantime",
     EPERM: "permission denied",
   };
   return {
     code: "artifact/unreadable",
     message: `cannot read ${name}: ${reasons[code] ?? message}`,
-    hint: "make it readable, or leave it out in .toolignore",
+    hint: "make it readable, or exclude it in .toolignore",
   };
 }
 

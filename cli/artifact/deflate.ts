@@ -141,8 +141,8 @@ function contentOf(file: FoundFile | MadeFile, room: Buffer): Buffer | BuildProb
   }
   return {
     code: "artifact/changing",
-    message: `${file.name} changes while it is read`,
-    hint: "stop what writes it, or leave it out in .toolignore",
+    message: `${file.name} changed while it was being read`,
+    hint: "stop the program that writes it, or exclude it in .toolignore",
   };
 }
 

@@ -33,7 +33,7 @@ export function inspect(
     const left = leftOut.find(({ path }) => path === name || (path.endsWith("/") && name.startsWith(path)));
     const hint =
       left === undefined
-        ? "there is no such file: does the build make it?"
+        ? "the file does not exist: does the build create it?"
         : `${left.path} is left out: ${left.reason}`;
     problems.push({ code: "artifact/missing-file", message, hint });
   };
@@ -73,7 +73,7 @@ export function inspect(
     if (hidden !== undefined) {
       warnings.push({
         code: "artifact/well-known",
-        message: `${hidden.path} would be served, and is left out as all that begins with a dot`,
+        message: `${hidden.path} is excluded: dotfile`,
         hint: "write the line !.well-known into .toolignore to take it along",
       });
     }
@@ -112,8 +112,8 @@ function developmentPackages(files: readonly FoundFile[], directory: string): Bu
   if (bytes < MIN_DEVELOPMENT_BYTES) return undefined;
   return {
     code: "artifact/development-packages",
-    message: `${humanBytes(bytes)} of ${humanBytes(allBytes)} are ${found.size} packages for development alone`,
-    hint: 'leave them out: "postbuild": "npm prune --omit=dev" in hooks, with "clean": "npm install" to have them back',
+    message: `${humanBytes(bytes)} of ${humanBytes(allBytes)} are ${found.size} development packages`,
+    hint: 'exclude them: "postbuild": "npm prune --omit=dev" in hooks, with "clean": "npm install" to restore them',
   };
 }
 

@@ -31,7 +31,7 @@ export function checkUnpackedSize(files: readonly Sized[], needsLayer: boolean):
   const layer = needsLayer ? ` (250 MB without the ${humanBytes(LAYER_BYTES)} of the runtime's layer)` : "";
   return {
     code: "artifact/too-large",
-    message: `the deployment is ${humanBytes(bytes)} unpacked, and the platform takes ${humanBytes(limit)}${layer}`,
-    hint: `leave out in .toolignore what is not needed; tool build --size shows the folders, the largest files are:\n${lines.join("\n")}`,
+    message: `the deployment is ${humanBytes(bytes)} unpacked, over the platform's limit of ${humanBytes(limit)}${layer}`,
+    hint: `exclude unneeded files in .toolignore; tool build --size shows the folders, the largest files are:\n${lines.join("\n")}`,
   };
 }

@@ -32,8 +32,8 @@ export function explainError(thrown: unknown, context: CallContext): PlatformErr
     return new PlatformError(
       retry ? "platform/unavailable" : "platform/refused",
       retry
-        ? `the cloud has trouble: ${error.name} (${error.status})`
-        : `the cloud refuses: ${withoutPeriod(error.message) || error.name}`,
+        ? `the cloud reported an internal error: ${error.name} (${error.status})`
+        : `the cloud refused the request: ${withoutPeriod(error.message) || error.name}`,
       retry ? "wait a minute and run the command again" : undefined,
       { cause: thrown },
     );
@@ -61,7 +61,7 @@ interface Row {
   say(error: Facts, context: CallContext): readonly [message: string, hint: string];
 }
 
-const RUN_AGAIN = "run the command again: it goes on from what is there";
+const RUN_AGAIN = "run the command again: it continues with what exists";
 
 /** First match wins. Names as the services' pages on common errors have them; each service has its own spellings. */
 const ROWS: readonly Row[] = [
@@ -74,7 +74,7 @@ const ROWS: readonly Row[] = [
     code: "credentials/expired",
     names: ["CredentialsProviderError", "TokenProviderError", "UnauthorizedException"],
     matches: /sso|token.*(expired|invalid|refresh)|login/i,
-    say: (_, context) => ["the single sign-on session has expired, or was never begun", renewal(context)],
+    say: (_, context) => ["the single sign-on session has expired, or was never started", renewal(context)],
   },
   {
     code: "credentials/missing",
@@ -103,7 +103,7 @@ const ROWS: readonly Row[] = [
       "SignatureDoesNotMatch",
     ],
     matches: /expired|not yet current|too large|too skewed|in the future/i,
-    say: () => ["this machine's clock is wrong: the cloud takes no request older than minutes", "set the clock"],
+    say: () => ["this machine's clock is wrong: the cloud rejects requests with an old timestamp", "set the clock"],
   },
   {
     code: "credentials/invalid",
@@ -111,8 +111,8 @@ const ROWS: readonly Row[] = [
     say: (_, { region }) => [
       "the cloud does not know the access key",
       OPT_IN.test(region)
-        ? `it was deleted or mistyped, or the account has not switched the region ${region} on`
-        : "it was deleted, switched off or mistyped: check where the credentials come from",
+        ? `it was deleted or mistyped, or the region ${region} is not enabled for the account`
+        : "it was deleted, disabled or mistyped: check where the credentials come from",
     ],
   },
   {
@@ -126,7 +126,7 @@ const ROWS: readonly Row[] = [
     names: ["OptInRequired", "RegionDisabledException", "SubscriptionRequiredException"],
     say: (_, { region }) => [
       `the account may not use this service in the region ${region}`,
-      "switch the region on in the account's settings, or name another in tool.json",
+      "enable the region in the account's settings, or name another in tool.json",
     ],
   },
   {
@@ -154,8 +154,8 @@ const ROWS: readonly Row[] = [
       "PriorRequestNotComplete",
     ],
     say: () => [
-      "the cloud asks to slow down, and still did after several tries",
-      `something else calls it in this account: wait a minute, then ${RUN_AGAIN}`,
+      "the cloud is throttling requests, after several retries too",
+      `another client of this account may cause it: wait a minute, then ${RUN_AGAIN}`,
     ],
   },
   {
@@ -163,7 +163,7 @@ const ROWS: readonly Row[] = [
     names: ["CodeStorageExceededException"],
     say: () => [
       "the account's storage for function code is full",
-      "remove old deployments: tool prune, in each app; or ask the cloud provider for more",
+      "remove old deployments: tool prune, in each app; or ask the cloud provider for a higher limit",
     ],
   },
   {
@@ -171,7 +171,7 @@ const ROWS: readonly Row[] = [
     names: ["LimitExceededException", "LimitExceeded", "ServiceQuotaExceededException"],
     say: ({ message }) => [
       `a limit of the account is reached: ${withoutPeriod(message)}`,
-      "remove what is not needed, or ask the cloud provider for more",
+      "remove unused resources, or ask the cloud provider for a higher limit",
     ],
   },
   {
@@ -193,8 +193,8 @@ const ROWS: readonly Row[] = [
       "ERR_TLS_CERT_ALTNAME_INVALID",
     ],
     say: ({ code }) => [
-      `the connection to the cloud is not to be trusted: ${code}`,
-      "a company's proxy may stand between: name its certificate by NODE_EXTRA_CA_CERTS",
+      `the connection to the cloud is not trusted: ${code}`,
+      "a corporate proxy may intercept it: set NODE_EXTRA_CA_CERTS to its certificate",
     ],
   },
   {
@@ -211,7 +211,7 @@ const ROWS: readonly Row[] = [
       "ERR_SOCKET_CONNECTION_TIMEOUT",
     ],
     say: ({ message }) => [
-      `the connection to the cloud fails: ${withoutPeriod(message)}`,
+      `the connection to the cloud failed: ${withoutPeriod(message)}`,
       `check the network, then ${RUN_AGAIN}`,
     ],
   },
@@ -225,7 +225,7 @@ const REGION_ID = /^[a-z]{2}(-[a-z]+)+-\d$/;
 function renewal({ profile }: CallContext): string {
   return profile === undefined
     ? "get new ones: aws sso login, or the key and session token of CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY and CLOUD_SESSION_TOKEN"
-    : `get new ones: aws sso login --profile ${profile}, or whatever made them`;
+    : `get new ones: aws sso login --profile ${profile}, or the way you got them`;
 }
 
 /** `User: <arn> is not authorized to perform: <action> on resource: <arn> because <reason>`, as most services write. */
@@ -238,7 +238,7 @@ function denied(message: string): readonly [string, string] {
   return [
     `${who ?? "the account's user"} may not do ${may}`,
     isDenied
-      ? "a policy denies it: ask who governs the account"
+      ? "a policy denies it: ask the account's administrator"
       : "allow it to that user or role; tool stack policy prints all that is needed",
   ];
 }

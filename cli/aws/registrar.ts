@@ -126,7 +126,7 @@ async function asked<T>(domain: string, answer: Promise<T>): Promise<T> {
       throw new PlatformError(
         "domains/unsupported",
         `domains that end with ${ending} cannot be bought here`,
-        "choose another ending, or buy it elsewhere and make its records there",
+        "choose another top-level domain, or buy it elsewhere and create its records there",
         { cause: error },
       );
     }

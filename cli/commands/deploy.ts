@@ -134,7 +134,7 @@ function hookRunner(
       const isAfter = hook === "postdeploy" || hook === "clean";
       const state = isAfter ? `${stage} is deployed; tool run ${hook} -s ${stage} runs the hook again` : undefined;
       if (last?.isInterrupted || stop.signal.aborted) {
-        await context.say(`interrupted in ${hook}: ${state ?? `${stage} is as it was, deploy again when you like`}`);
+        await context.say(`interrupted in ${hook}: ${state ?? `${stage} is as it was, deploy again when ready`}`);
         return EXIT.interrupted;
       }
       if (last === undefined || last.code === 0) return EXIT.ok;
@@ -157,7 +157,7 @@ async function sayResult(context: Context, result: DeployResult, durationMs: num
   const what = `version ${version}${commit === undefined ? "" : ` (${commit})`}`;
   const line =
     outcome === "unchanged"
-      ? `${stage} is unchanged: ${what} is in force, nothing was uploaded`
+      ? `${stage} is unchanged: ${what} is already active, nothing was uploaded`
       : `${stage} is deployed: ${what}${previousVersion === undefined ? "" : `, before it ${previousVersion}`}`;
   await context.say(`${line} (${humanDuration(durationMs)})`);
   for (const remark of result.remarks) await context.say(remark);
@@ -193,21 +193,21 @@ async function sayInterrupted(context: Context, stage: string, { done, current }
   const state = isActive
     ? `${stage} runs the new version`
     : phase === "activate"
-      ? `whether ${stage} runs the new version is not known: tool deploys tells`
+      ? `whether ${stage} runs the new version is unknown: run tool deploys`
       : `${stage} is as it was`;
   const left = phase === undefined ? "" : ` while ${PHASES[phase] ?? phase}`;
   const so = done.length === 0 ? "" : `\n  done: ${done.map((name) => PHASES[name] ?? name).join(", ")}`;
-  const next = `\n  tool deploy ${stage} goes on from there`;
+  const next = `\n  tool deploy ${stage} continues from there`;
   await context.say(`interrupted${left}: ${state}${so}${next}`);
 }
 
 /** Phases as they read behind "while". */
 const PHASES: Readonly<Record<string, string>> = {
-  "runtime for Python and Java": "making the runtime for Python and Java",
+  "runtime for Python and Java": "building the runtime for Python and Java",
   role: "setting up the function's role",
   runtime: "uploading the runtime",
   publish: "publishing the version",
   tags: "tagging the function",
-  activate: "putting the version in force",
-  stack: "making the gateway",
+  activate: "activating the version",
+  stack: "creating the gateway",
 };

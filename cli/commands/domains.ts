@@ -39,7 +39,7 @@ export async function check(context: Context, word: string): Promise<number> {
 export async function buy(context: Context): Promise<number> {
   const { io } = context;
   if (io.stdin.isTTY !== true || !io.stderr.isTerminal) {
-    return context.misuse("buying a domain asks questions, and there is no terminal to ask", "run it in a terminal");
+    return context.misuse("buying a domain asks questions, and there is no terminal", "run it in a terminal");
   }
   return withRegistrar(context, async (registrar, signal) => {
     const cancelled = async () => {
@@ -50,9 +50,7 @@ export async function buy(context: Context): Promise<number> {
     if (domain === undefined) return cancelled();
     const offer = await registrar.check(canonical(domain), signal);
     if (!offer.isAvailable || offer.price === undefined) return context.fail(describe(offer), "choose another");
-    await context.say(
-      `${describe(offer)}\nIts owner, whom the registry asks for; who looks the domain up does not see it:`,
-    );
+    await context.say(`${describe(offer)}\nThe owner's details, required by the registry and kept private:`);
     const contact: Record<string, string> = {};
     for (const { field, question, problem } of QUESTIONS) {
       const answer = await ask(context, question, problem);
@@ -61,7 +59,7 @@ export async function buy(context: Context): Promise<number> {
     }
     const { amount, currency, renewal } = offer.price;
     const price = `${amount} ${currency} now and ${renewal} ${currency} each year`;
-    const typed = await io.ask(`This buys ${offer.domain} for ${price}. Type ${offer.domain} to go on: `);
+    const typed = await io.ask(`This buys ${offer.domain} for ${price}. Type ${offer.domain} to continue: `);
     if (typed?.trim() !== offer.domain) return cancelled();
     const id = await registrar.buy(offer.domain, contact as unknown as Contact, signal);
     await context.say(`mail to ${contact.email} asks to confirm the address: follow its link within 15 days`);
@@ -78,7 +76,7 @@ interface Question {
   readonly problem: (answer: string) => string | undefined;
 }
 
-const needed = (answer: string) => (answer === "" ? "something has to be here" : undefined);
+const needed = (answer: string) => (answer === "" ? "this is required" : undefined);
 const matches = (pattern: RegExp, problem: string) => (answer: string) => (pattern.test(answer) ? undefined : problem);
 
 const QUESTIONS: readonly Question[] = [
@@ -93,7 +91,7 @@ const QUESTIONS: readonly Question[] = [
   {
     field: "phone",
     question: "Phone",
-    problem: matches(/^\+\d{1,3}\.\d{4,14}$/, "write it with a point behind the country code, such as +1.2125550123"),
+    problem: matches(/^\+\d{1,3}\.\d{4,14}$/, "write it with a dot after the country code, such as +1.2125550123"),
   },
   { field: "address", question: "Street and number", problem: needed },
   { field: "city", question: "City", problem: needed },
@@ -117,7 +115,7 @@ async function ask(
 }
 
 function describe({ domain, isAvailable, reason, price }: DomainOffer): string {
-  if (!isAvailable) return `${domain} is not available${reason === undefined ? ": somebody has it" : `: ${reason}`}`;
+  if (!isAvailable) return `${domain} is not available${reason === undefined ? ": it is taken" : `: ${reason}`}`;
   if (price === undefined) return `${domain} is available; the registrar names no price`;
   const { amount, currency, renewal } = price;
   return `${domain} is available for ${amount} ${currency} a year${renewal === amount ? "" : `, then ${renewal} ${currency}`}`;

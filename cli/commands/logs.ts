@@ -42,13 +42,13 @@ export async function logs(context: Context, words: string | undefined, flags: L
   }
   const limit = flags.limit === "" ? Number.POSITIVE_INFINITY : Number(flags.limit);
   if (flags.limit !== "" && !/^[1-9]\d{0,14}$/.test(flags.limit)) {
-    return context.misuse(`--limit ${JSON.stringify(flags.limit)}: no number of entries`, "write --limit 20");
+    return context.misuse(`--limit ${JSON.stringify(flags.limit)}: not a number of entries`, "write --limit 20");
   }
   if (flags.count && flags.follow && limit === Number.POSITIVE_INFINITY) {
-    return context.misuse("--count of entries that are followed never ends", "leave out -f, or give a --limit");
+    return context.misuse("--count with -f never ends", "leave out -f, or give a --limit");
   }
 
-  if (flags.live && !flags.follow) return context.misuse("--live is a way to follow", "write tool logs -f --live");
+  if (flags.live && !flags.follow) return context.misuse("--live needs -f", "write tool logs -f --live");
 
   const source = words ?? "";
   let saved: Readonly<Record<string, string>> = {};

@@ -31,7 +31,7 @@ export async function lsp(context: Context, flags: LspFlags): Promise<number> {
   }
   if (flags.clientProcessId !== "" && !/^[1-9]\d*$/.test(flags.clientProcessId)) {
     return context.misuse(
-      `${JSON.stringify(flags.clientProcessId)} is no id of a process`,
+      `${JSON.stringify(flags.clientProcessId)} is not a process id`,
       "write a number: --clientProcessId=<id>",
     );
   }

@@ -18,7 +18,7 @@ export async function metrics(
   if (!since.ok || since.value === 0) {
     const problem = since.ok ? undefined : since.problems[0];
     return context.misuse(
-      `--since ${flags.since} is no period${problem === undefined ? "" : `: ${problem.message}`}`,
+      `--since ${flags.since} is not a period${problem === undefined ? "" : `: ${problem.message}`}`,
       problem?.hint ?? "write --since 7d",
     );
   }
@@ -77,7 +77,7 @@ function render(
   const left = Math.max(...rows.map(([name]) => name.length)) + 2;
   const right = Math.max(...rows.map(([, value]) => value.length));
   const lines = rows.map(([name, value]) => `${name.padEnd(left)}${value.padStart(right)}`);
-  const note = `prices of ${cost.region} as of ${cost.asOf}; what is free, data sent and logs are not counted`;
+  const note = `prices of ${cost.region} as of ${cost.asOf}; free tier, data transfer and logs are not counted`;
   return [paint(1, title), ...lines, paint(2, note)].join("\n");
 }
 

@@ -14,7 +14,7 @@ export async function prune(
 ): Promise<number> {
   const retain = flags.retain === "" ? DEFAULT_RETAIN : Number(flags.retain);
   if (!Number.isInteger(retain) || retain < 0 || !/^\d*$/.test(flags.retain)) {
-    return context.misuse(`--retain ${flags.retain} is no number of deployments`, "write --retain 30");
+    return context.misuse(`--retain ${flags.retain} is not a number of deployments`, "write --retain 30");
   }
   const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
   if (opened.code !== undefined) return opened.code;
@@ -33,7 +33,7 @@ export async function prune(
   } catch (error) {
     progress.end();
     if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await context.say("interrupted: what is removed is removed, tool prune goes on with the rest");
+    await context.say("interrupted: tool prune removes the rest");
     return EXIT.interrupted;
   } finally {
     stop.release();

@@ -22,7 +22,7 @@ export async function rollback(
     }
     const what = `version ${result.version}${result.commit === undefined ? "" : ` (${result.commit})`}`;
     if (result.outcome === "unchanged") {
-      await context.print(`${stage} is unchanged: ${what} is in force already`);
+      await context.print(`${stage} is unchanged: ${what} is already active`);
       return EXIT.ok;
     }
     await context.print(`${stage} is rolled back to ${what}, from version ${result.previousVersion}`);
@@ -34,7 +34,7 @@ export async function rollback(
     return EXIT.ok;
   } catch (error) {
     if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await context.say(`interrupted: tool deploys -s ${stage} tells what is in force`);
+    await context.say(`interrupted: tool deploys -s ${stage} shows which one is active`);
     return EXIT.interrupted;
   } finally {
     stop.release();

@@ -19,9 +19,9 @@ interface CheckFlags {
  */
 export async function check(context: Context, flags: CheckFlags): Promise<number> {
   if (flags.data === "")
-    return context.misuse("where does the log service keep its data?", "write --data and a folder");
+    return context.misuse("--data is missing", "write --data and the data directory of the log service");
   const folder = resolve(context.directory, flags.data);
-  const hint = `tool service init --data ${flags.data} makes it one`;
+  const hint = `tool service init --data ${flags.data} creates one`;
   const wrong = (await wrongFolder(folder, "data directory", hint)) ?? (await lostEvents(folder));
   if (wrong !== undefined) return context.fail(wrong.message, wrong.hint);
   const records = await openServiceRecords(folder);
@@ -94,7 +94,7 @@ async function repair(
     if (!/is in use by the process/.test(error.message)) throw error;
     const pid = /process (\d+)/.exec(error.message)?.[1];
     throw new InUse(
-      `the service runs (process ${pid}) and repairs by itself what it finds; stop it first, or check without --repair`,
+      `the service runs (process ${pid}) and repairs what it finds itself; stop it first, or check without --repair`,
     );
   });
   try {
@@ -147,8 +147,8 @@ async function tell(
       await context.print(`${" ".repeat(WIDEST + (folder === "" ? 1 : 3))}${line}`);
   }
   const all = `${count(projects, "project")}, ${count(segments, "segment")}, ${byteSize(bytes)}`;
-  if (findings.length === 0) await context.print(`${all}: all whole`);
-  else if (wrong.length === 0) await context.print(`${all}: nothing that is not known or that a start does not mend`);
+  if (findings.length === 0) await context.print(`${all}: no damage found`);
+  else if (wrong.length === 0) await context.print(`${all}: only known losses, and faults that the next start repairs`);
   else {
     const lost = losses.reduce((sum, loss) => sum + loss.bytes, 0);
     const events =
@@ -169,7 +169,7 @@ function lossWords(loss: NonNullable<Finding["loss"]>): string[] {
   const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
   const range =
     loss.firstMs === undefined || loss.lastMs === undefined
-      ? "at a time that is not known"
+      ? "time unknown"
       : `${time(loss.firstMs)} to ${time(loss.lastMs)}`;
   const events = loss.events === undefined ? "events" : count(loss.events, "event");
   const size = loss.bytes === 0 ? "size unknown" : byteSize(loss.bytes);
@@ -186,10 +186,10 @@ function hintsOf(wrong: readonly Finding[], isRunning: boolean): string[] {
   const isMendable = ({ state, loss, file }: Finding) =>
     loss === undefined && state !== "unknown" && !(state === "foreign" && file === FOLDER_LIST);
   if (wrong.some(isMendable) && !isRunning)
-    hints.push("--repair makes manifests, summaries and filters again, and sets damage aside");
+    hints.push("--repair rebuilds manifests, summaries and filters, and quarantines damaged files");
   if (wrong.some(({ loss }) => loss !== undefined)) {
-    hints.push("put a lost file back from a backup, at its place, and start the service again");
-    hints.push("or --accept-loss <id>, if nothing can be done: answers then no longer say it");
+    hints.push("restore a lost file from a backup to its path, and restart the service");
+    hints.push("or --accept-loss <id>, if it cannot be restored: answers then stop reporting it");
   }
   if (wrong.some(({ state, file }) => state === "foreign" && file === FOLDER_LIST))
     hints.push("put this service's events back, or the records of these events");

@@ -32,7 +32,7 @@ export async function init(context: Context, flags: DataFlag): Promise<number> {
   if (folder === undefined) return withoutData(context);
   if (isServiceFolder(folder)) {
     return context.fail(
-      `${folder} is the data directory of a log service already`,
+      `${folder} is already the data directory of a log service`,
       "tool service token add makes more tokens",
     );
   }
@@ -52,7 +52,7 @@ export async function init(context: Context, flags: DataFlag): Promise<number> {
     });
     if (context.format === "json") await context.print(JSON.stringify({ token: secret }));
     else {
-      await context.say(`${folder} is ready. The owner's token may do everything, and is shown only now:`);
+      await context.say(`${folder} is ready. The owner's token may do everything, and is shown only once:`);
       await context.print(secret);
     }
   } finally {
@@ -79,7 +79,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   const address = parseAddress(flags.address || DEFAULT_ADDRESS);
   if (address === undefined) {
     const written = JSON.stringify(flags.address);
-    return context.misuse(`${written} is no address`, "write :5000, 127.0.0.1:8080, 0.0.0.0:443 or [::1]:5000");
+    return context.misuse(`${written} is not an address`, "write :5000, 127.0.0.1:8080, 0.0.0.0:443 or [::1]:5000");
   }
   const tls = await tlsFiles(context, flags["tls-cert"], flags["tls-key"]);
   if (tls !== undefined && "message" in tls) return context.misuse(tls.message, tls.hint);
@@ -126,8 +126,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   }
   const unknown = [...events.heldProjects()].filter((key) => !names.has(key));
   if (unknown.length > 0) {
-    const text =
-      "there are events of projects that the records do not have; they are kept, and nobody can ask for them";
+    const text = "there are events of projects that the records do not have; they are kept, but cannot be queried";
     say(`warn: ${text}. The records may be older than the events ${JSON.stringify({ projects: unknown.length })}`);
   }
   const unopened = await unopenedSecrets(folder, records);
@@ -197,7 +196,7 @@ export async function token(
   }
   if ((action === "rm") !== (id !== undefined)) {
     return action === "rm"
-      ? context.misuse("which token is to be removed?", "tool service token ls shows their ids")
+      ? context.misuse("tool service token rm needs an id", "tool service token ls shows their ids")
       : context.misuse(`tool service token ${action} takes no id`);
   }
   const folder = dataFolder(context, flags);
@@ -241,7 +240,7 @@ async function changeTokens(
     });
     if (context.format === "json") await context.print(JSON.stringify({ id, token: secret }));
     else {
-      await context.say(`The token ${id} is shown only now:`);
+      await context.say(`The token ${id} is shown only once:`);
       await context.print(secret);
     }
     return EXIT.ok;
@@ -297,7 +296,8 @@ const PROGRESS_MS = 2_000;
 
 async function copied(context: Context, kind: "data directory" | "backup", from: string, to: string): Promise<number> {
   const { io } = context;
-  const said = ({ files, bytes }: Copied) => `${files} files of events, ${(bytes / 1e6).toFixed(1)} MB`;
+  const said = ({ files, bytes }: Copied) =>
+    `${files} event ${files === 1 ? "file" : "files"}, ${(bytes / 1e6).toFixed(1)} MB`;
   let saidMs = io.nowMs();
   const result = await copyService(kind, from, to, (sofar) => {
     if (Math.abs(io.nowMs() - saidMs) < PROGRESS_MS) return;
@@ -311,7 +311,7 @@ async function copied(context: Context, kind: "data directory" | "backup", from:
 }
 
 function wrongDataFolder(folder: string, { data }: DataFlag): Promise<Wrong | undefined> {
-  return wrongFolder(folder, "data directory", `tool service init --data ${data} makes it one`);
+  return wrongFolder(folder, "data directory", `tool service init --data ${data} creates one`);
 }
 
 function dataFolder({ directory }: Context, { data }: DataFlag): string | undefined {
@@ -319,5 +319,5 @@ function dataFolder({ directory }: Context, { data }: DataFlag): string | undefi
 }
 
 function withoutData(context: Context): Promise<number> {
-  return context.misuse("where does the log service keep its data?", "write --data and a folder");
+  return context.misuse("--data is missing", "write --data and the data directory of the log service");
 }

@@ -45,13 +45,13 @@ export function apply(context: Context, flags: { readonly yes: boolean }): Promi
       loss = lossOf(asked);
       isRefused = !isAsking(context);
       if (isRefused) return false;
-      return confirmed(context, `This ${loss}. Type ${name} to go on: `, name);
+      return confirmed(context, `This ${loss}. Type ${name} to continue: `, name);
     };
     const result = await stack.apply(confirm, watch);
     progress.end();
     if (context.format === "json") await context.print(toJson(result));
     if (isRefused) {
-      return context.misuse(`this ${loss}, and there is no terminal to ask`, "write --yes to agree");
+      return context.misuse(`this ${loss}, and there is no terminal to confirm it`, "write --yes to agree");
     }
     if (result.outcome === "cancelled") {
       await context.say("nothing was changed");
@@ -59,7 +59,7 @@ export function apply(context: Context, flags: { readonly yes: boolean }): Promi
     }
     if (context.format !== "json") {
       if (result.outcome === "unchanged" && result.plan.certificates.length === 0) {
-        await context.print("nothing to do: the stack is what tool.json asks for");
+        await context.print("nothing to do: the stack matches tool.json");
       } else await context.print(renderStatus(result.status!, context.io.stdout));
     }
     return EXIT.ok;
@@ -91,7 +91,7 @@ export function remove(context: Context, flags: { readonly yes: boolean; readonl
     if (!flags.yes) {
       if (!isAsking(context)) {
         return context.misuse(
-          `everything of ${name} in ${region} would be removed, and there is no terminal to ask`,
+          `this would remove everything of ${name} in ${region}, and there is no terminal to confirm it`,
           "write --yes to agree",
         );
       }
@@ -107,7 +107,7 @@ export function remove(context: Context, flags: { readonly yes: boolean; readonl
       for (const owned of staying!) await context.say(`  ${owned.kind} ${owned.name}: ${owned.stays}`);
       // There is nothing to agree to.
       if (going!.length === 0) return EXIT.ok;
-      if (!(await confirmed(context, `Type ${name} to go on: `, name))) {
+      if (!(await confirmed(context, `Type ${name} to continue: `, name))) {
         await context.say("nothing was removed");
         return EXIT.failed;
       }
@@ -169,7 +169,7 @@ async function withStack(context: Context, run: (opened: Opened) => Promise<numb
     progress.end();
     if (!stop.signal.aborted) return await sayPlatformError(context, error);
     await context.say(
-      hasBegun ? "interrupted: the stack works on by itself, tool stack status shows how far it is" : "interrupted",
+      hasBegun ? "interrupted: the stack operation continues; tool stack status shows its progress" : "interrupted",
     );
     return EXIT.interrupted;
   } finally {

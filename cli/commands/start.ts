@@ -38,7 +38,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   const address = parseAddress(flags.address || DEFAULT_ADDRESS);
   if (address === undefined) {
     const written = JSON.stringify(flags.address);
-    return context.misuse(`${written} is no address`, "write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000");
+    return context.misuse(`${written} is not an address`, "write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000");
   }
   const path = join(context.directory, CONFIG_FILE);
   if (await wantsFirstConfig(context)) {
@@ -103,11 +103,11 @@ export async function start(context: Context, flags: StartFlags): Promise<number
       async () => {
         const changed = await readProject(context, flags);
         if (changed.code !== undefined) {
-          await context.say(`${CONFIG_FILE} has errors: the app goes on as before.`);
+          await context.say(`${CONFIG_FILE} has errors: the app keeps its previous configuration.`);
           return;
         }
         const restarted = await listening.change(serveOptions(context, changed, { host, port, log }));
-        note(`${CONFIG_FILE} changed: ${restarted ? "the app restarts" : "in force, the app runs on"}.`);
+        note(`${CONFIG_FILE} reloaded; ${restarted ? "app restarts" : "app keeps running"}.`);
       },
       stop.signal,
     );

@@ -21,14 +21,14 @@ export async function url(context: Context, flags: UrlFlags): Promise<number> {
   try {
     const found = await target.url(stage, { signal: stop.signal, report: () => {} });
     if (found === undefined) {
-      return await context.fail(`${stage} was never deployed, and has no address`, `tool deploy ${stage} deploys it`);
+      return await context.fail(`${stage} has never been deployed and has no URL`, `tool deploy ${stage} deploys it`);
     }
     if (context.format === "json") await context.print(JSON.stringify({ stage, url: found }, null, 2));
     else await context.print(found);
     if (flags.copy && !(await copyToClipboard(context.io, found))) {
       return await context.fail(
         "there is no clipboard to copy to",
-        "on Linux that takes wl-copy, xclip or xsel, and a display",
+        "on Linux, copying needs wl-copy, xclip or xsel, and a display",
       );
     }
     if (flags.open && !(await openInBrowser(context.io, found))) {

@@ -37,15 +37,16 @@ export async function validate(context: Context, first: string | undefined, flag
     const inside = await filesIn(context, name);
     if (inside?.length === 0) {
       const what = `there is no ${CONFIG_FILE} and no *.logq below ${name}`;
-      return context.misuse(what, `the smallest ${CONFIG_FILE}: ${SMALLEST}`);
+      return context.misuse(what, `minimal ${CONFIG_FILE}: ${SMALLEST}`);
     }
     // One that a folder stands for may be written out as well.
     for (const one of inside ?? [name]) if (one === "-" || !names.includes(one)) names.push(one);
   }
-  if (names.filter((name) => name === "-").length > 1) return context.misuse("stdin can be read once", "write - once");
+  if (names.filter((name) => name === "-").length > 1)
+    return context.misuse("stdin can be read only once", "write - once");
   const document = DOCUMENTS[context.format ?? "text"];
   if (flags.fix && names.includes("-") && document !== undefined) {
-    return context.misuse(`--fix writes the text of stdin to stdout, where the ${document} would stand`);
+    return context.misuse(`--fix writes the fixed text of stdin to stdout, where the ${document} would go`);
   }
 
   // All are read before anything is said or written: a missing one is a slip in the words.
@@ -54,7 +55,7 @@ export async function validate(context: Context, first: string | undefined, flag
     const file =
       name === "-" ? decodeText(await readStdin(context)) : await readTextFile(resolve(context.directory, name));
     if (file.text === undefined) {
-      const hint = file.isAbsent && first === undefined ? `the smallest one: ${SMALLEST}` : undefined;
+      const hint = file.isAbsent && first === undefined ? `minimal tool.json: ${SMALLEST}` : undefined;
       return context.misuse(`cannot read ${shownName(name)}: ${file.reason}`, hint);
     }
     inputs.push({ name, text: file.text });

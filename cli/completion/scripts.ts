@@ -17,7 +17,7 @@ _tool_complete() {
 complete -F _tool_complete tool
 `,
   zsh: `#compdef tool
-# tool in zsh: put  source <(tool completion zsh)  into ~/.zshrc behind compinit, or this text into a file _tool in $fpath
+# tool in zsh: put  source <(tool completion zsh)  into ~/.zshrc after compinit, or this text into a file _tool in $fpath
 _tool() {
   local -a answer
   answer=("\${(@f)$("\${words[1]}" completion zsh --line "\${(j: :)words[1,CURRENT-1]} $PREFIX" 2>/dev/null)}")

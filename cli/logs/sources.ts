@@ -94,7 +94,7 @@ async function fileSource(
     if (path === undefined)
       return {
         message: `no file matches ${JSON.stringify(pattern)}`,
-        hint: "quote a pattern, so that the shell leaves it alone",
+        hint: "quote the pattern, so that the shell does not expand it",
       };
     for (const file of found) {
       // Of a pattern's files each has a name of its own.
@@ -109,8 +109,8 @@ async function fileSource(
   const paths = await list();
   if (follow && paths.includes("-") && paths.length > 1) {
     return {
-      message: "stdin is not followed beside files",
-      hint: "it ends when its writer does: leave out -f, or the files",
+      message: "stdin cannot be followed together with files",
+      hint: "omit -f, or the files",
     };
   }
   const source: Source = {
@@ -224,7 +224,7 @@ function developmentSource(
   }
   const note = hasLog
     ? `reading ${DEVELOPMENT_LOG}, the log of tool start`
-    : `${DEVELOPMENT_LOG} is not there yet: tool start writes it`;
+    : `${DEVELOPMENT_LOG} does not exist yet: tool start writes it`;
   return {
     source: {
       sinceMs,

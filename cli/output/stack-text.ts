@@ -33,7 +33,7 @@ export function renderStatus(status: StackStatus, options: TextOptions): string 
   });
   blocks.push(
     block(
-      "Records to make where the domain's DNS is",
+      "Records to create at the domain's DNS provider",
       options,
       table(
         pointed.map(({ domain, target }) => [domain!, `ALIAS or CNAME ${target}`]),
@@ -47,7 +47,7 @@ export function renderStatus(status: StackStatus, options: TextOptions): string 
         status.zones.map(({ name, nameservers }) => [name, nameservers.join(" ")]),
         options,
       ),
-      ...(status.zones.some(({ isOurs }) => isOurs) ? [dim("  name them at the domain's registrar")] : []),
+      ...(status.zones.some(({ isOurs }) => isOurs) ? [dim("  enter them at the domain's registrar")] : []),
     ]),
   );
   const groups = groupsOf(status.resources);
@@ -63,7 +63,7 @@ export function renderStatus(status: StackStatus, options: TextOptions): string 
       ]),
     ),
   );
-  if (status.isBehind) blocks.push("tool.json asks for something else than the stack is: tool stack plan shows what");
+  if (status.isBehind) blocks.push("the stack does not match tool.json: tool stack plan shows the difference");
   return blocks.filter((text) => text !== "").join("\n\n");
 }
 
@@ -73,12 +73,10 @@ export function renderPlan(plan: StackPlan, options: TextOptions): string {
   const waiting = plan.certificates.flatMap((one) => certificateLines(one, options));
   const certificates = block("Domains that are left out until their certificate is issued", options, waiting);
   if (plan.changes.length === 0) {
-    return [certificates, "nothing to do: the stack is what tool.json asks for"]
-      .filter((text) => text !== "")
-      .join("\n\n");
+    return [certificates, "nothing to do: the stack matches tool.json"].filter((text) => text !== "").join("\n\n");
   }
   const title = plan.isNew
-    ? `${bold(plan.name)} in ${plan.region} has no stack yet; these would be made`
+    ? `${bold(plan.name)} in ${plan.region} has no stack yet; these would be created`
     : `Changes to ${bold(plan.name)} in ${plan.region}`;
   const groups = groupsOf(plan.changes).map(([stage, changes]) =>
     block(
@@ -136,11 +134,11 @@ export function certificateLines({ domain, state, reason, validation }: Certific
   if (validation?.by === "record") {
     return validation.isMade
       ? [
-          head("pending; the record that proves the domain is in its zone"),
-          "    it is issued within minutes where the domain's registrar names the zone's servers",
+          head("pending; the validation record is in the domain's zone"),
+          "    it is issued within minutes if the domain's registrar has the zone's name servers",
         ]
       : [
-          head("pending; make this record where the domain's DNS is"),
+          head("pending; create this record at the domain's DNS provider"),
           `    ${validation.name} CNAME ${validation.value}`,
         ];
   }

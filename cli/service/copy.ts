@@ -25,7 +25,7 @@ export async function copyService(
   const other = await wrongFolder(from, kind);
   if (other !== undefined) return other;
   if (!(await isFree(to)))
-    return { message: `${to} is there already`, hint: "name a folder that is not there yet, or remove this one" };
+    return { message: `${to} already exists`, hint: "name a folder that does not exist yet, or remove this one" };
   const wrong = (await wrongRecords(from)) ?? (await lostEvents(from));
   if (wrong !== undefined) {
     return {
@@ -44,7 +44,7 @@ export async function copyService(
     // Behind the events, whose project is there before they are.
     await copyRecords(from, aside);
     const lacking = await wrongEvents(join(aside, EVENTS_FOLDER));
-    if (lacking !== undefined) return { message: `${from} is not whole: ${lacking.replaceAll(aside, from)}` };
+    if (lacking !== undefined) return { message: `${from} is incomplete: ${lacking.replaceAll(aside, from)}` };
     await syncDirectory(aside);
     await rm(to, { recursive: true, force: true });
     await rename(aside, to);

@@ -40,14 +40,14 @@ export async function wrongFolder(
   const lost = await lostRecords(folder);
   if (lost !== undefined) return lost;
   if (kind === "backup" && !existsSync(folder)) return { message: `${folder} does not exist`, hint };
-  return { message: `${folder} is no ${kind} of a log service`, hint };
+  return { message: `${folder} is not a ${kind} of a log service`, hint };
 }
 
 /** What is wrong with a folder that has events and no records: new records would not know those. */
 export async function lostRecords(folder: string): Promise<Wrong | undefined> {
   const path = join(folder, RECORDS_FILE);
   if (existsSync(path) || !(await hasFiles(join(folder, EVENTS_FOLDER)))) return undefined;
-  return { message: `${path} is missing, and there are events beside it`, hint: restoreHint(folder) };
+  return { message: `${path} is missing, but there are events`, hint: restoreHint(folder) };
 }
 
 /** What is wrong with a folder whose records have projects but whose events are not there. */
@@ -63,7 +63,7 @@ export async function lostEvents(folder: string): Promise<Wrong | undefined> {
   }
   return {
     message: `${path} is missing`,
-    hint: `${restoreHint(folder)}\nor make the empty folder to go on without the events`,
+    hint: `${restoreHint(folder)}\nor create the empty folder to continue without the events`,
   };
 }
 

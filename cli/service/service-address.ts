@@ -17,7 +17,7 @@ export async function serviceAddress(
 ): Promise<ServiceAddress | { readonly message: string; readonly hint: string }> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     return {
-      message: `${JSON.stringify(url)} is no address of a log service`,
+      message: `${JSON.stringify(url)} is not an address of a log service`,
       hint: "write http://localhost:5000 or https://...",
     };
   }
@@ -31,7 +31,7 @@ export async function serviceAddress(
   if (id === undefined) {
     return {
       message: "the project of the log service is not known",
-      hint: "name it with --project, or run this beside tool.json",
+      hint: "name it with --project, or run this in the folder of tool.json",
     };
   }
   return { url, token, project: id };

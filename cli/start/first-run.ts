@@ -33,7 +33,7 @@ export async function writeFirstConfig(
     );
   }
   await context.say(
-    `There is no ${CONFIG_FILE} in ${directory}. A few words make one; Enter takes what is in brackets.`,
+    `There is no ${CONFIG_FILE} in ${directory}. Answer these questions to create one; Enter accepts the default in brackets.`,
   );
   const config: Record<string, unknown> = {};
   const ask = (question: string, suggestion: string, field: (answer: string) => unknown, name: string) =>

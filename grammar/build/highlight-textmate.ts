@@ -57,6 +57,9 @@ export function textMateGrammar({ highlighting, contexts }: Machine, madeFrom: s
     const branches: string[] = [];
     const captures: Captures = {};
     let groups = 0;
+    // Who leaves for another context comes back to where that one ended, which is the end of this one as well. Asked first:
+    // a leaf that ends this context would take the text that follows for its own.
+    for (const leaf of context.leaves) if (leaf.leave && leaf.enter) branches.push(`(?<=${closingText(leaf.enter)})`);
     for (const leaf of context.leaves.filter(endsWith)) {
       const regex = leafRegex(leaf, groups + 1);
       branches.push(`(${regex.source})`);
@@ -65,8 +68,6 @@ export function textMateGrammar({ highlighting, contexts }: Machine, madeFrom: s
       if (whole) captures[groups - regex.groupCount] = whole;
       Object.assign(captures, parts);
     }
-    // Who leaves for another context comes back to where that one ended, which is the end of this one as well.
-    for (const leaf of context.leaves) if (leaf.leave && leaf.enter) branches.push(`(?<=${closingText(leaf.enter)})`);
     // Asked last, so this is where no leaf matches. (Looking for that in the expression would read words again and again.)
     if (context.isLeftByOthers) branches.push("(?=[^ \\t\\r\\n])");
     if (context.endsWithLine) branches.push("$");

@@ -203,11 +203,11 @@ function checkPatterns(expr: Comparison | Membership, values: readonly Value[], 
     }
   }
   if (first === undefined) return;
-  const message = `${shown(first, context)} is no number`;
+  const message = `${shown(first, context)} is not a number`;
   // What other numbers begin with a digit is not as certain as the hundreds of a status.
   if (terms.includes("")) {
     context.problems.push(
-      problems.notANumber(first.span, message, `a * stands for text: compare numbers, such as ${field} >= 4`),
+      problems.notANumber(first.span, message, `* matches text: compare numbers, such as ${field} >= 4`),
     );
     return;
   }
@@ -283,7 +283,7 @@ const plain = (value: Value) =>
 function levelProblem(value: Value, context: Context): Problem | undefined {
   const name = plain(value);
   if (name !== undefined && levelOf(name) !== undefined) return undefined;
-  const message = `${shown(value, context)} is no level`;
+  const message = `${shown(value, context)} is not a level`;
   const near = name === undefined ? undefined : didYouMean(name, LEVELS);
   if (near !== undefined) return problems.notANumber(value.span, message, `did you mean ${near}?`, near);
   return problems.notANumber(value.span, message, `levels are ${LEVELS.join(", ")}`);
@@ -291,7 +291,7 @@ function levelProblem(value: Value, context: Context): Problem | undefined {
 
 function timestampProblem(value: Value, context: Context): Problem | undefined {
   const text = textOf(value, context);
-  const message = `${shown(value, context)} is no time`;
+  const message = `${shown(value, context)} is not a time`;
   if (value.kind === "number") {
     const timed = value.unit !== undefined && isTimeUnit(value.unit);
     if (timed && value.value >= 0 && !text.startsWith("-")) return undefined;
@@ -310,7 +310,7 @@ function timestampProblem(value: Value, context: Context): Problem | undefined {
     if (completed !== undefined) {
       return problems.notANumber(value.span, message, `write "${completed}"`, `"${completed}"`);
     }
-    const unit = value.kind === "word" ? unitProblem(value.span, name) : undefined;
+    const unit = value.kind === "word" ? unitProblem(value.span, name, "time") : undefined;
     if (unit !== undefined) return unit;
     const ago = /^(?:now)?-(\d+(?:\.\d+)?(?:ms|s|m|h|d))$|^(\d+(?:\.\d+)?(?:ms|s|m|h|d))[ -]?ago$/.exec(name);
     const duration = ago?.[1] ?? ago?.[2];
@@ -334,7 +334,7 @@ function numberProblem(op: string, value: Value, context: Context): Problem | un
   if (value.kind === "number") return undefined;
   const text = textOf(value, context);
   const name = plain(value);
-  const message = `${shown(value, context)} is no number`;
+  const message = `${shown(value, context)} is not a number`;
   if (name !== undefined) {
     const hundreds = /^([1-5])xx$/i.exec(name)?.[1];
     if (hundreds !== undefined) {
@@ -367,8 +367,8 @@ function numberProblem(op: string, value: Value, context: Context): Problem | un
   );
 }
 
-/** A number with letters behind it that are no unit, or with several units. */
-function unitProblem(span: Span, text: string): Problem | undefined {
+/** A number with letters behind it that are no unit, or with several units. Only a duration is compared with a time. */
+function unitProblem(span: Span, text: string, takes: "any" | "time" = "any"): Problem | undefined {
   const match = NUMBER_WITH_UNIT.exec(text);
   if (match === null) {
     const duration = parseDuration(text);
@@ -377,7 +377,8 @@ function unitProblem(span: Span, text: string): Problem | undefined {
   }
   const [, number = "", unit = ""] = match;
   const at = { start: span.start + number.length, end: span.end };
-  const meant = meantByteUnit(unit) ?? meantDurationUnit(unit);
+  const meant = (takes === "time" ? undefined : meantByteUnit(unit)) ?? meantDurationUnit(unit);
+  if (takes === "time" && (meant === undefined || meant === "M")) return undefined;
   if (unit === "M") return problems.unknownUnit(at, unit, `write ${number}mb for bytes, ${number}m for minutes`);
   if (meant !== undefined && meant !== "M") {
     return problems.unknownUnit(at, unit, `write ${number}${meant}`, { at, text: meant });

@@ -109,16 +109,18 @@ function unfinished(place: Place): Problem | undefined {
   const { prev } = place;
   if (prev === undefined) return undefined;
   if (TAKES_VALUE.has(prev.kind)) return problems.missingValue(prev, place.field());
-  if (TAKES_TERM.has(prev.kind)) return problems.missingOperand(prev, "behind", removable(place, prev, "behind"));
+  if (TAKES_TERM.has(prev.kind)) return problems.missingOperand(prev, "after", removable(place, prev, "after"));
   if (prev.kind === "exists") {
     const field = place.before(2);
-    return problems.missingName(prev, undefined, field?.kind === "word" ? field : undefined);
+    // status exists; in "exists a exists" the name is taken.
+    const isFree = field?.kind === "word" && place.before(3)?.kind !== "exists";
+    return problems.missingName(prev, undefined, isFree ? field : undefined);
   }
   return undefined;
 }
 
 /** The operator with the blanks on its empty side, where no other meaning is possible. */
-function removable(place: Place, operator: Token, side: "before" | "behind"): Span | undefined {
+function removable(place: Place, operator: Token, side: "before" | "after"): Span | undefined {
   const { source } = place;
   const [before, behind] = side === "before" ? [place.prev, place.follow] : [place.before(2), place.next];
   // A lone operator is no query at all, and of two different ones either may be meant.

@@ -44,11 +44,11 @@ function words(expr: Expr): string {
     case "contains":
       return `${name(expr.field)} contains ${quoted(expr.text.chunks)}`;
     case "match":
-      return `${name(expr.field)} matches the expression /${expr.regex.source}/${ignoring(expr.regex.flags)}`;
+      return `${name(expr.field)} matches the regular expression /${expr.regex.source}/${ignoring(expr.regex.flags)}`;
     case "exists":
-      return `${name(expr.field)} is there`;
+      return `${name(expr.field)} is present`;
     case "truthy":
-      return `${name(expr.field)} is there and not false, null, 0 or ""`;
+      return `${name(expr.field)} is present and not false, null, 0 or ""`;
     case "level":
       return `the level is ${levelName(expr.word)}`;
     case "stage":
@@ -81,7 +81,7 @@ function negated(term: Expr): string {
       return `${name(term.field)} does not contain ${quoted(term.text.chunks)}${orMissing(term.field)}`;
     case "match": {
       const { source, flags } = term.regex;
-      return `${name(term.field)} does not match the expression /${source}/${ignoring(flags)}${orMissing(term.field)}`;
+      return `${name(term.field)} does not match the regular expression /${source}/${ignoring(flags)}${orMissing(term.field)}`;
     }
     case "exists":
       return `${name(term.field)} is missing`;

@@ -54,6 +54,31 @@ export function wordOperator({ source, tokens, at }: Place): Slip | undefined {
   return { problem, length: tokensUpTo(tokens, at, term.end) };
 }
 
+/** `status isn't 500`, `path doesn't contain "/x"`, `user does not exist`, with and without the apostrophe. */
+export function spokenNegation({ source, tokens, at }: Place): Slip | undefined {
+  const field = tokens[at]!;
+  if (!beginsTerm(tokens, at) || !isName(field)) return undefined;
+  NEGATION.lastIndex = field.end;
+  const [whole, spoken, verb] = NEGATION.exec(source) ?? [];
+  if (whole === undefined) return undefined;
+  const start = field.end + whole.search(/\S/);
+  const operator = { start, end: start + spoken!.length };
+  if (/^exist/i.test(verb ?? "")) {
+    const term = { start: field.start, end: operator.end };
+    const problem = problems.foreignOperator(operator, spoken!, term, `not exists ${field.text}`);
+    return { problem, length: tokensUpTo(tokens, at, term.end) };
+  }
+  const operand = operandAt(source, tokens, at + tokensUpTo(tokens, at, operator.end));
+  if (operand === undefined) return undefined;
+  const text = NEGATED.find(([pattern]) => pattern.test(verb ?? "is"))![1](field.text, operand, true);
+  const term = { start: field.start, end: operand.end };
+  const problem = problems.foreignOperator(operator, spoken!, term, text!);
+  return { problem, length: tokensUpTo(tokens, at, term.end) };
+}
+
+const NEGATION =
+  /\s+((?:is|was|are|were)n['\u2018\u2019`]?t|(?:does|do|did)(?:n['\u2018\u2019`]?t|\s+not)\s+(equals?|contains?|includes?|have|has|match(?:es)?|(?:start|begin|end)s?\s+with|exists?))(?![\p{L}\p{M}0-9_'\u2019])/iuy;
+
 type Write = (field: string, operand: Operand, negated: boolean, second?: Operand) => string | undefined;
 
 const compare =
@@ -98,6 +123,15 @@ const between: Write = (field, { text }, negated, second) => {
     ? `(${field} < ${text} or ${field} > ${second.text})`
     : `${field} >= ${text} and ${field} <= ${second.text}`;
 };
+
+/** What a negated verb means. */
+const NEGATED: readonly (readonly [verb: RegExp, write: Write])[] = [
+  [/^(?:is|equal)/i, is],
+  [/^(?:contain|include|ha)/i, substring],
+  [/^match/i, expression],
+  [/^(?:start|begin)/i, pattern("", "*")],
+  [/^end/i, pattern("*", "")],
+];
 
 /** Operators that are words elsewhere, lower case and without `_`. */
 const OPERATORS: ReadonlyMap<string, Write> = new Map<string, Write>([

@@ -13,7 +13,7 @@ import type { Token, TokenKind } from "./tokens.ts";
 export const isHabit = (name: string) => PHRASES.test(name) || MODAL.test(name) || METHODS.has(name);
 
 const PHRASES =
-  /^(?:since|last|past|within|before|after|until|from|today|yesterday|limit|head|tail|take|top|first|order|sort|group|count|stats|is|has|have|without|exclude|excluding|except|starts|ends|begins|start|end|begin|starting|ending|beginning)$/i;
+  /^(?:since|last|past|within|before|after|until|till|from|today|yesterday|limit|head|tail|take|top|first|order|sort|group|count|stats|is|has|have|(?:is|was|are|were|does|do|did)nt|without|exclude|excluding|except|starts|ends|begins|start|end|begin|starting|ending|beginning)$/i;
 const METHODS: ReadonlySet<unknown> = new Set(KNOWN_VALUES.method);
 
 /** `since 1h`, `last 15 minutes`, `in the last hour`, `30m ago`, `after 2024-05-01`, `earliest=-1h`, `yesterday` */
@@ -28,26 +28,82 @@ export function timeSpan(place: Place): Slip | undefined {
     const amount = relative !== undefined ? count : (ago ?? splunk!);
     const unit = (relative !== undefined ? word : agoWord) ?? "";
     const duration = durationOf(`${amount}${unit}`);
-    if (duration === undefined) return undefined;
-    return phrase(place, first.start + span[0].trimEnd().length, "no term", `timestamp > ${duration}`, SINCE);
+    const end = first.start + span[0].trimEnd().length;
+    if (duration !== undefined) return phrase(place, end, "not a term", `timestamp > ${duration}`, SINCE);
   }
-  MOMENT.lastIndex = first.start;
-  const [whole, preposition, moment] = MOMENT.exec(source) ?? [];
-  if (whole !== undefined && parseMoment(moment!) !== undefined) {
-    const operator = /^(?:before|until|to)$/i.test(preposition!) ? "<" : ">=";
-    return phrase(place, first.start + whole.length, "no term", `timestamp ${operator} "${moment}"`, SINCE);
+  const bound = timeBound(source, first.start);
+  if (bound !== undefined) return phrase(place, bound.end, "not a term", bound.write, bound.hint);
+  if (/^(?:today|yesterday)$/i.test(first.text) && !isCompared(tokens, at)) {
+    return phrase(place, first.end, "not a term", "timestamp > 1d", SINCE);
   }
-  if (/^(?:today|yesterday|now)$/i.test(first.text) && !isCompared(tokens, at)) {
-    return phrase(place, first.end, "no time of entries", undefined, "write timestamp > 1d, or the option --since 1d");
+  if (/^now$/i.test(first.text) && !isCompared(tokens, at)) {
+    return phrase(place, first.end, "not a term", "", "leave it out, or write a time, such as timestamp > 1h");
   }
   return undefined;
 }
 
 const SINCE = ", or as an option --since";
+const UNTIL = ", or as an option --until";
+
+interface Bound {
+  readonly end: number;
+  /** The same as a term; "" if it bounds nothing, undefined if nothing could be found. */
+  readonly write: string | undefined;
+  readonly hint: string;
+}
+
+/** `before yesterday`, `after 2 hours ago`, `until 2024-05-01`, `between 2h and 1h ago` */
+function timeBound(source: string, start: number): Bound | undefined {
+  BETWEEN.lastIndex = start;
+  const between = BETWEEN.exec(source);
+  if (between !== null) {
+    const from = pointAt(source, BETWEEN.lastIndex);
+    AND.lastIndex = from?.end ?? 0;
+    const to = from !== undefined && AND.test(source) ? pointAt(source, AND.lastIndex) : undefined;
+    if (from === undefined || to === undefined || from.value === undefined) return undefined;
+    // Days have no bounds here: up to today is up to now.
+    const last = to.value === undefined || from.value === to.value ? "" : ` and timestamp < ${to.value}`;
+    return { end: to.end, write: `timestamp ${since(from.value)}${last}`, hint: SINCE };
+  }
+  PREPOSITION.lastIndex = start;
+  const preposition = PREPOSITION.exec(source)?.[1];
+  const point = preposition === undefined ? undefined : pointAt(source, PREPOSITION.lastIndex);
+  if (preposition === undefined || point === undefined) return undefined;
+  const isEnd = /^(?:before|until|till|to)$/i.test(preposition);
+  if (point.value === undefined) {
+    if (isEnd) return { end: point.end, write: "", hint: "leave it out: entries end now" };
+    return { end: point.end, write: undefined, hint: "write a time before now, such as timestamp > 1h" };
+  }
+  if (isEnd) return { end: point.end, write: `timestamp < ${point.value}`, hint: UNTIL };
+  return { end: point.end, write: `timestamp ${since(point.value)}`, hint: SINCE };
+}
+
+/** A duration ago is exclusive by habit, a date belongs to what begins with it. */
+const since = (value: string) => `${value.startsWith('"') ? ">=" : ">"} ${value}`;
+
+const PREPOSITION = /(since|after|from|before|until|till|to)\s+/iy;
+const BETWEEN = /between\s+/iy;
+const AND = /\s+and\s+/iy;
+
+/** A point in time as a query writes it: `1d`, `"2024-05-01"`; undefined is now. */
+function pointAt(source: string, start: number): { end: number; value: string | undefined } | undefined {
+  POINT.lastIndex = start;
+  const [whole, day, now, unit, count, word, moment] = POINT.exec(source) ?? [];
+  if (whole === undefined) return undefined;
+  const end = start + whole.length;
+  if (now !== undefined) return { end, value: undefined };
+  if (day !== undefined) return { end, value: "1d" };
+  if (moment !== undefined) {
+    return parseMoment(moment) === undefined ? undefined : { end, value: `"${moment}"` };
+  }
+  const value = durationOf(unit !== undefined ? `1${unit}` : `${count}${word}`);
+  return value === undefined ? undefined : { end, value };
+}
+
+const POINT =
+  /(?:(yesterday|today)|(now)|(?:the\s+)?(?:last|past)\s+([a-z]+)|(\d+(?:\.\d+)?)\s*([a-z]+)(?:\s+ago)?|"?(\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:\d\d))?)"?)(?![\w.-])(?!\s*(?:[=<>~!:]|in\s*\(|contains\b))/iy;
 const TIME_SPAN =
   /(?:(in the last|in the past|since|last|past|within|for the last)\s+(?:the\s+)?(?:last\s+)?(\d+(?:\.\d+)?)?\s*([a-z]+)(?:\s+ago)?|(\d+)\s*([a-z]+)\s+ago|earliest\s*=\s*"?-(\d+[a-z]+)(?:@\w+)?"?(?:\s+latest\s*=\s*"?now(?:\(\))?"?)?)(?![\w=])/iy;
-const MOMENT =
-  /(since|after|from|before|until|to)\s+"?(\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:\d\d))?)"?(?![\w-])/iy;
 
 /** `15min`, `2 hours`, `1d` with a unit of ours. */
 function durationOf(text: string): string | undefined {
@@ -73,7 +129,7 @@ export function clause(place: Place): Slip | undefined {
   LIMIT.lastIndex = first.start;
   const limit = LIMIT.exec(source);
   if (limit !== null) {
-    const what = "no term: a query only selects";
+    const what = "not a term: a query only selects";
     return phrase(place, first.start + limit[0].length, what, "", `write the option --limit ${limit[1]}`);
   }
   ORDER.lastIndex = first.start;
@@ -82,13 +138,13 @@ export function clause(place: Place): Slip | undefined {
   const summary = order === null ? SUMMARY.exec(source) : null;
   if (summary !== null && !isCompared(tokens, at) && !isCompared(tokens, at + 1)) {
     const hint = "leave it out: a query selects entries and computes nothing";
-    return phrase(place, first.start + summary[0].length, "no term: a query only selects", undefined, hint);
+    return phrase(place, first.start + summary[0].length, "not a term: a query only selects", undefined, hint);
   }
   if (order === null) return undefined;
   const hint = /^(?:order|sort)/i.test(order[0])
     ? "leave it out: entries come in the order of time"
     : "leave it out: a query selects entries and counts nothing, tool logs --count says how many";
-  return phrase(place, first.start + order[0].length, "no term: a query only selects", "", hint);
+  return phrase(place, first.start + order[0].length, "not a term: a query only selects", "", hint);
 }
 
 const LIMIT = /(?:limit|head|tail|take|top|first|last)\s+(\d{1,9})(?![\w.:-])(?:\s+(?:entries|lines|rows|results))?/iy;
@@ -126,10 +182,10 @@ export function spokenOperator(place: Place): Slip | undefined {
     return undefined;
   if (/^(?:without|exclude|excluding|except)$/.test(word)) {
     const write = next.kind === "string" || isName(next) ? `not ${termOf(next)}` : undefined;
-    return phrase(place, next.end, "no term", write);
+    return phrase(place, next.end, "not a term", write);
   }
-  if (word === "is" && levelOf(next.text) !== undefined) return phrase(place, next.end, "no term", next.text);
-  if (/^(?:has|have)$/.test(word) && isName(next)) return phrase(place, next.end, "no term", `exists ${next.text}`);
+  if (word === "is" && levelOf(next.text) !== undefined) return phrase(place, next.end, "not a term", next.text);
+  if (/^(?:has|have)$/.test(word) && isName(next)) return phrase(place, next.end, "not a term", `exists ${next.text}`);
   return undefined;
 }
 
@@ -187,7 +243,7 @@ export function option(place: Place): Slip | undefined {
   return phrase(
     place,
     first.start + found.length,
-    "no term",
+    "not a term",
     "",
     "an option of tool logs goes outside the query's quotes",
   );
@@ -257,15 +313,20 @@ function isCompared(tokens: readonly Token[], at: number): boolean {
 
 const COMPARES: ReadonlySet<TokenKind> = new Set(["compare", "match", "contains"]);
 
-/** A phrase from the token to `end`: `write` replaces it, where there is something to write; "" takes it out. */
-function phrase({ source, tokens, at }: Place, end: number, what: string, write?: string, hint = ""): Slip {
+/** A phrase from the token to `end`: `term` replaces it, where there is something to write; "" takes it out. */
+function phrase({ source, tokens, at }: Place, end: number, what: string, term?: string, hint = ""): Slip {
   const { start } = tokens[at]!;
   const text = source.slice(start, end);
   let length = 1;
   while (tokens[at + length] !== undefined && tokens[at + length]!.start < end) length++;
   const rest = source.slice(0, start).trim() !== "" || source.slice(end).trim() !== "";
+  // not binds tighter than and.
+  const write = tokens[at - 1]?.kind === "not" && term?.includes(" and ") ? `(${term})` : term;
   const told = write ? `write ${write}${hint}` : hint || "write a term, such as status >= 500";
-  // A query of nothing is another query.
-  const fix = write === undefined || (write === "" && !rest) ? undefined : write;
+  // A query of nothing is another query, and so is one that an operator is left over in.
+  const isJoined = [at - 1, at + length].some((at) => JOINS.has(tokens[at]?.kind as TokenKind));
+  const fix = write === undefined || (write === "" && (!rest || isJoined)) ? undefined : write;
   return { problem: problems.foreignTerm({ start, end }, text, what, fix, told), length };
 }
+
+const JOINS: ReadonlySet<TokenKind> = new Set(["and", "or", "not"]);

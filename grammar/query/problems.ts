@@ -17,7 +17,7 @@ export const tooDeep = (at: Token, max: number) =>
     "too-deep",
     at,
     `${quote(at.text)} nests deeper than ${max} levels`,
-    "parentheses and not may nest only so deep: write the terms side by side",
+    "write the terms side by side instead of nesting them",
   );
 
 // Quoting and characters
@@ -25,7 +25,7 @@ export const tooDeep = (at: Token, max: number) =>
 /** `more`: lines follow, in which the closing quote may stand. */
 export const unclosedString = (at: Token, more: boolean) => {
   const hint = `write a " at its end${more ? ", on the same line: a line break in a text is \\n" : ""}`;
-  return problem("unclosed-string", at, `no closing quote behind ${quote(at.text.slice(1))}`, hint, {
+  return problem("unclosed-string", at, `no closing quote after ${quote(at.text.slice(1))}`, hint, {
     title: 'Add the closing "',
     edits: [{ span: { start: at.end, end: at.end }, text: closing(at.text) }],
   });
@@ -46,18 +46,18 @@ export const unclosedRegex = (at: Token) => {
 export const wrongQuotes = (at: Token) => {
   const inner = at.text.length > 1 ? at.text.slice(1, -1) : undefined;
   if (inner === undefined) {
-    return problem("wrong-quotes", at, `${quoteName(at.text)} encloses no text here`, 'quote text with "');
+    return problem("wrong-quotes", at, `${quoteName(at.text)} does not quote text here`, 'quote text with "');
   }
   const text = `"${inner.replaceAll('"', '\\"')}"`;
-  const message = `${quoteName(at.text)} encloses no text: ${at.text.includes('"') ? at.text : quote(at.text)}`;
+  const message = `${quoteName(at.text)} does not quote text: ${at.text.includes('"') ? at.text : quote(at.text)}`;
   return problem("wrong-quotes", at, message, `write ${text}`, replace(at, text));
 };
 
 export const wrongBlank = (at: Token) => {
   const code = at.text.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
-  const name = at.text.startsWith("\u00a0") ? "a no-break space" : "an unusual blank";
-  return problem("wrong-blank", at, `${name} (U+${code}) separates no terms`, "write an ordinary blank", {
-    title: "Write an ordinary blank",
+  const name = at.text.startsWith("\u00a0") ? "a no-break space" : "an unusual space";
+  return problem("wrong-blank", at, `${name} (U+${code}) does not separate terms`, "write an ordinary space", {
+    title: "Write an ordinary space",
     edits: [{ span: span(at), text: " " }],
   });
 };
@@ -74,7 +74,7 @@ export const badEscape = (at: Span, text: string) =>
   problem(
     "bad-escape",
     at,
-    text.startsWith("\\u") ? `${quote(text)} lacks its four hexadecimal digits` : `unknown escape ${quote(text)}`,
+    text.startsWith("\\u") ? `${quote(text)} needs four hexadecimal digits` : `unknown escape ${quote(text)}`,
     text.startsWith("\\u") ? "write \\u00e9" : `the escapes are \\" \\\\ \\* \\n \\t and \\u00e9; a backslash is \\\\`,
     { title: "Write a backslash as \\\\", edits: [{ span: { start: at.start, end: at.start }, text: "\\" }] },
   );
@@ -101,11 +101,11 @@ export const emptyParens = (at: Span) =>
   problem("empty-parens", at, "there is nothing between these parentheses", "write a term, or remove them");
 
 /** `and`, `or` or `not` with nothing to combine. `room` is what to remove, where that is certain. */
-export const missingOperand = (at: Token, side: "before" | "behind", room?: Span) =>
+export const missingOperand = (at: Token, side: "before" | "after", room?: Span) =>
   problem(
     "missing-operand",
     at,
-    `nothing stands ${side} ${quote(at.text)}`,
+    `there is nothing ${side} ${quote(at.text)}`,
     `write a term there, or remove it`,
     room && { title: `Remove ${at.text}`, edits: [{ span: span(room), text: "" }] },
   );
@@ -114,9 +114,9 @@ export const missingBlank = (offset: number, before: Token, after: Token) =>
   problem(
     "missing-blank",
     { start: before.start, end: after.end },
-    `no blank between ${shown(before)} and ${shown(after)}`,
-    'separate terms by blanks; text with a quote in it is written with \\"',
-    { title: "Insert a blank", edits: [{ span: { start: offset, end: offset }, text: " " }] },
+    `missing space between ${shown(before)} and ${shown(after)}`,
+    'separate terms with spaces; write a quote inside text as \\"',
+    { title: "Insert a space", edits: [{ span: { start: offset, end: offset }, text: " " }] },
   );
 
 export const misplacedNot = (at: Span, field: Token, not: Token, operator: string) => {
@@ -143,7 +143,7 @@ export const unexpectedComma = (at: Token, fix?: { at: Span; text: string }) =>
   problem(
     "unexpected",
     at,
-    'a "," separates the values of a list only',
+    'a "," only separates the values of a list',
     fix === undefined ? "write field in (a, b), or and between terms" : `write ${fix.text.trim()}`,
     fix === undefined ? undefined : replace(fix.at, fix.text),
   );
@@ -152,7 +152,7 @@ export const unexpected = (at: Token) =>
   problem(
     "unexpected",
     at,
-    `${quote(at.text)} makes no sense here`,
+    `${quote(at.text)} is not expected here`,
     "a query is a list of terms, such as status >= 500",
   );
 
@@ -160,7 +160,7 @@ export const unexpected = (at: Token) =>
 
 /** `value` follows the operator. What a text contains is mostly asked of messages. */
 export const missingField = (at: Token, value?: Token) => {
-  const message = `no field stands before ${quote(at.text)}`;
+  const message = `there is no field before ${quote(at.text)}`;
   if (at.kind === "contains" && (value?.kind === "word" || value?.kind === "string")) {
     const fix = { title: "Write message", edits: [{ span: { start: at.start, end: at.start }, text: "message " }] };
     return problem("missing-field", at, message, `write message ${at.text} ${value.text}`, fix);
@@ -193,7 +193,7 @@ export const badName = (at: Span, name: string, hint: string, write?: string) =>
   problem(
     "bad-name",
     at,
-    `${quote(name)} is no field name`,
+    `${quote(name)} is not a field name`,
     hint,
     write === undefined ? undefined : replace(at, write),
   );
@@ -239,11 +239,11 @@ export const reservedValue = (at: Token) =>
 export const keywordCase = (at: Span, text: string) => {
   const word = text.toLowerCase();
   const hint = `keywords are all lower or all upper case: write ${word} (or fields["${text}"] for a field of that name)`;
-  return problem("keyword-case", at, `${quote(text)} is no keyword`, hint, replace(at, word));
+  return problem("keyword-case", at, `${quote(text)} is not a keyword`, hint, replace(at, word));
 };
 
 export const indexTooLarge = (at: Span, text: string) =>
-  problem("bad-name", at, `${quote(text)} is beyond every array`, `write a key as ["${text.slice(1, -1)}"]`);
+  problem("bad-name", at, `${quote(text)} is too large for an array index`, `write a key as ["${text.slice(1, -1)}"]`);
 
 // Operators
 
@@ -252,14 +252,14 @@ export const unknownOperator = (at: Span, text: string, hint: string, write?: st
   problem(
     "unknown-operator",
     at,
-    `${quote(text)} is no operator`,
+    `${quote(text)} is not an operator`,
     hint,
     write === undefined ? undefined : replace(at, write),
   );
 
 /** An operator of another language, or its way to write a term: `write` replaces all of `term`. */
 export const foreignOperator = (at: Span, text: string, term: Span, write: string) =>
-  problem("unknown-operator", at, `${quote(text)} is no operator`, `write ${write}`, replace(term, write));
+  problem("unknown-operator", at, `${quote(text)} is not an operator`, `write ${write}`, replace(term, write));
 
 /** A term as another language writes it, such as Lucene's key:[1 TO 5]. */
 export const foreignTerm = (
@@ -323,7 +323,9 @@ export const fieldInQuotes = (at: Token, operator: Token) => {
 // Values
 
 export const missingValue = (operator: Token, field: string) => {
-  const example = { contains: '"text"', in: "(a, b)", match: "/text/i" }[operator.kind as string] ?? "200";
+  const compared = field === "level" ? "error" : field === "timestamp" ? "1h" : "200";
+  const values = field === "level" ? "(warn, error)" : "(a, b)";
+  const example = { contains: '"text"', in: values, match: "/text/i" }[operator.kind as string] ?? compared;
   const hint = `write what to compare with, such as ${field} ${operator.text} ${example}`;
   const { end } = operator;
   return problem("missing-value", operator, `nothing follows ${quote(operator.text)}`, hint, {
@@ -345,7 +347,7 @@ export const missingListValue = (at: Token, comma: Token | undefined) =>
 
 /** `end` is where the value before ends. */
 export const missingComma = (at: Token, end: number) =>
-  problem("missing-comma", at, `no comma stands before ${shown(at)}`, "separate the values of a list by commas", {
+  problem("missing-comma", at, `missing comma before ${shown(at)}`, "separate the values of a list with commas", {
     title: "Insert a comma",
     edits: [{ span: { start: end, end }, text: at.start === end ? ", " : "," }],
   });
@@ -369,7 +371,7 @@ export const listAfterOperator = (at: Token, operator: string, field: string, te
   return problem(
     "unexpected",
     at,
-    `${quote(operator)} takes one value, no list`,
+    `${quote(operator)} takes one value, not a list`,
     operator === "contains" ? contains : `write ${field} ${write ?? "in (a, b)"}`,
     term === undefined || write === undefined ? undefined : replace(term, write),
   );
@@ -395,13 +397,13 @@ export const unknownFlag = (at: Span, flags: string) =>
 export const valueAlone = (at: Span, text: string, before: Token | undefined, list?: { at: Span; text: string }) => {
   if (list !== undefined) {
     const hint = `compare each value with the field: write ${list.text}`;
-    return problem("value-alone", at, `${quote(text)} stands alone`, hint, replace(list.at, list.text));
+    return problem("value-alone", at, `${quote(text)} needs a field or quotes`, hint, replace(list.at, list.text));
   }
   const pattern = text.includes("*") ? text : `*${text}*`;
   const field = before?.text ?? (/^-?\.?\d/.test(text) ? "status" : "path");
   const hint = `write ${field} = ${text} to compare a field, "${pattern}" to search the messages`;
   const equals = before && { title: "Insert =", edits: [{ span: { start: at.start, end: at.start }, text: "= " }] };
-  return problem("value-alone", at, `${quote(text)} stands alone`, hint, equals);
+  return problem("value-alone", at, `${quote(text)} needs a field or quotes`, hint, equals);
 };
 
 export const unknownUnit = (at: Span, unit: string, hint: string, write?: { at: Span; text: string }) =>
@@ -417,7 +419,7 @@ export const unitAfterBlank = (at: Span, number: Span & { readonly text: string 
   problem(
     "unit-after-blank",
     at,
-    `the unit ${quote(unit)} stands apart from its number`,
+    `the unit ${quote(unit)} is separated from its number`,
     `write ${number.text}${unit}`,
     replace({ start: number.start, end: at.end }, `${number.text}${unit}`),
   );
@@ -427,7 +429,7 @@ export const severalUnits = (at: Span, text: string, one: string) =>
   problem("unknown-unit", at, `${quote(text)} has several units`, `write ${one}`, replace(at, one));
 
 export const digitGroups = (at: Span, text: string, plain: string) =>
-  problem("not-a-number", at, `${quote(text)} is no number`, `write ${plain}`, replace(at, plain));
+  problem("not-a-number", at, `${quote(text)} is not a number`, `write ${plain}`, replace(at, plain));
 
 /** What an ordering cannot compare with. */
 export const notANumber = (at: Span, message: string, hint: string, write?: string) =>

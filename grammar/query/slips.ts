@@ -1,5 +1,5 @@
 import type { Problem, Span } from "../problem.ts";
-import { functionCall, wordOperator } from "./foreign-words.ts";
+import { functionCall, spokenNegation, wordOperator } from "./foreign-words.ts";
 import { bareValue, clause, option, prose, spokenOperator, timeSpan } from "./habits.ts";
 import { luceneTerm } from "./lucene.ts";
 import { beginsTerm, isName, one, operandAt, type Place, type Slip, slashed, VALUES } from "./place.ts";
@@ -111,6 +111,10 @@ function foreign(source: string, tokens: readonly Token[], at: number, length: n
   if (text === ";" && at === tokens.length - 1) {
     const problem = problems.unknownOperator(span, text, "remove it: a query ends without", "");
     return { problem, length };
+  }
+  // Nothing is there to be combined.
+  if (/^(?:and|or)$/.test(write) && (at === 0 || at + length === tokens.length)) {
+    return { problem: problems.unknownOperator(span, text, "remove it: there is nothing to combine", ""), length };
   }
   // `a;b`, where the word would become one with its neighbours.
   const touches = (at: number) => /[\p{L}\p{M}0-9_"-]/u.test(source[at] ?? "");
@@ -239,6 +243,7 @@ const RECOGNIZERS: readonly ((place: Place) => Slip | undefined)[] = [
   timeSpan,
   clause,
   functionCall,
+  spokenNegation,
   wordOperator,
   spokenOperator,
   luceneTerm,

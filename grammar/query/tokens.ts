@@ -89,6 +89,9 @@ function next(
   if (char === ")") return ["close", char];
   if (char === ",") return ["comma", char];
 
+  // isn't: an apostrophe opens no quote.
+  if (/['\u2018\u2019]/.test(char) && APOSTROPHE.test(source.slice(Math.max(0, at - 1), at + 2)))
+    return ["wrong-quotes", char];
   const quotes = take(WRONG_QUOTES, source, at);
   if (quotes !== "") return ["wrong-quotes", quotes];
   const blanks = take(WRONG_BLANKS, source, at);
@@ -141,6 +144,7 @@ const NAMED_CLASS = /\[:\^?\p{L}*:\]/uy;
 const CLASS_START = /\[\^?\]?/y;
 const WRONG_QUOTES =
   /'[^'\r\n]*'|`[^`\r\n]*`|[\u201c\u201d\u201e\u201f\u00ab\u00bb][^\u201c\u201d\u201f\u00ab\u00bb"\r\n]*[\u201c\u201d\u201f\u00ab\u00bb"]|[\u2018\u2019\u201a][^\u2018\u2019'\r\n]*[\u2018\u2019']|['`\u2018-\u201f\u00ab\u00bb]/y;
+const APOSTROPHE = /^\p{L}['\u2018\u2019]t/u;
 const WRONG_BLANKS = /[\u0085\u00a0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff\v\f]+/y;
 
 const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map(

@@ -60,7 +60,7 @@ export const nameless = (text: string, span: Span) =>
 export const duplicateParam = (name: string, count: number, span: Span) =>
   make(
     "duplicate-param",
-    `":${name}" stands ${count === 2 ? "twice" : `${count} times`} in one pattern`,
+    `":${name}" is used ${count === 2 ? "twice" : `${count} times`} in one pattern`,
     span,
     `give it another name, such as :${name}${count}`,
     suggest(`Write :${name}${count}`, span, `:${name}${count}`),
@@ -78,7 +78,7 @@ export const reservedName = (span: Span, last: boolean) =>
 export const doubleStar = (text: string, span: Span) =>
   make(
     "double-star",
-    `${quote(text)} means no more than "*"`,
+    `${quote(text)} means the same as "*"`,
     span,
     "write *: it takes slashes too",
     replace("Write *", span, "*"),
@@ -87,9 +87,9 @@ export const doubleStar = (text: string, span: Span) =>
 export const adjacentCaptures = (text: string, span: Span, trailingStar: boolean) =>
   make(
     "adjacent-captures",
-    `in ${quote(text)} nothing says where the first ends`,
+    `in ${quote(text)} the captures are not separated`,
     span,
-    trailingStar ? "write * alone (a location calls it :splat)" : "put a / or other text between them",
+    trailingStar ? "write * alone (a location calls it :splat)" : "separate the captures with text, such as /",
     trailingStar
       ? suggest("Write * alone", span, "*")
       : suggest("Put a / between them", span, text.replace(/.(?=[:*])/, "$&/")),
@@ -176,7 +176,7 @@ export const foreignParam = (subject: Subject, text: string, span: Span) => {
 export const badEscape = (subject: Subject, text: string, span: Span, isAfterSlash: boolean) =>
   make(
     "escape",
-    text === "\\" ? `"\\" has nothing after it` : `${quote(text)} is no escape`,
+    text === "\\" ? `"\\" has nothing after it` : `${quote(text)} is not an escape`,
     span,
     `${subject === "location" ? "write / between segments; " : ""}the escapes are \\* \\: \\\\`,
     text === "\\" || isAfterSlash
@@ -187,7 +187,7 @@ export const badEscape = (subject: Subject, text: string, span: Span, isAfterSla
 export const badPercent = (text: string, span: Span) =>
   make(
     "percent",
-    `${quote(text)} is no percent-encoded byte`,
+    `${quote(text)} is not a percent-encoded byte`,
     span,
     "write %25 for the percent sign",
     replace("Write %25", { start: span.start, end: span.start + 1 }, "%25"),
@@ -207,7 +207,7 @@ export const unencoded = (subject: Subject, character: string, span: Span) => {
           : "a control character";
   return make(
     "unencoded",
-    `${what} cannot stand in a ${subject === "location" ? "URL" : "path"}${code === 0x20 ? "" : ` (U+${code.toString(16).toUpperCase().padStart(4, "0")})`}`,
+    `${what} is not allowed in a ${subject === "location" ? "URL" : "path"}${code === 0x20 ? "" : ` (U+${code.toString(16).toUpperCase().padStart(4, "0")})`}`,
     span,
     lone || span.start === 0 ? "remove it" : `write ${encoded}, or remove it`,
     // Nothing can be before the slash at the start.
@@ -250,7 +250,7 @@ export const locationScheme = (scheme: string, span: Span, source: string) =>
 export const protocolRelative = (source: string) =>
   make(
     "protocol-relative",
-    `${quote(source)} names a host without saying http or https`,
+    `${quote(source)} has a host but no http or https`,
     { start: 0, end: source.match(/^\/+/)![0].length },
     `write ${quote(source.replace(/^\/+/, "https://"))}, or one slash for a path`,
     suggest("Write https://", { start: 0, end: source.match(/^\/+/)![0].length }, "https://"),
@@ -270,7 +270,7 @@ export const placeholderInHost = (text: string, span: Span) =>
     "placeholder-in-host",
     `${quote(text)} would let the client choose the host`,
     span,
-    "write the host itself; placeholders stand after it",
+    "write the host itself; placeholders go after it",
   );
 
 export const host = (text: string, span: Span) =>
@@ -278,17 +278,17 @@ export const host = (text: string, span: Span) =>
     ? make("host", "the URL has no host", span, "write https://example.com/path")
     : make(
         "host",
-        `${quote(text)} is no host`,
+        `${quote(text)} is not a host`,
         span,
         /[^\x00-\x7f]/.test(text)
           ? "write its ASCII form, xn--..."
-          : "write a name such as example.com, with a port where needed",
+          : "write a name such as example.com, with a port if needed",
       );
 
 export const starInLocation = (span: Span) =>
   make(
     "star-in-location",
-    `"*" captures in patterns and means nothing in a location`,
+    `"*" captures in patterns and has no meaning in a location`,
     span,
     "write :splat, or \\* for the character",
     replace("Write :splat", span, ":splat"),

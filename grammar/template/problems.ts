@@ -39,7 +39,7 @@ export const unclosedComment = (span: Span) =>
 export const commentInAction = (span: Span) =>
   make(
     "comment",
-    "a comment stands alone between its braces",
+    "a comment must be alone between its braces",
     span,
     "write {{/* ... */}}, without spaces and anything else",
   );
@@ -58,7 +58,7 @@ export const unclosedString = (text: string, span: Span) =>
 export const badEscape = (text: string, span: Span) =>
   make(
     "escape",
-    `${quote(text)} is no escape`,
+    `${quote(text)} is not an escape`,
     span,
     'the escapes are \\" \\\\ \\n \\r \\t \\u0041; in `...` a backslash is text',
   );
@@ -149,7 +149,7 @@ export const unexpectedEnd = (span: Span) =>
 export const unexpectedElse = (text: string, span: Span) =>
   make(
     "unexpected-else",
-    `${quote(text)} belongs to no {{if}} or {{with}}`,
+    `${quote(text)} is outside of any {{if}} or {{with}}`,
     span,
     "remove it, or open a block before it",
   );
@@ -168,7 +168,7 @@ export const elseIfInWith = (span: Span) =>
 export const differentPlaces = (keyword: string, span: Span) =>
   make(
     "different-places",
-    `the branches of "${keyword}" end in different places of the page, such as inside and outside of a tag`,
+    `the branches of "${keyword}" end in different parts of the page, such as inside and outside of a tag`,
     span,
     "open and close a tag, a quote, <script> or <style> within one branch",
   );

@@ -14,7 +14,7 @@ export function parseBytes(text: string): Parsed<number> {
   if (text.trim() === "") return fail(problem("empty", "the size is empty", EXAMPLES, all));
 
   const match = text.length > MAX_LENGTH ? null : /^(\s*)([+-]?)(\d+(?:\.\d+)?|\.\d+)(\s*)(\p{L}*)(\s*)$/u.exec(text);
-  if (match === null) return fail(problem("malformed", `${quote(text)} is no size`, EXAMPLES, all));
+  if (match === null) return fail(problem("malformed", `${quote(text)} is not a size`, EXAMPLES, all));
   const [, before = "", sign = "", number = "", gap = "", unit = "", after = ""] = match;
 
   const problems: Problem[] = [];
@@ -26,8 +26,8 @@ export function parseBytes(text: string): Parsed<number> {
   const remove = (blank: string) => {
     const span = next(blank);
     if (blank === "") return;
-    const fix = { title: "Remove the blank", edits: [{ span, text: "" }] };
-    const message = `${quote(text)} has a blank in it`;
+    const fix = { title: "Remove the space", edits: [{ span, text: "" }] };
+    const message = `${quote(text)} contains a space`;
     problems.push({ ...problem("blank", message, "write it as one word, such as 5kb", span), fix });
   };
 
@@ -54,7 +54,7 @@ export function parseBytes(text: string): Parsed<number> {
     } else if (!Number.isInteger(value)) {
       const whole = formatBytes(Math.round(value));
       const fix = { title: `Write ${whole}`, edits: [{ span, text: whole }] };
-      const message = `${quote(number + unit)} is no whole number of bytes`;
+      const message = `${quote(number + unit)} is not a whole number of bytes`;
       problems.push({ ...problem("fraction", message, `write ${whole}`, span), fix });
     } else if (problems.length === 0) {
       return { ok: true, value };
@@ -65,7 +65,7 @@ export function parseBytes(text: string): Parsed<number> {
 
 /** The canonical text of whole bytes, in the biggest unit that leaves no fraction: `1536kb`. `parseBytes` reads it back. */
 export function formatBytes(bytes: number): string {
-  if (!Number.isSafeInteger(bytes) || bytes < 0) throw new RangeError(`no whole number of bytes: ${bytes}`);
+  if (!Number.isSafeInteger(bytes) || bytes < 0) throw new RangeError(`not a whole number of bytes: ${bytes}`);
   for (const unit of ["tb", "gb", "mb", "kb"] as const) {
     if (bytes > 0 && bytes % BYTE_UNITS[unit] === 0) return `${bytes / BYTE_UNITS[unit]}${unit}`;
   }

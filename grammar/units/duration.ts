@@ -19,7 +19,7 @@ export function parseDuration(text: string): Parsed<number> {
 
   if (text.length > MAX_LENGTH) {
     const span = { start: 0, end: text.length };
-    return { ok: false, problems: [problem("malformed", `${quote(text)} is no duration`, EXAMPLES, span)] };
+    return { ok: false, problems: [problem("malformed", `${quote(text)} is not a duration`, EXAMPLES, span)] };
   }
 
   let at = 0;
@@ -28,8 +28,8 @@ export function parseDuration(text: string): Parsed<number> {
     if (blank !== "") {
       const span = { start: at, end: at + blank.length };
       problems.push({
-        ...problem("blank", `${quote(text)} has a blank in it`, "write it as one word, 1d12h", span),
-        fix: { title: "Remove the blank", edits: [{ span, text: "" }] },
+        ...problem("blank", `${quote(text)} contains a space`, "write it as one word, 1d12h", span),
+        fix: { title: "Remove the space", edits: [{ span, text: "" }] },
       });
       at = span.end;
       continue;
@@ -40,7 +40,7 @@ export function parseDuration(text: string): Parsed<number> {
       const span = { start: at, end: text.length };
       // After a number only the rest is none.
       const fix = suggest({ start: 0, end: text.length }, parts.length === 0 ? "15m" : inOrder(parts));
-      problems.push({ ...problem("malformed", `${quote(text)} is no duration`, EXAMPLES, span), fix });
+      problems.push({ ...problem("malformed", `${quote(text)} is not a duration`, EXAMPLES, span), fix });
       break;
     }
     if (sign !== "") {
@@ -56,8 +56,8 @@ export function parseDuration(text: string): Parsed<number> {
     if (gap !== "") {
       const span = { start: at, end: at + gap.length };
       problems.push({
-        ...problem("blank", `${quote(text)} has a blank in it`, "write the unit directly behind the number", span),
-        fix: { title: "Remove the blank", edits: [{ span, text: "" }] },
+        ...problem("blank", `${quote(text)} contains a space`, "write the unit directly after the number", span),
+        fix: { title: "Remove the space", edits: [{ span, text: "" }] },
       });
       at = span.end;
     }
@@ -88,7 +88,7 @@ export function parseDuration(text: string): Parsed<number> {
 
 /** The canonical text of whole milliseconds, days the biggest unit: `1d12h`, `0s`. `parseDuration` reads it back. */
 export function formatDuration(ms: number): string {
-  if (!Number.isSafeInteger(ms) || ms < 0) throw new RangeError(`no whole number of milliseconds: ${ms}`);
+  if (!Number.isSafeInteger(ms) || ms < 0) throw new RangeError(`not a whole number of milliseconds: ${ms}`);
   if (ms === 0) return "0s";
   let rest = ms;
   let text = "";
@@ -186,10 +186,10 @@ function orderProblems(parts: readonly Part[]): Problem[] {
   for (const { unit, span } of parts) {
     const rank = ORDER.indexOf(unit);
     if (seen.has(unit)) {
-      problems.push(problem("repeated-unit", `the unit ${quote(unit)} stands twice`, "write each unit once", span));
+      problems.push(problem("repeated-unit", `the unit ${quote(unit)} is repeated`, "write each unit once", span));
     } else if (rank < smallest) {
-      const bigger = `${quote(unit)} stands behind the smaller ${quote(ORDER[smallest]!)}`;
-      const hint = `write the biggest unit first: ${inOrder(parts)}`;
+      const bigger = `${quote(unit)} comes after the smaller ${quote(ORDER[smallest]!)}`;
+      const hint = `write the largest unit first: ${inOrder(parts)}`;
       // All of it is written again, once.
       const whole = { start: parts[0]!.span.start, end: parts.at(-1)!.span.end };
       const isFirst = problems.every(({ code }) => code !== "duration/wrong-order");
@@ -217,7 +217,7 @@ function fractionProblems(parts: readonly Part[]): Problem[] {
       const message = `a fraction before another unit: ${quote(number + unit)}`;
       problems.push(problem("fraction", message, "only the last number may have a fraction", span));
     } else if (!Number.isInteger(scaleDecimal(number, DURATION_UNITS[unit]))) {
-      const message = `${quote(number + unit)} is no whole number of milliseconds`;
+      const message = `${quote(number + unit)} is not a whole number of milliseconds`;
       problems.push(problem("fraction", message, "a millisecond is the smallest step", span));
     }
   }

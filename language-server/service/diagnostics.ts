@@ -200,6 +200,6 @@ function relatedTo(
   if (first === undefined || first === place.member) return undefined;
   return {
     location: { uri: document.uri, range: document.rangeOf(first.key.span) },
-    message: `${quote(name)} stands here first`,
+    message: `${quote(name)} is first written here`,
   };
 }

@@ -31,8 +31,8 @@ export function executeCommand(
     }
     case "tool.sort": {
       const sorted = sortAll(document, path);
-      if (sorted === undefined) return { refused: "there is no map to sort" };
-      if (sorted === document.text) return { refused: "it is in order already, or has slips of syntax" };
+      if (sorted === undefined) return { refused: "there is nothing to sort" };
+      if (sorted === document.text) return { refused: "it is already sorted, or has syntax errors" };
       return { label: "Sort", edit: edit([difference(document.text, sorted)]) };
     }
     default:

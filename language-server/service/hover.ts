@@ -178,7 +178,7 @@ function stageOf(document: ToolDocument, name: string): string {
     name === "development"
       ? "The stage on this machine, run by `tool start`."
       : (DEFAULT_STAGES as readonly string[]).includes(name)
-        ? `A stage that exists by itself, deployed by \`tool deploy ${name}\`.`
+        ? `A default stage, deployed by \`tool deploy ${name}\`.`
         : `A custom stage, deployed by \`tool deploy ${name}\` once \`tool stack apply\` has made it.`;
   const at = domain?.type === "string" ? ` At \`${domain.value}\`.` : "";
   return where + at + (overrides.length > 0 ? ` Overrides ${overrides.join(", ")}.` : "");

@@ -58,7 +58,7 @@ function invalid({ kind, name }: Occurrences, newName: string): string | undefin
   if (route.ok && route.value.parts.length === 2 && param?.kind === "param") return undefined;
   // The pattern "/:splat" alone would say that the name is taken.
   if (newName === "splat" && !route.ok) return describe(route.problems[0]!);
-  return `${quote(newName)} is no name of a param: write letters, digits and _, not beginning with a digit`;
+  return `${quote(newName)} is not a valid param name: write letters, digits and _, not beginning with a digit`;
 }
 
 /** What would be wrong that is not wrong now, as the checks say it. */

@@ -20,16 +20,16 @@ export const TEMPLATE_FUNCTIONS: readonly TemplateFunction[] = [
 ];
 
 export const TEMPLATE_FIELDS: Readonly<Record<string, string>> = {
-  StatusCode: "The status of the answer as a number, such as 404.",
-  StatusText: "The status in words, such as Not Found.",
+  StatusCode: "The status code, such as 404.",
+  StatusText: "The reason phrase, such as Not Found.",
   Variables: "The variables of `error_pages.variables` in tool.json.",
 };
 
 /** The statements, and how they go on. */
 export const TEMPLATE_KEYWORDS: Readonly<Record<string, string>> = {
-  if: "What follows up to `{{else}}` or `{{end}}` stands on the page if the value is not empty.",
-  with: "As `if`, and inside `.` is the value.",
-  else: "What stands on the page otherwise.",
+  if: "Renders what follows, up to `{{else}}` or `{{end}}`, if the value is not empty.",
+  with: "Like `if`; inside, `.` is the value.",
+  else: "Rendered otherwise.",
   end: "Ends `if` and `with`.",
 };
 

@@ -42,7 +42,10 @@ export function readCursor(text: string): Place {
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof TypeError)) throw error;
   }
-  throw new StoreError("bad_request", "cursor: is none that a search gave; pass the cursor of the answer before");
+  throw new StoreError(
+    "bad_request",
+    "cursor: is not one that a search returned; pass the cursor of the previous answer",
+  );
 }
 
 /** An event and its place. */

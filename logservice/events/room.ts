@@ -36,9 +36,13 @@ export class Room {
     const leftMs = untilMs - performance.now();
     if (leftMs <= 0) {
       this.refused++;
-      throw new StoreError("unavailable", "more events come in than can be stored: nothing was accepted; try again", {
-        retryAfterMs: 2000,
-      });
+      throw new StoreError(
+        "unavailable",
+        "events arrive faster than they can be stored: nothing was accepted; try again",
+        {
+          retryAfterMs: 2000,
+        },
+      );
     }
     await new Promise<void>((resolve) => {
       const wake = () => {

@@ -94,7 +94,7 @@ function read(
 }
 
 function tooLarge({ bodyBytes }: Limits): RpcError {
-  return new RpcError("too_large", `the body must take at most ${bodyBytes} bytes: send it in parts`);
+  return new RpcError("too_large", `the body must be at most ${bodyBytes} bytes: send it in parts`);
 }
 
 const UNPACK = { gzip: promisify(gunzip), br: promisify(brotliDecompress) };
@@ -106,7 +106,7 @@ async function unpack(packed: Buffer, coding: Coding, { inflatedBytes }: Limits)
     return await promisify(hasZlibHeader(packed) ? inflate : inflateRaw)(packed, options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-      const message = `the body must take at most ${inflatedBytes} bytes when it is unpacked: send it in parts`;
+      const message = `the body must be at most ${inflatedBytes} bytes when decompressed: send it in parts`;
       throw new RpcError("too_large", message);
     }
     throw new RpcError("bad_request", `the body is not valid ${coding}`, { cause: error });

@@ -68,12 +68,12 @@ function asRpcError(thrown: unknown): RpcError {
     return new RpcError("unavailable", message, { cause: thrown, retryAfterMs: 30_000 });
   }
   if (typeof code === "string" && /^SQLITE_(BUSY|LOCKED|IOERR)/.test(code)) {
-    return new RpcError("unavailable", "the records cannot be reached just now: try again", {
+    return new RpcError("unavailable", "the records cannot be reached at the moment: try again", {
       cause: thrown,
       retryAfterMs: 1_000,
     });
   }
-  return new RpcError("internal", "the service failed; its log says how", { cause: thrown });
+  return new RpcError("internal", "the service failed; see its log", { cause: thrown });
 }
 
 /** A client reads the answer only when it has sent its body, or sees it when the connection ends. */

@@ -50,6 +50,6 @@ export class QuerySlots {
 
   #refusal(reason: string): RpcError {
     const { holdMs } = this.#limits;
-    return new RpcError("rate_limited", `${reason}: ask one after the other`, { retryAfterMs: holdMs });
+    return new RpcError("rate_limited", `${reason}: send them one after the other`, { retryAfterMs: holdMs });
   }
 }

@@ -35,9 +35,13 @@ export class SqlSlots {
     const queue = this.#waiting.get(token) ?? [];
     this.#waiting.set(token, queue);
     const refusal = () =>
-      new RpcError("rate_limited", `${sqlAtOnce} statements of SQL run already, of all tokens: ask again later`, {
-        retryAfterMs: holdMs,
-      });
+      new RpcError(
+        "rate_limited",
+        `${sqlAtOnce} statements of SQL are running already, for all tokens: try again later`,
+        {
+          retryAfterMs: holdMs,
+        },
+      );
     try {
       await turn(queue, { signal, holdMs, refusal });
     } catch (error) {

@@ -30,5 +30,5 @@ function readCursor(text: string): { at: string; id: string } {
   } catch {
     // Said below.
   }
-  throw new RpcError("bad_request", "cursor: is none that an answer had");
+  throw new RpcError("bad_request", "cursor: is not one that an answer returned");
 }

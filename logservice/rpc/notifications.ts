@@ -52,8 +52,8 @@ export const notifications: Handlers<
       await getNotification({ db, seal: service.records.seal }, project_id, notification_id);
       const alerts = await alertsTelling(db, notification_id);
       if (alerts > 0) {
-        const tell = alerts === 1 ? "1 alert tells it" : `${alerts} alerts tell it`;
-        throw new RpcError("conflict", `${tell}: change or remove them before`);
+        const tell = alerts === 1 ? "1 alert uses it" : `${alerts} alerts use it`;
+        throw new RpcError("conflict", `${tell}: change or remove them first`);
       }
       await removeNotification(db, notification_id);
       return { projectId: project_id, targetId: notification_id };

@@ -68,7 +68,7 @@ export function readEvent(value: unknown, place: string, now: string, isStrict =
   const whole = written === "" ? "" : wellFormed(textOf(written, `${place}.message`));
   const truncated = Buffer.byteLength(whole) > LIMITS.messageBytes;
   if (truncated && isStrict) {
-    throw new RpcError("too_large", `${place}.message: must take at most ${LIMITS.messageBytes} bytes`);
+    throw new RpcError("too_large", `${place}.message: must be at most ${LIMITS.messageBytes} bytes`);
   }
   const message = truncated ? beginningOf(whole, LIMITS.messageBytes) : whole;
   const messageBytes = Buffer.byteLength(message);
@@ -79,7 +79,7 @@ export function readEvent(value: unknown, place: string, now: string, isStrict =
   const timestamp = timeOf(own("timestamp"), `${place}.timestamp`, now);
   const { fields, fieldsJson } = fieldsOf(own("fields"), `${place}.fields`);
   if (Buffer.byteLength(fieldsJson) + messageBytes + (id?.length ?? 0) > LIMITS.eventBytes) {
-    throw new RpcError("too_large", `${place}: must take at most ${LIMITS.eventBytes} bytes`);
+    throw new RpcError("too_large", `${place}: must be at most ${LIMITS.eventBytes} bytes`);
   }
   return {
     ...(id !== undefined && { id: wellFormed(id) }),

@@ -13,7 +13,7 @@ export function readRange(input: {
 }): Omit<Range, "project"> {
   const startMs = readTime(input.start, "start");
   const stopMs = readTime(input.stop, "stop");
-  if (stopMs < startMs) throw new RpcError("invalid", "stop: must not lie before start");
+  if (stopMs < startMs) throw new RpcError("invalid", "stop: must not be before start");
   return { startMs, stopMs, query: readQuery(input.query ?? "", "query") };
 }
 

@@ -133,7 +133,7 @@ export class ResponseParser {
     const text = part.toString("latin1", 0, end);
     const lineEnd = text.indexOf("\r\n");
     const [, minor, status, reason = ""] =
-      STATUS_LINE.exec(lineEnd === -1 ? text : text.slice(0, lineEnd)) ?? refuse("the first line is no status line");
+      STATUS_LINE.exec(lineEnd === -1 ? text : text.slice(0, lineEnd)) ?? refuse("the first line is not a status line");
     const fields = readFields(lineEnd === -1 ? "" : text.slice(lineEnd + 2));
     this.#take(Number(status), reason, minor === "1", fields);
     return end + 4;

@@ -61,7 +61,10 @@ export async function answerInvocation(
     if (Date.now() < endMs) await sleep(endMs - Date.now());
     return answer.document(JSON.stringify({ warm: true }));
   }
-  application.entries.write("error", "event is no HTTP request", { invocation: invocation.id, reason: event.reason });
+  application.entries.write("error", "event is not an HTTP request", {
+    invocation: invocation.id,
+    reason: event.reason,
+  });
   const error = {
     code: "runtime/unknown-event",
     message: `this function answers HTTP requests only: ${event.reason}`,

@@ -82,7 +82,7 @@ function checkFields(report: Report, action: ObjectNode) {
 function checkTargets(report: Report, action: ObjectNode) {
   for (const email of items(memberOf(action, "emails")?.value)) {
     if (email.type === "string" && !isEmail(email.value)) {
-      report.error("config/email", email.span, `${quote(email.value)} is no email address`, {
+      report.error("config/email", email.span, `${quote(email.value)} is not an email address`, {
         hint: "write one such as ops@example.com",
         fix: emailFix(report, email),
       });
@@ -96,7 +96,7 @@ function checkTargets(report: Report, action: ObjectNode) {
     const isNumber = /^\+[1-9]\d{6,14}$/.test(plain);
     // Without its plus it may lack its country too.
     const isCertain = isNumber && /^\s*(tel:)?(\+|00)/i.test(number.value);
-    report.error("config/phone-number", number.span, `${quote(number.value)} is no phone number in E.164 form`, {
+    report.error("config/phone-number", number.span, `${quote(number.value)} is not a phone number in E.164 form`, {
       hint: isCertain ? `write ${plain}` : "write +, country code and number, such as +12125550123",
       fix: isCertain ? report.replace(number, plain) : report.suggest(number, isNumber ? plain : "+12125550123"),
     });
@@ -107,7 +107,7 @@ function checkTargets(report: Report, action: ObjectNode) {
   report.error(
     "config/webhook",
     url.span,
-    insecure ? `${quote(url.value)} is not encrypted` : `${quote(url.value)} is no https URL`,
+    insecure ? `${quote(url.value)} is not encrypted` : `${quote(url.value)} is not an https URL`,
     {
       hint: insecure ? "write https://" : "write the webhook's address, such as https://chat.example.com/hooks/ops",
       fix: report.suggest(
@@ -129,7 +129,7 @@ export function checkAlerts(report: Report, alerts: Node | undefined, meanings: 
     ) {
       const near =
         didYouMean(metric.value, METRICS) ?? METRICS.find((name) => name === `http.${lastPart(metric.value)}`);
-      report.error("config/unknown-metric", metric.span, `${quote(metric.value)} is no metric of the app`, {
+      report.error("config/unknown-metric", metric.span, `${quote(metric.value)} is not a metric of the app`, {
         hint:
           near === undefined
             ? `write one of ${METRICS.join(", ")}, or add "namespace"`

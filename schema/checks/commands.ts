@@ -31,7 +31,7 @@ export function checkCommandSecrets(report: Report, root: Node) {
       report.warning(
         "config/secret",
         spanInside(report.source, node, span),
-        name === undefined ? "the command holds a secret" : `${quote(name)} looks like a secret`,
+        name === undefined ? "the command contains a secret" : `${quote(name)} looks like a secret`,
         { hint: "tool.json is plain text: let the command read a variable of the shell, such as $TOKEN" },
       );
     }

@@ -44,12 +44,12 @@ function checkOrigin(report: Report, node: StringNode) {
       fix: fixed === undefined ? report.suggest(node, meantOrigin(value)) : report.replace(node, fixed),
     });
   if (value.split("*").length > 2) {
-    error(`the origin ${quote(value)} holds more than one "*"`, "one * stands for any characters");
+    error(`the origin ${quote(value)} contains more than one "*"`, "one * matches any characters");
     return;
   }
   const parts = /^([a-z*][a-z0-9+.*-]*:\/\/)?([^/?#\s@:]+|\[[0-9a-f:]+\])(:[0-9*]{1,5})?([/?#].*)?$/i.exec(value);
   if (parts === null) {
-    error(`${quote(value)} is no origin`, "write scheme and host, such as https://example.com");
+    error(`${quote(value)} is not an origin`, "write scheme and host, such as https://example.com");
     return;
   }
   const [, scheme, host, port = "", path] = parts;
@@ -83,7 +83,7 @@ function checkMethod(report: Report, node: StringNode, list: ArrayNode) {
   if (node.value === "*") {
     const others = METHODS.split(", ").filter((method) => strings(list).every(({ value }) => value !== method));
     const text = others.map((method) => JSON.stringify(method)).join(", ");
-    report.error("config/method", node.span, `"*" is no method`, {
+    report.error("config/method", node.span, `"*" is not a method`, {
       hint: `list the methods: ${METHODS}`,
       fix: text === "" ? undefined : { title: `Change to ${others.join(", ")}`, edits: [{ span: node.span, text }] },
     });
@@ -92,7 +92,7 @@ function checkMethod(report: Report, node: StringNode, list: ArrayNode) {
     const near = REGISTERED.has(plain) ? plain : didYouMean(plain, METHODS.split(", "));
     const words = node.value.split(/[\s,|]+/).filter((word) => REGISTERED.has(word.toUpperCase()));
     const text = words.map((word) => JSON.stringify(word.toUpperCase())).join(", ");
-    report.error("config/method", node.span, `${quote(node.value)} is no method`, {
+    report.error("config/method", node.span, `${quote(node.value)} is not a method`, {
       hint: near === undefined ? `methods are ${METHODS}` : `did you mean ${quote(near)}?`,
       fixes: [
         words.length > 1 ? { title: `Change to ${words.join(", ")}`, edits: [{ span: node.span, text }] } : undefined,

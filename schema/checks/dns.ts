@@ -9,8 +9,8 @@ import { domainProblem } from "./domain.ts";
 type Form = (value: string) => string | undefined;
 
 const FORMS: Readonly<Record<string, { form: Form; single?: true }>> = {
-  A: { form: (value) => (isIpv4(value) ? undefined : "is no IPv4 address") },
-  AAAA: { form: (value) => (isIpv6(value) ? undefined : "is no IPv6 address") },
+  A: { form: (value) => (isIpv4(value) ? undefined : "is not an IPv4 address") },
+  AAAA: { form: (value) => (isIpv6(value) ? undefined : "is not an IPv6 address") },
   ALIAS: { form: hostname, single: true },
   CNAME: { form: hostname, single: true },
   NS: { form: hostname },
@@ -98,7 +98,7 @@ function checkName(report: Report, { zone, records, record, sets }: RecordPlace)
     });
   } else if (others.has("CNAME") || (type.value === "CNAME" && others.size > 0)) {
     report.error("config/cname", name.span, `${quote(name.value)} has a CNAME and another record`, {
-      hint: "a CNAME stands alone (RFC 1034 section 3.6.2)",
+      hint: "a CNAME cannot coexist with other records (RFC 1034 section 3.6.2)",
       fix: { title: "Remove this record", edits: [removeItem(records, record)], isSuggestion: true },
     });
   }
@@ -121,7 +121,7 @@ function checkValues(report: Report, record: ObjectNode) {
         fixes: [cleanValue(item.value, type.value, form), example].map((value) => report.suggest(item, value)),
       });
     } else if (seen.has(item.value)) {
-      report.error("config/dns-value", item.span, `${quote(item.value)} stands twice`, {
+      report.error("config/dns-value", item.span, `${quote(item.value)} is listed twice`, {
         hint: "remove one",
         fix: { title: "Remove it", edits: [removeItem(values, item)] },
       });
@@ -216,7 +216,7 @@ export function isIpv6(value: string): boolean {
 }
 
 function hostname(value: string): string | undefined {
-  return domainProblem(value, { underscores: true, topLevel: true }) === undefined ? undefined : "is no host name";
+  return domainProblem(value, { underscores: true, topLevel: true }) === undefined ? undefined : "is not a host name";
 }
 
 /** A value of blank-separated fields: numbers of a width, host names, quoted strings. */
@@ -248,5 +248,5 @@ function fieldFits(kind: string, part: string): boolean {
 
 function text(value: string): string | undefined {
   if (value.length > MAX_TEXT_LENGTH) return `is longer than ${MAX_TEXT_LENGTH} characters`;
-  return /[\u0000-\u0008\u000a-\u001f\u007f]/.test(value) ? "holds a control character" : undefined;
+  return /[\u0000-\u0008\u000a-\u001f\u007f]/.test(value) ? "contains a control character" : undefined;
 }

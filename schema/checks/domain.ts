@@ -60,13 +60,13 @@ function problemOf(name: string, options: DomainOptions): { message: string; hin
   const labels = plain.split(".");
   for (const [i, label] of labels.entries()) {
     if (label === "*" && i === 0 && options.wildcard) continue;
-    if (label === "") return { message: `${quote(name)} has an empty part`, hint: "one dot stands between two parts" };
+    if (label === "") return { message: `${quote(name)} has an empty part`, hint: "separate the parts with one dot" };
     if (label.length > 63) return { message: `${quote(label)} is longer than 63 characters`, hint: example };
     const bad = (options.underscores ? /[^a-z0-9_-]/iu : /[^a-z0-9-]/iu).exec(label);
     if (bad !== null) {
       const foreign = bad[0].codePointAt(0)! > 0x7f;
       return {
-        message: `${quote(bad[0])} cannot stand in the domain name ${quote(name)}`,
+        message: `${quote(bad[0])} is not allowed in the domain name ${quote(name)}`,
         hint: foreign ? "write the name in its ASCII form, xn--..." : example,
       };
     }

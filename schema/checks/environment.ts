@@ -54,7 +54,7 @@ export function checkEnvironment(report: Report, environment: Node | undefined) 
     } else if (!/^[A-Za-z][A-Za-z0-9_]+$/.test(name)) {
       // The platform's own rule, which is narrower than a shell's.
       const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
-      const message = `${quote(name)} is ${isName ? "a name that the function platform refuses" : "no name of a variable"}`;
+      const message = `${quote(name)} is ${isName ? "a name that the function platform refuses" : "not a valid variable name"}`;
       report.error("config/variable-name", key.span, message, {
         hint: "a name is a letter, then at least one more letter, digit or _",
         fix: report.suggest(key, platformName(name)),
@@ -62,7 +62,7 @@ export function checkEnvironment(report: Report, environment: Node | undefined) 
     }
     if (value?.type !== "string") continue;
     if (value.value.includes("\0")) {
-      report.error("config/variable-value", value.span, `the value of ${quote(name)} holds a NUL character`, {
+      report.error("config/variable-value", value.span, `the value of ${quote(name)} contains a NUL character`, {
         hint: "remove it",
         fix: report.suggest(value, value.value.replaceAll("\0", "")),
       });

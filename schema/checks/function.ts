@@ -72,7 +72,7 @@ function checkLayers(report: Report, layers: Node | undefined, regions: Node | u
     }
     if (i === MAX_LAYERS) {
       report.error("config/layer", layer.span, `a function takes at most ${MAX_LAYERS} layers`, {
-        hint: "remove what is not needed; Python and Java take one for the runtime besides",
+        hint: "remove those that are not needed; Python and Java use one more for the runtime",
       });
     }
   }
@@ -113,11 +113,13 @@ function checkIds(report: Report, list: Node | undefined, { code, pattern, what,
         hint: `write one such as ${example}: 8 or 17 digits of 0-9 and a-f`,
       });
     } else if (seen.has(item.value)) {
-      report.error(code, item.span, `the ${what} ${quote(item.value)} is there twice`, { hint: "remove one of them" });
+      report.error(code, item.span, `the ${what} ${quote(item.value)} is listed twice`, { hint: "remove one of them" });
     }
     seen.add(item.value);
     if (i === max) {
-      report.error(code, item.span, `a function takes at most ${max} ${what}s`, { hint: "remove what is not needed" });
+      report.error(code, item.span, `a function takes at most ${max} ${what}s`, {
+        hint: "remove those that are not needed",
+      });
     }
   }
 }
@@ -147,7 +149,7 @@ function checkPolicy(report: Report, policy: Node | undefined) {
           },
         );
       } else if (plain !== undefined && not !== undefined) {
-        report.error("config/policy", not.key.span, `"${name}" and "Not${name}" stand side by side`, {
+        report.error("config/policy", not.key.span, `"${name}" and "Not${name}" exclude each other`, {
           hint: "remove one of them",
           fixes: [removal(statement, not), removal(statement, plain)],
         });

@@ -34,7 +34,7 @@ export function checkHeaders(report: Report, headers: Node | undefined) {
       // The very same text is a duplicate key and has been reported as such.
       if (before !== undefined && before !== key.value) {
         report.error("config/duplicate-header", key.span, `${quote(key.value)} and ${quote(before)} are one header`, {
-          hint: "header names do not differ by case: remove one of the two",
+          hint: "header names are not case-sensitive: remove one of the two",
           fixes: duplicateFixes(rule, memberOf(rule, before)!, member),
         });
       }
@@ -81,7 +81,7 @@ function checkValue(report: Report, node: StringNode) {
   report.error(
     "config/header-value",
     spanInside(report.source, node, { start: bad.index, end: bad.index + bad[0].length }),
-    `${shown} cannot stand in a header value`,
+    `${shown} is not allowed in a header value`,
     { hint: code > 0xff ? "percent-encode it" : "remove it", fix: report.suggest(node, sendable(node.value)) },
   );
 }

@@ -15,7 +15,7 @@ export function checkInject(report: Report, inject: Node | undefined) {
     const value = memberOf(item, "value");
     const file = memberOf(item, "file");
     if (value !== undefined && file !== undefined) {
-      report.error("config/value-and-file", file.key.span, `"value" and "file" stand side by side`, {
+      report.error("config/value-and-file", file.key.span, `"value" and "file" exclude each other`, {
         hint: "the content of the file is the value: remove one of them",
         fixes: [removal(item, file), removal(item, value)],
       });
@@ -33,7 +33,7 @@ export function checkInject(report: Report, inject: Node | undefined) {
     report.error(
       "config/closing-tag",
       spanInside(report.source, value.value, { start: match.index, end: match.index + match[0].length }),
-      `${quote(match[0])} would end the element that the value stands in`,
+      `${quote(match[0])} would close the element that contains the value`,
       {
         hint: type.value === "inline script" ? "write <\\/script in a string of the script" : "remove it",
         fix: report.suggest(

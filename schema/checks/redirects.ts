@@ -105,10 +105,10 @@ function* findingsOf(rules: readonly Rule[], memory: Memory): Generator<undefine
 function checkStatus(report: Report, member: Member) {
   const status = memberOf(member.value, "status")?.value;
   if (status?.type !== "number" || !Number.isInteger(status.value) || STATUSES.includes(status.value)) return;
-  report.error("config/redirect-status", status.span, `${status.value} is no status of a redirect`, {
+  report.error("config/redirect-status", status.span, `${status.value} is not a redirect status`, {
     hint:
       status.value >= 400
-        ? "a client follows no location of an error; write 200 for a rewrite, or 301, 302, 303, 307, 308"
+        ? "clients do not follow the location of an error; write 200 for a rewrite, or 301, 302, 303, 307, 308"
         : "write 200 for a rewrite, or 301, 302, 303, 307, 308",
     fixes: likelyStatuses(status.value).map((value) => ({
       title: `Change to ${value}`,
@@ -254,7 +254,7 @@ function* loops(rules: readonly Rule[]): Generator<undefined, Finding[]> {
       at: "location",
       message: self
         ? `the redirect ${quote(start.member.key.value)} leads back to itself: ${path}`
-        : `the redirects ${circle.rules.map((rule) => quote(rule.member.key.value)).join(", ")} go in a circle: ${path}`,
+        : `the redirects ${circle.rules.map((rule) => quote(rule.member.key.value)).join(", ")} form a loop: ${path}`,
       hint: self ? "send it to a path that the pattern does not match" : "send one of them elsewhere",
     });
   }

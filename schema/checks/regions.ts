@@ -19,7 +19,7 @@ export function checkRegions(report: Report, regions: Node | undefined, meanings
     if (chosen.size <= 1 || before > 1) continue;
     const several =
       matched.length > 1 ? `${quote(item.value)} matches ${some(matched)}` : `${quote(item.value)} is a second region`;
-    report.error("config/several-regions", item.span, `${several}: only a single region is supported`, {
+    report.error("config/several-regions", item.span, `${several}: only one region is supported`, {
       hint: before === 0 ? `write one of them, such as ${matched[0]}` : "remove it, or the other",
       fixes:
         before === 0
@@ -77,12 +77,12 @@ function checkLiteral(report: Report, node: StringNode): string[] {
   const near = didYouMean(value, REGIONS);
   if (/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/.test(value)) {
     report.warning("config/unknown-region", span, `no region is known as ${quote(value)}`, {
-      hint: near === undefined ? "it is used as it stands: check the spelling" : `did you mean ${quote(near)}?`,
+      hint: near === undefined ? "it is used as written: check the spelling" : `did you mean ${quote(near)}?`,
       fix: near === undefined ? undefined : report.suggest(node, near),
     });
     return [value];
   }
-  report.error("config/unknown-region", span, `${quote(value)} is no region`, {
+  report.error("config/unknown-region", span, `${quote(value)} is not a region`, {
     hint: near === undefined ? "write a region such as us-west-2" : `did you mean ${quote(near)}?`,
     fixes: near === undefined ? nearest(report, node) : [report.replace(node, near)],
   });

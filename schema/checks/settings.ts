@@ -23,12 +23,12 @@ export function checkName(report: Report, name: Node | undefined) {
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^[^a-z]+|-+$/g, "")
       .slice(0, MAX_NAME_LENGTH);
-    report.error("config/name", span, `${quote(value)} is no name of an app`, {
+    report.error("config/name", span, `${quote(value)} is not a valid app name`, {
       hint: near === "" ? wanted : `${wanted}, such as ${quote(near)}`,
       fix: report.suggest(name, near.replace(/-+$/, "") || "app"),
     });
   } else if (value.length > MAX_NAME_LENGTH) {
-    report.error("config/name", span, `the name has ${value.length} characters, the most is ${MAX_NAME_LENGTH}`, {
+    report.error("config/name", span, `the name has ${value.length} characters, the maximum is ${MAX_NAME_LENGTH}`, {
       hint: "it becomes a part of cloud names, which are limited to 64",
       fix: report.suggest(name, value.slice(0, MAX_NAME_LENGTH).replace(/-+$/, "")),
     });
@@ -60,7 +60,7 @@ export function checkBackoff(report: Report, proxy: Node | undefined) {
           ? `write "min" too, at most ${max.value}`
           : max.span === undefined
             ? `write "max" too, at least ${min.value}`
-            : "exchange the two",
+            : "swap the two",
       fix: backoffFix(report.source, backoff as ObjectNode, { min, max }),
     },
   );
@@ -77,7 +77,7 @@ function backoffFix(source: string, backoff: ObjectNode, { min, max }: { min: Si
   if (max.span === undefined)
     return addition(source, backoff, "max", String(min.value), ["max", "factor", "attempts", "jitter"]);
   return {
-    title: "Exchange the two",
+    title: "Swap the two",
     edits: [
       { span: min.span, text: String(max.value) },
       { span: max.span, text: String(min.value) },
@@ -94,7 +94,7 @@ export function checkStaticPrefix(report: Report, settings: Node | undefined) {
     report.error(
       "config/static-prefix",
       prefix.span,
-      `${quote(bad[0])} cannot stand in the prefix ${quote(prefix.value)}`,
+      `${quote(bad[0])} is not allowed in the prefix ${quote(prefix.value)}`,
       {
         hint: "write the beginning of a URL path, such as /static/",
         fix: report.suggest(prefix, cleanPath(prefix.value)),
@@ -114,7 +114,7 @@ export function checkQueryNames(report: Report, logs: Node | undefined) {
   if (queries?.type !== "object") return;
   for (const { key } of queries.members) {
     if (/^[A-Za-z][A-Za-z0-9_-]*$/.test(key.value)) continue;
-    report.error("config/query-name", key.span, `${quote(key.value)} is no name of a query`, {
+    report.error("config/query-name", key.span, `${quote(key.value)} is not a valid query name`, {
       hint: "write letters, digits, - and _, beginning with a letter: it is used as @name",
       fix: report.suggest(key, cleanName(key.value, { others: "-_" })),
     });
@@ -140,7 +140,7 @@ export function checkErrorPageVariables(report: Report, errorPages: Node | undef
       });
     }
     if (name === "support_email" && value?.type === "string" && value.value !== "" && !isEmail(value.value)) {
-      report.error("config/email", value.span, `${quote(value.value)} is no email address`, {
+      report.error("config/email", value.span, `${quote(value.value)} is not an email address`, {
         hint: "write one such as support@example.com",
         fix: emailFix(report, value),
       });

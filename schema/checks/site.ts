@@ -30,7 +30,7 @@ export function checkSite(report: Report, root: ObjectNode, directory: Directory
       span,
       `${quote(path)} has ${bytes} bytes, a served file at most ${MAX_SERVED_BYTES} (6 MB)${more}`,
       {
-        hint: `${humanBytes(bytes)} cannot be served: keep it elsewhere, or leave it out in .toolignore`,
+        hint: `${humanBytes(bytes)} cannot be served: keep it elsewhere, or exclude it in .toolignore`,
       },
     );
   }

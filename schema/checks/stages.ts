@@ -11,7 +11,7 @@ export function checkStages(report: Report, stages: Node | undefined, settings: 
   const places = new Map<string, string>();
   for (const { key, value: stage } of stages.members) {
     if (!/^[a-z][a-z0-9_-]*$/.test(key.value)) {
-      report.error("config/stage-name", key.span, `${quote(key.value)} is no name of a stage`, {
+      report.error("config/stage-name", key.span, `${quote(key.value)} is not a valid stage name`, {
         hint: "write lower-case letters, digits, - and _, beginning with a letter",
         fix: report.suggest(key, cleanName(key.value, { others: "-_", lower: true })),
       });
@@ -55,7 +55,7 @@ export function checkStages(report: Report, stages: Node | undefined, settings: 
 function checkBasePath(report: Report, node: StringNode) {
   // Segments of the characters that the gateway allows in a base path.
   if (/^\/?([A-Za-z0-9$_.+!*'()~-]+(\/[A-Za-z0-9$_.+!*'()~-]+)*\/?)?$/.test(node.value)) return;
-  report.error("config/stage-path", node.span, `${quote(node.value)} is no base path`, {
+  report.error("config/stage-path", node.span, `${quote(node.value)} is not a base path`, {
     hint: "write a path such as /v1",
     fix: report.suggest(node, cleanPath(node.value).replace(/[^A-Za-z0-9$_.+!*'()~/-]+/g, "-")),
   });

@@ -66,8 +66,8 @@ function warnPrivateFiles(report: Report, at: Span, dir: string, directory: Dire
   if (found.length === 0) return;
   const shown = found.slice(0, MAX_SHOWN).map(({ path, kind }) => `${path} (${kind})`);
   if (found.length > MAX_SHOWN) shown.push(`${found.length - MAX_SHOWN} more`);
-  report.warning("config/private-file", at, `everyone can read what is in ${quote(dir)}: ${shown.join(", ")}`, {
-    hint: "move it out of the directory, or leave it out in .toolignore",
+  report.warning("config/private-file", at, `everyone can read the files in ${quote(dir)}: ${shown.join(", ")}`, {
+    hint: "move it out of the directory, or exclude it in .toolignore",
   });
 }
 

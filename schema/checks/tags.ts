@@ -22,11 +22,14 @@ export function checkTags(report: Report, tags: Node | undefined) {
       const whose = taken === "aws" ? "the cloud provider's own" : "the tool's own";
       error(`${quote(name)} begins with "${taken}:", which is for ${whose} tags`, "choose another name");
     } else if ([...name].length > MAX_NAME_LENGTH) {
-      error(`the name of a tag has ${[...name].length} characters, the most is ${MAX_NAME_LENGTH}`, "make it shorter");
-    } else if (!ALLOWED.test(name)) error(`${quote(name)} is not a name of a tag`, `write ${WORDS}`);
+      error(
+        `the name of a tag has ${[...name].length} characters, the maximum is ${MAX_NAME_LENGTH}`,
+        "make it shorter",
+      );
+    } else if (!ALLOWED.test(name)) error(`${quote(name)} is not a valid tag name`, `write ${WORDS}`);
     if (i === MAX_TAGS) {
       error(
-        `there are ${tags.members.length} tags, the most is ${MAX_TAGS}`,
+        `there are ${tags.members.length} tags, the maximum is ${MAX_TAGS}`,
         "the cloud takes 50, two of which are the tool's own",
       );
     }
@@ -36,7 +39,7 @@ export function checkTags(report: Report, tags: Node | undefined) {
       report.error(
         "config/tag-value",
         value.span,
-        `the value of ${quote(name)} has ${length} characters, the most is ${MAX_VALUE_LENGTH}`,
+        `the value of ${quote(name)} has ${length} characters, the maximum is ${MAX_VALUE_LENGTH}`,
         {
           hint: "make it shorter",
         },

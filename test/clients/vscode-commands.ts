@@ -44,7 +44,13 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
     await steps.first().waitFor();
     t.same(
       await steps.evaluateAll((steps) => steps.map((step) => step.querySelector(".step-title")?.textContent ?? "")),
-      ["Install the command", "Describe your app in tool.json", "Let the editor help", "Start the app", "Ask its logs"],
+      [
+        "Install the command",
+        "Describe your app in tool.json",
+        "Let the editor help",
+        "Start the app",
+        "Search its logs",
+      ],
     );
     await steps.locator("a", { hasText: "Check Installation" }).click();
     await until("the step to be ticked", async () => (await ticked())[0] === "Install the command: Completed");
@@ -73,7 +79,7 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
     await page.keyboard.press("Tab");
     await until("the completed word", async () => (await input.inputValue()) === "duration ");
     await input.fill("status => 200");
-    await until("the problem", async () => (await window.listed())[0] === '"=>" is no operator');
+    await until("the problem", async () => (await window.listed())[0] === '"=>" is not an operator');
     // Enter takes the remedy where it is certain.
     await page.keyboard.press("Enter");
     await until("the mended query", async () => (await input.inputValue()) === "status >= 200");

@@ -25,7 +25,7 @@ t.test("from a directory to stages and back, on ministack", { skip: missing || f
   const rows: readonly [argv: string[], says: RegExp, code?: number][] = [
     [[], /staging is deployed: version 1 /],
     [["url"], /^https:\/\/\w+\.execute-api\.us-east-1\.amazonaws\.com\/staging\/\n/],
-    [["deploy"], /staging is unchanged: version 1 is in force, nothing was uploaded/],
+    [["deploy"], /staging is unchanged: version 1 is already active, nothing was uploaded/],
     [["deploy", "production"], /production is deployed: version 2 /],
     [["deploy"], /staging is deployed: version 3, before it 1 /],
     [["deploys"], /^staging +3 .* current\nproduction +2 .* current\nstaging +1 .* previous$/m],
@@ -33,7 +33,7 @@ t.test("from a directory to stages and back, on ministack", { skip: missing || f
     [["rollback"], /staging is rolled back to version 3, from version 1/],
     [["prune", "-r", "1"], /0 deployments of staging removed, 2 kept/],
     [["stack"], /production +https:/],
-    [["stack", "plan"], /nothing to do: the stack is what tool\.json asks for/],
+    [["stack", "plan"], /nothing to do: the stack matches tool\.json/],
     [["metrics"], /Cost +\$0\.00/],
     // Its gateway does not start functions that bring a wrapper, so that there is no log to read.
     [["logs"], /^$/],

@@ -171,7 +171,7 @@ const rows: readonly Row[] = [
 
   interrupted("nothing", "lambda.GetAlias", {
     ...nothing,
-    says: /^interrupted: staging is as it was\n {2}tool deploy staging goes on from there$/m,
+    says: /^interrupted: staging is as it was\n {2}tool deploy staging continues from there$/m,
   }),
   interrupted("nothing", "iam.PutRolePolicy", {
     ...nothing,
@@ -183,7 +183,7 @@ const rows: readonly Row[] = [
   }),
   interrupted("nothing", "cloudformation.DescribeStackEvents", {
     ...made,
-    says: /^interrupted while making the gateway: staging runs the new version$/m,
+    says: /^interrupted while creating the gateway: staging runs the new version$/m,
   }),
   interrupted("one", "lambda.UpdateFunctionCode", {
     ...old,
@@ -191,7 +191,7 @@ const rows: readonly Row[] = [
   }),
   interrupted("one", "lambda.UpdateAlias", {
     ...made,
-    says: /^interrupted while putting the version in force: whether staging runs the new version is not known: tool deploys tells$/m,
+    says: /^interrupted while activating the version: whether staging runs the new version is unknown: run tool deploys$/m,
   }),
 
   lost("nothing", "iam.CreateRole"),
@@ -216,7 +216,7 @@ const rows: readonly Row[] = [
     before: "one",
     breaks: plan({ drop: "before", times: Number.POSITIVE_INFINITY }),
     code: 1,
-    says: /^error: the connection to the cloud fails: .*\n {2}check the network, then run the command again/m,
+    says: /^error: the connection to the cloud failed: .*\n {2}check the network, then run the command again/m,
     ...old,
     mends: (aws) => aws.controls.failures.clear(),
   },
@@ -256,11 +256,11 @@ const rows: readonly Row[] = [
   },
   refused("throttled for good", "one", "lambda.UpdateAlias", THROTTLING.lambda, {
     ...old,
-    says: /^error: the cloud asks to slow down, and still did after several tries$/m,
+    says: /^error: the cloud is throttling requests, after several retries too$/m,
   }),
   refused("the service has trouble for good", "one", "lambda.UpdateFunctionCode", SERVICE_FAULT, {
     ...old,
-    says: /^error: the cloud has trouble: ServiceException \(500\)$/m,
+    says: /^error: the cloud reported an internal error: ServiceException \(500\)$/m,
   }),
   {
     name: "the service has trouble once",
@@ -276,7 +276,7 @@ const rows: readonly Row[] = [
     options: { roleRefusals: 2 },
     breaks: () => {},
     code: 0,
-    says: /^publish: waiting until the function's role may be used$/m,
+    says: /^publish: waiting for the function's role to become usable$/m,
     ...made,
   },
   {
@@ -427,7 +427,7 @@ const rows: readonly Row[] = [
         }),
       ),
     code: 1,
-    says: /^error: another deployment of staging went into force meanwhile: version 1$/m,
+    says: /^error: another deployment of staging became active in the meantime: version 1$/m,
     ...old,
   },
   {
@@ -461,7 +461,7 @@ const rows: readonly Row[] = [
       }),
     ),
     code: 1,
-    says: /^error: the cloud refuses: The subnet ID 'subnet-1' does not exist$/m,
+    says: /^error: the cloud refused the request: The subnet ID 'subnet-1' does not exist$/m,
     ...old,
     mends: (aws) => aws.controls.failures.clear(),
   },
@@ -539,7 +539,8 @@ t.test("different deploys of one stage at once: one is in force, the other says 
   const winners = outcomes.filter(({ code }) => code === 0);
   t.ok(winners.length >= 1);
   for (const { code, stderr } of outcomes) {
-    if (code !== 0) t.match(stderr, /^error: another deployment of staging went into force meanwhile: version \d+$/m);
+    if (code !== 0)
+      t.match(stderr, /^error: another deployment of staging became active in the meantime: version \d+$/m);
   }
   const winner = await inForce(aws);
   t.equal(await deployed(t, app), winner === "two" ? "unchanged" : "updated");
@@ -560,7 +561,7 @@ t.test("a rollback while a deploy is under way", async (t) => {
   const { code, stderr } = await start(app).ended;
   t.equal(back?.code, 0, "the rollback");
   t.equal(code, 1, "the deploy is told");
-  t.match(stderr, /another deployment of staging went into force meanwhile: version 1/);
+  t.match(stderr, /another deployment of staging became active in the meantime: version 1/);
   t.equal(await inForce(aws), "one", "the rollback stays in force");
 });
 

@@ -149,7 +149,7 @@ t.test("the service, by the command", async (t) => {
   }
   isOver = true;
   await Promise.all([writing, changing]);
-  t.match(await run("backup", "one", "--data", "data"), { code: 1, stderr: /one is there already\n {2}name a folder/ });
+  t.match(await run("backup", "one", "--data", "data"), { code: 1, stderr: /one already exists\n {2}name a folder/ });
   t.strictSame(
     readdirSync(folder).filter((name) => name.startsWith(".")),
     [],
@@ -185,11 +185,11 @@ t.test("the service, by the command", async (t) => {
   const files = filesOf(segments);
   const parquet = join("events/projects", segments, files.find((name) => name.endsWith(".parquet"))!);
   const rows: [title: string, harm: (backup: string) => void, stderr: RegExp][] = [
-    ["without a segment", (at) => rmSync(join(at, parquet)), /is not whole: .*\.parquet is missing\n/],
+    ["without a segment", (at) => rmSync(join(at, parquet)), /is incomplete: .*\.parquet is missing\n/],
     [
       "without a summary",
       (at) => rmSync(join(at, `${parquet}.json`)),
-      /is not whole: .*\.json is missing or damaged\n/,
+      /is incomplete: .*\.json is missing or damaged\n/,
     ],
     ["with half a segment", (at) => truncateSync(join(at, parquet), 1000), /\.parquet has 1000 bytes instead of \d+\n/],
     [
@@ -200,7 +200,7 @@ t.test("the service, by the command", async (t) => {
     [
       "without records",
       (at) => rmSync(join(at, "records.sqlite")),
-      /records\.sqlite is missing, and there are events beside it\n/,
+      /records\.sqlite is missing, but there are events\n/,
     ],
     [
       "with damaged records",

@@ -193,7 +193,8 @@ t.test("queries: four at once, a hundred wait, thirty seconds", async (t) => {
     const answers = await Promise.all(more);
     t.ok(answers.every(({ status, headers }) => status === 429 && headers["retry-after"] === "3"));
     for (const { json, ms } of answers) {
-      const isFull = json.message === "4 queries of this token run already, and 100 wait: ask one after the other";
+      const isFull =
+        json.message === "4 queries of this token run already, and 100 wait: send them one after the other";
       if (isFull) atOnce++;
       else held++;
       if (!isFull && ms < LIMITS.holdMs - EARLY_MS) t.fail(`held for ${ms} ms only`);

@@ -310,8 +310,8 @@ async function putInForce(
     if (now?.FunctionVersion === record.version && now.Description === description) return now;
     throw new PlatformError(
       "deploy/overtaken",
-      `another deployment of ${stage} went into force meanwhile: version ${now?.FunctionVersion ?? "unknown"}`,
-      "this one was not put in force; deploy again if it should be",
+      `another deployment of ${stage} became active in the meantime: version ${now?.FunctionVersion ?? "unknown"}`,
+      "this one was not activated; deploy again to activate it",
       { cause: error },
     );
   }

@@ -100,7 +100,7 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
         name === "ChangedMeanwhile" || name === "PreconditionFailedException" || name === "ResourceConflictException",
       firstWaitMs: FIRST_WAIT_MS,
       limitMs: BUSY_WAIT_MS,
-      onWait: () => note("another deploy of this app is under way, waiting for it"),
+      onWait: () => note("another deploy of this app is in progress, waiting for it"),
       signal,
     },
   );
@@ -120,7 +120,7 @@ function roleWait({ note, onRoleRefused }: Publication) {
     firstWaitMs: 500,
     limitMs: ROLE_WAIT_MS,
     async onWait() {
-      note("waiting until the function's role may be used");
+      note("waiting for the function's role to become usable");
       await onRoleRefused();
     },
   };
@@ -152,7 +152,7 @@ async function settled(
     throw new PlatformError(
       "function/not-ready",
       `the function ${functionName} is not ready after ${READY_WAIT_MS / 60_000} minutes`,
-      "run the command again: it goes on from what is there",
+      "run the command again: it continues with what exists",
     );
   }
   if (found.State === "Failed" || found.LastUpdateStatus === "Failed") {
@@ -160,7 +160,7 @@ async function settled(
     throw new PlatformError(
       "function/failed",
       `the function ${functionName} cannot be set up: ${(reason ?? "the service gives no reason").replace(/\.$/, "")}`,
-      "mend that, in tool.json or in the account, and deploy again",
+      "fix that, in tool.json or in the account, and deploy again",
     );
   }
   return found;

@@ -24,7 +24,7 @@ export async function rollbackStage(
     throw new PlatformError(
       "stage/never-deployed",
       `${stage} was never deployed`,
-      `tool deploy ${stage} deploys it; tool deploys lists what there is`,
+      `tool deploy ${stage} deploys it; tool deploys lists the deployments`,
     );
   }
   const record = readRecord(current.Description, currentVersion);
@@ -64,8 +64,8 @@ export async function rollbackStage(
       if (now?.FunctionVersion !== target.version) {
         throw new PlatformError(
           "rollback/overtaken",
-          `another deployment of ${stage} went into force meanwhile: version ${now?.FunctionVersion ?? "unknown"}`,
-          "nothing was rolled back; tool deploys lists what there is",
+          `another deployment of ${stage} became active in the meantime: version ${now?.FunctionVersion ?? "unknown"}`,
+          "nothing was rolled back; tool deploys lists the deployments",
           { cause: error },
         );
       }
@@ -111,7 +111,7 @@ function before({
     throw new PlatformError(
       "rollback/none-before",
       `${stage} has no deployment before this one`,
-      "tool deploys lists what there is",
+      "tool deploys lists the deployments",
     );
   }
   return { version, record: readRecord(previous?.Description, version) ?? blankRecord(version) };
@@ -129,7 +129,7 @@ async function named(
   const unknown = new PlatformError(
     "rollback/unknown-version",
     `there is no deployment ${JSON.stringify(to)} of ${stage}`,
-    "tool deploys lists what there is",
+    "tool deploys lists the deployments",
   );
   if (version === undefined) throw unknown;
   let stageOfVersion: string | undefined;

@@ -113,7 +113,7 @@ const NETWORK =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED|FETCH_ERROR)\b/;
 
 function explainInstall(error: Error, stderr: string): PlatformError {
-  const needs = "deploying Python and Java needs a runtime that is made on this machine once";
+  const needs = "deploying Python and Java needs a runtime that is built once on this machine";
   if ((error as NodeJS.ErrnoException).code === "ENOENT") {
     return new PlatformError(
       "runtime/no-npm",
@@ -128,7 +128,7 @@ function explainInstall(error: Error, stderr: string): PlatformError {
     return new PlatformError(
       "runtime/integrity",
       `${needs}, and what the registry sent is not its engine: the checksum differs`,
-      "look at the registry that npm uses (npm config get registry), or run npm cache verify; nothing was run of it",
+      "check the registry that npm uses (npm config get registry), or run npm cache verify; none of it was run",
       { cause: new Error(reason) },
     );
   }
@@ -143,7 +143,7 @@ function explainInstall(error: Error, stderr: string): PlatformError {
   return new PlatformError(
     "runtime/npm-failed",
     `${needs}, and npm cannot install its engine: ${reason}`,
-    "mend that, then deploy again",
+    "fix that, then deploy again",
     { cause: error },
   );
 }

@@ -69,7 +69,7 @@ export async function makeRuntime(options: MakeOptions): Promise<RuntimeRecord> 
     throw new PlatformError(
       "runtime/disk",
       `the runtime for Python and Java cannot be written to ${workFolder}: ${code === "ENOSPC" ? "the disk is full" : code}`,
-      "it takes some 400 MB while it is made, 54 MB after that; XDG_CACHE_HOME names another folder",
+      "building it takes about 400 MB, 54 MB afterwards; XDG_CACHE_HOME names another folder",
       { cause: error },
     );
   } finally {
@@ -77,7 +77,7 @@ export async function makeRuntime(options: MakeOptions): Promise<RuntimeRecord> 
   }
   throw new PlatformError(
     "runtime/unsupported",
-    `deploying Python and Java needs a runtime that is made on this machine once, and its engine is not made for ${machine.platform} on ${machine.arch}`,
+    `deploying Python and Java needs a runtime that is built once on this machine, and its engine does not support ${machine.platform} on ${machine.arch}`,
     "deploy from Linux or macOS on x64 or arm64",
   );
 }

@@ -39,11 +39,11 @@ export function explainFailure(
 
 /** What a failed operation leaves. */
 const AFTER: Readonly<Record<string, string>> = {
-  ROLLBACK_COMPLETE: "what was made has been removed again; the next run makes the stack anew",
-  ROLLBACK_FAILED: "not all that was made could be removed again; the next run removes it",
+  ROLLBACK_COMPLETE: "everything created was removed again; the next run creates the stack from scratch",
+  ROLLBACK_FAILED: "some of what was created could not be removed; the next run removes it",
   UPDATE_ROLLBACK_COMPLETE: "the stack is as it was before; nothing was changed",
-  UPDATE_ROLLBACK_FAILED: "the stack could not be put back: its state is mixed",
-  DELETE_FAILED: "what is left of the stack can be deleted by running the command again",
+  UPDATE_ROLLBACK_FAILED: "the rollback failed: the stack is in a mixed state",
+  DELETE_FAILED: "run the command again to delete the rest of the stack",
 };
 
 /** Reasons with more to say than they do. The first match counts. */
@@ -51,7 +51,7 @@ const REASONS: readonly { readonly code: string; readonly matches: RegExp; reado
   {
     code: "stack/certificate",
     matches: /unable to associate certificate|certificate .*(not (valid|verified|found|issued)|must be in us-east-1)/i,
-    hint: "the certificate was not verified, or lies in another region than us-east-1: tool stack status shows its state and what to do",
+    hint: "the certificate was not verified, or is in a region other than us-east-1: tool stack status shows its state and what to do",
   },
   {
     code: "access/denied",
@@ -66,17 +66,17 @@ const REASONS: readonly { readonly code: string; readonly matches: RegExp; reado
   {
     code: "stack/exists",
     matches: /already exists/i,
-    hint: "something of this name was made by hand or by another tool: remove or rename it",
+    hint: "a resource with this name was made by hand or by another tool: remove or rename it",
   },
   {
     code: "platform/throttled",
     matches: /rate exceeded|throttl|too many requests/i,
-    hint: "the cloud asks to slow down: wait a minute and run the command again",
+    hint: "the cloud is throttling requests: wait a minute and run the command again",
   },
   {
     code: "platform/limit",
     matches: /limit ?exceeded|quota/i,
-    hint: "a limit of the account is reached: remove what is not needed, or ask the cloud provider for more",
+    hint: "a limit of the account is reached: remove unused resources, or ask the cloud provider for a higher limit",
   },
 ];
 

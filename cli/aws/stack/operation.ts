@@ -98,7 +98,7 @@ async function untilSettled(
       // The stack is a resource of itself; its state is the operation's.
       if (type === "AWS::CloudFormation::Stack" && /ROLLBACK_IN_PROGRESS$/.test(ResourceStatus ?? "") && !isRollback) {
         isRollback = true;
-        report({ kind: "note", text: "that failed: what was changed is being put back" });
+        report({ kind: "note", text: "that failed: rolling back" });
       }
       if (logicalId === undefined || type === "AWS::CloudFormation::Stack") continue;
       // Creating says it a second time when the resource has its id.
@@ -147,13 +147,13 @@ export async function removeRemains(cloud: Cloud, name: string, status: string, 
       "stack/stuck",
       `the stack ${name} is stuck in ${status}`,
       status === "DELETE_FAILED"
-        ? "run tool stack delete again: it says what holds it"
+        ? "run tool stack delete again: it says what blocks it"
         : `continue its rollback: aws cloudformation continue-update-rollback --stack-name ${name} --region ${cloud.region}; then run the command again`,
     );
   }
   if (!/^(ROLLBACK_COMPLETE|ROLLBACK_FAILED|CREATE_FAILED|REVIEW_IN_PROGRESS)$/.test(status)) return;
   if (status !== "REVIEW_IN_PROGRESS") {
-    watch.report({ kind: "note", text: `the first attempt to make the stack failed (${status}): making it again` });
+    watch.report({ kind: "note", text: `the first attempt to make the stack failed (${status}): creating it again` });
   }
   const client = await cloud.cloudFormation();
   await operate(

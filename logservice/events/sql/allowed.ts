@@ -20,7 +20,9 @@ export function refusalOf(serialized: string): string | undefined {
     statements?: readonly { node: Tree }[];
   };
   if (parsed.error) {
-    return parsed.error_type === "not implemented" ? "is no SELECT: only one SELECT is allowed" : parsed.error_message;
+    return parsed.error_type === "not implemented"
+      ? "is not a SELECT: only one SELECT is allowed"
+      : parsed.error_message;
   }
   const statements = parsed.statements ?? [];
   if (statements.length !== 1) return `holds ${statements.length} statements: write exactly one SELECT`;

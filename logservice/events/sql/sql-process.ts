@@ -105,7 +105,7 @@ async function read(connection: DuckDBConnection, { text, maxRows, maxBytes }: S
     const statements = await connection.extractStatements(text);
     if (statements.count !== 1) return { kind: "refused", reason: "is not one statement" };
     const prepared = await statements.prepare(0);
-    if (prepared.statementType !== api.StatementType.SELECT) return { kind: "refused", reason: "is no SELECT" };
+    if (prepared.statementType !== api.StatementType.SELECT) return { kind: "refused", reason: "is not a SELECT" };
     if (prepared.parameterCount > 0) return { kind: "refused", reason: "has parameters: write the values into it" };
     const result = await prepared.stream();
     const print = rowPrinter(api, result);

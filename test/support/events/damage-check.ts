@@ -126,7 +126,7 @@ function grouped(numbers: Readonly<Record<string, number>>, wrongOf: (number: nu
 
 function query(text: string): Query {
   const parsed = parseQuery(text);
-  if (!parsed.ok) throw new Error(`${text} is no query`);
+  if (!parsed.ok) throw new Error(`${text} is not a query`);
   return parsed.value;
 }
 
