@@ -23,6 +23,8 @@ export interface RunningHttp {
 
 /** How often slow clients are looked for. */
 const CHECK_MS = 1_000;
+/** How often connections that have become idle are looked for while the server closes. */
+const IDLE_CHECK_MS = 20;
 /** Longer than the idle time of usual load balancers, which otherwise ask on a connection that is just being closed. */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -67,8 +69,11 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     close: (graceMs) =>
       new Promise((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+        // Node closes those that are idle at this moment. One whose answer ends later would stay as long as it is kept alive.
+        const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
         server.close(() => {
           clearTimeout(timer);
+          clearInterval(sweep);
           resolve();
         });
         server.closeIdleConnections();
