@@ -1,4 +1,5 @@
 // Stopping the service: what is under way is answered, and nobody waits for a stream that has no end.
+import { once } from "node:events";
 import { connect } from "node:net";
 import t, { type Test } from "tap";
 import type { EventsStore } from "../logservice/events/store.ts";
@@ -107,3 +108,36 @@ t.test("a request that is under way is answered, and its connection ends with th
   t.ok(tookMs > 250 && tookMs < SOON_MS, `${Math.round(tookMs)} ms`);
   t.ok(idle.isEnded && waiting.isEnded, "idle connections are closed");
 });
+
+t.test("an answer that is on its way to a slow reader comes whole", async (t) => {
+  const service = await startTestService(t, { around: withLargeAnswer });
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const socket = connect(service.running.port, "127.0.0.1");
+  t.teardown(() => socket.destroy());
+  const body = JSON.stringify({ project_id: "app", start: "2026-01-01T00:00:00Z", stop: "2026-01-02T00:00:00Z" });
+  socket.write(
+    `POST /search HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.owner}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  const [first] = (await once(socket, "data")) as [Buffer];
+  socket.pause();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const stopped = timeOfStop(service);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const parts = [first];
+  socket.on("data", (part: Buffer) => parts.push(part));
+  socket.resume();
+  await once(socket, "close");
+  const text = Buffer.concat(parts).toString();
+  const head = text.slice(0, text.indexOf("\r\n\r\n"));
+  t.equal(text.length - head.length - 4, Number(/Content-Length: (\d+)/i.exec(head)?.[1]));
+  t.ok((await stopped) < 5_000);
+});
+
+/** More than the system takes from a process for a reader that does not read. */
+function withLargeAnswer(events: EventsStore): EventsStore {
+  const event = { id: "i", timestamp: "2026-01-01T00:00:00Z", level: "info", message: "x".repeat(60_000), fields: {} };
+  return {
+    ...events,
+    search: async (...question) => ({ ...(await events.search(...question)), events: Array(500).fill(event) }),
+  };
+}
