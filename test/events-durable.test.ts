@@ -8,6 +8,7 @@ import { buildFromJournal } from "../logservice/events/duckdb/build.ts";
 import { openDuckDb } from "../logservice/events/duckdb/duckdb.ts";
 import { openEventsStore } from "../logservice/events/open.ts";
 import type { EventsStore, NewEvent } from "../logservice/events/store.ts";
+import { until } from "./support/cli.ts";
 import { recordDiskCalls } from "./support/events/disk-calls.ts";
 
 t.setTimeout(120_000);
@@ -226,5 +227,44 @@ t.test("a flush whose last steps fail loses nothing and is done again", async (t
     await second.flush();
     t.strictSame(await messages(second), ["one"], "a retry counts once");
     await second.close();
+  }
+});
+
+t.test("a segment goes only when a durable manifest no longer needs it", async (t) => {
+  for (const what of ["retention", "a merge"]) {
+    const directory = folder(t);
+    const disk = await recordDiskCalls(t, directory);
+    const store = await opened(directory);
+    for (let i = 0; i < 12; i++) {
+      await store.append("app", [event(`${i}`)]);
+      await store.flush();
+      if (what === "retention" && i > 1) break;
+    }
+    const project = join("projects", readdirSync(join(directory, "projects"))[0]!);
+    disk.take();
+    const removals: { readonly file: string; readonly isDropped: boolean; readonly before: readonly string[] }[] = [];
+    const calls: string[] = [];
+    disk.before = (call) => {
+      const file = /^remove .*\/([^/]+\.parquet)$/.exec(call)?.[1];
+      if (file !== undefined) {
+        const manifest = JSON.parse(readFileSync(join(directory, project, "manifest.json"), "utf8").split("\n")[0]!);
+        removals.push({ file, isDropped: manifest.dropped.includes(file), before: [...calls] });
+      }
+      calls.push(call);
+    };
+    if (what === "retention") {
+      store.setRetention("app", 1);
+      await store.expire();
+    } else await store.compact();
+    const { expired_segments_total: expired, merges_total: merges } = store.metrics();
+    t.ok(Number(expired) + Number(merges) > 0, what);
+    await until("the removals", () => removals.length > 0);
+    await store.close();
+    for (const { file, isDropped, before } of removals) {
+      t.ok(isDropped, `${what}: ${file} is named as dropped`);
+      const isManifest = (call: string) => call === `rename ${project}/manifest.json.new ${project}/manifest.json`;
+      const renamed = before.findLastIndex(isManifest);
+      t.equal(before[renamed + 1], `sync ${project}`, "and that is durable");
+    }
   }
 });
