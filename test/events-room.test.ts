@@ -93,3 +93,16 @@ t.test("bytes on their way to the disk count against what is free there", async 
   release();
   await Promise.all(written);
 });
+
+t.test("a store that closes accepts nothing, and ends the waiting at once", async (t) => {
+  const { store, release } = await held(t, { maxWaitingEvents: 2, waitForRoomMs: 60_000 });
+  release();
+  await store.append("app", batch(2, 10));
+  const waiting = refusalOf(store);
+  const beganMs = performance.now();
+  await store.close();
+  const closed = { type: "unavailable", message: /^the service is shutting down; / };
+  t.match(await waiting, closed, "what waits");
+  t.ok(performance.now() - beganMs < 30_000);
+  t.match(await refusalOf(store), closed, "what comes later");
+});

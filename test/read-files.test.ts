@@ -3,9 +3,10 @@ import fs, { appendFileSync, linkSync, readFileSync, renameSync, statSync, utime
 import { type FileHandle, open } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { type Block, CAUGHT_UP } from "../cli/logs/line-blocks.ts";
-import { followFiles, readRotated } from "../cli/logs/read-files.ts";
+import { followFiles, openFile, readOpenFile, readRotated } from "../cli/logs/read-files.ts";
 
 t.setTimeout(30_000);
 
@@ -161,4 +162,31 @@ t.test("a file that a pattern finds later is read from its beginning, and each o
     return looks < 2 ? [a] : [a, b, a];
   };
   t.same(await firstLines((signal) => followFiles(paths, signal), 2), ["a1", "b1"]);
+});
+
+t.test("gzip is told by both of its first bytes", async (t) => {
+  const gzip = gzipSync("one\ntwo\n");
+  const rows: [name: string, content: Buffer, lines: string[]][] = [
+    ["whole", gzip, ["one", "two"]],
+    ["several members", Buffer.concat([gzip, gzipSync("three")]), ["one", "two", "three"]],
+    ["the first byte only", Buffer.from("\x1fone\ntwo\n"), ["\x1fone", "two"]],
+    ["one byte", Buffer.from("\x1f"), ["\x1f"]],
+    ["nothing", Buffer.alloc(0), []],
+  ];
+  for (const [name, content, lines] of rows) {
+    const path = join(t.testdir(), "log");
+    writeFileSync(path, content);
+    const file = { name: "log", path };
+    const opened = await openFile(file);
+    t.equal(opened.size, content.length > 2 && content[1] === 0x8b ? undefined : content.length, name);
+    t.same(await linesOf(readOpenFile(file, opened, () => {})), lines, name);
+    await opened.handle.close();
+  }
+});
+
+t.test("a compressed file that is followed is read once", async (t) => {
+  const [path, other] = ["log.gz", "log"].map((name) => join(t.testdir({ log: "" }), name)) as [string, string];
+  writeFileSync(path, gzipSync("one\n"));
+  setTimeout(() => writeFileSync(other, "two\n"), 500);
+  t.same(await firstLines((signal) => followFiles(async () => [path, other], signal), 2), ["one", "two"]);
 });

@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import t from "tap";
 import type { EventsStore } from "../logservice/events/store.ts";
 import { QuerySlots } from "../logservice/http/query-slots.ts";
+import { RequestRate } from "../logservice/http/request-rate.ts";
 import { listen } from "../logservice/http/server.ts";
 import { LIMITS } from "../logservice/limits.ts";
 import { until } from "./support/cli.ts";
@@ -76,6 +77,66 @@ t.test("slots of queries: the exact limits, and none is lost to who gave up", as
   await until("the one that waited", () => running === 1);
   freeAll();
   await third;
+});
+
+t.test("slots of queries: who leaves while waiting is gone, and keeps nobody else waiting", async (t) => {
+  const slots = new QuerySlots({ queriesPerToken: 1, queriesWaitingPerToken: 1, holdMs: 20_000 });
+  const never = new AbortController().signal;
+  let free = () => {};
+  const held = new Promise<void>((resolve) => {
+    free = resolve;
+  });
+  const first = slots.run("token", never, () => held);
+  const left = new Error("the client left");
+  const leaving = new AbortController();
+  let isRun = false;
+  const run = async () => {
+    isRun = true;
+  };
+  const waiting = slots.run("token", leaving.signal, run);
+  leaving.abort(left);
+  await t.rejects(waiting, left, "at once");
+  await t.rejects(slots.run("token", AbortSignal.abort(left), run), left, "one that left before it came");
+  const next = slots.run("token", never, async () => "next");
+  free();
+  await first;
+  t.equal(await next, "next", "its place is free");
+  t.notOk(isRun);
+});
+
+t.test("slots of queries: the time of one that has begun is over for nobody else", async (t) => {
+  const slots = new QuerySlots({ queriesPerToken: 1, queriesWaitingPerToken: 5, holdMs: 2_000 });
+  const never = new AbortController().signal;
+  const frees: (() => void)[] = [];
+  const run = () => slots.run("token", never, () => new Promise<void>((resolve) => void frees.push(resolve)));
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const [first, second] = [run(), run()];
+  await until("the first", () => frees.length === 1);
+  frees[0]!();
+  await first;
+  await until("the second", () => frees.length === 2);
+  await pause(1_200);
+  const third = run();
+  // Now the second would have been refused, had it not begun.
+  await pause(1_200);
+  frees[1]!();
+  await second;
+  await until("the third", () => frees.length === 3);
+  frees[2]!();
+  await third;
+  t.equal(frees.length, 3, "each ran, and once");
+});
+
+t.test("a request that is refused at once takes nothing from those who wait", async (t) => {
+  const rate = new RequestRate({ requestsPerSecond: 2, requestBurst: 1, holdMs: 3_000, requestsHeld: 1 });
+  const never = new AbortController().signal;
+  await rate.take("token", never);
+  const held = rate.take("token", never);
+  for (let i = 0; i < 20; i++) await t.rejects(rate.take("token", never), { message: /^too many requests / });
+  await held;
+  const beganMs = performance.now();
+  await rate.take("token", never);
+  t.ok(performance.now() - beganMs < 2_500, "a second after the first one, not eleven");
 });
 
 t.test("unpacked bytes count among those in flight", async (t) => {
