@@ -59,6 +59,44 @@ for (const row of rows) {
   });
 }
 
+/**
+ * What must be offered at `|`, and nothing else, in any order: written by hand from the definition of tool.json and of the
+ * query language. Unlike the lists above it is not recorded, so that a recording cannot approve a mistake.
+ */
+const EXPECTED: readonly [text: string, labels: readonly string[]][] = [
+  ['{ "name": "app", "type": "|" }', ["server", "static"]],
+  ['{ "name": "app", "redirects": {}, "re|" }', ["regions"]],
+  ['{ "name": "app", "regions": [], "re|" }', ["redirects"]],
+  ['{ "name": "app", "redirects": { "/a": { "status": | } } }', ["200", "301", "302", "303", "307", "308"]],
+  ['{ "name": "app", "redirects": { "/a": { "location": "/b", "|" } } }', ["status", "force"]],
+  ['{ "name": "app", "redirects": { "/u/:id/*": { "location": "/n/:|" } } }', [":id", ":splat"]],
+  ['{ "name": "app", "redirects": { "/u/:id": { "location": "/n/:|" } } }', [":id"]],
+  ['{ "name": "app", "proxy": { "|" } }', ["command", "timeout", "listen_timeout", "shutdown_timeout", "backoff"]],
+  ['{ "name": "app", "proxy": { "timeout": 5, "t|" } }', []],
+  [
+    '{ "name": "app", "cors": { "allowed_methods": ["GET", "|"] } }',
+    ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+  ],
+  ['{ "name": "app", "inject": { "head": [{ "type": "inline|" }] } }', ["inline style", "inline script"]],
+  ['{ "name": "app", "static": { "dir": "|" } }', ["css", "errors", "public"]],
+  [
+    '{ "name": "app", "logs": { "queries": { "q": "level >= |" } } }',
+    ["debug", "info", "notice", "warn", "error", "critical", "alert", "emergency"],
+  ],
+  ['{ "name": "app", "logs": { "queries": { "q": "duration > 1|" } } }', ["1ms", "1s", "1m", "1h", "1d"]],
+  ['{ "name": "app", "logs": { "queries": { "q": "stage = |" } } }', ["production", "staging", "development"]],
+  ['{ "name": "app", "logs": { "queries": { "q": "status >= 500 an|" } } }', ["and"]],
+  ['{ "name": "app"| }', []],
+];
+for (const [marked, labels] of EXPECTED) {
+  t.test(`offered: ${marked}`, (t) => {
+    const { text, offset } = cursor(marked);
+    const shown = shownAt(documentOf(text), offset).map(({ label }) => label);
+    t.same([...shown].sort(), [...labels].sort());
+    t.end();
+  });
+}
+
 t.teardown(() => {
   if (!process.env.TYPING_RECORD) return;
   const lines = rows.map(({ shows, ...row }) => {

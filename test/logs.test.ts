@@ -215,6 +215,10 @@ t.test("where entries come from", async (t) => {
     ["tool logs < a/1.log", "a1"],
     ["cat a/1.log | tool logs --file a/2.log --file -", "a2 a1"],
     ["cat a/1.log | tool logs --file a/2.log", "a2"],
+    ["cat a/1.log | tool logs --file - --file -", "a1"],
+    // A pipe with a name: what is read of it to look at it would be lost.
+    ["tool logs --file <(cat a/1.log)", "a1"],
+    ["tool logs --file a/1.log --file ./a/1.log --file 'a/?.log' --file $PWD/a/2.log", "a1 a2"],
     ["tool logs < /dev/null", "rotated fast slow", note],
   ];
   for (const [command, expected, stderr = ""] of rows) {

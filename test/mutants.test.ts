@@ -1,5 +1,6 @@
-// How many slips are found where they are, and how many of them a fix undoes.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+// Which slips are found where they are, and which of them a fix undoes. TOOL_TEST_RECORD=1 writes the rows of
+// vectors/mutants.json anew, to be read through: a row that gets worse is a mistake, however good the shares are.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { applyEdits, type Problem } from "../grammar/problem.ts";
@@ -137,6 +138,46 @@ t.test("slips are found where they are", (t) => {
   const mutants = draw(BASES, COUNT, randomOf(SEED));
   t.equal(mutants.length, COUNT);
   recall(t, mutants);
+  t.end();
+});
+
+/** What becomes of one slip, as a row that people can judge: the kind, where it is, what it looks like, what is said. */
+function rowOf({ mutant, restored }: Judged, problems: readonly Problem[]): string[] {
+  const { kind, base, text, faulty } = mutant;
+  const [at] = faulty;
+  const start = Math.max(text.lastIndexOf("\n", (at?.start ?? 0) - 1) + 1, (at?.start ?? 0) - 40);
+  const slip = text
+    .slice(start, Math.max(start + 60, Math.min(at?.end ?? 0, start + 100)))
+    .replace(/\s+/g, " ")
+    .trim();
+  const codes = [...new Set(problems.map(({ code }) => code))].sort().join(", ");
+  return [kind, base.name, slip, codes === "" ? "missed" : codes, restored === undefined ? "no fix" : "fixed"];
+}
+
+t.test("each of these slips is found and undone as before", (t) => {
+  // None of the vectors: a row that is added there must not draw other slips here.
+  const own = randomOf(SEED);
+  const bases: readonly Base[] = [
+    config("whole.tool.json", read("test/fixtures/whole.tool.json")),
+    ...Array.from({ length: 6 }, (_, i) => config(`rich ${i}`, richConfig(own))),
+    ...BASES.filter(({ kind }) => kind !== "config"),
+  ];
+  const rows = draw(bases, 400, own).map((mutant) => {
+    const problems = problemsOf({ ...mutant.base, text: mutant.text });
+    const here = problems.filter(({ span }) =>
+      mutant.faulty.some(({ start, end }) => span.start <= end && start <= span.end),
+    );
+    return rowOf(judge(mutant), here);
+  });
+  const path = join(root, "test/vectors/mutants.json");
+  if (process.env.TOOL_TEST_RECORD) {
+    writeFileSync(path, `[\n${rows.map((row) => `  ${JSON.stringify(row)}`).join(",\n")}\n]\n`);
+  }
+  const recorded: string[][] = JSON.parse(read("test/vectors/mutants.json"));
+  t.equal(rows.length, recorded.length);
+  for (const [i, row] of rows.entries()) {
+    if (JSON.stringify(row) !== JSON.stringify(recorded[i])) t.same(row, recorded[i], `row ${i}`);
+  }
   t.end();
 });
 

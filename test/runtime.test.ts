@@ -758,6 +758,8 @@ t.test("websockets", async (t) => {
     refused.headers.some(([name, value]) => name === "X-Rule" && value === "yes"),
     "with the header rules",
   );
+  const names = refused.headers.map(([name]) => name.toLowerCase());
+  t.same([names.includes("x-own"), names.includes("x-hop")], [true, false], "but for headers that Connection names");
   t.equal((await askRaw(server.port, handshake("/broken"))).status, 502);
   t.equal((await askRaw(server.port, handshake("/moved"))).status, 308);
 

@@ -236,12 +236,38 @@ t.test("--command and --format json", async (t) => {
 });
 
 t.test("an app that does not start is reported, with its last words", async (t) => {
+  // The output of the app is shown by itself, too: only the report says how it ended.
+  const rows: [command: string, message: string, fields: object][] = [
+    ["echo no database >&2; exit 3", "app exited before it listened", { code: 3, output: ["no database"] }],
+    [
+      "seq 1 30; echo last; kill -9 $$",
+      "app exited before it listened",
+      { signal: "SIGKILL", output: [...Array.from({ length: 19 }, (_, i) => String(i + 12)), "last"] },
+    ],
+  ];
+  for (const [command, message, fields] of rows) {
+    const cwd = t.testdir({ "tool.json": JSON.stringify({ name: "app", proxy: { command } }) });
+    const running = spawnTool(["start", "--address", "127.0.0.1:0", "--format", "json"], { cwd });
+    const report = await until("the report", () =>
+      running
+        .stdout()
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line))
+        .find((entry) => entry.message === message),
+    );
+    running.kill("SIGTERM");
+    await running.ended;
+    t.equal(report.level, "error", command);
+    t.match(report.fields, { command, ...fields }, command);
+    t.same(report.fields.output, (fields as { output: string[] }).output, command);
+  }
   const cwd = t.testdir({ "tool.json": '{ "name": "app", "proxy": { "command": "echo no database >&2; exit 3" } }' });
   const running = spawnTool(["start", "--address", "127.0.0.1:0"], { cwd });
-  await until("its last words", () => `${running.stdout()}${running.stderr()}`.includes("no database"));
+  await until("the report", () => /exited before it listened.*no database/s.test(running.stdout()));
   running.kill("SIGTERM");
   await running.ended;
-  t.pass();
+  t.match(running.stdout(), /^.*error.*app exited before it listened.*code=3/m, "for people");
 });
 
 t.test("what is not there", async (t) => {

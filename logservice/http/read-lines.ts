@@ -17,9 +17,9 @@ export function readLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
   const batch = newBatch();
   let number = 0;
-  for (let at = 0; at < text.length; ) {
+  for (let at = beginOf(text); at < text.length; ) {
     const end = text.indexOf("\n", at);
-    const line = text.slice(at, end === -1 ? undefined : end).trim();
+    const line = trimmed(text, at, end === -1 ? text.length : end);
     at = end === -1 ? text.length : end + 1;
     number++;
     if (line === "") continue;
@@ -33,14 +33,28 @@ export function readLines(text: string, nowMs: number): ReadBatch {
 export function readPlainLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
   const batch = newBatch();
-  for (const [index, line] of text.split("\n").entries()) {
+  for (const [index, line] of text.slice(beginOf(text)).split("\n").entries()) {
     const message = line.endsWith("\r") ? line.slice(0, -1) : line;
-    if (message.trim() === "") continue;
+    if (trimmed(message, 0, message.length) === "") continue;
     refuseFull(batch);
     readPart(batch, index, () => readEvent({ level: "info", message }, `line ${index + 1}`, now));
   }
   return batch;
 }
+
+/** A byte order mark at the beginning of a body is no text; anywhere else U+FEFF is a character like any other. */
+const beginOf = (text: string) => (text.charCodeAt(0) === 0xfeff ? 1 : 0);
+
+/** The text between two places, without the blanks of ASCII around it. Other blanks are what somebody logged. */
+function trimmed(text: string, start: number, end: number): string {
+  let [first, last] = [start, end];
+  while (first < last && isBlank(text.charCodeAt(first))) first++;
+  while (last > first && isBlank(text.charCodeAt(last - 1))) last--;
+  return text.slice(first, last);
+}
+
+/** Tab, line feed, form feed, carriage return, space: https://infra.spec.whatwg.org/#ascii-whitespace */
+const isBlank = (code: number) => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0c || code === 0x0d;
 
 const newBatch = () => ({ events: [] as NewEvent[], errors: [] as BatchReport["errors"] });
 

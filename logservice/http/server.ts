@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Limits } from "../limits.ts";
@@ -37,11 +37,14 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     // Node would answer with an empty body.
     requireHostHeader: false,
   };
+  /** Open connections, each with the answer to its last request. */
+  const connections = new Map<Socket, ServerResponse | undefined>();
   const answer: RequestListener = (request, response) => {
     // An answer is what its type says, and no part of another page: texts of logs are anybody's.
     response.setHeader("X-Content-Type-Options", "nosniff");
     response.setHeader("X-Frame-Options", "DENY");
     const isNamed = request.headers.host !== undefined || request.httpVersion !== "1.1";
+    connections.set(request.socket, response);
     if (isNamed) return handler(request, response);
     response.setHeader("Connection", "close");
     sendError(response, new RpcError("bad_request", "a request of HTTP/1.1 must have the header Host"));
@@ -50,6 +53,18 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     tls === undefined
       ? createServer(settings, answer)
       : createTlsServer({ ...settings, ...tls, minVersion: "TLSv1.2" }, answer);
+  server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+    connections.set(socket, undefined);
+    socket.once("close", () => connections.delete(socket));
+  });
+  // Node's own, which `close` calls as well, takes an answer for sent when it was handed over, and cuts it off. And it
+  // closes what is idle now: a connection whose answer ends later would stay as long as it is kept alive.
+  server.closeIdleConnections = () => {
+    for (const [socket, response] of connections) {
+      if (response === undefined || response.writableFinished) socket.destroy();
+      else response.once("finish", () => socket.destroySoon());
+    }
+  };
   // A reader that stops reading; asking and answering count as movement.
   server.setTimeout(limits.stalledMs, (socket: Socket) => socket.destroy());
   server.on("clientError", answerMalformed);
@@ -71,7 +86,6 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
           clearTimeout(timer);
           resolve();
         });
-        server.closeIdleConnections();
       }),
   };
 }

@@ -10,8 +10,8 @@ const HEARTBEAT_MS = 15_000;
 /**
  * Writes events as they come (server-sent events, HTML section 9.2): `data` is the event as JSON, `id` its id, so that
  * a client that comes back says in Last-Event-ID where it was. What was missed is an event `dropped` with a count, null
- * where nobody knows. Ends with the items, when the client leaves, or with an event `error` of a type and a message if
- * the signal says why: coming back is of no use then.
+ * where nobody knows. Ends with the items, when the client leaves, when the signal is aborted, and then with an event
+ * `error` of a type and a message if the signal's reason is an RpcError: coming back is of no use then.
  */
 export async function sendTail(
   response: ServerResponse,
@@ -33,10 +33,11 @@ export async function sendTail(
       // The store counts what comes meanwhile, and drops what gets too old.
       if (!response.write(frameOf(item))) await once(response, "drain", { signal }).catch(() => undefined);
     }
-    const { reason } = signal;
-    const isRead = !(reason instanceof RpcError) || response.destroyed || response.write(errorFrame(reason));
+    const { aborted, reason } = signal;
+    let isRead = !(aborted && response.writableNeedDrain);
+    if (reason instanceof RpcError && !response.destroyed) isRead = response.write(errorFrame(reason));
     if (isRead) response.end();
-    // The error is behind what the client has not read yet, and it may never read that.
+    // The end is after what the client has not read yet, and it may never read that.
     else response.destroy();
   } finally {
     clearInterval(heartbeat);

@@ -74,7 +74,9 @@ let resets = 0;
 server.on("upgrade", (req, socket) => {
   socket.on("error", () => {});
   if (req.url.startsWith("/refused")) {
-    return socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
+    return socket.end(
+      "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nX-Own: 1\r\n\r\nno",
+    );
   }
   if (req.url.startsWith("/broken")) return socket.destroy();
   const key = req.headers["sec-websocket-key"];
