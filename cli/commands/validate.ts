@@ -67,7 +67,8 @@ export async function validate(context: Context, first: string | undefined, flag
 
   const reports: Report[] = [];
   for (const input of inputs) {
-    const checked = input.unreadable === undefined ? await check(context, input, flags.fix) : [unreadable(context, input)];
+    const checked =
+      input.unreadable === undefined ? await check(context, input, flags.fix) : [unreadable(context, input)];
     for (const report of checked) {
       // A page that is given by name, and found by its tool.json as well.
       if (report.path === undefined || !reports.some(({ path }) => path === report.path)) reports.push(report);
