@@ -63,7 +63,13 @@ export async function sayProblems(
 
 export type TextFile =
   | { readonly text: string }
-  | { readonly text: undefined; readonly isAbsent: boolean; readonly reason: string };
+  | {
+      readonly text: undefined;
+      readonly isAbsent: boolean;
+      readonly reason: string;
+      /** Of bytes that are not UTF-8: the text with U+FFFD for them, the first of them at `at`. */
+      readonly damaged?: { readonly text: string; readonly at: number };
+    };
 
 /** The text of a file, or why there is none. */
 export async function readTextFile(path: string): Promise<TextFile> {
@@ -87,8 +93,10 @@ export function decodeText(bytes: Uint8Array): TextFile {
   try {
     return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {
-    const valid = new TextDecoder("utf-8").decode(bytes).split("\ufffd", 1)[0]!;
-    const line = valid.split("\n").length;
-    return { text: undefined, isAbsent: false, reason: `it is not UTF-8 (line ${line}): save it as UTF-8` };
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    const at = text.indexOf("\ufffd");
+    const line = text.slice(0, at).split("\n").length;
+    const reason = `it is not UTF-8 (line ${line}): save it as UTF-8`;
+    return { text: undefined, isAbsent: false, reason, damaged: { text, at } };
   }
 }

@@ -53,7 +53,7 @@ export function processIo(): Io {
   const { env } = process;
   return {
     env,
-    cwd: process.cwd(),
+    cwd: workingFolder(env),
     platform: process.platform,
     // A getter: touching process.stdin opens it, and most commands never read.
     get stdin() {
@@ -81,12 +81,24 @@ export function processIo(): Io {
   };
 }
 
+/** A folder that was removed has no path any more; the shell's last word on it lets messages name it. */
+function workingFolder(env: Io["env"]): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return env.PWD ?? "/";
+  }
+}
+
 function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
   const closed = new AbortController();
   let hasWritten = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader had enough. Everything else (a full disk) is a failure that must not pass for success.
-    if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
+    // The reader had enough. Everything else (a full disk) is a failure that must not pass for success; on stderr there
+    // is nowhere left to say so, and the command's own exit code counts.
+    const isReaderGone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
+    if (!isReaderGone && stream !== process.stderr) throw error;
     closed.abort();
   });
   return {

@@ -410,6 +410,8 @@ export async function main(): Promise<void> {
   for (const event of ["uncaughtException", "unhandledRejection"]) {
     process.on(event, (error: unknown) => void failOnce(error).then(end));
   }
+  // Until the end is reached: an event loop that runs dry before is no success.
+  process.exitCode = EXIT.failed;
   await end(await run(io, argv).catch(failOnce));
 }
 

@@ -94,7 +94,10 @@ export class LineIndex {
   line(number: number): { text: string; start: number } {
     const start = this.#starts[number - 1] ?? this.#source.length;
     const next = this.#starts[number] ?? this.#source.length;
-    return { text: this.#source.slice(start, next).replace(/\r?\n$|\r$/, ""), start };
+    // By its last characters: a line may be long, and is asked for again for each of its problems.
+    const hasLf = next > start && this.#source[next - 1] === "\n";
+    const end = next - (hasLf ? 1 : 0);
+    return { text: this.#source.slice(start, end > start && this.#source[end - 1] === "\r" ? end - 1 : end), start };
   }
 }
 
@@ -200,50 +203,70 @@ export function printable(text: string): string {
 
 /** Cuts a line to `columns` around [from, to) and measures where the carets go, in terminal cells. */
 function crop(text: string, from: number, to: number, columns: number) {
-  const cells: { text: string; width: number; at: number }[] = [];
-  let at = 0;
-  for (const char of text) {
-    const shown = char === "\t" ? "  " : printable(char);
-    cells.push({ text: shown, width: char === "\t" ? 2 : cellWidth(char), at });
-    at += char.length;
-  }
-  const width = (list: typeof cells) => list.reduce((sum, cell) => sum + cell.width, 0);
-  const before = cells.filter((cell) => cell.at < from);
-  const inside = cells.filter((cell) => cell.at >= from && cell.at < to);
-  const after = cells.filter((cell) => cell.at >= to && cell.at >= from);
-
   const limit = Math.max(columns, 20);
-  let marked = width(inside);
-  let lead = "";
-  let tail = "";
-  if (width(before) + marked + width(after) > limit) {
-    if (marked > limit - 2) {
-      while (width(inside) > limit - 3) inside.pop();
-      after.length = 0;
-      before.length = Math.min(before.length, 0);
-      marked = width(inside);
-      lead = from > 0 ? "\u2026" : "";
-      tail = "\u2026";
-    } else {
-      // A third of the free room before the mark, the rest behind it: what follows explains more than what precedes.
-      const room = limit - marked - 2;
-      const keepBefore = Math.max(Math.floor(room / 3), room - width(after));
-      while (width(before) > keepBefore) {
-        before.shift();
-        lead = "\u2026";
-      }
-      while (width(before) + marked + width(after) > limit - 2) {
-        after.pop();
-        tail = "\u2026";
-      }
-    }
+  // No more of a long line is looked at than can be shown: a minified file is one line, with a problem at each end.
+  const before = cellsOf(text, boundary(text, from - limit * REACH), from).reverse();
+  const inside = cellsOf(text, from, boundary(text, Math.min(to, from + limit * REACH)));
+  const after = cellsOf(text, to, boundary(text, to + limit * REACH));
+  const [widthBefore, widthInside, widthAfter] = [before, inside, after].map(widthOf) as [number, number, number];
+  const isWhole = from <= limit * REACH && to - from <= limit * REACH && text.length - to <= limit * REACH;
+  if (isWhole && widthBefore + widthInside + widthAfter <= limit) {
+    return {
+      text: printed(before.reverse()) + printed(inside) + printed(after),
+      indent: widthBefore,
+      width: widthInside,
+    };
   }
-  const join = (list: typeof cells) => list.map((cell) => cell.text).join("");
+  if (widthInside > limit - 2) {
+    const lead = from > 0 ? "\u2026" : "";
+    const kept = fitting(inside, limit - 3);
+    return { text: `${lead}${printed(kept)}\u2026`, indent: lead.length, width: widthOf(kept) };
+  }
+  // A third of the free room before the mark, the rest after it: what follows explains more than what precedes.
+  const room = limit - widthInside - 2;
+  const kept = fitting(before, Math.max(Math.floor(room / 3), room - widthAfter));
+  const rest = fitting(after, room - widthOf(kept));
+  const lead = kept.length < before.length || from > limit * REACH ? "\u2026" : "";
+  const tail = rest.length < after.length || text.length - to > limit * REACH ? "\u2026" : "";
   return {
-    text: lead + join(before) + join(inside) + join(after) + tail,
-    indent: lead.length + width(before),
-    width: marked,
+    text: lead + printed(kept.reverse()) + printed(inside) + printed(rest) + tail,
+    indent: lead.length + widthOf(kept),
+    width: widthInside,
   };
+}
+
+/** UTF-16 units that are looked at for each column: accents, which take none, are many at most in a few scripts. */
+const REACH = 8;
+
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+}
+
+/** An offset within the text that does not part a surrogate pair. */
+function boundary(text: string, offset: number): number {
+  const at = Math.max(0, Math.min(offset, text.length));
+  const isPair = /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
+  return at > 0 && isPair ? at - 1 : at;
+}
+
+function cellsOf(text: string, start: number, end: number): Cell[] {
+  return Array.from(text.slice(start, end), (char) =>
+    char === "\t" ? { text: "  ", width: 2 } : { text: printable(char), width: cellWidth(char) },
+  );
+}
+
+const widthOf = (cells: readonly Cell[]) => cells.reduce((sum, { width }) => sum + width, 0);
+const printed = (cells: readonly Cell[]) => cells.map(({ text }) => text).join("");
+
+/** The first cells that fit. */
+function fitting(cells: readonly Cell[], columns: number): Cell[] {
+  let width = 0;
+  const end = cells.findIndex((cell) => {
+    width += cell.width;
+    return width > columns;
+  });
+  return cells.slice(0, end < 0 ? cells.length : end);
 }
 
 /** Columns that a character takes on a terminal: 0 for combining marks, 2 for East Asian wide characters and emoji. */

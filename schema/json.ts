@@ -375,7 +375,13 @@ class Parser {
       if (rest.length > MAX_REST) this.#report("config/trailing-text", message, span, hint);
       else {
         const edits = [{ span: { start: this.#lastEnd, end: span.end }, text: "" }];
-        this.#guess("config/trailing-text", message, span, hint, { title: "Remove it", edits });
+        // Values were written to be read.
+        const isSuggestion = !/^[\]},;\s]*$/.test(rest);
+        this.#guess("config/trailing-text", message, span, hint, {
+          title: "Remove it",
+          edits,
+          ...(isSuggestion && { isSuggestion }),
+        });
       }
     } else if (root === undefined) {
       const span = this.#tokenSpan();
@@ -766,13 +772,15 @@ class Parser {
       : 'the escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX; a backslash itself is \\\\';
     // Paths and expressions are full of backslashes that were meant as themselves.
     const doubled = `\\${text}`;
-    const fix = { title: `Write ${doubled}`, edits: [{ span, text: doubled }] };
+    // A character by its number whose digits are missing may be meant as well.
+    const isSuggestion = /^\\u[0-9a-f]+$/i.test(text);
+    const fix = { title: `Write ${doubled}`, edits: [{ span, text: doubled }], ...(isSuggestion && { isSuggestion }) };
     this.#report(
       "config/escape",
       `unknown escape ${quote(text)}`,
       span,
       hint,
-      /^\\[\w.$^()[\]{}*+?|-]$/.test(text) ? fix : undefined,
+      /^\\(?:[\w.$^()[\]{}*+?|-]|u[0-9a-f]{1,3})$/i.test(text) ? fix : undefined,
     );
   }
 

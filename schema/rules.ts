@@ -38,6 +38,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/empty": "The file is empty",
   "config/empty-site": "A static site has no file to serve",
   "config/empty-value": "A value is blank",
+  "config/encoding": "The file is not UTF-8",
   "config/escape": "An escape sequence that JSON does not have",
   "config/file-size": "A file is too large to be served",
   "config/forbidden-header": "A header that only the proxy sets",

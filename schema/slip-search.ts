@@ -100,6 +100,8 @@ function* nearCandidates(text: string, at: number): Generator<Candidate> {
       if ('"{}[],:'.includes(char)) yield change(index, 1, "", `Remove ${char}`);
       const meant = char === ";" ? "," : char === "=" ? ":" : undefined;
       if (meant !== undefined) yield change(index, 1, meant, `Change to ${meant}`);
+      // After a backslash it would become a part of the string.
+      if (text[index - 1] === "\\") continue;
       for (const added of '",:') yield change(index, 0, added, `Add ${added}`);
     }
   }

@@ -387,3 +387,64 @@ t.test("settings are asked for, followed, and may be sent", async (t) => {
     client.child.kill();
   }
 });
+
+// The folder of a project as the server reads it from the disk.
+const folders: readonly {
+  readonly name: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly file: string;
+  readonly method: "hover" | "completion";
+  readonly character: number;
+  readonly expected: RegExp;
+}[] = [
+  {
+    name: "hover of a template variable, by the saved tool.json",
+    files: { "tool.json": '{ "name": "app", "error_pages": { "variables": { "mail": "help@example.com" } } }' },
+    file: "404.html",
+    method: "hover",
+    character: "{{.Variables.ma".length,
+    expected: /help@example\.com/,
+  },
+  {
+    name: "hover of a template variable that tool.json lacks",
+    files: { "tool.json": '{ "name": "app" }' },
+    file: "404.html",
+    method: "hover",
+    character: "{{.Variables.ma".length,
+    expected: /mail is not in error_pages.variables/,
+  },
+  {
+    name: "completion of a blank tool.json beside a package.json that builds a site",
+    files: { "package.json": '{ "scripts": { "build": "vite build" } }' },
+    file: "tool.json",
+    method: "completion",
+    character: 0,
+    expected: /"preselect":true.*a static site: the build of package.json/,
+  },
+  {
+    name: "completion of a blank tool.json beside what that build made",
+    files: { "package.json": '{ "scripts": { "build": "vite build" } }', "out/main.css": "" },
+    file: "tool.json",
+    method: "completion",
+    character: 0,
+    expected: /"static\\": \{ \\"dir\\": \\"out\\" \}/,
+  },
+];
+
+for (const { name, files, file, method, character, expected } of folders) {
+  t.test(name, (t) =>
+    withServer(t.testdir(), async (client, config) => {
+      for (const [path, text] of Object.entries(files)) {
+        const written = fileURLToPath(new URL(path, config));
+        mkdirSync(join(written, ".."), { recursive: true });
+        writeFileSync(written, text);
+      }
+      const uri = new URL(file, config).href;
+      client.open(uri, file.endsWith(".html") ? "{{.Variables.mail}}" : "");
+      const position = { line: 0, character };
+      const { result, error } = await client.request(`textDocument/${method}`, { textDocument: { uri }, position });
+      t.same(error, undefined);
+      t.match(JSON.stringify(result), expected);
+    }),
+  );
+}

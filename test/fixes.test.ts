@@ -283,6 +283,17 @@ t.test("what only people know is a suggestion, the rest is not", (t) => {
     ['{ "name": "app", "hooks": { "build": null } }', false],
     ['{ "name": "app", "name": "other" }', true],
     ['{ "name": "app", "name": "app" }', false],
+    ['{ "name": "app" }{"name":"b"}', true],
+    ['{ "name": "app" } [1, 2, 3]', true],
+    ['{ "name": "app" }] , {"x":1}', true],
+    ['{ "name": "app" }]', false],
+    ['{ "name": "app" },', false],
+    ['{ "name": "app", "description": "caf\\u00e" }', true],
+    ['{ "name": "app", "description": "\\ud83" }', true],
+    ['{ "name": "app", "description": "C:\\users" }', false],
+    ['{ "name": "app", "stages": { "production": { "domain": "example.com/v2" } } }', true],
+    ['{ "name": "app", "stages": { "production": { "domain": "https://example.com:8080" } } }', true],
+    ['{ "name": "app", "stages": { "production": { "domain": "https://example.com/" } } }', false],
   ];
   for (const [text, isSuggestion] of rows) {
     const [problem] = checkConfig(text).problems;

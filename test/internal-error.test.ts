@@ -108,6 +108,31 @@ t.test("a full disk, a closed pipe and a network that is not there are failures"
   t.equal(closed.stderr, "");
 });
 
+t.test("the exit code counts where stderr cannot be written", { skip: process.platform !== "linux" }, async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "name": "A B" }', good: { "tool.json": '{ "name": "app" }' } });
+  const rows: [line: string, code: number][] = [
+    ["tool validate nope 2>/dev/full", 2],
+    ["tool frobnicate 2>/dev/full", 2],
+    ["tool logs --file nope error 2>/dev/full", 2],
+    ["tool run nohook 2>/dev/full", 2],
+    ["tool validate 2>/dev/full", 1],
+    ["tool validate >/dev/full 2>/dev/full", 1],
+    ["tool validate -C good 2>/dev/full", 0],
+  ];
+  for (const [line, code] of rows) t.equal((await shell(line, { cwd })).code, code, line);
+});
+
+t.test("a working folder that is gone", { skip: process.platform !== "linux" }, async (t) => {
+  const cwd = t.testdir({ gone: {}, app: { "tool.json": '{ "name": "app" }' } });
+  const inGone = (line: string) => shell(`mkdir -p gone && cd gone && rmdir ../gone && ${line}`, { cwd });
+  t.same((await inGone("tool --version")).code, 0);
+  t.match(await inGone(`tool validate -C ${cwd}/app`), { code: 0, stdout: "tool.json is valid\n" });
+  const { code, stderr } = await inGone("tool validate");
+  t.equal(code, 2);
+  t.match(stderr, /^error: there is no folder "\."\n/);
+  t.notMatch(stderr, /\n\s+at /);
+});
+
 t.test("what is a mistake, and what is the world", (t) => {
   const coded = (code: string) => Object.assign(new Error(code), { code });
   class Foreseen extends Error {}

@@ -1,6 +1,8 @@
 // `tool logs`: how entries look, where they come from, and that they keep coming.
+import { writeFileSync } from "node:fs";
 import { appendFile, mkdir, rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import t from "tap";
 import { readEntryLine } from "../cli/logs/entry-line.ts";
@@ -406,6 +408,42 @@ t.test("memory does not grow with the input", { skip: process.platform !== "linu
   t.equal(code, 0);
   t.equal(stdout, `${entry}\n`);
   t.ok(Number(stderr) > 0 && Number(stderr) < 150_000, `${stderr.trim()} KiB at most`);
+});
+
+t.test("stdin is read as a file is: decompressed, or refused where it is no text", async (t) => {
+  const cwd = t.testdir();
+  const lines = Array.from({ length: 3000 }, (_, i) => `{"level":"error","message":"line ${i}"}\n`).join("");
+  const gzip = gzipSync(lines);
+  const put = (name: string, data: string | Buffer) => writeFileSync(join(cwd, name), data);
+  put("whole.gz", gzip);
+  put("two.gz", Buffer.concat([gzip, gzip]));
+  put("cut.gz", gzip.subarray(0, gzip.length - 200));
+  put("utf16", Buffer.from(`\ufeff${lines}`, "utf16le"));
+  put("binary", Buffer.from("\u0000\u0001"));
+  put("short", "{");
+  const rows: [line: string, stdout: string, stderr: string, code: number][] = [
+    ["tool logs --count error < whole.gz", "3000\n", "", 0],
+    ["cat whole.gz | tool logs --count --file - error", "3000\n", "", 0],
+    ["(head -c 1 whole.gz; sleep 0.2; tail -c +2 whole.gz) | tool logs --count error", "3000\n", "", 0],
+    ["tool logs --count error < two.gz", "6000\n", "", 0],
+    ["tool logs --count < short", "1\n", "", 0],
+    [
+      "tool logs --count error < utf16",
+      "0\n",
+      'error: cannot read "stdin": it is UTF-16 text\n  convert it: iconv -f utf-16 -t utf-8 | tool logs --file -\n',
+      1,
+    ],
+    [
+      "tool logs --count error < binary",
+      "0\n",
+      'error: cannot read "stdin": it is a binary file\n  logs are text, plain or compressed with gzip\n',
+      1,
+    ],
+  ];
+  for (const [line, stdout, stderr, code] of rows) t.match(await shell(line, { cwd }), { stdout, stderr, code }, line);
+  const cut = await shell("tool logs --count error < cut.gz", { cwd });
+  t.match(cut, { code: 1, stderr: 'error: cannot read "stdin": the gzip file is cut off\n' });
+  t.ok(Number(cut.stdout) > 0, "what came before counts");
 });
 
 t.test("a file named twice is read once", async (t) => {

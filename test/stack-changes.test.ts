@@ -41,7 +41,7 @@ t.test("which changes are asked about", async (t) => {
     ["a record's value", { dns: { "shop.com": [MX, { ...TXT, value: ["y"] }] } }, undefined],
     ["a record that goes", { dns: { "shop.com": [MX] } }, "removes record shop.com TXT"],
     ["a record of another type", { dns: { "shop.com": [TXT] } }, "removes record shop.com MX"],
-    ["a zone that goes", {}, "removes zone shop.com, record shop.com TXT"],
+    ["a zone that goes", {}, "removes record shop.com TXT; no longer manages zone shop.com"],
     [
       "a stage, an action and an alert that are new",
       { stages: { beta: {} }, actions: [OPS], alerts: [ALERT] },

@@ -301,6 +301,31 @@ t.test("a folder stands for the files of ours below it", async (t) => {
   t.match(none.stderr, /^error: there is no tool\.json and no \*\.logq below empty\n/);
 });
 
+t.test("a file that is not UTF-8 is one file with a problem", async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "nmae": "app" }', "slow.logq": "" });
+  writeFileSync(join(cwd, "latin.tool.json"), Buffer.from('{\n  "name": "caf\u00e9" }', "latin1"));
+  writeFileSync(join(cwd, "slow.logq"), Buffer.from("duration > 1\xff", "latin1"));
+  const { code, stdout } = await tool(["validate", ".", "--format", "json"], { cwd });
+  const { files } = JSON.parse(stdout) as {
+    files: { file: string; problems: { code: string; line: number; column: number }[] }[];
+  };
+  t.equal(code, 1);
+  t.same(
+    files.map(({ file, problems }) => [file, problems[0]!.code, problems[0]!.line, problems[0]!.column]),
+    [
+      ["latin.tool.json", "config/encoding", 2, 15],
+      ["slow.logq", "config/encoding", 1, 13],
+      ["tool.json", "config/unknown-key", 1, 3],
+    ],
+  );
+  const one = await tool(["validate", "latin.tool.json", "--format", "sarif"], { cwd });
+  t.same([one.code, one.stderr], [1, ""]);
+  t.ok(isSarif(JSON.parse(one.stdout)), "one document, whatever is in the file");
+  const fix = await tool(["validate", "--fix", "latin.tool.json"], { cwd });
+  t.equal(fix.code, 1);
+  t.match(fix.stdout, /latin\.tool\.json:2:15: error: the file is not UTF-8/);
+});
+
 t.test("rules of a SARIF log lead to the reference that is published", async (t) => {
   const cwd = t.testdir({ "tool.json": "{}" });
   const rules = async (env: Record<string, string>) => {

@@ -69,7 +69,8 @@ export function apply(context: Context, flags: { readonly yes: boolean }): Promi
 /** `removes stage of the gateway (beta); replaces a.example.com/`: long lists are in the plan above it. */
 function lossOf(changes: readonly Change[]): string {
   const verbs: [verb: string, matches: (change: Change) => boolean][] = [
-    ["removes", ({ action }) => action === "remove"],
+    ["removes", ({ action, isKept }) => action === "remove" && !isKept],
+    ["no longer manages", ({ isKept }) => isKept],
     ["replaces", ({ replaced }) => replaced === "yes"],
     ["may replace", ({ replaced }) => replaced === "possibly"],
   ];

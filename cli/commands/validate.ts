@@ -50,10 +50,15 @@ export async function validate(context: Context, first: string | undefined, flag
   }
 
   // All are read before anything is said or written: a missing one is a slip in the words.
-  const inputs: { name: string; text: string }[] = [];
+  const inputs: Input[] = [];
   for (const name of names) {
     const file =
       name === "-" ? decodeText(await readStdin(context)) : await readTextFile(resolve(context.directory, name));
+    if (file.text === undefined && file.damaged !== undefined) {
+      const { text, at } = file.damaged;
+      inputs.push({ name, text, unreadable: notUtf8(at) });
+      continue;
+    }
     if (file.text === undefined) {
       const hint = file.isAbsent && first === undefined ? `minimal tool.json: ${SMALLEST}` : undefined;
       return context.misuse(`cannot read ${shownName(name)}: ${file.reason}`, hint);
@@ -63,7 +68,9 @@ export async function validate(context: Context, first: string | undefined, flag
 
   const reports: Report[] = [];
   for (const input of inputs) {
-    for (const report of await check(context, input, flags.fix)) {
+    const checked =
+      input.unreadable === undefined ? await check(context, input, flags.fix) : [unreadable(context, input)];
+    for (const report of checked) {
       // A page that is given by name, and found by its tool.json as well.
       if (report.path === undefined || !reports.some(({ path }) => path === report.path)) reports.push(report);
     }
@@ -71,6 +78,23 @@ export async function validate(context: Context, first: string | undefined, flag
   await writeReports(context, reports, flags);
   const fails = ({ severity }: Problem) => severity === "error" || flags.strict;
   return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
+}
+
+interface Input {
+  readonly name: string;
+  readonly text: string;
+  /** What keeps the file from being read: the only problem of it that is known. */
+  readonly unreadable?: Problem;
+}
+
+function notUtf8(at: number): Problem {
+  return {
+    code: "config/encoding",
+    message: "the file is not UTF-8",
+    hint: "save it as UTF-8",
+    span: { start: at, end: at + 1 },
+    severity: "error",
+  };
 }
 
 interface Report extends CheckedFile {
@@ -123,6 +147,11 @@ async function filesIn(context: Context, name: string): Promise<string[] | undef
   if (name === "-" || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   const prefix = name.replace(/^\.\/+|\/+$/g, "").replace(/^\.$/, "");
   return (await checkableFiles(path)).map((file) => (prefix === "" ? file : `${prefix}/${file}`));
+}
+
+function unreadable(context: Context, { name, text, unreadable }: Input): Report {
+  const path = name === "-" ? undefined : resolve(context.directory, name);
+  return { name, path, text, problems: unreadable === undefined ? [] : [unreadable] };
 }
 
 /** What is wrong with a file; a tool.json is followed by those of its error pages in which something is. */

@@ -12,6 +12,9 @@ const FOLLOWED_READ_BYTES = 64 * 1024;
 /** Text has no NUL; what is no text mostly has one soon. */
 const BINARY_PROBE_BYTES = 4096;
 
+/** What messages call it. */
+export const STDIN = "stdin";
+
 /** Told of bytes as they are read: compressed ones where the file is. */
 export type OnRead = (byteCount: number) => void;
 
@@ -75,7 +78,7 @@ export async function* readOpenFile(
   };
   try {
     if (isGzip) {
-      for await (const chunk of gunzip(handle, onRead)) {
+      for await (const chunk of gunzip(readInParts(handle, onRead))) {
         for (const block of lines.push(chunk)) {
           checked(block);
           yield block;
@@ -103,14 +106,79 @@ export async function* readOpenFile(
   if (block !== undefined) yield block;
 }
 
+/**
+ * The lines of a stream that is open already, such as stdin, decompressed where they are gzip. The chunks end where the
+ * reader no longer wants them.
+ */
+export async function* readStream(name: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Block> {
+  const lines = new LineBlocks();
+  let isFirst = true;
+  const checked = (block: Block) => {
+    if (isFirst) refuseBinary(name, block);
+    isFirst = false;
+    return block;
+  };
+  try {
+    for await (const chunk of unpacked(chunks)) for (const block of lines.push(chunk)) yield checked(block);
+  } catch (error) {
+    if (error instanceof InputError || !isReadError(error)) throw error;
+    // The line that was cut is shown as far as it came.
+    const last = lines.end();
+    if (last !== undefined) yield checked(last);
+    throw new InputError(name, reasonOf(error), undefined, error);
+  }
+  const last = lines.end();
+  if (last !== undefined) yield checked(last);
+}
+
+/** The chunks as they are, or decompressed. The first two bytes tell, and may come one by one. */
+async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const all = chunks[Symbol.asyncIterator]();
+  try {
+    let head = Buffer.alloc(0);
+    while (head.length < GZIP.length) {
+      const { done, value } = await all.next();
+      if (done) break;
+      head = Buffer.concat([head, value]);
+    }
+    const parts = (async function* () {
+      yield head;
+      yield* { [Symbol.asyncIterator]: () => all };
+    })();
+    yield* head.subarray(0, GZIP.length).equals(GZIP) ? gunzip(inParts(parts)) : parts;
+  } finally {
+    await all.return?.();
+  }
+}
+
+/** RFC 1952, section 2.3.1. */
+const GZIP = Buffer.from([0x1f, 0x8b]);
+
 /** So little at a time that all that it may grow to (a thousand times as much) fits in memory. */
 const COMPRESSED_BYTES = 32 * 1024;
 
+async function* readInParts(handle: FileHandle, onRead: OnRead): AsyncGenerator<Buffer> {
+  for (let at = 0; ; ) {
+    const compressed = Buffer.allocUnsafe(COMPRESSED_BYTES);
+    const { bytesRead } = await handle.read(compressed, 0, COMPRESSED_BYTES, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    onRead(bytesRead);
+    yield compressed.subarray(0, bytesRead);
+  }
+}
+
+async function* inParts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += COMPRESSED_BYTES) yield chunk.subarray(at, at + COMPRESSED_BYTES);
+  }
+}
+
 /**
- * Decompresses all members of a file, one behind the other, in another thread than the one that scans. What comes before
+ * Decompresses all members of a file, one after the other, in another thread than the one that scans. What comes before
  * a damaged place is answered before the error is thrown; a stream that is piped or iterated would drop some of it.
  */
-async function* gunzip(handle: FileHandle, onRead: OnRead): AsyncGenerator<Buffer> {
+async function* gunzip(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: 256 * 1024 });
   const plain: Buffer[] = [];
   let failure: Error | undefined;
@@ -123,22 +191,15 @@ async function* gunzip(handle: FileHandle, onRead: OnRead): AsyncGenerator<Buffe
     });
   });
   try {
-    for (let at = 0; failure === undefined; ) {
-      const compressed = Buffer.allocUnsafe(COMPRESSED_BYTES);
-      const { bytesRead } = await handle.read(compressed, 0, COMPRESSED_BYTES, at);
-      at += bytesRead;
-      onRead(bytesRead);
-      if (bytesRead === 0) {
-        gunzip.end();
-        await ended;
-      } else {
-        await Promise.race([
-          new Promise<void>((resolve) => gunzip.write(compressed.subarray(0, bytesRead), () => resolve())),
-          ended,
-        ]);
-      }
+    for await (const part of parts) {
+      await Promise.race([new Promise<void>((resolve) => gunzip.write(part, () => resolve())), ended]);
       yield* plain.splice(0);
-      if (bytesRead === 0) break;
+      if (failure !== undefined) break;
+    }
+    if (failure === undefined) {
+      gunzip.end();
+      await ended;
+      yield* plain.splice(0);
     }
     if (failure !== undefined) throw failure;
   } finally {
@@ -147,18 +208,18 @@ async function* gunzip(handle: FileHandle, onRead: OnRead): AsyncGenerator<Buffe
 }
 
 async function startsAsGzip(handle: FileHandle): Promise<boolean> {
-  const probe = Buffer.alloc(2);
-  const { bytesRead } = await handle.read(probe, 0, 2, 0);
-  // RFC 1952, section 2.3.1.
-  return bytesRead === 2 && probe[0] === 0x1f && probe[1] === 0x8b;
+  const probe = Buffer.alloc(GZIP.length);
+  await handle.read(probe, 0, GZIP.length, 0);
+  return probe.equals(GZIP);
 }
 
 export function refuseBinary(name: string, { bytes, start, end }: Block): void {
   const probe = bytes.subarray(start, Math.min(end, start + BINARY_PROBE_BYTES));
   if (!probe.includes(0)) return;
   const isUtf16 = (probe[0] === 0xff && probe[1] === 0xfe) || (probe[0] === 0xfe && probe[1] === 0xff);
+  const file = name === STDIN ? "" : ` ${name}`;
   throw isUtf16
-    ? new InputError(name, "it is UTF-16 text", `convert it: iconv -f utf-16 -t utf-8 ${name} | tool logs --file -`)
+    ? new InputError(name, "it is UTF-16 text", `convert it: iconv -f utf-16 -t utf-8${file} | tool logs --file -`)
     : new InputError(name, "it is a binary file", "logs are text, plain or compressed with gzip");
 }
 

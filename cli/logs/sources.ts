@@ -2,8 +2,8 @@ import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { Query } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
-import { type Block, LineBlocks } from "./line-blocks.ts";
-import { followFiles, type OnRead, type PlainFile, readRotated, reasonOf } from "./read-files.ts";
+import type { Block } from "./line-blocks.ts";
+import { followFiles, type OnRead, type PlainFile, readRotated, readStream, reasonOf, STDIN } from "./read-files.ts";
 
 /** Where entries come from. */
 export interface Source {
@@ -174,22 +174,24 @@ function sizeOf(paths: readonly string[]): number | undefined {
 }
 
 async function* stdinBlocks({ io }: Context, signal: AbortSignal, onRead: OnRead): AsyncGenerator<Block> {
-  const lines = new LineBlocks();
   const stop = () => io.stdin.destroy();
   signal.addEventListener("abort", stop, { once: true });
-  try {
-    for await (const chunk of io.stdin) {
-      onRead((chunk as Buffer).length);
-      yield* lines.push(chunk as Buffer);
+  const chunks = async function* (): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of io.stdin) {
+        onRead((chunk as Buffer).length);
+        yield chunk as Buffer;
+      }
+    } catch (error) {
+      // Destroyed above: reading was no longer wanted.
+      if (!signal.aborted) throw error;
     }
-  } catch (error) {
-    // Destroyed above: reading was no longer wanted.
-    if (!signal.aborted) throw error;
+  };
+  try {
+    yield* readStream(STDIN, chunks());
   } finally {
     signal.removeEventListener("abort", stop);
   }
-  const last = lines.end();
-  if (last !== undefined) yield last;
 }
 
 /** A terminal, /dev/null and a closed stdin hold no log. */

@@ -120,7 +120,8 @@ function summary(changes: readonly Change[]): string {
     ...count(({ action, replaced }) => action === "change" && replaced === "no", "to change"),
     ...count(({ replaced }) => replaced === "yes", "to REPLACE"),
     ...count(({ replaced }) => replaced === "possibly", "that may be REPLACED"),
-    ...count(({ action }) => action === "remove", "to remove"),
+    ...count(({ action, isKept }) => action === "remove" && !isKept, "to remove"),
+    ...count(({ isKept }) => isKept, "to keep in the account"),
   ].join(", ");
 }
 

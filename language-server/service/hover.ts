@@ -113,8 +113,8 @@ function hoverTemplate(text: string, offset: number, project: Project): Found | 
 }
 
 /** A variable of an error page: what tool.json says that it is. */
-function hoverVariable(name: string, span: Span, { config }: Project): Found | undefined {
-  const document = config?.();
+function hoverVariable(name: string, span: Span, project: Project): Found | undefined {
+  const document = project.config?.();
   if (document === undefined) return undefined;
   const variables = memberOf(document.section("error_pages")?.value, "variables")?.value;
   const value = memberOf(variables, name)?.value;

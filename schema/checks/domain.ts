@@ -24,8 +24,10 @@ export function domainProblem(
     .replace(/\s*\.[\s.]*/g, ".")
     .replace(/^[-.]+/, "")
     .replace(/[-.]+$/, "");
-  const isCertain = plain !== name && plain !== "" && problemOf(plain, options) === undefined;
-  if (isCertain) return { ...wrong, fixed: plain };
+  const isName = plain !== name && plain !== "" && problemOf(plain, options) === undefined;
+  // A path or port was meant to do something: that it goes is for people to decide.
+  const [rest = ""] = /[/?#:].*$/.exec(name.replace(/^[a-z]+:\/\//i, "")) ?? [];
+  if (isName) return /^[/?#:]*$/.test(rest.trim()) ? { ...wrong, fixed: plain } : { ...wrong, near: plain };
   const near = nearestName(plain, options);
   return near === undefined ? wrong : { ...wrong, near };
 }

@@ -52,7 +52,7 @@ export const RESPONSE_HEADERS: Readonly<Record<string, readonly string[]>> = {
   Link: ["</style.css>; rel=preload; as=style"],
   "Permissions-Policy": ["geolocation=(), camera=(), microphone=()"],
   "Referrer-Policy": ["no-referrer", "same-origin", "strict-origin", "strict-origin-when-cross-origin"],
-  "Server-Timing": [],
+  "Server-Timing": ["db;dur=53", "cache;desc=hit"],
   "Strict-Transport-Security": ["max-age=31536000", "max-age=63072000; includeSubDomains; preload"],
   "Timing-Allow-Origin": ["*"],
   Vary: ["Accept-Encoding", "Origin", "Accept"],

@@ -45,7 +45,8 @@ interface Seems {
 }
 
 /** What the files of a folder say; a server where they say nothing, as everywhere else. */
-function seems({ directory, listFiles }: Project): Seems {
+function seems(project: Project): Seems {
+  const { directory } = project;
   if (directory === undefined) return { words: "a server", settings: { type: "server" } };
   const { runtime, marker, type, command } = inferRuntime(directory, { name: "" }, { development: false });
   if (type === "static") return { words: "a static site: index.html", settings: { type: "static" } };
@@ -67,7 +68,7 @@ function seems({ directory, listFiles }: Project): Seems {
     return { words: `a static site: ${dir}/index.html`, settings: { type: "static", static: { dir } } };
   }
   if (marker === "package.json" && buildsSite(directory.read("package.json"))) {
-    const built = listFiles?.(".").find(({ name, kind }) => kind === "directory" && SITES.includes(name))?.name;
+    const built = project.listFiles?.(".").find(({ name, kind }) => kind === "directory" && SITES.includes(name))?.name;
     const words = "a static site: the build of package.json";
     return { words, settings: { type: "static", static: { dir: built ?? "dist" } } };
   }
