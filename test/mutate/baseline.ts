@@ -29,11 +29,13 @@ interface Range {
   readonly count: number;
 }
 
+type Kept = Record<string, Baseline & { readonly key: string }>;
+
 export class Baselines {
   readonly #root: string;
   readonly #imports: Imports;
   readonly #path: string;
-  readonly #kept: Record<string, Baseline & { readonly key: string }>;
+  readonly #kept: Kept;
   readonly #keys = new Map<string, string>();
   readonly #running = new Map<string, Promise<Baseline>>();
 
@@ -41,15 +43,13 @@ export class Baselines {
     this.#root = root;
     this.#imports = imports;
     this.#path = join(root, "dist/mutate-baselines.json");
-    try {
-      this.#kept = JSON.parse(readFileSync(this.#path, "utf8"));
-    } catch {
-      this.#kept = {};
-    }
+    this.#kept = readKept(this.#path);
   }
 
-  isKept(test: string): boolean {
-    return this.#kept[test]?.key === this.#keyOf(test);
+  /** What a test takes, if it is known. */
+  msOf(test: string): number | undefined {
+    const kept = this.#kept[test];
+    return kept?.key === this.#keyOf(test) ? kept.ms : undefined;
   }
 
   /** As it is kept, or by a run in the tree, whose files are unchanged. */
@@ -61,7 +61,9 @@ export class Baselines {
     if (run === undefined) {
       run = this.#measured(test, tree).then((baseline) => {
         this.#kept[test] = { key, ...baseline };
-        if (baseline.ms !== undefined) writeFileSync(this.#path, JSON.stringify(this.#kept));
+        // Another run may have written its own.
+        const all = { ...readKept(this.#path), [test]: this.#kept[test] };
+        writeFileSync(this.#path, JSON.stringify(all));
         return baseline;
       });
       this.#running.set(test, run);
@@ -104,6 +106,14 @@ export class Baselines {
   }
 }
 
+function readKept(path: string): Kept {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
 /** Whether the test's own process runs the place; undefined if it does not load the file. */
 export function runs({ parts }: Baseline, file: string, at: number): boolean | undefined {
   const of = parts[file];
@@ -113,8 +123,7 @@ export function runs({ parts }: Baseline, file: string, at: number): boolean | u
 function partsIn(folder: string, directory: string): Record<string, number[]> {
   const painted = new Map<string, Uint8Array>();
   for (const name of readdirSync(folder)) {
-    const { result } = JSON.parse(readFileSync(join(folder, name), "utf8")) as Coverage;
-    for (const { url, functions } of result) {
+    for (const { url, functions } of coverageIn(join(folder, name))) {
       if (!url.startsWith("file:") || url.includes("node_modules")) continue;
       const file = relative(join(directory, "dist"), fileURLToPath(url)).replace(/\.js$/, ".ts");
       if (file.startsWith("..") || basename(file).includes("generated")) continue;
@@ -130,6 +139,15 @@ function partsIn(folder: string, directory: string): Record<string, number[]> {
     }
   }
   return Object.fromEntries([...painted].map(([file, bytes]) => [file, bordersOf(bytes)]));
+}
+
+/** Nothing of a process that was ended while it wrote. */
+function coverageIn(path: string): Coverage["result"] {
+  try {
+    return (JSON.parse(readFileSync(path, "utf8")) as Coverage).result;
+  } catch {
+    return [];
+  }
 }
 
 function bordersOf(bytes: Uint8Array): number[] {

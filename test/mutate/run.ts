@@ -20,6 +20,11 @@ const FOLDERS = ["grammar", "schema", "language-server", "cli", "runtime", "logs
 /** What makes a test one that a busy machine may fail. */
 const TIMED =
   /["'](?:node:)?(?:child_process|cluster|dgram|http2?|https|net|worker_threads)["']|\bsetTimeout\(|\bperformance\.now\(/;
+/** What is taken for the duration of a test that was not measured yet. */
+const UNKNOWN_MS = 2000;
+const UNKNOWN_TIMED_MS = 10_000;
+/** So many tests that run a place in their own process. */
+const ENOUGH = 3;
 
 interface Place {
   readonly file: string;
@@ -34,7 +39,7 @@ interface Known extends Place {
 
 interface Result extends Mutant {
   readonly line: number;
-  readonly verdict: "killed" | "survived" | "equivalent" | "refused";
+  readonly verdict: "killed" | "survived" | "equivalent";
   /** The test that failed, the reason, or how many tests passed. */
   readonly by: string;
 }
@@ -64,16 +69,21 @@ const killers = new Map<string, string[]>();
 const timed = new Map<string, boolean>();
 const leftOut = new Set<string>();
 
-const mutants = process.env.PLACES === "1" ? places() : drawn();
+const candidates = process.env.PLACES === "1" ? places() : drawn();
 const ending = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
 const results: Result[] = [];
 const trees: Tree[] = [];
+const newTree = () => {
+  const tree = new Tree(root, [...imports.keys()].filter(isSource), ending.signal);
+  trees.push(tree);
+  return tree;
+};
 try {
-  const waiting = [...mutants];
-  const work = async () => {
-    const tree = new Tree(root, [...imports.keys()].filter(isSource), ending.signal);
-    trees.push(tree);
+  const mutants = await withoutRefused(newTree(), candidates);
+  const waiting = mutants.flatMap((of) => (process.env.PLACES === "1" ? of : of.slice(0, count)));
+  const work = async (_: undefined, worker: number) => {
+    const tree = trees[worker] ?? newTree();
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const result = await judged(tree, next);
       if (ending.signal.aborted) return;
@@ -81,28 +91,37 @@ try {
       tell(result);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(workers, mutants.length) }, work));
-  if (trees[0] !== undefined) await leaveRefusedOut(trees[0]);
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(workers, waiting.length)) }, work));
 } finally {
   for (const tree of trees) tree.remove();
 }
 conclude();
 process.exit(ending.signal.aborted ? 130 : 0);
 
-/** Mutants of each folder, drawn by the seed: each place of its sources is as likely. */
-function drawn(): Mutant[] {
+/** Mutants of each folder, drawn by the seed: each place of its sources is as likely. More than are judged. */
+function drawn(): Mutant[][] {
   const one = process.env.FILE;
   const all = one === undefined ? folders.map((folder) => mutantsIn(`${folder}/`)) : [mutantsIn(one)];
-  return all.flatMap((of) => {
+  return all.map((of) => {
     const random = randomOf(seed);
     const left = [...of];
     const chosen: Mutant[] = [];
-    while (chosen.length < count && left.length > 0) {
+    while (chosen.length < 2 * count && left.length > 0) {
       const [mutant] = left.splice(random.below(left.length), 1);
       if (changed(sourceOf(mutant!.file), mutant!) !== undefined) chosen.push(mutant!);
     }
     return chosen;
   });
+}
+
+/** Those that a build would take. */
+async function withoutRefused(tree: Tree, of: readonly (readonly Mutant[])[]): Promise<Mutant[][]> {
+  const all = of.flat();
+  const refused = await tree.refused(
+    all.map((mutant) => ({ file: mutant.file, changed: changed(sourceOf(mutant.file), mutant)! })),
+  );
+  const gone = new Set(all.filter((_, i) => refused[i]));
+  return of.map((some) => some.filter((mutant) => !gone.has(mutant)));
 }
 
 /** Neither made by the build nor a part of it. */
@@ -115,11 +134,16 @@ function mutantsIn(path: string): Mutant[] {
   return [...imports.keys()].filter(isOurs).flatMap((file) => mutantsOf(file, sourceOf(file)));
 }
 
-function places(): Mutant[] {
+function places(): Mutant[][] {
   const one = process.env.FILE;
-  return read<Place[]>("places")
+  const all = read<Place[]>("places")
     .filter(({ file }) => (one === undefined ? folders.some((folder) => file.startsWith(`${folder}/`)) : file === one))
     .map(mutantOf);
+  for (const mutant of all) {
+    if (changed(sourceOf(mutant.file), mutant) === undefined)
+      throw new Error(`${mutant.file}: ${JSON.stringify(mutant.replacement)} gives no program: change places.json`);
+  }
+  return [all];
 }
 
 function mutantOf({ file, from, to }: Place): Mutant {
@@ -137,47 +161,53 @@ function isAboutText(file: string): boolean {
 
 async function judged(tree: Tree, mutant: Mutant): Promise<Result> {
   const source = sourceOf(mutant.file);
-  const text = changed(source, mutant);
-  if (text === undefined) throw new Error(`${mutant.file}: ${JSON.stringify(mutant.replacement)} gives no program`);
+  const text = changed(source, mutant)!;
   const line = source.slice(0, mutant.begin).split("\n").length;
   const equivalent = equivalents.find((known) => known.file === mutant.file && changed(source, known) === text);
   if (equivalent !== undefined) return { ...mutant, line, verdict: "equivalent", by: equivalent.reason };
   let killer: string | undefined;
   let passed = 0;
-  // Those that are known to run the place; the others are measured only if these pass.
-  const near = testsOf(imports, tests, mutant.file).slice(0, 2 * most);
-  const known = near.filter(({ test }) => baselines.isKept(test));
-  const rest = near.filter(({ test }) => !baselines.isKept(test)).map((one) => [one]);
-  for (const some of [known, ...rest]) {
-    if (killer !== undefined || passed >= most || ending.signal.aborted) break;
-    const chosen = (await thatRun(mutant, some, tree)).slice(0, most - passed);
+  let ran = 0;
+  for (const test of nearest(mutant.file)) {
+    if (killer !== undefined || passed === most || ending.signal.aborted) break;
+    const chosen = await ifItRuns(mutant, test, tree);
+    // Where tests run the place themselves, a command that may run it adds little and takes long.
+    if (chosen === undefined || (chosen.isCommand && ran >= ENOUGH)) continue;
+    if (!chosen.isCommand) ran++;
     killer = await tree.killerOf(mutant.file, text, chosen);
-    passed += chosen.length;
+    passed++;
   }
   if (killer === undefined) return { ...mutant, line, verdict: "survived", by: `${passed} tests` };
   killers.set(mutant.file, [killer, ...(killers.get(mutant.file) ?? [])]);
   return { ...mutant, line, verdict: "killed", by: killer };
 }
 
-/** Those that run the place, the quick and near ones first. A command's process is not looked into: it may run it. */
-async function thatRun({ file, begin }: Mutant, of: ReturnType<typeof testsOf>, tree: Tree): Promise<Chosen[]> {
-  const found: (Chosen & { readonly order: number })[] = [];
-  for (const { test, steps } of of) {
-    const baseline = await baselines.of(test, tree);
-    const { ms } = baseline;
-    if (ms === undefined) {
-      if (!ending.signal.aborted && !leftOut.has(test)) console.error(`${test} does not pass unchanged: left out`);
-      leftOut.add(test);
-      continue;
-    }
-    const isCommand = reaches(test, "cli/main.ts") && reaches("cli/main.ts", file);
-    const isRun = runs(baseline, file, begin);
-    if (isRun === false && !isCommand) continue;
-    const isKiller = killers.get(file)?.includes(test) === true;
-    const order = ms * steps * (isRun === true ? 1 : 4) * (isKiller ? 0.1 : 1);
-    found.push({ test, ms, isCommand: isCommand && isRun !== true, isTimed: isTimed(test), order });
+/** The tests that reach a file: the quick and near ones first, and before them those that noticed other changes of it. */
+function nearest(file: string): string[] {
+  const before = killers.get(file) ?? [];
+  return testsOf(imports, tests, file)
+    .slice(0, 2 * most)
+    .map(({ test, steps }) => {
+      const ms = baselines.msOf(test) ?? (isTimed(test) ? UNKNOWN_TIMED_MS : UNKNOWN_MS);
+      return { test, order: ms * steps ** 2 * (before.includes(test) ? 0.1 : 1) };
+    })
+    .sort((a, b) => a.order - b.order)
+    .map(({ test }) => test);
+}
+
+/** Undefined if the test does not run the place. The process of a command is not looked into: it may run it. */
+async function ifItRuns({ file, begin }: Mutant, test: string, tree: Tree): Promise<Chosen | undefined> {
+  const baseline = await baselines.of(test, tree);
+  const { ms } = baseline;
+  if (ms === undefined) {
+    if (!ending.signal.aborted && !leftOut.has(test)) console.error(`${test} does not pass unchanged: left out`);
+    leftOut.add(test);
+    return undefined;
   }
-  return found.sort((a, b) => a.order - b.order);
+  const isCommand = reaches(test, "cli/main.ts") && reaches("cli/main.ts", file);
+  const isRun = runs(baseline, file, begin);
+  if (isRun === false && !isCommand) return undefined;
+  return { test, ms, isCommand: isCommand && isRun !== true, isTimed: isTimed(test) };
 }
 
 function isTimed(test: string): boolean {
@@ -193,18 +223,6 @@ function reaches(from: string, to: string): boolean {
   return testsOf(imports, [from], to).length > 0;
 }
 
-/** Of the survivors, those that no build would take. */
-async function leaveRefusedOut(tree: Tree): Promise<void> {
-  const survivors = results.filter(({ verdict }) => verdict === "survived");
-  if (survivors.length === 0 || ending.signal.aborted) return;
-  const refused = await tree.refused(
-    survivors.map((result) => ({ file: result.file, changed: changed(sourceOf(result.file), result)! })),
-  );
-  for (const [i, result] of survivors.entries()) {
-    if (refused[i]) results[results.indexOf(result)] = { ...result, verdict: "refused", by: "the type checker" };
-  }
-}
-
 function tell({ file, line, operator, verdict, by, begin, end, replacement }: Result): void {
   const change = `${JSON.stringify(sourceOf(file).slice(begin, end))} -> ${JSON.stringify(replacement)}`;
   const shown = verdict === "survived" ? "SURVIVED" : verdict;
@@ -216,7 +234,7 @@ function conclude(): void {
     const numberOf = (verdict: Result["verdict"]) =>
       results.filter((result) => result.file.startsWith(`${folder}/`) && result.verdict === verdict).length;
     const [killed, survived, equivalent] = [numberOf("killed"), numberOf("survived"), numberOf("equivalent")];
-    return { folder, mutants: killed + survived, killed, equivalent, refused: numberOf("refused") };
+    return { folder, mutants: killed + survived, killed, equivalent };
   });
   const survivors = results
     .filter(({ verdict }) => verdict === "survived")
@@ -228,10 +246,10 @@ function conclude(): void {
   for (const { file, line, from, to, by } of survivors) {
     console.log(`${file}:${line} survives ${by}:\n  ${from.trim()}\n  ${to.trim() || "(nothing)"}`);
   }
-  for (const { folder, mutants, killed, equivalent, refused } of shares) {
+  for (const { folder, mutants, killed, equivalent } of shares) {
     if (mutants === 0) continue;
-    const others = `${equivalent} equivalent, ${refused} refused by the type checker`;
-    console.log(`${folder.padEnd(16)} ${killed} of ${mutants}, ${Math.round((100 * killed) / mutants)} %; ${others}`);
+    const share = Math.round((100 * killed) / mutants);
+    console.log(`${folder.padEnd(16)} ${killed} of ${mutants}, ${share} %, and ${equivalent} equivalent`);
   }
 }
 

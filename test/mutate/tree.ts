@@ -40,17 +40,18 @@ export interface Chosen {
 export class Tree {
   readonly directory: string;
   readonly #signal: AbortSignal;
-  /** Whether the command is the bundle of a changed source. */
-  #isBundleChanged = false;
+  /** The changed source that the command is the bundle of. */
+  #bundled: string | undefined;
 
   constructor(root: string, files: readonly string[], signal: AbortSignal) {
     this.#signal = signal;
     this.directory = mkdtempSync(join(tmpdir(), "tool-mutate-"));
     for (const name of readdirSync(root)) {
-      if (LINKED.has(name)) symlinkSync(join(root, name), join(this.directory, name));
-      else
-        cpSync(join(root, name), join(this.directory, name), { recursive: true, filter: (path) => !isPackage(path) });
+      const [from, to] = [join(root, name), join(this.directory, name)];
+      if (LINKED.has(name)) symlinkSync(from, to);
+      else cpSync(from, to, { recursive: true, filter: (path) => !isLarge(path) });
     }
+    if (existsSync(join(root, LAYER))) symlinkSync(join(root, LAYER), join(this.directory, LAYER));
     // All files as a changed one is written, so that the positions of a run are those of the sources.
     for (const file of files) writeFileSync(this.#built(file), asBuilt(readFileSync(join(root, file), "utf8")));
   }
@@ -59,50 +60,40 @@ export class Tree {
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Runs the tests one after the other with the changed file, until one fails. `undefined` if all pass. */
-  async killerOf(file: string, changed: string, tests: readonly Chosen[]): Promise<string | undefined> {
+  /** The test, or what else fails with the changed file; `undefined` if all passes. */
+  async killerOf(file: string, changed: string, chosen: Chosen): Promise<string | undefined> {
+    const { test, ms, isCommand, isTimed } = chosen;
     const [source, program] = [readFileSync(this.#source(file), "utf8"), readFileSync(this.#built(file), "utf8")];
-    const change = (to: readonly [source: string, program: string]) => {
-      writeFileSync(this.#source(file), to[0]);
-      writeFileSync(this.#built(file), to[1]);
+    const write = (source: string, program: string) => {
+      writeFileSync(this.#source(file), source);
+      writeFileSync(this.#built(file), program);
     };
-    const [as, was] = [[changed, asBuilt(changed)] as const, [source, program] as const];
-    let isBundled = false;
+    // The bundle of the change before must not be what a test starts.
+    if (!isCommand) await this.restore();
+    const change = () => {
+      write(changed, asBuilt(changed));
+      return !isCommand || this.#bundle(changed);
+    };
     try {
-      change(as);
-      for (const { test, ms, isCommand, isTimed } of tests) {
-        if (this.#signal.aborted) return undefined;
-        if (isCommand && !isBundled) {
-          if (!(await this.#bundle())) return "the bundle";
-          isBundled = true;
-        } else if (!isBundled && this.#isBundleChanged) {
-          // The bundle of the change before.
-          change(was);
-          await this.restore();
-          change(as);
-        }
-        const limitMs = Math.min(MOST_LIMIT_MS, Math.max(LEAST_LIMIT_MS, 5 * ms));
-        const first = await this.run(test, limitMs);
-        if (first.verdict === "passed") continue;
-        if (first.verdict === "failed" && !isTimed) return test;
-        // It may have been the machine: a second time, by what the unchanged test takes now.
-        let nowMs = ms;
-        if (first.verdict === "late") {
-          change(was);
-          if (isBundled) await this.restore();
-          const unchanged = await this.run(test, MOST_LIMIT_MS);
-          change(as);
-          if (isBundled && !(await this.#bundle())) return "the bundle";
-          if (unchanged.verdict !== "passed") continue;
-          nowMs = unchanged.ms;
-        }
-        const again = await this.run(test, Math.min(MOST_LIMIT_MS, Math.max(LEAST_LIMIT_MS, 5 * nowMs)));
-        if (again.verdict === "failed") return test;
-        if (again.verdict === "late" && 4 * nowMs < again.ms) return `${test}, which does not end`;
+      if (!(await change())) return "the bundle";
+      const first = await this.run(test, limitOf(ms));
+      if (first.verdict === "passed" || this.#signal.aborted) return undefined;
+      if (first.verdict === "failed" && !isTimed) return test;
+      // It may have been the machine: once more, by what the unchanged test takes now.
+      let nowMs = ms;
+      if (first.verdict === "late") {
+        write(source, program);
+        await this.restore();
+        const unchanged = await this.run(test, MOST_LIMIT_MS);
+        if (unchanged.verdict !== "passed") return undefined;
+        nowMs = unchanged.ms;
+        if (!(await change())) return "the bundle";
       }
-      return undefined;
+      const again = await this.run(test, limitOf(nowMs));
+      if (again.verdict === "failed") return test;
+      return again.verdict === "late" && 4 * nowMs < again.ms ? `${test}, which does not end` : undefined;
     } finally {
-      change(was);
+      write(source, program);
     }
   }
 
@@ -120,12 +111,13 @@ export class Tree {
 
   /** The bundle as it was. */
   async restore(): Promise<void> {
-    if (this.#isBundleChanged) await this.#bundle();
-    this.#isBundleChanged = false;
+    if (this.#bundled !== undefined) await this.#bundle(undefined);
   }
 
-  async #bundle(): Promise<boolean> {
-    this.#isBundleChanged = true;
+  /** Of what the sources are now: of the change, or of none. */
+  async #bundle(changed: string | undefined): Promise<boolean> {
+    if (changed !== undefined && this.#bundled === changed) return true;
+    this.#bundled = changed;
     return (await this.#node(["cli/build/bundle.mjs", "--own"], TOOL_LIMIT_MS)).verdict === "passed";
   }
 
@@ -179,6 +171,8 @@ export class Tree {
     });
   }
 }
+
+const limitOf = (ms: number) => Math.min(MOST_LIMIT_MS, Math.max(LEAST_LIMIT_MS, 5 * ms));
 
 const isLarge = (path: string) => path.endsWith(".vsix") || path.endsWith(`/${LAYER}`);
 
