@@ -17,6 +17,8 @@ import { canStrip, changed, type Mutant, mutantsOf } from "./operators.ts";
 import { type Chosen, Tree } from "./tree.ts";
 
 const FOLDERS = ["grammar", "schema", "language-server", "cli", "runtime", "logservice"];
+/** What the build makes or reads: nothing is built again here. */
+const BUILD_INPUT = /generated|\/build\/|^grammar\/\w+\/highlight\.ts$|^schema\/generate/;
 /** What makes a test one that a busy machine may fail. */
 const TIMED =
   /["'](?:node:)?(?:child_process|cluster|dgram|http2?|https|net|worker_threads)["']|\bsetTimeout\(|\bperformance\.now\(/;
@@ -124,9 +126,8 @@ async function withoutRefused(tree: Tree, of: readonly (readonly Mutant[])[]): P
   return of.map((some) => some.filter((mutant) => !gone.has(mutant)));
 }
 
-/** Neither made by the build nor a part of it. */
 function isSource(file: string): boolean {
-  return !file.startsWith("test/") && file.endsWith(".ts") && !/generated|\/build\//.test(file);
+  return !file.startsWith("test/") && file.endsWith(".ts") && !BUILD_INPUT.test(file);
 }
 
 function mutantsIn(path: string): Mutant[] {
@@ -189,7 +190,7 @@ function nearest(file: string): string[] {
     .slice(0, 2 * most)
     .map(({ test, steps }) => {
       const ms = baselines.msOf(test) ?? (isTimed(test) ? UNKNOWN_TIMED_MS : UNKNOWN_MS);
-      return { test, order: ms * steps ** 2 * (before.includes(test) ? 0.1 : 1) };
+      return { test, order: ms * 4 ** steps * (before.includes(test) ? 0.1 : 1) };
     })
     .sort((a, b) => a.order - b.order)
     .map(({ test }) => test);

@@ -133,7 +133,8 @@ export class Tree {
     const child = spawn(process.execPath, args, {
       cwd: this.directory,
       stdio: ["ignore", "pipe", "ignore"],
-      env: { ...process.env, TAP_BAIL: "1", ...env },
+      // Under load a test may take longer than the 30 s that tap gives it when it is run alone.
+      env: { ...process.env, TAP_BAIL: "1", TAP_TIMEOUT: "300", ...env },
       // A group of its own: what the test started ends with it.
       detached: true,
     });
