@@ -61,6 +61,8 @@ export class Baselines {
     if (run === undefined) {
       run = this.#measured(test, tree).then((baseline) => {
         this.#kept[test] = { key, ...baseline };
+        // The machine may have failed it; the next run tries again.
+        if (baseline.ms === undefined) return baseline;
         // Another run may have written its own.
         const all = { ...readKept(this.#path), [test]: this.#kept[test] };
         writeFileSync(this.#path, JSON.stringify(all));
