@@ -59,7 +59,8 @@ t.test("completion", (t) => {
 });
 
 t.test("the first item of a blank file is what its folder seems to be", (t) => {
-  const rows: [files: Files, detail: string, text: object][] = [
+  type Row = [files: Files, detail: string, text: object];
+  const rows: Row[] = [
     [
       { "package.json": `{ "scripts": { "start": "node ." } }` },
       "a server: package.json, node, started by npm start",
@@ -68,8 +69,28 @@ t.test("the first item of a blank file is what its folder seems to be", (t) => {
     [{ "main.go": "" }, "a server: main.go, go, started by ./server", {}],
     [{ "server.js": "" }, "a server: server.js, node, started by node server.js", {}],
     [{ "main.py": "", "notes.txt": "" }, "a server: main.py", { proxy: { command: "python main.py" } }],
+    ...["server.mjs", "server.cjs", "index.js", "index.mjs", "main.js", "app.mjs"].map(
+      (file): Row => [
+        { [file]: "", "public/index.html": "" },
+        `a server: ${file}`,
+        { proxy: { command: `node ${file}` } },
+      ],
+    ),
+    [{ "server.py": "" }, "a server: server.py", { proxy: { command: "python server.py" } }],
     [{ "index.html": "" }, "a static site: index.html", { type: "static" }],
     [{ "public/index.html": "" }, "a static site: public/index.html", { type: "static", static: { dir: "public" } }],
+    ...["dist", "build", "out", "_site", "static", "site"].map(
+      (dir): Row => [
+        { [`${dir}/index.html`]: "" },
+        `a static site: ${dir}/index.html`,
+        { type: "static", static: { dir } },
+      ],
+    ),
+    [
+      { "package.json": `{ "scripts": { "build": "vite build" } }`, "src/main.js": "" },
+      "a static site: the build of package.json",
+      { type: "static", static: { dir: "dist" } },
+    ],
     [
       { "package.json": `{ "scripts": { "build": "vite build" } }`, build: null },
       "a static site: the build of package.json",

@@ -397,6 +397,8 @@ t.test("RFC 3339 times", (t) => {
     ["2024-05-01T12:00:00", undefined],
     ["2024-05-01", undefined],
     ["2024-05-01T12:00:00.Z", undefined],
+    ["12024-05-01T12:00:00Z", undefined],
+    ["2024-05-01T12:00:00Z0", undefined],
     ["", undefined],
   ];
   for (const [text, ms] of rows) t.equal(parseTimestamp(text), ms, text);

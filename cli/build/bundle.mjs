@@ -61,7 +61,10 @@ const withoutHttps = {
 
 const outdir = join(root, "dist/bin");
 mkdirSync(join(outdir, "late"), { recursive: true });
-for (const it of latePackages) writeFileSync(lateFile(outdir, it.name), await bundleLatePackage(it, root));
+/** `--own`: the packages of others, which are most of the work, are there from the last time. `npm run mutate` asks for it. */
+const isOwnOnly = process.argv.includes("--own");
+if (!isOwnOnly)
+  for (const it of latePackages) writeFileSync(lateFile(outdir, it.name), await bundleLatePackage(it, root));
 
 await build({
   entryPoints: {
@@ -97,7 +100,7 @@ await build({
   logLevel: "warning",
 });
 
-await bundleSdk(join(outdir, "aws-sdk"), root);
+if (!isOwnOnly) await bundleSdk(join(outdir, "aws-sdk"), root);
 
 // What is put into a deployment: one file, minified, for it is uploaded and scanned at each cold start. It can be executed
 // as it lies: AWS_LAMBDA_EXEC_WRAPPER names it, and the platform calls it in place of its own runtime.

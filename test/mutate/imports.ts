@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
 const IMPORT = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*|\bnew URL\(\s*)["'](\.[^"']+)["']/g;
+/** No more than the path of the project, which is no reason to start the command. */
+const PATH_ALONE = /import \{ root \} from "[./]*\/cli\.ts";/;
 /** The command is a bundle of these, which tests start as a process. */
 const COMMAND = { "test/support/cli.ts": ["cli/cli.ts", "cli/main.ts"] } as const;
 /** A process is a longer way than an import: what fails in it is often noticed by other tests, too. */
@@ -19,10 +21,12 @@ export function importsOf(root: string, folders: readonly string[]): Imports {
   );
   return new Map(
     files.map((file) => {
-      const found = [...readFileSync(join(root, file), "utf8").matchAll(IMPORT)].map(([, specifier = ""]) => ({
-        file: relative(root, resolve(root, dirname(file), specifier)).replace(/\.js$/, ".ts"),
-        steps: 1,
-      }));
+      const found = [...readFileSync(join(root, file), "utf8").replace(PATH_ALONE, "").matchAll(IMPORT)].map(
+        ([, specifier = ""]) => ({
+          file: relative(root, resolve(root, dirname(file), specifier)).replace(/\.js$/, ".ts"),
+          steps: 1,
+        }),
+      );
       const command = COMMAND[file as keyof typeof COMMAND] ?? [];
       return [file, [...found, ...command.map((file) => ({ file, steps: PROCESS_STEPS }))]];
     }),
@@ -37,8 +41,22 @@ export function testsOf(imports: Imports, tests: readonly string[], file: string
     .sort((a, b) => a.steps - b.steps || a.test.localeCompare(b.test));
 }
 
+/** A file and all that it imports. */
+export const reachedFrom = (imports: Imports, file: string): string[] => [...stepsFrom(imports, file).keys()].sort();
+
 function stepsTo(imports: Imports, from: string, to: string): number {
+  return stepsFrom(imports, from).get(to) ?? Number.POSITIVE_INFINITY;
+}
+
+const known = new WeakMap<Imports, Map<string, Map<string, number>>>();
+
+function stepsFrom(imports: Imports, from: string): Map<string, number> {
+  const of = known.get(imports) ?? new Map<string, Map<string, number>>();
+  known.set(imports, of);
+  const before = of.get(from);
+  if (before !== undefined) return before;
   const steps = new Map([[from, 0]]);
+  of.set(from, steps);
   for (const [file, so] of steps) {
     for (const next of imports.get(file) ?? []) {
       if ((steps.get(next.file) ?? Number.POSITIVE_INFINITY) <= so + next.steps) continue;
@@ -47,5 +65,5 @@ function stepsTo(imports: Imports, from: string, to: string): number {
       steps.set(next.file, so + next.steps);
     }
   }
-  return steps.get(to) ?? Number.POSITIVE_INFINITY;
+  return steps;
 }

@@ -1,84 +1,140 @@
 // A copy of the project in which one file at a time is changed, and the tests that are run there.
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Mutant, programOf } from "./operators.ts";
+import { programOf } from "./operators.ts";
 
 /** Linked, not copied: nothing here writes to them. */
 const LINKED = new Set(["node_modules", ".git"]);
+const LAYER = "dist/layer";
+const LEAST_LIMIT_MS = 20_000;
+const MOST_LIMIT_MS = 240_000;
+const TOOL_LIMIT_MS = 240_000;
 
 export interface Run {
-  readonly isPassed: boolean;
+  readonly verdict: "passed" | "failed" | "late";
   readonly ms: number;
+  readonly output: string;
+}
+
+export interface Chosen {
+  readonly test: string;
+  /** What it takes unchanged. */
+  readonly ms: number;
+  /** Whether the command that it starts has the change. */
+  readonly isCommand: boolean;
+  /** Whether it starts processes, listens or waits: a busy machine alone may make it fail. */
+  readonly isTimed: boolean;
 }
 
 export class Tree {
   readonly directory: string;
-  /** Whether the command is the bundle of a changed source. */
-  #isBundleChanged = false;
+  readonly #signal: AbortSignal;
+  /** The changed source that the command is the bundle of. */
+  #bundled: string | undefined;
 
-  constructor(root: string) {
+  constructor(root: string, files: readonly string[], signal: AbortSignal) {
+    this.#signal = signal;
     this.directory = mkdtempSync(join(tmpdir(), "tool-mutate-"));
     for (const name of readdirSync(root)) {
-      if (LINKED.has(name)) symlinkSync(join(root, name), join(this.directory, name));
-      else cpSync(join(root, name), join(this.directory, name), { recursive: true });
+      const [from, to] = [join(root, name), join(this.directory, name)];
+      if (LINKED.has(name)) symlinkSync(from, to);
+      else cpSync(from, to, { recursive: true, filter: (path) => !isLarge(path) });
     }
+    if (existsSync(join(root, LAYER))) symlinkSync(join(root, LAYER), join(this.directory, LAYER));
+    // All files as a changed one is written, so that the positions of a run are those of the sources.
+    for (const file of files) writeFileSync(this.#built(file), asBuilt(readFileSync(join(root, file), "utf8")));
   }
 
   remove(): void {
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Runs the tests one after the other with the change, until one fails. `undefined` if all pass. */
-  async killerOf(
-    { file, begin, end, replacement }: Mutant,
-    tests: readonly { readonly test: string; readonly limitMs: number; readonly isCommand: boolean }[],
-    signal: AbortSignal,
-  ): Promise<string | undefined> {
-    // The bundle of the change before, unless another one is made below.
-    if (!tests.some(({ isCommand }) => isCommand)) await this.restore(signal);
-    const path = join(this.directory, file);
-    const built = join(this.directory, "dist", file.replace(/\.ts$/, ".js"));
-    const [source, program] = [readFileSync(path, "utf8"), readFileSync(built, "utf8")];
-    const changed = source.slice(0, begin) + replacement + source.slice(end);
+  /** The test, or what else fails with the changed file; `undefined` if all passes. */
+  async killerOf(file: string, changed: string, chosen: Chosen): Promise<string | undefined> {
+    const { test, ms, isCommand, isTimed } = chosen;
+    const [source, program] = [readFileSync(this.#source(file), "utf8"), readFileSync(this.#built(file), "utf8")];
+    const write = (source: string, program: string) => {
+      writeFileSync(this.#source(file), source);
+      writeFileSync(this.#built(file), program);
+    };
+    // The bundle of the change before must not be what a test starts.
+    if (!isCommand) await this.restore();
+    const change = () => {
+      write(changed, asBuilt(changed));
+      return !isCommand || this.#bundle(changed);
+    };
     try {
-      writeFileSync(path, changed);
-      writeFileSync(built, asBuilt(changed));
-      let isBundled = false;
-      for (const { test, limitMs, isCommand } of tests) {
-        if (isCommand && !isBundled) {
-          this.#isBundleChanged = true;
-          // What cannot be bundled is noticed by anybody.
-          if (!(await this.#node(["cli/build/bundle.mjs"], 120_000, signal)).isPassed) return "the bundle";
-          isBundled = true;
-        }
-        if (!(await this.run(test, limitMs, signal)).isPassed) return test;
+      if (!(await change())) return "the bundle";
+      const first = await this.run(test, limitOf(ms));
+      if (first.verdict === "passed" || this.#signal.aborted) return undefined;
+      if (first.verdict === "failed" && !isTimed) return test;
+      // It may have been the machine: once more, by what the unchanged test takes now.
+      let nowMs = ms;
+      if (first.verdict === "late") {
+        write(source, program);
+        await this.restore();
+        const unchanged = await this.run(test, MOST_LIMIT_MS);
+        if (unchanged.verdict !== "passed") return undefined;
+        nowMs = unchanged.ms;
+        if (!(await change())) return "the bundle";
       }
-      return undefined;
+      const again = await this.run(test, limitOf(nowMs));
+      if (again.verdict === "failed") return test;
+      return again.verdict === "late" && 4 * nowMs < again.ms ? `${test}, which does not end` : undefined;
     } finally {
-      writeFileSync(path, source);
-      writeFileSync(built, program);
+      write(source, program);
+    }
+  }
+
+  /** Which of the changed files the type checker refuses. Each lies beside its source, so that one run is enough. */
+  async refused(changes: readonly { readonly file: string; readonly changed: string }[]): Promise<boolean[]> {
+    const names = changes.map(({ file }, i) => file.replace(/\.ts$/, `.changed-${i}.ts`));
+    try {
+      for (const [i, { changed }] of changes.entries()) writeFileSync(this.#source(names[i]!), changed);
+      const { output } = await this.#node(["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."], TOOL_LIMIT_MS);
+      return names.map((name) => output.split("\n").some((line) => line.startsWith(`${name}(`)));
+    } finally {
+      for (const name of names) rmSync(this.#source(name), { force: true });
     }
   }
 
   /** The bundle as it was. */
-  async restore(signal: AbortSignal): Promise<void> {
-    if (!this.#isBundleChanged) return;
-    await this.#node(["cli/build/bundle.mjs"], 120_000, signal);
-    this.#isBundleChanged = false;
+  async restore(): Promise<void> {
+    if (this.#bundled !== undefined) await this.#bundle(undefined);
   }
 
-  run(test: string, limitMs: number, signal: AbortSignal): Promise<Run> {
-    return this.#node([join("dist", test.replace(/\.ts$/, ".js"))], limitMs, signal);
+  /** Of what the sources are now: of the change, or of none. */
+  async #bundle(changed: string | undefined): Promise<boolean> {
+    if (changed !== undefined && this.#bundled === changed) return true;
+    this.#bundled = changed;
+    return (await this.#node(["cli/build/bundle.mjs", "--own"], TOOL_LIMIT_MS)).verdict === "passed";
   }
 
-  #node(args: readonly string[], limitMs: number, signal: AbortSignal): Promise<Run> {
+  run(test: string, limitMs: number, env: Readonly<Record<string, string>> = {}): Promise<Run> {
+    return this.#node([join("dist", test.replace(/\.ts$/, ".js"))], limitMs, env);
+  }
+
+  #source = (file: string) => join(this.directory, file);
+  #built = (file: string) => join(this.directory, "dist", file.replace(/\.ts$/, ".js"));
+
+  #node(args: readonly string[], limitMs: number, env: Readonly<Record<string, string>> = {}): Promise<Run> {
     const beganMs = performance.now();
     const child = spawn(process.execPath, args, {
       cwd: this.directory,
       stdio: ["ignore", "pipe", "ignore"],
-      env: { ...process.env, TAP_BAIL: "1" },
+      // Under load a test may take longer than the 30 s that tap gives it when it is run alone.
+      env: { ...process.env, TAP_BAIL: "1", TAP_TIMEOUT: "300", ...env },
       // A group of its own: what the test started ends with it.
       detached: true,
     });
@@ -89,10 +145,16 @@ export class Tree {
         // It ended.
       }
     };
-    const timer = setTimeout(end, limitMs);
-    signal.addEventListener("abort", end, { once: true });
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      end();
+    }, limitMs);
+    this.#signal.addEventListener("abort", end, { once: true });
     let isFailed = false;
+    let output = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
       // The first line that fails decides; the others need not be waited for.
       if (/^\s*not ok (?!.*# (?:skip|todo))/im.test(text)) {
         isFailed = true;
@@ -102,13 +164,18 @@ export class Tree {
     return new Promise((done) => {
       child.once("close", (code) => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", end);
+        this.#signal.removeEventListener("abort", end);
         end();
-        done({ isPassed: code === 0 && !isFailed, ms: performance.now() - beganMs });
+        const ms = performance.now() - beganMs;
+        done({ verdict: isFailed ? "failed" : isLate ? "late" : code === 0 ? "passed" : "failed", ms, output });
       });
     });
   }
 }
+
+const limitOf = (ms: number) => Math.min(MOST_LIMIT_MS, Math.max(LEAST_LIMIT_MS, 5 * ms));
+
+const isLarge = (path: string) => path.endsWith(".vsix") || path.endsWith(`/${LAYER}`);
 
 /** As the build makes it, but for maps: types taken off, and imports of the files that are built. */
 const asBuilt = (source: string) =>
