@@ -5,9 +5,11 @@ import { PlatformError } from "../../platform.ts";
 import type { StackPlan } from "../../stack.ts";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
+import { type KnownCertificate, proveCertificate } from "./certificates.ts";
 import { additions, changesOf } from "./changes.ts";
 import { isRace, newParameters, stackOptions } from "./ensure-stage.ts";
 import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
+import { readStack } from "./state.ts";
 import { type Survey, survey } from "./survey.ts";
 import { aboutOf, type StackInput } from "./template.ts";
 
@@ -52,11 +54,27 @@ export async function apply(
     if (status !== undefined) await removeRemains(cloud, name, status, idle);
     const found = await survey(cloud, input, { signal, request: true });
     try {
-      return await (found.state === undefined ? create(cloud, found, watched) : update(cloud, found, confirm, watched));
+      const applied = await (found.state === undefined
+        ? create(cloud, found, watched)
+        : update(cloud, found, confirm, watched));
+      return applied.outcome === "cancelled" ? applied : await proveInNewZones(cloud, found, applied, signal);
     } catch (error) {
       if (race === MAX_RACES || !isRace(error)) throw error;
     }
   }
+}
+
+/** The records that prove domains of zones that this apply has made. The certificates were requested before it. */
+async function proveInNewZones(cloud: Cloud, found: Survey, applied: Applied, signal: AbortSignal): Promise<Applied> {
+  const isOpen = ({ validation }: KnownCertificate) => validation?.by === "record" && !validation.isMade;
+  if (!found.certificates.some(isOpen)) return applied;
+  const state = await readStack(cloud, found.input.name, signal);
+  const zones = Object.fromEntries((state?.zones ?? []).map(({ name, id }) => [name, id]));
+  const certificates: KnownCertificate[] = [];
+  for (const certificate of found.certificates) {
+    certificates.push(isOpen(certificate) ? await proveCertificate(cloud, certificate, zones, signal) : certificate);
+  }
+  return { ...applied, plan: planOf(cloud, { ...found, certificates }, applied.plan.changes) };
 }
 
 async function create(cloud: Cloud, found: Survey, watched: Watched): Promise<Applied> {

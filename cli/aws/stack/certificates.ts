@@ -62,6 +62,8 @@ export async function findCertificates(
     const rank = (one: CertificateDetail) => [
       stateOf(one) === "issued" ? 0 : stateOf(one) === "pending" ? 1 : 2,
       one.CertificateArn === inUse[domain] ? 0 : 1,
+      // One of mail stays when a zone comes later: whichever is issued first serves.
+      one.DomainValidationOptions?.[0]?.ValidationMethod === "DNS" ? 0 : 1,
       one.DomainName === domain ? 0 : 1,
     ];
     const best = candidates.sort((a, b) => compare(rank(a), rank(b)))[0];
@@ -71,30 +73,37 @@ export async function findCertificates(
   });
 }
 
-/** Requests a certificate, and proves the domain where its zone is ours. */
+export interface CertificateRequest {
+  readonly app: string;
+  readonly domain: string;
+  /** Whether the domain's zone is in the account, or will be after this apply. */
+  readonly isZoneOurs: boolean;
+  /** Those that are there already. */
+  readonly zones: Zones;
+}
+
+/** Requests a certificate, and proves the domain if its zone is there already. Mail is for domains of other zones only. */
 export async function requestCertificate(
   cloud: Cloud,
-  app: string,
-  domain: string,
-  zones: Zones,
+  { app, domain, isZoneOurs, zones }: CertificateRequest,
   signal: AbortSignal,
 ): Promise<KnownCertificate> {
   const acm = await cloud.acm(CERTIFICATE_REGION);
-  const zone = zoneOf(domain, zones);
   const owner = getDomain(domain) ?? domain;
+  const method = isZoneOurs ? "DNS" : "EMAIL";
   const { CertificateArn } = await acm.requestCertificate(
     {
       DomainName: domain,
-      ValidationMethod: zone === undefined ? "EMAIL" : "DNS",
+      ValidationMethod: method,
       // Mail for api.example.com goes to people of example.com: the subdomain has no mailboxes.
-      ...(zone === undefined && { DomainValidationOptions: [{ DomainName: domain, ValidationDomain: owner }] }),
+      ...(!isZoneOurs && { DomainValidationOptions: [{ DomainName: domain, ValidationDomain: owner }] }),
       // Within an hour the same request is the same certificate: an interrupted run asks again.
-      IdempotencyToken: createHash("sha256").update(`${app} ${domain}`).digest("hex").slice(0, 32),
+      IdempotencyToken: createHash("sha256").update(`${app} ${domain} ${method}`).digest("hex").slice(0, 32),
       Tags: [{ Key: TAGS.app, Value: app }],
     },
     { abortSignal: signal },
   );
-  const detail = await describeSoon(acm, CertificateArn!, zone !== undefined, signal);
+  const detail = await describeSoon(acm, CertificateArn!, isZoneOurs, signal);
   return proveCertificate(cloud, known(domain, detail), zones, signal);
 }
 

@@ -14,7 +14,7 @@ import {
   type Template,
   wantedStages,
 } from "./template.ts";
-import { findZones } from "./zones.ts";
+import { findZones, isInZone } from "./zones.ts";
 
 /** What tool.json asks for, and all of the account that matters to it. */
 export interface Survey {
@@ -46,20 +46,28 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
   const { config } = resolved(input);
   const stages = wantedStages(input.config, [...(state?.stages.map((stage) => stage.name) ?? []), ...aliases]);
   const ours = Object.fromEntries((state?.zones ?? []).map((zone) => [zone.name, zone.id]));
+  const wantedZones = zonesOf(config, stages);
   const others = await findZones(
     cloud,
-    zonesOf(config, stages).filter((zone) => !Object.hasOwn(ours, zone)),
+    wantedZones.filter((zone) => !Object.hasOwn(ours, zone)),
     signal,
   );
   const domains = [...new Set(stages.flatMap((stage) => stageDomain(config, stage) ?? []))];
   const found = await findCertificates(cloud, domains, certificatesIn(before), signal);
   const zones = { ...others, ...ours };
   const certificates: KnownCertificate[] = [];
+  // An apply makes those that are missing.
+  const isZoneOurs = (domain: string) => wantedZones.some((zone) => isInZone(domain, zone));
   for (const certificate of found) {
-    if (!options.request || certificate.state === "issued") certificates.push(certificate);
-    else if (certificate.state === "pending")
+    const { domain, state, validation } = certificate;
+    const isMailed = state === "pending" && validation?.by === "email";
+    if (!options.request || state === "issued") certificates.push(certificate);
+    else if (state === "pending" && !(isMailed && isZoneOurs(domain)))
       certificates.push(await proveCertificate(cloud, certificate, zones, signal));
-    else certificates.push(await requestCertificate(cloud, input.name, certificate.domain, zones, signal));
+    else {
+      const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), zones };
+      certificates.push(await requestCertificate(cloud, request, signal));
+    }
   }
   const issued = Object.fromEntries(
     certificates.flatMap(({ domain, state, arn }) => (state === "issued" && arn !== undefined ? [[domain, arn]] : [])),
