@@ -124,7 +124,10 @@ async function named(
   name: string,
   { stage, to, signal }: { readonly stage: string; readonly to: string; readonly signal: AbortSignal },
 ): Promise<Found> {
-  const alias = (await aliases.get(commitAlias(stage, to))) ?? (await abbreviated(aliases, stage, to));
+  const configuration = (version: string) =>
+    lambda.getFunctionConfiguration({ FunctionName: name, Qualifier: version }, { abortSignal: signal });
+  const stageOf = async (version: string) => (await configuration(version)).Environment?.Variables?.TOOL_STAGE;
+  const alias = (await aliases.get(commitAlias(stage, to))) ?? (await abbreviated(aliases, { stage, to, stageOf }));
   const version = numbered(alias?.FunctionVersion) ?? numbered(to);
   const unknown = new PlatformError(
     "rollback/unknown-version",
@@ -135,10 +138,7 @@ async function named(
   let stageOfVersion: string | undefined;
   let code: string | undefined;
   try {
-    const found = await lambda.getFunctionConfiguration(
-      { FunctionName: name, Qualifier: version },
-      { abortSignal: signal },
-    );
+    const found = await configuration(version);
     stageOfVersion = found.Environment?.Variables?.TOOL_STAGE;
     code = found.CodeSha256;
   } catch (error) {
@@ -155,7 +155,18 @@ async function named(
   return { version, record };
 }
 
-async function abbreviated(aliases: Aliases, stage: string, to: string): Promise<AliasConfiguration | undefined> {
+async function abbreviated(
+  aliases: Aliases,
+  {
+    stage,
+    to,
+    stageOf,
+  }: {
+    readonly stage: string;
+    readonly to: string;
+    readonly stageOf: (version: string) => Promise<string | undefined>;
+  },
+): Promise<AliasConfiguration | undefined> {
   // Shorter ones name too much; Git's own shortest is this long.
   if (!/^[0-9a-f]{4,40}$/i.test(to)) return undefined;
   const sha = to.toLowerCase();
@@ -163,15 +174,19 @@ async function abbreviated(aliases: Aliases, stage: string, to: string): Promise
   const matches = ofStage.filter(({ Description, FunctionVersion }) =>
     readRecord(Description, FunctionVersion)?.sha?.startsWith(sha),
   );
-  const versions = new Set(matches.map(({ FunctionVersion }) => FunctionVersion));
-  if (versions.size > 1) {
+  const named = [...new Set(matches.map(({ FunctionVersion }) => FunctionVersion!))];
+  // The prefix of `beta` is one of `beta-two`, too.
+  const stages = await Promise.all(named.length < 2 ? [] : named.map(stageOf));
+  const versions = named.length < 2 ? named : named.filter((_, i) => stages[i] === stage);
+  if (versions.length > 1) {
+    const shown = versions.sort((a, b) => Number(a) - Number(b)).join(", ");
     throw new PlatformError(
       "rollback/ambiguous",
-      `${to} names ${versions.size} deployments of ${stage}: versions ${[...versions].join(", ")}`,
+      `${to} names ${versions.length} deployments of ${stage}: versions ${shown}`,
       "name one of the versions",
     );
   }
-  return matches[0];
+  return matches.find(({ FunctionVersion }) => FunctionVersion === versions[0]);
 }
 
 /** The settings are unknown: the next deploy takes it for different, and publishes. */
