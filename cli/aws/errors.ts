@@ -64,6 +64,22 @@ interface Row {
 const RUN_AGAIN = "run the command again: it goes on from what is there";
 
 /** First match wins. Names as the services' pages on common errors have them; each service has its own spellings. */
+/** What the services call it when there are too many calls. */
+const THROTTLING = [
+  "Throttling",
+  "ThrottlingException",
+  "ThrottledException",
+  "TooManyRequestsException",
+  "RequestLimitExceeded",
+  "RequestThrottled",
+  "SlowDown",
+  "PriorRequestNotComplete",
+];
+
+export function isThrottled(error: unknown): boolean {
+  return error instanceof Error && THROTTLING.includes(error.name);
+}
+
 const ROWS: readonly Row[] = [
   {
     code: "credentials/expired",
@@ -143,16 +159,7 @@ const ROWS: readonly Row[] = [
   },
   {
     code: "platform/throttled",
-    names: [
-      "Throttling",
-      "ThrottlingException",
-      "ThrottledException",
-      "TooManyRequestsException",
-      "RequestLimitExceeded",
-      "RequestThrottled",
-      "SlowDown",
-      "PriorRequestNotComplete",
-    ],
+    names: THROTTLING,
     say: () => [
       "the cloud asks to slow down, and still did after several tries",
       `something else calls it in this account: wait a minute, then ${RUN_AGAIN}`,
