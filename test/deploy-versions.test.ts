@@ -18,12 +18,15 @@ import { type Config, forStage, withDefaults } from "../schema/index.ts";
 import type { Failure } from "./support/aws/failures.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
 
+// Each has a cloud of its own, and waits for it most of the time.
+t.jobs = 4;
+
 const ROLE = "app-eu-west-1-function";
 
 interface Deployed {
   readonly config?: object;
   readonly stage?: string;
-  readonly commit?: Commit;
+  readonly commit?: Pick<Commit, "ref" | "sha"> & Partial<Commit>;
   /** Called between the first look and the rest. */
   readonly meanwhile?: () => Promise<void>;
 }
@@ -49,7 +52,8 @@ async function open(t: Test) {
       const before = await lookAtStage(deploy, watched);
       await meanwhile?.();
       const artifact = { ...archive(word), runtime: "nodejs24.x", wrapper: "/var/task/run", runtimeLayer: undefined };
-      return deployStage(deploy, before, artifact, commit, watched);
+      const named = commit === undefined ? undefined : { isDirty: false, author: undefined, ...commit };
+      return deployStage(deploy, before, artifact, named, watched);
     },
     rollback: (to?: string, stage = "staging") => rollbackStage(lambda, "app", { stage, to }, watched),
     prune: (retain: number, stage = "staging") => pruneStage(cloud, "app", { stage, retain }, watched),
@@ -97,7 +101,7 @@ async function changed({ lambda, aws }: { lambda: Lambda; aws: Aws }, change: ob
   await idle();
 }
 
-t.test("somebody else changes the function between configuration and code", async (t) => {
+t.test("somebody else changes the function between configuration and code", { buffered: true }, async (t) => {
   const others: [change: object, is: string][] = [
     [{ MemorySize: 1024 }, "memory, which no answer to the code names as ours"],
     [{ Timeout: 3 }, "a limit of time"],
@@ -114,7 +118,7 @@ t.test("somebody else changes the function between configuration and code", asyn
   }
 });
 
-t.test("a version that is not ours is not put in force", async (t) => {
+t.test("a version that is not ours is not put in force", { buffered: true }, async (t) => {
   const app = await open(t);
   await app.deploy("one");
   const written = { name: "app", environment: { WORD: "two" } };
@@ -189,7 +193,7 @@ t.test("a version that is not ours is not put in force", async (t) => {
   t.equal(app.aws.journal.count("lambda", "UpdateFunctionCode"), 1, "no code before the environment is ours");
 });
 
-t.test("somebody else moves the stage between the look and the change", async (t) => {
+t.test("somebody else moves the stage between the look and the change", { buffered: true }, async (t) => {
   const moved: [name: string, before: string[], run: (app: Awaited<ReturnType<typeof open>>) => Promise<unknown>][] = [
     ["a deploy", ["one", "two"], (app) => app.deploy("three", { meanwhile: () => app.move("staging", "1") })],
     [
@@ -229,7 +233,7 @@ t.test("somebody else moves the stage between the look and the change", async (t
   }
 });
 
-t.test("an answer that was lost is no conflict", async (t) => {
+t.test("an answer that was lost is no conflict", { buffered: true }, async (t) => {
   const app = await open(t);
   await app.deploy("one");
   const lost = () => app.aws.controls.failures.plan({ service: "lambda", operation: "UpdateAlias", drop: "after" });
@@ -240,7 +244,7 @@ t.test("an answer that was lost is no conflict", async (t) => {
   t.equal(await app.version(), "1");
 });
 
-t.test("what is somebody else's stays as it is", async (t) => {
+t.test("what is somebody else's stays as it is", { buffered: true }, async (t) => {
   const trust = JSON.stringify({
     Version: "2012-10-17",
     Statement: [{ Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" }],
@@ -281,7 +285,7 @@ t.test("what is somebody else's stays as it is", async (t) => {
   }
 });
 
-t.test("aliases that somebody made by hand", async (t) => {
+t.test("aliases that somebody made by hand", { buffered: true }, async (t) => {
   const app = await open(t);
   for (const word of ["one", "two", "three", "four", "five"]) {
     await app.deploy(word, { commit: { ref: word, sha: hexOf(word).slice(0, 40), author: "Ann" } });
@@ -331,7 +335,7 @@ t.test("aliases that somebody made by hand", async (t) => {
   }
 });
 
-t.test("archives of the bucket: which prune removes", async (t) => {
+t.test("archives of the bucket: which prune removes", { buffered: true }, async (t) => {
   const app = await open(t);
   const config = { function: { accelerate: true } };
   for (const word of ["one", "two", "three"]) await app.deploy(word, { config });
@@ -359,7 +363,7 @@ t.test("archives of the bucket: which prune removes", async (t) => {
   t.ok(objects.has("apple/another.zip"), "none of another app");
 });
 
-t.test("a bucket of our name that another account has", async (t) => {
+t.test("a bucket of our name that another account has", { buffered: true }, async (t) => {
   const app = await open(t);
   const config = { function: { accelerate: true } };
   const name = `tool-${app.aws.accountId}-eu-west-1`;
@@ -401,7 +405,7 @@ t.test("a bucket of our name that another account has", async (t) => {
   }
 });
 
-t.test("a policy that changed alone", async (t) => {
+t.test("a policy that changed alone", { buffered: true }, async (t) => {
   const app = await open(t);
   const iam = new IAM(app.aws.client);
   const policy = async () => {
@@ -430,7 +434,7 @@ t.test("a policy that changed alone", async (t) => {
   t.same(await policy(), [], "taken away");
 });
 
-t.test("which deployment is the one before", async (t) => {
+t.test("which deployment is the one before", { buffered: true }, async (t) => {
   const none = { code: "rollback/none-before" };
   const app = await open(t);
   await app.deploy("one");
@@ -470,7 +474,55 @@ t.test("which deployment is the one before", async (t) => {
   t.equal(await app.version("staging-previous"), "2", "by a deploy, too");
 });
 
-t.test("names of deployments that fit several", async (t) => {
+t.test("tags of the role that deploying makes", { buffered: true }, async (t) => {
+  const app = await open(t);
+  const iam = new IAM(app.aws.client);
+  const tags = async (RoleName = ROLE) => {
+    const { Tags = [] } = (await iam.getRole({ RoleName })).Role!;
+    return Object.fromEntries(Tags.flatMap(({ Key, Value }) => (Key === "tool:policy-hash" ? [] : [[Key, Value]])));
+  };
+  const tagged = (tags: object) => ({ config: { tags } });
+  await app.deploy("one", tagged({ team: "orders", stage: "all" }));
+  t.same(await tags(), { "tool:app": "app", team: "orders", stage: "all" }, "a new one");
+  await iam.tagRole({ RoleName: ROLE, Tags: [{ Key: "audit", Value: "yes" }] });
+  app.aws.journal.clear();
+  await app.deploy("one", tagged({ team: "orders", stage: "all" }));
+  t.same(app.aws.journal.calls("iam"), [], "nothing is asked for if nothing changed");
+
+  // Ended between the role and the function: the next run knows what to take away.
+  app.aws.controls.failures.plan({
+    service: "lambda",
+    operation: "UntagResource",
+    error: { code: "Denied", status: 403 },
+  });
+  await t.rejects(app.deploy("one", tagged({ team: "payments", owner: "ann" })), { name: "Denied" });
+  await app.deploy("one", tagged({ owner: "ann" }));
+  t.same(await tags(), { "tool:app": "app", owner: "ann", audit: "yes" }, "changed, and what is not ours stays");
+  await app.deploy("two", tagged({}));
+  t.same(await tags(), { "tool:app": "app", audit: "yes" }, "taken away");
+
+  const most = Object.fromEntries(Array.from({ length: 48 }, (_, i) => [`tag ${i}`, "x"]));
+  await iam.untagRole({ RoleName: ROLE, TagKeys: ["audit"] });
+  await app.deploy("two", tagged(most));
+  t.equal((await iam.getRole({ RoleName: ROLE })).Role!.Tags!.length, 50, "as many as a role takes");
+
+  // A role of the user's own, or one that somebody else made since.
+  const trust = JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [{ Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" }],
+  });
+  await iam.createRole({ RoleName: "mine", AssumeRolePolicyDocument: trust });
+  const mine = { function: { role: `arn:aws:iam::${app.aws.accountId}:role/mine` }, tags: { team: "orders" } };
+  await app.deploy("two", { config: mine });
+  t.same(await tags("mine"), {}, "never on a role of the user's own");
+  await app.deploy("two", tagged({ team: "orders" }));
+  await iam.untagRole({ RoleName: ROLE, TagKeys: ["tool:app"] });
+  const before = await tags();
+  await app.deploy("two", tagged({ team: "payments" }));
+  t.same(await tags(), before, "nor on one that is not ours any more");
+});
+
+t.test("names of deployments that fit several", { buffered: true }, async (t) => {
   const config = { stages: { beta: {}, "beta-two": {} } };
   const app = await open(t);
   const shas = ["abcd1".padEnd(40, "0"), "abcd2".padEnd(40, "0"), "abce3".padEnd(40, "0")];
@@ -478,7 +530,7 @@ t.test("names of deployments that fit several", async (t) => {
     await app.deploy(`word ${i}`, { config, stage: "beta", commit: { ref: `v${i}`, sha } });
     await app.deploy(`word ${i}`, { config, stage: "beta-two", commit: { ref: `v${i}`, sha } });
   }
-  const rows: [to: string, expected: string | object][] = [
+  const rows: [to: string, expected: string | { code: string; message?: string }][] = [
     ["abcd", { code: "rollback/ambiguous", message: "abcd names 2 deployments of beta: versions 1, 3" }],
     ["ABCD", { code: "rollback/ambiguous", message: "ABCD names 2 deployments of beta: versions 1, 3" }],
     ["abc", { code: "rollback/unknown-version" }],

@@ -8,7 +8,6 @@ import { startAws } from "./support/aws/index.ts";
 
 // Each has a cloud of its own, and waits for it most of the time.
 t.jobs = 4;
-const aside = { buffered: true };
 
 async function open(t: Test) {
   const aws = await startAws(t);
@@ -41,7 +40,7 @@ async function open(t: Test) {
 const DOMAIN = { domain: "api.shop.com" };
 const MX = { name: "shop.com", type: "MX", value: ["10 mail.shop.com"] };
 
-t.test("which way a certificate is requested", aside, async (t) => {
+t.test("which way a certificate is requested", { buffered: true }, async (t) => {
   const record = { by: "record", isMade: true };
   const rows: [name: string, config: object, method: string, validation: object][] = [
     ["the zone of the domain, made by the same apply", { stages: { staging: DOMAIN } }, "DNS", record],
@@ -82,7 +81,7 @@ t.test("which way a certificate is requested", aside, async (t) => {
   }
 });
 
-t.test("a zone and a domain added to a stack, up to the domain", aside, async (t) => {
+t.test("a zone and a domain added to a stack, up to the domain", { buffered: true }, async (t) => {
   const app = await open(t);
   const config = { stages: { staging: DOMAIN, production: { domain: "www.shop.com" } } };
   await app.apply({});
@@ -108,7 +107,7 @@ t.test("a zone and a domain added to a stack, up to the domain", aside, async (t
   );
 });
 
-t.test("an apply that ended before the record was written", aside, async (t) => {
+t.test("an apply that ended before the record was written", { buffered: true }, async (t) => {
   const app = await open(t);
   const config = { stages: { staging: DOMAIN } };
   app.aws.controls.failures.plan({
@@ -125,7 +124,7 @@ t.test("an apply that ended before the record was written", aside, async (t) => 
   t.same([app.methods(), app.hasProof()], [["DNS"], [true]]);
 });
 
-t.test("a zone that comes after the mail", aside, async (t) => {
+t.test("a zone that comes after the mail", { buffered: true }, async (t) => {
   const mailed = { stages: { staging: { ...DOMAIN, zone: false } } };
   const zoned = { stages: { staging: DOMAIN } };
   for (const first of ["EMAIL", "DNS"]) {
@@ -142,4 +141,36 @@ t.test("a zone that comes after the mail", aside, async (t) => {
     t.same((await app.remove()).left, []);
     t.same(app.methods(), [], "both go with the app");
   }
+});
+
+t.test("tags of certificates", { buffered: true }, async (t) => {
+  const app = await open(t);
+  const tagsOf = () =>
+    [...app.acm.certificates.values()].map(({ tags }) =>
+      Object.fromEntries([...tags].filter(([name]) => name !== "aws:token")),
+    );
+  const tagged = (tags: object) => ({ stages: { staging: DOMAIN }, tags });
+  // Covers the domain as well, and is not ours.
+  app.acm.operations.RequestCertificate({ DomainName: "*.other.com", Tags: [{ Key: "team", Value: "theirs" }] });
+  const theirs = { staging: { domain: "a.other.com", zone: false } };
+  await app.apply(tagged({ team: "orders", stage: "all" }));
+  t.same(tagsOf()[1], { "tool:app": "app", team: "orders", stage: "all" }, "as they are requested");
+  [...app.acm.certificates.values()][1]!.tags.set("audit", "yes");
+  app.aws.journal.clear();
+  await app.apply(tagged({ team: "orders", stage: "all" }));
+  t.notOk(
+    app.aws.journal.calls("acm").some((call) => /Tag/.test(call)),
+    "nothing is asked for if nothing changed",
+  );
+  await app.apply(tagged({ team: "payments", owner: "ann" }));
+  t.same(tagsOf()[1], { "tool:app": "app", team: "payments", owner: "ann", audit: "yes" }, "changed");
+
+  // Ended before the stack's own tags: the next run knows what to take away.
+  const failure = { service: "cloudformation", operation: "ExecuteChangeSet", error: { code: "Denied", status: 403 } };
+  app.aws.controls.failures.plan(failure);
+  await t.rejects(app.apply(tagged({ half: "way" })), { name: "Denied" });
+  await app.apply(tagged({}));
+  t.same(tagsOf()[1], { "tool:app": "app", audit: "yes", half: "way" }, "but for what only the failed run knew");
+  await app.apply({ stages: theirs, tags: { team: "orders" } });
+  t.same(tagsOf()[0], { team: "theirs" }, "one that is not ours stays as it is");
 });

@@ -104,7 +104,7 @@ t.test("by the real command", async (t) => {
   for (const argv of [["rollback"], ["deploys"], ["prune"]]) {
     throttle("lambda", argv[0] === "rollback" ? "UpdateAlias" : "ListAliases");
     const { code, stderr } = await app.tool(argv);
-    t.match([code, stderr], [0, `${THROTTLED}\n`], argv[0]);
+    t.match([code, stderr], [0, `${THROTTLED}\n`], `${argv[0]}`);
     aws.controls.failures.clear();
   }
   throttle("cloudformation", "DescribeStacks");

@@ -1,5 +1,14 @@
-import type { Lambda } from "@aws-sdk/client-lambda";
 import { isThrottled } from "./errors.ts";
+
+type Next = (args: object) => Promise<object>;
+
+/** What is used of a client's middleware (@smithy/types, MiddlewareStack). */
+interface Stack {
+  addRelativeTo(
+    middleware: (next: Next, context: object) => Next,
+    place: { readonly relation: "before" | "after"; readonly toMiddleware: string; readonly name: string },
+  ): void;
+}
 
 /** What a person wants to know who sees nothing happen. */
 export interface ThrottlingListener {
@@ -26,7 +35,7 @@ export function watchThrottling(): Throttling {
     },
     watch(client) {
       // All clients have the same stack of middleware, each typed by its own operations.
-      const { middlewareStack } = client as unknown as Lambda;
+      const { middlewareStack } = client as unknown as { middlewareStack: Stack };
       const refused = new WeakSet<object>();
       middlewareStack.addRelativeTo(
         (next, context) => async (args) => {

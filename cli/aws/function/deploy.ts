@@ -204,7 +204,14 @@ export async function deployStage(
   // Those of a function that was just made came with it.
   if (!isNew && record?.tags !== tags) {
     const arn = `arn:${partition(cloud.region)}:lambda:${cloud.region}:${accountId}:function:${name}`;
-    await phase("tags", () => syncTags(lambda, arn, functionTags(written.name, written.tags), signal));
+    const wanted = functionTags(written.name, written.tags);
+    await phase("tags", async () => {
+      const role =
+        settings.role === undefined
+          ? { iam: await cloud.iam(), name: roleName(written.name, cloud.region) }
+          : undefined;
+      await syncTags(lambda, { functionArn: arn, wanted, role }, signal);
+    });
   }
 
   const before = numbered(alias?.FunctionVersion);

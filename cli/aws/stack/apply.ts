@@ -5,13 +5,13 @@ import { PlatformError } from "../../platform.ts";
 import type { StackPlan } from "../../stack.ts";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
-import { type KnownCertificate, proveCertificate } from "./certificates.ts";
+import { type KnownCertificate, proveCertificate, tagCertificates } from "./certificates.ts";
 import { additions, changesOf } from "./changes.ts";
 import { isRace, newParameters, stackOptions } from "./ensure-stage.ts";
 import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
 import { readStack } from "./state.ts";
 import { type Survey, survey } from "./survey.ts";
-import { aboutOf, type StackInput } from "./template.ts";
+import { aboutOf, type StackInput, tagsOf } from "./template.ts";
 
 export interface Applied {
   readonly outcome: "created" | "updated" | "unchanged" | "cancelled";
@@ -111,6 +111,9 @@ async function update(
     if (!isConfirmed) await removeChangeSet(cloud, set.id);
   }
   if (!isConfirmed) return { outcome: "cancelled", plan: shown };
+  // Before the stack's: an interruption in between leaves those, by which the old ones are known.
+  const tags = { wanted: tagsOf(found.input), before: found.tagsBefore };
+  await tagCertificates(cloud, found.certificates, tags, watched.signal);
   const client = await cloud.cloudFormation();
   await operate(
     cloud,

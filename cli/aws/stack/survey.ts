@@ -1,3 +1,4 @@
+import type { Tag } from "@aws-sdk/client-cloudformation";
 import type { Config } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
@@ -12,6 +13,7 @@ import {
   type StackInput,
   type StackTemplate,
   type Template,
+  tagsOf,
   wantedStages,
 } from "./template.ts";
 import { findZones, isInZone } from "./zones.ts";
@@ -20,6 +22,8 @@ import { findZones, isInZone } from "./zones.ts";
 export interface Survey {
   readonly input: StackInput;
   readonly state: StackState | undefined;
+  /** The stack's until now; none if there is no stack. */
+  readonly tagsBefore: readonly Tag[];
   /** The template in force. */
   readonly before: Template | undefined;
   readonly wanted: StackTemplate;
@@ -65,7 +69,7 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
     else if (state === "pending" && !(isMailed && isZoneOurs(domain)))
       certificates.push(await proveCertificate(cloud, certificate, zones, signal));
     else {
-      const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), zones };
+      const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), tags: tagsOf(input), zones };
       certificates.push(await requestCertificate(cloud, request, signal));
     }
   }
@@ -79,7 +83,7 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
   );
   const problem = wanted.problems[0];
   if (problem !== undefined) throw new PlatformError(problem.code, problem.message, problem.hint);
-  return { input, state, before, wanted, certificates };
+  return { input, state, tagsBefore: (isMade && stack.Tags) || [], before, wanted, certificates };
 }
 
 /** The names of the function's aliases; none where there is no function. */

@@ -143,6 +143,10 @@ export function openAcm(world: World, region: string) {
       const { tags } = certificate(input.CertificateArn);
       for (const { Key = "", Value = "" } of input.Tags ?? []) tags.set(Key, Value);
     },
+    RemoveTagsFromCertificate(input: AddTagsToCertificateCommandInput) {
+      const { tags } = certificate(input.CertificateArn);
+      for (const { Key = "" } of input.Tags ?? []) tags.delete(Key);
+    },
     ListTagsForCertificate: (input: DescribeCertificateCommandInput) => ({
       Tags: [...certificate(input.CertificateArn).tags].flatMap(([Key, Value]) =>
         Key === "aws:token" ? [] : { Key, Value },
