@@ -474,6 +474,55 @@ t.test("which deployment is the one before", { buffered: true }, async (t) => {
   t.equal(await app.version("staging-previous"), "2", "by a deploy, too");
 });
 
+t.test("a rollback is in force after two calls", { buffered: true }, async (t) => {
+  const app = await open(t);
+  const calls = () => app.aws.journal.calls().map((call) => call.slice("lambda.".length));
+  const back = async (to?: string) => {
+    app.aws.journal.clear();
+    return app.rollback(to);
+  };
+  const policy = { function: { policy: [{ Effect: "Allow", Action: "s3:GetObject", Resource: "*" }] } };
+  const commit = { ref: "v1", sha: "a".repeat(40) };
+  await app.deploy("one", { config: policy, commit });
+  await app.deploy("two", { config: { environment: { WORD: "two" } } });
+
+  t.match(await back(), { version: "1", previousVersion: "2", differingVariables: ["WORD"], commit: "v1" });
+  t.same(calls().slice(0, 2), ["GetAlias", "UpdateAlias"]);
+  t.same(
+    calls().slice(2).sort(),
+    ["GetFunctionConfiguration", "GetFunctionConfiguration", "UpdateAlias"],
+    "what follows",
+  );
+  t.equal(await app.version("staging-previous"), "2");
+  t.match(await app.deploy("one", { config: policy, commit }), { outcome: "unchanged", version: "1" }, "it is known");
+  t.match(await back(), { version: "2", previousVersion: "1" }, "from what a deploy without a change left");
+  t.equal(calls().length, 5);
+  t.match(await back(), { version: "1", previousVersion: "2" }, "and from what a rollback left");
+  t.match(await back(), { version: "2", previousVersion: "1" });
+  t.equal(calls().length, 5);
+  t.match(await app.deploy("two", { config: { environment: { WORD: "two" } } }), {
+    outcome: "unchanged",
+    version: "2",
+  });
+  await back();
+  t.match(await app.deploy("one", { config: { ...policy, environment: { WORD: "3" } } }), { version: "3" }, "a change");
+  t.match(await back(), { version: "1", previousVersion: "3" }, "of which only the identity was known");
+  t.match(await app.deploy("one", { config: policy, commit }), { outcome: "unchanged", version: "1" });
+
+  t.match(await back("2"), { version: "2", previousVersion: "1" }, "by its name");
+  t.match(await back(), { version: "1", previousVersion: "2" }, "and back from there");
+  t.same(calls().slice(0, 2), ["GetAlias", "UpdateAlias"]);
+  t.match(await app.deploy("one", { config: policy, commit }), { outcome: "unchanged", version: "1" });
+  t.match(await back("v1"), { outcome: "unchanged", version: "1" });
+
+  // A record of an earlier version of the tool has no identity of the one before: its alias knows more.
+  const [{ Description = "" } = {}] = [await app.lambda.getAlias({ FunctionName: "app", Name: "staging" })];
+  const { o: _, ...older } = JSON.parse(Description);
+  await app.move("staging", "1", JSON.stringify(older));
+  t.match(await back(), { version: "2", previousVersion: "1" });
+  t.same(calls().slice(0, 3), ["GetAlias", "GetAlias", "UpdateAlias"]);
+});
+
 t.test("tags of the role that deploying makes", { buffered: true }, async (t) => {
   const app = await open(t);
   const iam = new IAM(app.aws.client);

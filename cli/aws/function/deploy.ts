@@ -28,7 +28,7 @@ import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
 import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
-import { type DeployRecord, readRecord, writeRecord } from "./record.ts";
+import { type DeployRecord, identityOf, ofVersion, readRecord, writeRecord } from "./record.ts";
 import { ensureRole } from "./role.ts";
 import { settingsHash, settingsOf } from "./settings.ts";
 import { functionTags, syncTags, tagsHash } from "./tags.ts";
@@ -148,8 +148,9 @@ export async function deployStage(
     return `arn:${partition(cloud.region)}:iam::${id}:role/${settings.role ?? roleName(written.name, cloud.region)}`;
   };
 
-  const isSame = record?.code === wanted.code && record.settings === wanted.settings;
-  const isInForce = isSame && record.policy === wanted.policy;
+  const isRestored = record?.identity !== undefined && record.identity === identityOf(wanted);
+  const isSame = isRestored || (record?.code === wanted.code && record.settings === wanted.settings);
+  const isInForce = isRestored || (isSame && record?.policy === wanted.policy);
   let version = record?.version ?? "";
   let accountId = alias?.AliasArn === undefined ? "" : accountOf(alias.AliasArn);
   let isNew = false;
@@ -216,6 +217,8 @@ export async function deployStage(
 
   const before = numbered(alias?.FunctionVersion);
   const previous = before === version ? record?.previous : before;
+  // A record is of the version that the alias names.
+  const identity = before === version ? record?.before : record && identityOf(record);
   const asked = await gateway.askedHash(accountId);
   let next: DeployRecord = {
     version,
@@ -223,12 +226,13 @@ export async function deployStage(
     ...(tags !== undefined && { tags }),
     asked,
     ...(previous !== undefined && { previous }),
+    ...(previous !== undefined && identity !== undefined && { before: identity }),
     ...(record?.api !== undefined && { api: record.api }),
   };
   let current = alias;
   if (!isInForce) {
     current = await phase("activate", () => putInForce(aliases, stage, next, alias));
-  } else if (record.asked !== asked || record.tags !== tags) current = await putInForce(aliases, stage, next, alias);
+  } else if (record?.asked !== asked || record.tags !== tags) current = await putInForce(aliases, stage, next, alias);
   await followStage(aliases, stage, { next, before: record, commit, isInForce });
 
   const hasDomain = staged.config.stages[stage]?.domain !== undefined;
@@ -350,8 +354,7 @@ async function followStage(
   };
   const all: Promise<void>[] = [];
   if (previous !== undefined) {
-    const { api: _, previous: __, asked: ___, tags: ____, ...old } = before ?? { api: undefined };
-    const record = "version" in old && old.version === previous ? (old as DeployRecord) : undefined;
+    const record = before?.version === previous ? ofVersion(before) : undefined;
     all.push(follow(previousAlias(stage), previous, record, before?.previous === undefined ? "absent" : "present"));
   }
   if (commit !== undefined) {
