@@ -75,6 +75,7 @@ t.test("which way a certificate is requested", { buffered: true }, async (t) => 
     const { plan, outcome } = await app.apply(config);
     t.match([outcome, plan.certificates], ["created", [{ ...DOMAIN, state: "pending", validation }]], name);
     t.same([app.methods(), app.hasProof()], [[method], [method === "DNS"]], name);
+    t.match((await app.plan(config)).certificates, [{ state: "pending", validation }], "what a plan says then");
     const again = await app.apply(config);
     t.match([again.outcome, again.plan.certificates], ["unchanged", [{ state: "pending", validation }]]);
     t.equal(app.requests(), 1, "requested once");

@@ -5,6 +5,7 @@ import { table } from "../cli/main.ts";
 import { describeTable } from "../cli/table.ts";
 import { refusedHere } from "../cli/windows.ts";
 import { tool } from "./support/cli.ts";
+import { startLsp } from "./support/lsp-client.ts";
 
 const REFUSED = [
   "deploy",
@@ -43,10 +44,11 @@ t.test("the command on a Node that says it is on Windows", async (t) => {
     },
     wrong: { "tool.json": '{ "name": "app", "type": "serve" }' },
   });
+  const NODE = { NODE_OPTIONS: `--require ${join(folder, "preload.cjs")}` };
   const run = (argv: readonly string[], cwd = "app", stdin?: string) =>
     tool(argv, {
       cwd: join(folder, cwd),
-      env: { NODE_OPTIONS: `--require ${join(folder, "preload.cjs")}` },
+      env: NODE,
       ...(stdin !== undefined && { stdin }),
     });
 
@@ -74,14 +76,7 @@ t.test("the command on a Node that says it is on Windows", async (t) => {
   t.match(await run(["config"]), { code: 0, stdout: /"name": "app"/ });
   t.match(await run(["logs", "--file", "-"], "app", '{"level":"error","message":"bad"}\n'), { code: 0, stdout: /bad/ });
   t.match(await run(["help", "start"]), { code: 0, stdout: /--address/ });
-  const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params: { processId: null, capabilities: {} } };
-  const rest = [
-    { jsonrpc: "2.0", id: 2, method: "shutdown" },
-    { jsonrpc: "2.0", method: "exit" },
-  ];
-  const stdin = [initialize, ...rest]
-    .map((message) => JSON.stringify(message))
-    .map((text) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
-    .join("");
-  t.match(await run(["lsp", "--stdio"], "app", stdin), { code: 0, stdout: /"completionProvider"/ }, "the editor");
+  const editor = startLsp({ env: NODE });
+  t.match(await editor.initialize(), { result: { capabilities: { completionProvider: {} } } }, "the editor");
+  t.equal(await editor.stop(), 0);
 });

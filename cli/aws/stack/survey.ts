@@ -16,7 +16,7 @@ import {
   tagsOf,
   wantedStages,
 } from "./template.ts";
-import { findZones, isInZone } from "./zones.ts";
+import { findZones, isInZone, zoneOf } from "./zones.ts";
 
 /** What tool.json asks for, and all of the account that matters to it. */
 export interface Survey {
@@ -64,11 +64,16 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
   const isZoneOurs = (domain: string) => wantedZones.some((zone) => isInZone(domain, zone));
   for (const certificate of found) {
     const { domain, state, validation } = certificate;
-    const isMailed = state === "pending" && validation?.by === "email";
-    if (!options.request || state === "issued") certificates.push(certificate);
-    else if (state === "pending" && !(isMailed && isZoneOurs(domain)))
+    // Mail gives way to a zone that is ours by now.
+    const isMailed = state === "pending" && validation?.by === "email" && isZoneOurs(domain);
+    if (state === "issued" || !options.request) {
+      const isMade = zoneOf(domain, zones) !== undefined;
+      certificates.push(
+        validation?.by === "record" ? { ...certificate, validation: { ...validation, isMade } } : certificate,
+      );
+    } else if (state === "pending" && !isMailed) {
       certificates.push(await proveCertificate(cloud, certificate, zones, signal));
-    else {
+    } else {
       const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), tags: tagsOf(input), zones };
       certificates.push(await requestCertificate(cloud, request, signal));
     }
