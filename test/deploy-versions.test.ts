@@ -78,6 +78,11 @@ async function open(t: Test) {
   };
 }
 
+const TRUST = JSON.stringify({
+  Version: "2012-10-17",
+  Statement: [{ Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" }],
+});
+
 /** Each word is an archive of its own. */
 function archive(word: string) {
   const entry = { mode: 0o100644, crc32: 0, unpackedBytes: 0, isDeflated: false, data: Buffer.alloc(0) };
@@ -136,6 +141,7 @@ t.test("a version that is not ours is not put in force", { buffered: true }, asy
     const published = await updateFunction(lambda, {
       functionName: "app",
       settings,
+      mayBeConfigured: false,
       roleArn: `arn:aws:iam::${app.aws.accountId}:role/${ROLE}`,
       onRoleRefused: async () => {},
       runtimeLayerArn: undefined,
@@ -245,10 +251,6 @@ t.test("an answer that was lost is no conflict", { buffered: true }, async (t) =
 });
 
 t.test("what is somebody else's stays as it is", { buffered: true }, async (t) => {
-  const trust = JSON.stringify({
-    Version: "2012-10-17",
-    Statement: [{ Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" }],
-  });
   const policy = JSON.stringify({
     Version: "2012-10-17",
     Statement: [{ Effect: "Allow", Action: "s3:GetObject", Resource: "*" }],
@@ -257,7 +259,7 @@ t.test("what is somebody else's stays as it is", { buffered: true }, async (t) =
     const { aws, deploy, cloud, watched } = await open(t);
     const iam = new IAM(aws.client);
     const lambda = new Lambda(aws.client);
-    const { Role } = await iam.createRole({ RoleName: "theirs", AssumeRolePolicyDocument: trust });
+    const { Role } = await iam.createRole({ RoleName: "theirs", AssumeRolePolicyDocument: TRUST });
     await lambda.createFunction({
       FunctionName: "app",
       Runtime: "nodejs24.x",
@@ -270,7 +272,7 @@ t.test("what is somebody else's stays as it is", { buffered: true }, async (t) =
     await t.rejects(deploy("one"), { code: "function/foreign" }, `a function made ${whose}`);
     t.equal(aws.journal.count("iam", "GetRole"), 0, "before anything is made");
 
-    await iam.createRole({ RoleName: ROLE, AssumeRolePolicyDocument: trust, Tags: tags });
+    await iam.createRole({ RoleName: ROLE, AssumeRolePolicyDocument: TRUST, Tags: tags });
     await iam.putRolePolicy({ RoleName: ROLE, PolicyName: "theirs", PolicyDocument: policy });
     const { removed, left } = await removeAll(cloud, "app", { logs: false }, watched);
     t.same(removed, [], whose);
@@ -474,6 +476,62 @@ t.test("which deployment is the one before", { buffered: true }, async (t) => {
   t.equal(await app.version("staging-previous"), "2", "by a deploy, too");
 });
 
+t.test("calls of a deploy", { buffered: true }, async (t) => {
+  const app = await open(t);
+  const calls = async (...[word, options]: Parameters<typeof app.deploy>) => {
+    app.aws.journal.clear();
+    await app.deploy(word, options);
+    const all = app.aws.journal.calls().map((call) => call.replace(/^lambda\./, ""));
+    return all.filter((call, i) => call !== all[i - 1]).join(" ");
+  };
+  const CODE_ALONE =
+    "GetAlias GetFunctionConfiguration UpdateFunctionCode GetFunctionConfiguration UpdateAlias CreateAlias";
+  const ALL =
+    "GetAlias UpdateFunctionConfiguration GetFunctionConfiguration UpdateFunctionCode GetFunctionConfiguration UpdateAlias";
+  await app.deploy("one");
+  t.equal(await calls("two"), CODE_ALONE, "the code alone");
+  t.equal(await calls("two"), "GetAlias", "nothing");
+  const config = { environment: { WORD: "3" } };
+  t.equal(await calls("three", { config }), ALL, "settings too");
+  t.equal(await calls("four", { config }), CODE_ALONE.replace(" CreateAlias", ""), "the code alone, again");
+
+  const layer = await app.lambda.publishLayerVersion({ LayerName: "x", Content: { ZipFile: archive("layer").zip } });
+  const { Role } = await new IAM(app.aws.client).createRole({ RoleName: "theirs", AssumeRolePolicyDocument: TRUST });
+  const others: object[] = [
+    { Role: Role!.Arn },
+    { Layers: [layer.LayerVersionArn] },
+    { MemorySize: 1024 },
+    { Timeout: 3 },
+    { Handler: "a.b" },
+    { Description: "mine" },
+    { Runtime: "nodejs22.x" },
+    { Environment: { Variables: { TOOL_STAGE: "production" } } },
+    { VpcConfig: { SubnetIds: ["subnet-aaaa1111"], SecurityGroupIds: ["sg-cccc3333"] } },
+  ];
+  for (const [i, other] of others.entries()) {
+    const name = JSON.stringify(other);
+    await changed(app, other);
+    const all = await calls(`five ${i}`, { config });
+    t.match(all, /^GetAlias GetFunctionConfiguration UpdateFunctionConfiguration /, `${name} before it`);
+    await app.deploy("one", { config });
+    meet(app.aws, "UpdateFunctionCode", () => changed(app, other));
+    await app.deploy(`six ${i}`, { config });
+    const found = await app.configured();
+    const { MemorySize, Timeout, Handler, Description, Runtime, Environment, VpcConfig, Layers = [] } = found;
+    t.same(
+      [MemorySize, Timeout, Handler, Description, Runtime, Environment?.Variables?.WORD, VpcConfig?.SubnetIds ?? []],
+      [512, 30, "tool.handler", "", "nodejs24.x", "3", []],
+      `${name} between configuration and code`,
+    );
+    t.same(
+      [Layers, found.Role],
+      [[], `arn:aws:iam::${app.aws.accountId}:role/${ROLE}`],
+      `${name} between configuration and code`,
+    );
+    app.aws.controls.failures.clear();
+  }
+});
+
 t.test("a rollback is in force after two calls", { buffered: true }, async (t) => {
   const app = await open(t);
   const calls = () => app.aws.journal.calls().map((call) => call.slice("lambda.".length));
@@ -519,6 +577,7 @@ t.test("a rollback is in force after two calls", { buffered: true }, async (t) =
   const [{ Description = "" } = {}] = [await app.lambda.getAlias({ FunctionName: "app", Name: "staging" })];
   const { o: _, ...older } = JSON.parse(Description);
   await app.move("staging", "1", JSON.stringify(older));
+  await app.move("staging-previous", "3");
   t.match(await back(), { version: "2", previousVersion: "1" });
   t.same(calls().slice(0, 3), ["GetAlias", "GetAlias", "UpdateAlias"]);
 });
@@ -556,11 +615,7 @@ t.test("tags of the role that deploying makes", { buffered: true }, async (t) =>
   t.equal((await iam.getRole({ RoleName: ROLE })).Role!.Tags!.length, 50, "as many as a role takes");
 
   // A role of the user's own, or one that somebody else made since.
-  const trust = JSON.stringify({
-    Version: "2012-10-17",
-    Statement: [{ Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" }],
-  });
-  await iam.createRole({ RoleName: "mine", AssumeRolePolicyDocument: trust });
+  await iam.createRole({ RoleName: "mine", AssumeRolePolicyDocument: TRUST });
   const mine = { function: { role: `arn:aws:iam::${app.aws.accountId}:role/mine` }, tags: { team: "orders" } };
   await app.deploy("two", { config: mine });
   t.same(await tags("mine"), {}, "never on a role of the user's own");

@@ -322,7 +322,7 @@ t.test("values of variables are in no error", async (t) => {
       t.notMatch(stdout + stderr, "hunter2");
     }
     if (operation === "CreateFunction") t.equal((await app.tool(["deploy"])).code, 0);
-    app.write({ "app.js": appSource("two") });
+    configure({ environment: { API_KEY: "hunter2-secret", ON: "yes", MORE: "1" } });
   }
 
   // The commit is not known to the check of tool.json.

@@ -98,8 +98,9 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
 
 /**
  * Puts an artifact in force as the stage. Each step can be the last one that happens: the next run finds what is done and
- * goes on behind it. With the first look, a deploy of a changed app takes five calls, one more where Git names the commit,
- * and the questions until the function is ready; one without a change three.
+ * goes on behind it. With the first look, a deploy of a changed app takes five calls, one more if Git names the commit,
+ * and a question or more until the function is ready, twice if its settings changed too. One without a change takes one
+ * call, or two.
  */
 export async function deployStage(
   deploy: StageDeploy,
@@ -182,6 +183,7 @@ export async function deployStage(
         const publication = {
           functionName: name,
           settings,
+          mayBeConfigured: record?.settings === wanted.settings,
           roleArn: role,
           onRoleRefused: async () => {
             if (settings.role === undefined && !isRoleSeen) await ownRole();
