@@ -573,6 +573,13 @@ t.test("a rollback is in force after two calls", { buffered: true }, async (t) =
   t.match(await app.deploy("one", { config: policy, commit }), { outcome: "unchanged", version: "1" });
   t.match(await back("v1"), { outcome: "unchanged", version: "1" });
 
+  await app.deploy("four");
+  await app.deploy("four", { config: policy });
+  t.match(await back(), { version: "1", previousVersion: "4" }, "over a policy that changed alone");
+  t.match(await app.deploy("one", { config: policy, commit }), { outcome: "unchanged", version: "1" });
+  t.match(await back("2"), { version: "2" });
+  t.match(await back("v1"), { version: "1" });
+
   // A record of an earlier version of the tool has no identity of the one before: its alias knows more.
   const [{ Description = "" } = {}] = [await app.lambda.getAlias({ FunctionName: "app", Name: "staging" })];
   const { o: _, ...older } = JSON.parse(Description);
