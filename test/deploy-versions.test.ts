@@ -239,6 +239,19 @@ t.test("somebody else moves the stage between the look and the change", { buffer
   }
 });
 
+t.test("a refusal is no conflict", { buffered: true }, async (t) => {
+  const app = await open(t);
+  await app.deploy("one");
+  await app.deploy("two");
+  const error = { code: "AccessDeniedException", message: "no", status: 403 };
+  for (const run of [() => app.deploy("three"), () => app.rollback(), () => app.rollback("1")]) {
+    app.aws.controls.failures.clear();
+    app.aws.controls.failures.plan({ service: "lambda", operation: "UpdateAlias", error });
+    await t.rejects(run(), { name: "AccessDeniedException", message: "no" });
+    t.equal(await app.version(), "2");
+  }
+});
+
 t.test("an answer that was lost is no conflict", { buffered: true }, async (t) => {
   const app = await open(t);
   await app.deploy("one");

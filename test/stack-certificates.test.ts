@@ -176,3 +176,22 @@ t.test("tags of certificates", { buffered: true }, async (t) => {
   await app.apply({ stages: theirs, tags: { team: "orders" } });
   t.same(tagsOf()[0], { team: "theirs" }, "one that is not ours stays as it is");
 });
+
+t.test("which certificates of the account cover a domain", { buffered: true }, async (t) => {
+  const rows: [name: string, isUsed: boolean][] = [
+    ["api.shop.com", true],
+    ["*.shop.com", true],
+    ["shop.com", false],
+    ["www.shop.com", false],
+    ["*.api.shop.com", false],
+    ["*.com", false],
+    ["*.other.com", false],
+  ];
+  for (const [name, isUsed] of rows) {
+    const app = await open(t);
+    const { CertificateArn } = app.acm.operations.RequestCertificate({ DomainName: name });
+    app.acm.issue(CertificateArn);
+    await app.apply({ stages: { staging: { ...DOMAIN, zone: false } } });
+    t.same([app.requests(), app.acm.certificates.get(CertificateArn)!.inUseBy.size], isUsed ? [0, 1] : [1, 0], name);
+  }
+});
