@@ -244,7 +244,8 @@ t.test("a refusal is no conflict", { buffered: true }, async (t) => {
   await app.deploy("one");
   await app.deploy("two");
   const error = { code: "AccessDeniedException", message: "no", status: 403 };
-  for (const run of [() => app.deploy("three"), () => app.rollback(), () => app.rollback("1")]) {
+  const runs: (() => Promise<unknown>)[] = [() => app.deploy("three"), () => app.rollback(), () => app.rollback("1")];
+  for (const run of runs) {
     app.aws.controls.failures.clear();
     app.aws.controls.failures.plan({ service: "lambda", operation: "UpdateAlias", error });
     await t.rejects(run(), { name: "AccessDeniedException", message: "no" });
