@@ -7,6 +7,7 @@ import { type Io, processIo } from "./io.ts";
 import { type Command, describeTable } from "./table.ts";
 import { explainUnknown, stagesHere } from "./unknown-command.ts";
 import { version } from "./version.ts";
+import { refusedHere } from "./windows.ts";
 
 type Run = (context: Context) => Promise<number>;
 
@@ -347,6 +348,8 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
       return context.misuse(message, hint);
     }
     case "command": {
+      const refusal = refusedHere(io.platform, invocation.name);
+      if (refusal !== undefined) return context.fail(refusal.message, refusal.hint);
       if (!context.directoryExists()) {
         return context.misuse(`there is no folder ${JSON.stringify(invocation.globals.chdir)}`, "give -C a folder");
       }

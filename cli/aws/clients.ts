@@ -15,12 +15,15 @@ import type { STS } from "@aws-sdk/client-sts";
 import { PlatformError } from "../platform.ts";
 import { version } from "../version.ts";
 import { credentialsOf } from "./credentials.ts";
+import { type ThrottlingListener, watchThrottling } from "./throttling.ts";
 
 /** The services of one region, each client imported when it is first asked for and kept. */
 export interface Cloud {
   readonly region: string;
   /** Of the credentials; asked once. */
   accountId(): Promise<string>;
+  /** Listens to all clients until the answer is called. */
+  onThrottling(listener: ThrottlingListener): () => void;
   lambda(): Promise<Lambda>;
   cloudFormation(): Promise<CloudFormation>;
   logs(): Promise<CloudWatchLogs>;
@@ -84,19 +87,23 @@ export function openCloud({ env, profile, region }: CloudOptions): Cloud {
     kept.set(key, opened);
     return opened as Promise<T>;
   };
+  const throttling = watchThrottling();
+  const client = <T>(key: string, open: () => Promise<T>) => once(key, async () => throttling.watch(await open()));
   const cloud: Cloud = {
     region,
+    onThrottling: throttling.listen,
     accountId: () =>
       once("accountId", async () => {
         const { Account } = await (await cloud.sts()).getCallerIdentity({});
         return Account!;
       }),
-    lambda: () => once("lambda", async () => new (await import("@aws-sdk/client-lambda")).Lambda(common)),
+    lambda: () => client("lambda", async () => new (await import("@aws-sdk/client-lambda")).Lambda(common)),
     cloudFormation: () =>
-      once("cloudFormation", async () => new (await import("@aws-sdk/client-cloudformation")).CloudFormation(common)),
-    logs: () => once("logs", async () => new (await import("@aws-sdk/client-cloudwatch-logs")).CloudWatchLogs(common)),
+      client("cloudFormation", async () => new (await import("@aws-sdk/client-cloudformation")).CloudFormation(common)),
+    logs: () =>
+      client("logs", async () => new (await import("@aws-sdk/client-cloudwatch-logs")).CloudWatchLogs(common)),
     s3: ({ accelerate = false } = {}) =>
-      once(`s3 ${accelerate}`, async () => {
+      client(`s3 ${accelerate}`, async () => {
         const { S3 } = await import("@aws-sdk/client-s3");
         return new S3({
           ...common,
@@ -106,31 +113,31 @@ export function openCloud({ env, profile, region }: CloudOptions): Cloud {
         });
       }),
     iam: () =>
-      once(
+      client(
         "iam",
         async () => new (await import("@aws-sdk/client-iam")).IAM({ ...common, region: globalRegion(region) }),
       ),
     apiGateway: () =>
-      once("apiGateway", async () => new (await import("@aws-sdk/client-api-gateway")).APIGateway(common)),
+      client("apiGateway", async () => new (await import("@aws-sdk/client-api-gateway")).APIGateway(common)),
     acm: (at = region) =>
-      once(`acm ${at}`, async () => new (await import("@aws-sdk/client-acm")).ACM({ ...common, region: at })),
+      client(`acm ${at}`, async () => new (await import("@aws-sdk/client-acm")).ACM({ ...common, region: at })),
     route53: () =>
-      once(
+      client(
         "route53",
         async () => new (await import("@aws-sdk/client-route-53")).Route53({ ...common, region: globalRegion(region) }),
       ),
     domains: () =>
-      once(
+      client(
         "domains",
         async () =>
           new (await import("@aws-sdk/client-route-53-domains")).Route53Domains({ ...common, region: GLOBAL_REGION }),
       ),
-    ssm: () => once("ssm", async () => new (await import("@aws-sdk/client-ssm")).SSM(common)),
-    sns: () => once("sns", async () => new (await import("@aws-sdk/client-sns")).SNS(common)),
+    ssm: () => client("ssm", async () => new (await import("@aws-sdk/client-ssm")).SSM(common)),
+    sns: () => client("sns", async () => new (await import("@aws-sdk/client-sns")).SNS(common)),
     cloudWatch: () =>
-      once("cloudWatch", async () => new (await import("@aws-sdk/client-cloudwatch")).CloudWatch(common)),
-    scheduler: () => once("scheduler", async () => new (await import("@aws-sdk/client-scheduler")).Scheduler(common)),
-    sts: () => once("sts", async () => new (await import("@aws-sdk/client-sts")).STS(common)),
+      client("cloudWatch", async () => new (await import("@aws-sdk/client-cloudwatch")).CloudWatch(common)),
+    scheduler: () => client("scheduler", async () => new (await import("@aws-sdk/client-scheduler")).Scheduler(common)),
+    sts: () => client("sts", async () => new (await import("@aws-sdk/client-sts")).STS(common)),
   };
   return cloud;
 }

@@ -64,6 +64,22 @@ interface Row {
 const RUN_AGAIN = "run the command again: it continues with what exists";
 
 /** First match wins. Names as the services' pages on common errors have them; each service has its own spellings. */
+/** What the services call it when there are too many calls. */
+const THROTTLING = [
+  "Throttling",
+  "ThrottlingException",
+  "ThrottledException",
+  "TooManyRequestsException",
+  "RequestLimitExceeded",
+  "RequestThrottled",
+  "SlowDown",
+  "PriorRequestNotComplete",
+];
+
+export function isThrottled(error: unknown): boolean {
+  return error instanceof Error && THROTTLING.includes(error.name);
+}
+
 const ROWS: readonly Row[] = [
   {
     code: "credentials/expired",
@@ -143,16 +159,7 @@ const ROWS: readonly Row[] = [
   },
   {
     code: "platform/throttled",
-    names: [
-      "Throttling",
-      "ThrottlingException",
-      "ThrottledException",
-      "TooManyRequestsException",
-      "RequestLimitExceeded",
-      "RequestThrottled",
-      "SlowDown",
-      "PriorRequestNotComplete",
-    ],
+    names: THROTTLING,
     say: () => [
       "the cloud is throttling requests, after several retries too",
       `another client of this account may cause it: wait a minute, then ${RUN_AGAIN}`,

@@ -13,7 +13,15 @@ export function openTarget({ env, config, resolved }: TargetOptions): Target {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
   const cloud = openCloud({ env, region, profile });
-  const call = <T>(run: () => Promise<T>) => explained({ region, profile }, run);
+  const call = async <T>({ report }: Watched, run: () => Promise<T>) => {
+    const tell = (isOver: boolean) => () => report({ kind: "throttled", isOver });
+    const stop = cloud.onThrottling({ throttled: tell(false), resumed: tell(true) });
+    try {
+      return await explained({ region, profile }, run);
+    } finally {
+      stop();
+    }
+  };
   const gateway = (watched: Watched) => stageGateway(cloud, { config }, watched);
   const deploying = (stage: string, watched: Watched): StageDeploy => ({
     cloud,
@@ -25,12 +33,12 @@ export function openTarget({ env, config, resolved }: TargetOptions): Target {
   let runtimeLayer: RuntimeLayerFile | undefined;
   return {
     region,
-    look: (stage, watched) => call(() => lookAtStage(deploying(stage, watched), watched)),
+    look: (stage, watched) => call(watched, () => lookAtStage(deploying(stage, watched), watched)),
     async prepare({ needsLayer }, watched) {
       if (needsLayer) runtimeLayer = await runtimeLayerFile(env, watched);
     },
     deploy: ({ before, artifact, commit }, watched) =>
-      call(async () => {
+      call(watched, async () => {
         if (artifact.needsLayer) runtimeLayer ??= await runtimeLayerFile(env, watched);
         return deployStage(
           deploying(before.stage, watched),
@@ -41,9 +49,9 @@ export function openTarget({ env, config, resolved }: TargetOptions): Target {
         );
       }),
     rollback: (request, watched) =>
-      call(async () => rollbackStage(await cloud.lambda(), config.name, request, watched)),
-    deploys: (watched) => call(async () => listDeployments(await cloud.lambda(), config.name, watched)),
-    prune: (request, watched) => call(() => pruneStage(cloud, config.name, request, watched)),
-    url: (stage, watched) => call(async () => (await gateway(watched).find(stage))?.url),
+      call(watched, async () => rollbackStage(await cloud.lambda(), config.name, request, watched)),
+    deploys: (watched) => call(watched, async () => listDeployments(await cloud.lambda(), config.name, watched)),
+    prune: (request, watched) => call(watched, () => pruneStage(cloud, config.name, request, watched)),
+    url: (stage, watched) => call(watched, async () => (await gateway(watched).find(stage))?.url),
   };
 }

@@ -1,5 +1,6 @@
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import type { Deployment } from "../platform.ts";
 import { openProjectTarget } from "../project/opened-target.ts";
@@ -11,7 +12,7 @@ export async function deploys(context: Context, flags: { readonly stage: string 
   if (opened.code !== undefined) return opened.code;
   const stop = interruption(context);
   try {
-    const all = await opened.target.deploys({ signal: stop.signal, report: () => {} });
+    const all = await opened.target.deploys({ signal: stop.signal, report: deployProgress(context).report });
     const shown = flags.stage === "" ? all : all.filter(({ stage }) => stage === flags.stage);
     if (context.format === "json") {
       const rows = shown.map(({ commit, author, ...row }) => ({

@@ -1,5 +1,6 @@
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import { openProjectTarget } from "../project/opened-target.ts";
 import { DEFAULT_STAGE } from "../project/stage-word.ts";
@@ -15,7 +16,10 @@ export async function rollback(
   const { stage, target } = opened;
   const stop = interruption(context);
   try {
-    const result = await target.rollback({ stage, to }, { signal: stop.signal, report: () => {} });
+    const result = await target.rollback(
+      { stage, to },
+      { signal: stop.signal, report: deployProgress(context).report },
+    );
     if (context.format === "json") {
       await context.print(JSON.stringify({ ...result, commit: result.commit ?? null }, null, 2));
       return EXIT.ok;

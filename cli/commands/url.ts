@@ -2,6 +2,7 @@ import { copyToClipboard } from "../clipboard.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
 import { openInBrowser } from "../open-in-browser.ts";
+import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import { openProjectTarget } from "../project/opened-target.ts";
 import { DEFAULT_STAGE } from "../project/stage-word.ts";
@@ -19,7 +20,7 @@ export async function url(context: Context, flags: UrlFlags): Promise<number> {
   const { stage, target } = opened;
   const stop = interruption(context);
   try {
-    const found = await target.url(stage, { signal: stop.signal, report: () => {} });
+    const found = await target.url(stage, { signal: stop.signal, report: deployProgress(context).report });
     if (found === undefined) {
       return await context.fail(`${stage} has never been deployed and has no URL`, `tool deploy ${stage} deploys it`);
     }

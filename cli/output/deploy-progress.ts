@@ -1,6 +1,6 @@
 import { humanDuration } from "../../grammar/units/duration.ts";
 import type { Context } from "../context.ts";
-import type { ProgressEvent } from "../platform.ts";
+import { type ProgressEvent, THROTTLED } from "../platform.ts";
 
 /** How often the line of what is under way is written again: a person sees that it lives. */
 const REFRESH_MS = 100;
@@ -33,6 +33,8 @@ export function deployProgress(context: Context): DeployProgress {
   const done: string[] = [];
   // A phase can begin within another: a role that turns out to be gone while a version is published.
   const running: Running[] = [];
+  let isThrottled = false;
+  let isThrottlingSaid = false;
   let timer: NodeJS.Timeout | undefined;
   let isShown = false;
 
@@ -41,7 +43,8 @@ export function deployProgress(context: Context): DeployProgress {
     if (last === undefined) return;
     const elapsedMs = nowMs() - last.beganMs;
     const frame = FRAMES[Math.floor(elapsedMs / REFRESH_MS) % FRAMES.length]!;
-    const text = `${frame} ${last.phase} (${(elapsedMs / 1000).toFixed(0)}s)${last.note === undefined ? "" : `: ${last.note}`}`;
+    const note = isThrottled ? THROTTLED : last.note;
+    const text = `${frame} ${last.phase} (${(elapsedMs / 1000).toFixed(0)}s)${note === undefined ? "" : `: ${note}`}`;
     isShown = true;
     void stderr.write(`\r${text.slice(0, stderr.columns - 1)}\u001b[K`);
   };
@@ -73,6 +76,15 @@ export function deployProgress(context: Context): DeployProgress {
           if (event.text === last?.note) break;
           if (last !== undefined) last.note = event.text;
           if (!isLive && (context.verbose || !event.isDetail)) void context.say(dim(`${event.phase}: ${event.text}`));
+          break;
+        case "throttled":
+          isThrottled = !event.isOver;
+          if (isLive) draw();
+          // A line that lives shows it as long as it is so. Elsewhere once is enough: calls are throttled by the dozen.
+          if (isThrottled && !isThrottlingSaid && !(isLive && last !== undefined)) {
+            isThrottlingSaid = true;
+            void context.say(dim(last === undefined ? THROTTLED : `${last.phase}: ${THROTTLED}`));
+          }
           break;
         case "end": {
           running.pop();

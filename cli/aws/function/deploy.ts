@@ -28,7 +28,7 @@ import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
 import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
-import { type DeployRecord, readRecord, writeRecord } from "./record.ts";
+import { type DeployRecord, identityOf, ofVersion, readRecord, writeRecord } from "./record.ts";
 import { ensureRole } from "./role.ts";
 import { settingsHash, settingsOf } from "./settings.ts";
 import { functionTags, syncTags, tagsHash } from "./tags.ts";
@@ -98,8 +98,9 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
 
 /**
  * Puts an artifact in force as the stage. Each step can be the last one that happens: the next run finds what is done and
- * goes on behind it. With the first look, a deploy of a changed app takes five calls, one more where Git names the commit,
- * and the questions until the function is ready; one without a change three.
+ * goes on behind it. With the first look, a deploy of a changed app takes five calls, one more if Git names the commit,
+ * and a question or more until the function is ready, twice if its settings changed too. One without a change takes one
+ * call, or two.
  */
 export async function deployStage(
   deploy: StageDeploy,
@@ -148,8 +149,9 @@ export async function deployStage(
     return `arn:${partition(cloud.region)}:iam::${id}:role/${settings.role ?? roleName(written.name, cloud.region)}`;
   };
 
-  const isSame = record?.code === wanted.code && record.settings === wanted.settings;
-  const isInForce = isSame && record.policy === wanted.policy;
+  const isRestored = record?.identity !== undefined && record.identity === identityOf(wanted);
+  const isSame = isRestored || (record?.code === wanted.code && record.settings === wanted.settings);
+  const isInForce = isRestored || (isSame && record?.policy === wanted.policy);
   let version = record?.version ?? "";
   let accountId = alias?.AliasArn === undefined ? "" : accountOf(alias.AliasArn);
   let isNew = false;
@@ -181,6 +183,7 @@ export async function deployStage(
         const publication = {
           functionName: name,
           settings,
+          mayBeConfigured: record?.settings === wanted.settings,
           roleArn: role,
           onRoleRefused: async () => {
             if (settings.role === undefined && !isRoleSeen) await ownRole();
@@ -204,11 +207,20 @@ export async function deployStage(
   // Those of a function that was just made came with it.
   if (!isNew && record?.tags !== tags) {
     const arn = `arn:${partition(cloud.region)}:lambda:${cloud.region}:${accountId}:function:${name}`;
-    await phase("tags", () => syncTags(lambda, arn, functionTags(written.name, written.tags), signal));
+    const wanted = functionTags(written.name, written.tags);
+    await phase("tags", async () => {
+      const role =
+        settings.role === undefined
+          ? { iam: await cloud.iam(), name: roleName(written.name, cloud.region) }
+          : undefined;
+      await syncTags(lambda, { functionArn: arn, wanted, role }, signal);
+    });
   }
 
   const before = numbered(alias?.FunctionVersion);
   const previous = before === version ? record?.previous : before;
+  // A record is of the version that the alias names.
+  const identity = before === version ? record?.before : record && identityOf(record);
   const asked = await gateway.askedHash(accountId);
   let next: DeployRecord = {
     version,
@@ -216,12 +228,13 @@ export async function deployStage(
     ...(tags !== undefined && { tags }),
     asked,
     ...(previous !== undefined && { previous }),
+    ...(previous !== undefined && identity !== undefined && { before: identity }),
     ...(record?.api !== undefined && { api: record.api }),
   };
   let current = alias;
   if (!isInForce) {
     current = await phase("activate", () => putInForce(aliases, stage, next, alias));
-  } else if (record.asked !== asked || record.tags !== tags) current = await putInForce(aliases, stage, next, alias);
+  } else if (record?.asked !== asked || record.tags !== tags) current = await putInForce(aliases, stage, next, alias);
   await followStage(aliases, stage, { next, before: record, commit, isInForce });
 
   const hasDomain = staged.config.stages[stage]?.domain !== undefined;
@@ -343,8 +356,7 @@ async function followStage(
   };
   const all: Promise<void>[] = [];
   if (previous !== undefined) {
-    const { api: _, previous: __, asked: ___, tags: ____, ...old } = before ?? { api: undefined };
-    const record = "version" in old && old.version === previous ? (old as DeployRecord) : undefined;
+    const record = before?.version === previous ? ofVersion(before) : undefined;
     all.push(follow(previousAlias(stage), previous, record, before?.previous === undefined ? "absent" : "present"));
   }
   if (commit !== undefined) {

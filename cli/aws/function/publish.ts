@@ -2,13 +2,15 @@ import type { FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import { PlatformError } from "../../platform.ts";
 import { accountOf } from "../names.ts";
 import { polling, retrying } from "./retrying.ts";
-import { configurationOf, type FunctionSettings, hasEnvironment } from "./settings.ts";
+import { configurationOf, type FunctionSettings, hasEnvironment, isConfigured } from "./settings.ts";
 import type { CodeSource } from "./upload.ts";
 import { withoutValues } from "./without-values.ts";
 
 export interface Publication {
   readonly functionName: string;
   readonly settings: FunctionSettings;
+  /** Whether the function may be set up so already: the stage's last deploy had the same settings. */
+  readonly mayBeConfigured: boolean;
   readonly roleArn: string;
   /** Called where the service may not assume the role: it may be gone, and not only be new. */
   readonly onRoleRefused: () => Promise<void>;
@@ -70,21 +72,15 @@ export async function createFunction(lambda: Lambda, publication: Publication): 
  * put on top of the configuration only where nobody changed that in between, else all of it is done again.
  */
 export async function updateFunction(lambda: Lambda, publication: Publication): Promise<Published> {
-  const { functionName, settings, roleArn, runtimeLayerArn, sha256Base64, signal, note } = publication;
+  const { functionName, settings, sha256Base64, signal, note } = publication;
   const code = await publication.code();
+  let mayBeConfigured = publication.mayBeConfigured;
   return retrying(
     async () => {
-      const configured = await retrying(
-        () =>
-          withoutValues(settings.environment, () =>
-            lambda.updateFunctionConfiguration(
-              { FunctionName: functionName, ...configurationOf(settings, { roleArn, runtimeLayerArn }) },
-              { abortSignal: signal },
-            ),
-          ),
-        { ...roleWait(publication), signal },
-      );
-      const ready = await settled(lambda, functionName, configured, signal);
+      const found = mayBeConfigured ? await alreadyConfigured(lambda, publication) : undefined;
+      // Whatever came between, it is not tried twice.
+      mayBeConfigured = false;
+      const ready = found ?? (await configure(lambda, publication));
       if (!hasEnvironment(settings, ready.Environment?.Variables)) throw new ChangedMeanwhile();
       const published = await lambda.updateFunctionCode(
         { FunctionName: functionName, ...code, Publish: true, RevisionId: ready.RevisionId },
@@ -104,6 +100,32 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
       signal,
     },
   );
+}
+
+/** Sets the unpublished function up, and waits until it is. */
+async function configure(lambda: Lambda, publication: Publication): Promise<FunctionConfiguration> {
+  const { functionName, settings, roleArn, runtimeLayerArn, signal } = publication;
+  const configured = await retrying(
+    () =>
+      withoutValues(settings.environment, () =>
+        lambda.updateFunctionConfiguration(
+          { FunctionName: functionName, ...configurationOf(settings, { roleArn, runtimeLayerArn }) },
+          { abortSignal: signal },
+        ),
+      ),
+    { ...roleWait(publication), signal },
+  );
+  return settled(lambda, functionName, configured, signal);
+}
+
+/** The unpublished function if it is set up so and nothing is under way: one call, and no wait for a change that changes nothing. */
+async function alreadyConfigured(
+  lambda: Lambda,
+  { functionName, settings, roleArn, runtimeLayerArn, signal }: Publication,
+): Promise<FunctionConfiguration | undefined> {
+  const found = await lambda.getFunctionConfiguration({ FunctionName: functionName }, { abortSignal: signal });
+  const isIdle = found.State === "Active" && found.LastUpdateStatus === "Successful";
+  return isIdle && isConfigured(found, configurationOf(settings, { roleArn, runtimeLayerArn })) ? found : undefined;
 }
 
 class ChangedMeanwhile extends Error {

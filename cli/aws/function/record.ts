@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /**
  * What a version of the function is, kept as the description of the aliases that name it. That of a stage changes in the
  * very call that puts another version in force, so that it is never half true: one call tells whether there is anything
@@ -16,6 +18,10 @@ export interface DeployRecord {
   readonly tags?: string;
   /** On a stage's alias: the version before, absent after a first deploy. */
   readonly previous?: string;
+  /** And that version's identity, so that a rollback needs no other alias; absent if its record was not known. */
+  readonly before?: string;
+  /** After such a rollback: the identity of the version, in place of its code, settings and policy, which are empty then. */
+  readonly identity?: string;
   /** On a stage's alias: identifier of the REST API, absent until the stage answers behind it. */
   readonly api?: string;
   /** On a stage's alias: the hash of what tool.json asked of the gateway then. */
@@ -35,12 +41,32 @@ const KEYS = {
   settings: "s",
   policy: "p",
   previous: "b",
+  before: "o",
+  identity: "i",
   api: "a",
   asked: "t",
   tags: "g",
   sha: "h",
   author: "n",
 };
+
+/** One hash of code, settings and policy; undefined if they are not known. */
+export function identityOf(
+  record: Pick<DeployRecord, "code" | "settings" | "policy" | "identity">,
+): string | undefined {
+  const { code, settings, policy, identity } = record;
+  if (identity !== undefined || settings === "") return identity;
+  return createHash("sha256")
+    .update(JSON.stringify([code, settings, policy]))
+    .digest("base64url")
+    .slice(0, 22);
+}
+
+/** What only the alias of a stage says is left out of the record of an alias that follows it. */
+export function ofVersion(record: DeployRecord): DeployRecord {
+  const { api: _, previous: __, before: ___, asked: ____, tags: _____, ...own } = record;
+  return own;
+}
 
 export function writeRecord(record: DeployRecord): string {
   const text = JSON.stringify(

@@ -1,4 +1,4 @@
-import type { IAM, Role } from "@aws-sdk/client-iam";
+import type { IAM, Role, Tag } from "@aws-sdk/client-iam";
 import { PlatformError } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
 import { accountOf, ROLE_POLICY, roleName, TAGS } from "../names.ts";
@@ -18,7 +18,8 @@ export async function ensureRole(
   const name = roleName(config.name, cloud.region);
   const hash = policyHash(config);
   const found = await findRole(iam, name, signal);
-  const role = found ?? (await createRole(iam, name, config.name, signal));
+  const own = Object.entries(config.tags ?? {}).map(([Key, Value]) => ({ Key, Value }));
+  const role = found ?? (await createRole(iam, name, { app: config.name, own }, signal));
   const tags = new Map(role.Tags?.map(({ Key, Value }) => [Key, Value]));
   if (tags.get(TAGS.app) !== config.name) {
     throw new PlatformError(
@@ -49,7 +50,8 @@ const PROPAGATION: Attempts = {
   limitMs: 20_000,
 };
 
-async function findRole(iam: IAM, name: string, signal: AbortSignal): Promise<Role | undefined> {
+/** Undefined if there is none. */
+export async function findRole(iam: IAM, name: string, signal: AbortSignal): Promise<Role | undefined> {
   try {
     return (await iam.getRole({ RoleName: name }, { abortSignal: signal })).Role;
   } catch (error) {
@@ -58,14 +60,19 @@ async function findRole(iam: IAM, name: string, signal: AbortSignal): Promise<Ro
   }
 }
 
-async function createRole(iam: IAM, name: string, app: string, signal: AbortSignal): Promise<Role> {
+async function createRole(
+  iam: IAM,
+  name: string,
+  { app, own }: { readonly app: string; readonly own: readonly Tag[] },
+  signal: AbortSignal,
+): Promise<Role> {
   try {
     const { Role } = await iam.createRole(
       {
         RoleName: name,
         AssumeRolePolicyDocument: TRUST_POLICY,
         Description: `The function of ${app} runs as this role.`,
-        Tags: [{ Key: TAGS.app, Value: app }],
+        Tags: [{ Key: TAGS.app, Value: app }, ...own],
       },
       { abortSignal: signal },
     );

@@ -3,12 +3,12 @@ import { PlatformError, type RollbackRequest, type RollbackResult, type Watched 
 import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
 import { numbered } from "./deploy.ts";
-import { type DeployRecord, readRecord, writeRecord } from "./record.ts";
+import { type DeployRecord, identityOf, ofVersion, readRecord, writeRecord } from "./record.ts";
 
 /**
  * Puts an earlier deployment of the stage in force, with the variables of its own deploy. Without a name it is the one
- * before, which makes the one that was in force the one before: doing it again toggles. That way takes two calls to
- * decide and one to act; the others only tell what else is different.
+ * before, which makes the one that was in force the one before: doing it again toggles. That way it is in force after two
+ * calls; the other three only follow, and tell what else is different.
  */
 export async function rollbackStage(
   lambda: Lambda,
@@ -18,7 +18,7 @@ export async function rollbackStage(
 ): Promise<RollbackResult> {
   const name = functionName(app);
   const aliases = aliasesOf(lambda, name, signal);
-  const [current, previous] = await Promise.all([aliases.get(stageAlias(stage)), aliases.get(previousAlias(stage))]);
+  const current = await aliases.get(stageAlias(stage));
   const currentVersion = numbered(current?.FunctionVersion);
   if (current === undefined || currentVersion === undefined) {
     throw new PlatformError(
@@ -30,7 +30,7 @@ export async function rollbackStage(
   const record = readRecord(current.Description, currentVersion);
   const target =
     to === undefined
-      ? before({ stage, currentVersion, record, previous })
+      ? await before(aliases, { stage, currentVersion, record })
       : await named(lambda, aliases, name, { stage, to, signal });
   const variables = async (version: string) => {
     const found = await lambda.getFunctionConfiguration(
@@ -41,11 +41,14 @@ export async function rollbackStage(
   };
 
   const isUnchanged = target.version === currentVersion;
+  let following: Promise<void> | undefined;
   if (!isUnchanged) {
-    const { api: _, previous: __, asked: ___, tags: ____, ...left } = record ?? blankRecord(currentVersion);
+    const left = ofVersion(record ?? blankRecord(currentVersion));
+    const identity = identityOf(left);
     const next: DeployRecord = {
       ...target.record,
       previous: currentVersion,
+      ...(identity !== undefined && { before: identity }),
       ...(record?.api !== undefined && { api: record.api }),
       ...(record?.asked !== undefined && { asked: record.asked }),
       // The function has them, not the version.
@@ -70,13 +73,13 @@ export async function rollbackStage(
         );
       }
     }
-    await aliases.set(
+    following = aliases.set(
       previousAlias(stage),
       { version: currentVersion, description: writeRecord(left) },
-      previous === undefined ? "absent" : "present",
+      record?.previous === undefined ? "absent" : "present",
     );
   }
-  const [mine, others] = await Promise.all([variables(target.version), variables(currentVersion)]);
+  const [mine, others] = await Promise.all([variables(target.version), variables(currentVersion), following]);
   const names = new Set([...Object.keys(mine), ...Object.keys(others)]);
   return {
     stage,
@@ -94,18 +97,19 @@ interface Found {
   readonly record: DeployRecord;
 }
 
-/** The stage's own record goes before the alias, which follows it a call later. */
-function before({
-  stage,
-  currentVersion,
-  record,
-  previous,
-}: {
-  readonly stage: string;
-  readonly currentVersion: string;
-  readonly record: DeployRecord | undefined;
-  readonly previous: AliasConfiguration | undefined;
-}): Found {
+/** The stage's own record goes before the alias, which follows it a call later and is asked only for what that lacks. */
+async function before(
+  aliases: Aliases,
+  {
+    stage,
+    currentVersion,
+    record,
+  }: { readonly stage: string; readonly currentVersion: string; readonly record: DeployRecord | undefined },
+): Promise<Found> {
+  if (record?.previous !== undefined && record.before !== undefined) {
+    return { version: record.previous, record: { ...blankRecord(record.previous), identity: record.before } };
+  }
+  const previous = await aliases.get(previousAlias(stage));
   const version = record?.previous ?? numbered(previous?.FunctionVersion);
   if (version === undefined || version === currentVersion) {
     throw new PlatformError(
@@ -114,7 +118,7 @@ function before({
       "tool deploys lists the deployments",
     );
   }
-  return { version, record: readRecord(previous?.Description, version) ?? blankRecord(version) };
+  return { version, record: ofVersion(readRecord(previous?.Description, version) ?? blankRecord(version)) };
 }
 
 /** What a commit, a tag or a version means; a commit may be abbreviated, or longer than it was when deployed. */
@@ -124,7 +128,10 @@ async function named(
   name: string,
   { stage, to, signal }: { readonly stage: string; readonly to: string; readonly signal: AbortSignal },
 ): Promise<Found> {
-  const alias = (await aliases.get(commitAlias(stage, to))) ?? (await abbreviated(aliases, stage, to));
+  const configuration = (version: string) =>
+    lambda.getFunctionConfiguration({ FunctionName: name, Qualifier: version }, { abortSignal: signal });
+  const stageOf = async (version: string) => (await configuration(version)).Environment?.Variables?.TOOL_STAGE;
+  const alias = (await aliases.get(commitAlias(stage, to))) ?? (await abbreviated(aliases, { stage, to, stageOf }));
   const version = numbered(alias?.FunctionVersion) ?? numbered(to);
   const unknown = new PlatformError(
     "rollback/unknown-version",
@@ -135,10 +142,7 @@ async function named(
   let stageOfVersion: string | undefined;
   let code: string | undefined;
   try {
-    const found = await lambda.getFunctionConfiguration(
-      { FunctionName: name, Qualifier: version },
-      { abortSignal: signal },
-    );
+    const found = await configuration(version);
     stageOfVersion = found.Environment?.Variables?.TOOL_STAGE;
     code = found.CodeSha256;
   } catch (error) {
@@ -155,7 +159,18 @@ async function named(
   return { version, record };
 }
 
-async function abbreviated(aliases: Aliases, stage: string, to: string): Promise<AliasConfiguration | undefined> {
+async function abbreviated(
+  aliases: Aliases,
+  {
+    stage,
+    to,
+    stageOf,
+  }: {
+    readonly stage: string;
+    readonly to: string;
+    readonly stageOf: (version: string) => Promise<string | undefined>;
+  },
+): Promise<AliasConfiguration | undefined> {
   // Shorter ones name too much; Git's own shortest is this long.
   if (!/^[0-9a-f]{4,40}$/i.test(to)) return undefined;
   const sha = to.toLowerCase();
@@ -163,15 +178,19 @@ async function abbreviated(aliases: Aliases, stage: string, to: string): Promise
   const matches = ofStage.filter(({ Description, FunctionVersion }) =>
     readRecord(Description, FunctionVersion)?.sha?.startsWith(sha),
   );
-  const versions = new Set(matches.map(({ FunctionVersion }) => FunctionVersion));
-  if (versions.size > 1) {
+  const named = [...new Set(matches.map(({ FunctionVersion }) => FunctionVersion!))];
+  // The prefix of `beta` is one of `beta-two`, too.
+  const stages = await Promise.all(named.length < 2 ? [] : named.map(stageOf));
+  const versions = named.length < 2 ? named : named.filter((_, i) => stages[i] === stage);
+  if (versions.length > 1) {
+    const shown = versions.sort((a, b) => Number(a) - Number(b)).join(", ");
     throw new PlatformError(
       "rollback/ambiguous",
-      `${to} names ${versions.size} deployments of ${stage}: versions ${[...versions].join(", ")}`,
+      `${to} names ${versions.length} deployments of ${stage}: versions ${shown}`,
       "name one of the versions",
     );
   }
-  return matches[0];
+  return matches.find(({ FunctionVersion }) => FunctionVersion === versions[0]);
 }
 
 /** The settings are unknown: the next deploy takes it for different, and publishes. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { UpdateFunctionConfigurationCommandInput } from "@aws-sdk/client-lambda";
+import { isDeepStrictEqual } from "node:util";
+import type { FunctionConfiguration, UpdateFunctionConfigurationCommandInput } from "@aws-sdk/client-lambda";
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
 import { roleName } from "../names.ts";
 
@@ -80,6 +81,23 @@ export function configurationOf(
     VpcConfig: { SubnetIds: [...settings.vpc.subnets], SecurityGroupIds: [...settings.vpc.securityGroups] },
     Layers: [...settings.layers, ...(runtimeLayerArn === undefined ? [] : [runtimeLayerArn])],
   } satisfies Omit<UpdateFunctionConfigurationCommandInput, "FunctionName">;
+}
+
+/** Whether the function is set up exactly so. */
+export function isConfigured(found: FunctionConfiguration, wanted: ReturnType<typeof configurationOf>): boolean {
+  const { Runtime, Handler, Role, MemorySize, Timeout, Description = "", Environment, VpcConfig, Layers = [] } = found;
+  const own: typeof wanted = {
+    Runtime: Runtime!,
+    Handler: Handler as typeof wanted.Handler,
+    Role: Role!,
+    MemorySize: MemorySize!,
+    Timeout: Timeout!,
+    Description,
+    Environment: { Variables: { ...Environment?.Variables } },
+    VpcConfig: { SubnetIds: VpcConfig?.SubnetIds ?? [], SecurityGroupIds: VpcConfig?.SecurityGroupIds ?? [] },
+    Layers: Layers.map(({ Arn }) => Arn!),
+  };
+  return isDeepStrictEqual(own, wanted);
 }
 
 /** Whether a version was published with this stage's environment, and not with that of another deploy between. */

@@ -5,11 +5,13 @@ import { PlatformError } from "../../platform.ts";
 import type { StackPlan } from "../../stack.ts";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
+import { type KnownCertificate, proveCertificate, tagCertificates } from "./certificates.ts";
 import { additions, changesOf } from "./changes.ts";
 import { isRace, newParameters, stackOptions } from "./ensure-stage.ts";
 import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
+import { readStack } from "./state.ts";
 import { type Survey, survey } from "./survey.ts";
-import { aboutOf, type StackInput } from "./template.ts";
+import { aboutOf, type StackInput, tagsOf } from "./template.ts";
 
 export interface Applied {
   readonly outcome: "created" | "updated" | "unchanged" | "cancelled";
@@ -52,11 +54,27 @@ export async function apply(
     if (status !== undefined) await removeRemains(cloud, name, status, idle);
     const found = await survey(cloud, input, { signal, request: true });
     try {
-      return await (found.state === undefined ? create(cloud, found, watched) : update(cloud, found, confirm, watched));
+      const applied = await (found.state === undefined
+        ? create(cloud, found, watched)
+        : update(cloud, found, confirm, watched));
+      return applied.outcome === "cancelled" ? applied : await proveInNewZones(cloud, found, applied, signal);
     } catch (error) {
       if (race === MAX_RACES || !isRace(error)) throw error;
     }
   }
+}
+
+/** The records that prove domains of zones that this apply has made. The certificates were requested before it. */
+async function proveInNewZones(cloud: Cloud, found: Survey, applied: Applied, signal: AbortSignal): Promise<Applied> {
+  const isOpen = ({ validation }: KnownCertificate) => validation?.by === "record" && !validation.isMade;
+  if (!found.certificates.some(isOpen)) return applied;
+  const state = await readStack(cloud, found.input.name, signal);
+  const zones = Object.fromEntries((state?.zones ?? []).map(({ name, id }) => [name, id]));
+  const certificates: KnownCertificate[] = [];
+  for (const certificate of found.certificates) {
+    certificates.push(isOpen(certificate) ? await proveCertificate(cloud, certificate, zones, signal) : certificate);
+  }
+  return { ...applied, plan: planOf(cloud, { ...found, certificates }, applied.plan.changes) };
 }
 
 async function create(cloud: Cloud, found: Survey, watched: Watched): Promise<Applied> {
@@ -93,6 +111,9 @@ async function update(
     if (!isConfirmed) await removeChangeSet(cloud, set.id);
   }
   if (!isConfirmed) return { outcome: "cancelled", plan: shown };
+  // Before the stack's: an interruption in between leaves those, by which the old ones are known.
+  const tags = { wanted: tagsOf(found.input), before: found.tagsBefore };
+  await tagCertificates(cloud, found.certificates, tags, watched.signal);
   const client = await cloud.cloudFormation();
   await operate(
     cloud,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ACM, CertificateDetail } from "@aws-sdk/client-acm";
+import type { ACM, CertificateDetail, Tag } from "@aws-sdk/client-acm";
 import { getDomain } from "tldts";
 import type { Certificate } from "../../stack.ts";
 import type { Cloud } from "../clients.ts";
@@ -62,6 +62,8 @@ export async function findCertificates(
     const rank = (one: CertificateDetail) => [
       stateOf(one) === "issued" ? 0 : stateOf(one) === "pending" ? 1 : 2,
       one.CertificateArn === inUse[domain] ? 0 : 1,
+      // One of mail stays when a zone comes later: whichever is issued first serves.
+      one.DomainValidationOptions?.[0]?.ValidationMethod === "DNS" ? 0 : 1,
       one.DomainName === domain ? 0 : 1,
     ];
     const best = candidates.sort((a, b) => compare(rank(a), rank(b)))[0];
@@ -71,30 +73,38 @@ export async function findCertificates(
   });
 }
 
-/** Requests a certificate, and proves the domain where its zone is ours. */
+export interface CertificateRequest {
+  readonly app: string;
+  readonly domain: string;
+  /** Whether the domain's zone is in the account, or will be after this apply. */
+  readonly isZoneOurs: boolean;
+  readonly tags: readonly Tag[];
+  /** Those that are there already. */
+  readonly zones: Zones;
+}
+
+/** Requests a certificate, and proves the domain if its zone is there already. Mail is for domains of other zones only. */
 export async function requestCertificate(
   cloud: Cloud,
-  app: string,
-  domain: string,
-  zones: Zones,
+  { app, domain, isZoneOurs, tags, zones }: CertificateRequest,
   signal: AbortSignal,
 ): Promise<KnownCertificate> {
   const acm = await cloud.acm(CERTIFICATE_REGION);
-  const zone = zoneOf(domain, zones);
   const owner = getDomain(domain) ?? domain;
+  const method = isZoneOurs ? "DNS" : "EMAIL";
   const { CertificateArn } = await acm.requestCertificate(
     {
       DomainName: domain,
-      ValidationMethod: zone === undefined ? "EMAIL" : "DNS",
+      ValidationMethod: method,
       // Mail for api.example.com goes to people of example.com: the subdomain has no mailboxes.
-      ...(zone === undefined && { DomainValidationOptions: [{ DomainName: domain, ValidationDomain: owner }] }),
+      ...(!isZoneOurs && { DomainValidationOptions: [{ DomainName: domain, ValidationDomain: owner }] }),
       // Within an hour the same request is the same certificate: an interrupted run asks again.
-      IdempotencyToken: createHash("sha256").update(`${app} ${domain}`).digest("hex").slice(0, 32),
-      Tags: [{ Key: TAGS.app, Value: app }],
+      IdempotencyToken: createHash("sha256").update(`${app} ${domain} ${method}`).digest("hex").slice(0, 32),
+      Tags: [...tags],
     },
     { abortSignal: signal },
   );
-  const detail = await describeSoon(acm, CertificateArn!, zone !== undefined, signal);
+  const detail = await describeSoon(acm, CertificateArn!, isZoneOurs, signal);
   return proveCertificate(cloud, known(domain, detail), zones, signal);
 }
 
@@ -110,6 +120,32 @@ export async function proveCertificate(
   if (validation?.by !== "record" || zone === undefined) return certificate;
   await changeRecord(cloud, zone.id, "UPSERT", validation, signal);
   return { ...certificate, validation: { ...validation, isMade: true } };
+}
+
+/** Makes the tags of our certificates those of the stack. `before` are the stack's until now: those alone are taken away. */
+export async function tagCertificates(
+  cloud: Cloud,
+  certificates: readonly KnownCertificate[],
+  { wanted, before }: { readonly wanted: readonly Tag[]; readonly before: readonly Tag[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const textOf = (tags: readonly Tag[]) => JSON.stringify(tags.map(({ Key, Value }) => [Key, Value]).sort());
+  if (textOf(wanted) === textOf(before)) return;
+  const acm = await cloud.acm(CERTIFICATE_REGION);
+  const options = { abortSignal: signal };
+  const app = wanted.find(({ Key }) => Key === TAGS.app)?.Value;
+  const isNamed = (tags: readonly Tag[], tag: Tag) => tags.some(({ Key }) => Key === tag.Key);
+  for (const { arn: CertificateArn } of certificates) {
+    if (CertificateArn === undefined) continue;
+    const { Tags: found = [] } = await acm.listTagsForCertificate({ CertificateArn }, options);
+    if (!found.some(({ Key, Value }) => Key === TAGS.app && Value === app)) continue;
+    const gone = found.filter((tag) => isNamed(before, tag) && !isNamed(wanted, tag));
+    const changed = wanted.filter((tag) => !found.some(({ Key, Value }) => Key === tag.Key && Value === tag.Value));
+    // Room first: a certificate has 50 at most.
+    const names = gone.map(({ Key }) => ({ Key }));
+    if (gone.length > 0) await acm.removeTagsFromCertificate({ CertificateArn, Tags: names }, options);
+    if (changed.length > 0) await acm.addTagsToCertificate({ CertificateArn, Tags: changed }, options);
+  }
 }
 
 /** Makes or removes the record that proves a domain. */

@@ -1,4 +1,4 @@
-import type { TargetOptions } from "../../platform.ts";
+import { type TargetOptions, THROTTLED } from "../../platform.ts";
 import type { Stack, StackEvent, StackWatch } from "../../stack.ts";
 import { openCloud } from "../clients.ts";
 import { explained } from "../errors.ts";
@@ -19,23 +19,35 @@ export function openStack({ env, config, resolved }: TargetOptions): Stack {
     region: cloud.region,
     accountId: await cloud.accountId(),
   });
-  const call = <T>(run: () => Promise<T>) => explained({ region: cloud.region, profile }, run);
+  const call = async <T>({ report }: StackWatch, run: () => Promise<T>) => {
+    let isSaid = false;
+    const throttled = () => {
+      if (!isSaid) report({ kind: "note", text: THROTTLED });
+      isSaid = true;
+    };
+    const stop = cloud.onThrottling({ throttled, resumed() {} });
+    try {
+      return await explained({ region: cloud.region, profile }, run);
+    } finally {
+      stop();
+    }
+  };
   return {
-    status: ({ signal }) => call(async () => readStatus(cloud, await input(), signal)),
-    plan: (watch) => call(async () => plan(cloud, await input(), translated(watch))),
+    status: (watch) => call(watch, async () => readStatus(cloud, await input(), watch.signal)),
+    plan: (watch) => call(watch, async () => plan(cloud, await input(), translated(watch))),
     apply: (confirm, watch) =>
-      call(async () => {
+      call(watch, async () => {
         const asked = await input();
         const applied = await apply(cloud, asked, confirm, translated(watch));
         const status = applied.outcome === "cancelled" ? undefined : await readStatus(cloud, asked, watch.signal);
         return { ...applied, status };
       }),
     inventory: (options, watch) =>
-      call(async () => {
+      call(watch, async () => {
         const found = await possessions(cloud, name, options, translated(watch));
         return found.map(({ kind, name, stays }) => ({ kind, name, stays }));
       }),
-    remove: (options, watch) => call(() => removeAll(cloud, name, options, translated(watch))),
+    remove: (options, watch) => call(watch, () => removeAll(cloud, name, options, translated(watch))),
   };
 }
 

@@ -171,6 +171,8 @@ async function removeCertificate(
   return undefined;
 }
 
+const NOT_OURS = `its tag ${TAGS.app} is not this app: the tool did not make it`;
+
 async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
   const lambda = await cloud.lambda();
   const name = functionName(app);
@@ -181,7 +183,7 @@ async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Prom
     {
       kind: "function",
       name,
-      stays: isOurs ? undefined : `it has no tag ${TAGS.app}: the tool did not make it`,
+      stays: isOurs ? undefined : NOT_OURS,
       async remove() {
         // Its versions and aliases go with it.
         await lambda.deleteFunction({ FunctionName: name }, { abortSignal: signal });
@@ -196,10 +198,12 @@ async function ownRole(cloud: Cloud, app: string, signal: AbortSignal): Promise<
   const RoleName = roleName(app, cloud.region);
   const found = await unlessAbsent(iam.getRole({ RoleName }, { abortSignal: signal }));
   if (found === undefined) return [];
+  const isOurs = found.Role?.Tags?.some(({ Key, Value }) => Key === TAGS.app && Value === app) === true;
   return [
     {
       kind: "role",
       name: RoleName,
+      stays: isOurs ? undefined : NOT_OURS,
       async remove() {
         const attached = await iam.listAttachedRolePolicies({ RoleName }, { abortSignal: signal });
         const names = (attached.AttachedPolicies ?? []).map(({ PolicyName }) => PolicyName);
@@ -217,12 +221,14 @@ async function ownRole(cloud: Cloud, app: string, signal: AbortSignal): Promise<
 /** The bucket is shared by all apps of the account and region. */
 async function ownArtifacts(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
   const s3 = await cloud.s3();
-  const Bucket = bucketName(await cloud.accountId(), cloud.region);
+  const accountId = await cloud.accountId();
+  const Bucket = bucketName(accountId, cloud.region);
+  const bucket = { Bucket, ExpectedBucketOwner: accountId };
   const keys: string[] = [];
   for (let ContinuationToken: string | undefined; ; ) {
     const page = await unlessAbsent(
       s3.listObjectsV2(
-        { Bucket, Prefix: artifactPrefix(app), ...(ContinuationToken && { ContinuationToken }) },
+        { ...bucket, Prefix: artifactPrefix(app), ...(ContinuationToken && { ContinuationToken }) },
         { abortSignal: signal },
       ),
     );
@@ -236,7 +242,7 @@ async function ownArtifacts(cloud: Cloud, app: string, signal: AbortSignal): Pro
       kind: "archives",
       name: `${keys.length} in ${Bucket}`,
       async remove() {
-        for (const Key of keys) await s3.deleteObject({ Bucket, Key }, { abortSignal: signal });
+        for (const Key of keys) await s3.deleteObject({ ...bucket, Key }, { abortSignal: signal });
         return undefined;
       },
     },

@@ -1,3 +1,4 @@
+import type { Tag } from "@aws-sdk/client-cloudformation";
 import type { Config } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform.ts";
 import type { Cloud } from "../clients.ts";
@@ -12,14 +13,17 @@ import {
   type StackInput,
   type StackTemplate,
   type Template,
+  tagsOf,
   wantedStages,
 } from "./template.ts";
-import { findZones } from "./zones.ts";
+import { findZones, isInZone, zoneOf } from "./zones.ts";
 
 /** What tool.json asks for, and all of the account that matters to it. */
 export interface Survey {
   readonly input: StackInput;
   readonly state: StackState | undefined;
+  /** The stack's until now; none if there is no stack. */
+  readonly tagsBefore: readonly Tag[];
   /** The template in force. */
   readonly before: Template | undefined;
   readonly wanted: StackTemplate;
@@ -46,20 +50,33 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
   const { config } = resolved(input);
   const stages = wantedStages(input.config, [...(state?.stages.map((stage) => stage.name) ?? []), ...aliases]);
   const ours = Object.fromEntries((state?.zones ?? []).map((zone) => [zone.name, zone.id]));
+  const wantedZones = zonesOf(config, stages);
   const others = await findZones(
     cloud,
-    zonesOf(config, stages).filter((zone) => !Object.hasOwn(ours, zone)),
+    wantedZones.filter((zone) => !Object.hasOwn(ours, zone)),
     signal,
   );
   const domains = [...new Set(stages.flatMap((stage) => stageDomain(config, stage) ?? []))];
   const found = await findCertificates(cloud, domains, certificatesIn(before), signal);
   const zones = { ...others, ...ours };
   const certificates: KnownCertificate[] = [];
+  // An apply makes those that are missing.
+  const isZoneOurs = (domain: string) => wantedZones.some((zone) => isInZone(domain, zone));
   for (const certificate of found) {
-    if (!options.request || certificate.state === "issued") certificates.push(certificate);
-    else if (certificate.state === "pending")
+    const { domain, state, validation } = certificate;
+    // Mail gives way to a zone that is ours by now.
+    const isMailed = state === "pending" && validation?.by === "email" && isZoneOurs(domain);
+    if (state === "issued" || !options.request) {
+      const isMade = zoneOf(domain, zones) !== undefined;
+      certificates.push(
+        validation?.by === "record" ? { ...certificate, validation: { ...validation, isMade } } : certificate,
+      );
+    } else if (state === "pending" && !isMailed) {
       certificates.push(await proveCertificate(cloud, certificate, zones, signal));
-    else certificates.push(await requestCertificate(cloud, input.name, certificate.domain, zones, signal));
+    } else {
+      const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), tags: tagsOf(input), zones };
+      certificates.push(await requestCertificate(cloud, request, signal));
+    }
   }
   const issued = Object.fromEntries(
     certificates.flatMap(({ domain, state, arn }) => (state === "issued" && arn !== undefined ? [[domain, arn]] : [])),
@@ -71,7 +88,7 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
   );
   const problem = wanted.problems[0];
   if (problem !== undefined) throw new PlatformError(problem.code, problem.message, problem.hint);
-  return { input, state, before, wanted, certificates };
+  return { input, state, tagsBefore: (isMade && stack.Tags) || [], before, wanted, certificates };
 }
 
 /** The names of the function's aliases; none where there is no function. */

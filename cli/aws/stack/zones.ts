@@ -26,10 +26,12 @@ export async function nameserversOf(cloud: Cloud, id: string, signal: AbortSigna
 
 /** The closest zone that a domain is in. */
 export function zoneOf(domain: string, zones: Zones): { readonly name: string; readonly id: string } | undefined {
-  const names = Object.keys(zones).filter((zone) => domain === zone || domain.endsWith(`.${zone}`));
+  const names = Object.keys(zones).filter((zone) => isInZone(domain, zone));
   const name = names.sort((a, b) => b.length - a.length)[0];
   return name === undefined ? undefined : { name, id: zones[name]! };
 }
+
+export const isInZone = (domain: string, zone: string) => domain === zone || domain.endsWith(`.${zone}`);
 
 /** Answers have `/hostedzone/Z1` where questions take `Z1`. */
 export const idOf = (id: string) => id.replace(/^\/hostedzone\//, "");

@@ -52,9 +52,10 @@ export function openAcm(world: World, region: string) {
     found.issuedAt = world.clock.date();
   };
 
-  /** Whether a zone of the account holds the record that proves the domain. */
+  let isDelegated = true;
+  /** Whether a zone of the account holds the record that proves the domain, and is asked by the world. */
   const isProved = ({ record, method }: Certificate) =>
-    method === "DNS" && world.service("route53").hasRecord(record.name, "CNAME", record.value);
+    method === "DNS" && isDelegated && world.service("route53").hasRecord(record.name, "CNAME", record.value);
 
   const validate = (found: Certificate) => {
     if (found.status === "PENDING_VALIDATION" && isProved(found)) issue(found);
@@ -142,6 +143,10 @@ export function openAcm(world: World, region: string) {
       const { tags } = certificate(input.CertificateArn);
       for (const { Key = "", Value = "" } of input.Tags ?? []) tags.set(Key, Value);
     },
+    RemoveTagsFromCertificate(input: AddTagsToCertificateCommandInput) {
+      const { tags } = certificate(input.CertificateArn);
+      for (const { Key = "" } of input.Tags ?? []) tags.delete(Key);
+    },
     ListTagsForCertificate: (input: DescribeCertificateCommandInput) => ({
       Tags: [...certificate(input.CertificateArn).tags].flatMap(([Key, Value]) =>
         Key === "aws:token" ? [] : { Key, Value },
@@ -153,6 +158,10 @@ export function openAcm(world: World, region: string) {
     certificates,
     /** What the owner's click in the mail does, or records in a zone elsewhere. */
     issue: (arn: string) => issue(certificate(arn)),
+    /** Whether the registrars of the domains name the servers of the account's zones; they do unless a test says otherwise. */
+    delegate(is: boolean) {
+      isDelegated = is;
+    },
   };
 }
 

@@ -28,6 +28,8 @@ export interface Bucket {
   readonly name: string;
   readonly region: string;
   readonly createdAt: Date;
+  /** Names are global: a test gives one to another account. */
+  owner: string;
   readonly objects: Map<string, StoredObject>;
   lifecycle?: PutBucketLifecycleConfigurationCommandInput["LifecycleConfiguration"];
   accelerate?: string;
@@ -77,14 +79,22 @@ export function openS3(world: World) {
           `The ${region === "us-east-1" ? "unspecified" : region} location constraint is incompatible for the region specific endpoint this request was sent to.`,
         );
       }
-      if (buckets.has(name)) {
+      const taken = buckets.get(name);
+      if (taken !== undefined && taken.owner !== world.accountId) {
+        throw new AwsError(
+          "BucketAlreadyExists",
+          "The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again.",
+          409,
+        );
+      }
+      if (taken !== undefined) {
         throw new AwsError(
           "BucketAlreadyOwnedByYou",
           "Your previous request to create the named bucket succeeded and you already own it.",
           409,
         );
       }
-      buckets.set(name, { name, region, createdAt: world.clock.date(), objects: new Map() });
+      buckets.set(name, { name, region, createdAt: world.clock.date(), owner: world.accountId, objects: new Map() });
       return { Location: `/${name}` };
     },
     HeadBucket: (input: HeadBucketCommandInput) => ({ BucketRegion: bucket(input.Bucket).region }),
@@ -182,5 +192,19 @@ export function openS3(world: World) {
       return { TagSet: tags.TagSet };
     },
   };
-  return { operations, buckets };
+  return { operations: withOwners(operations), buckets };
+
+  /** "If the account ID that you provide does not match the actual owner of the bucket, the request fails with 403." */
+  function withOwners<All extends object>(all: All): All {
+    const checked = Object.entries(all).map(([name, run]) => [
+      name,
+      (input: { Bucket?: string; ExpectedBucketOwner?: string }, call: Call) => {
+        const owner = buckets.get(input.Bucket ?? "")?.owner;
+        const expected = input.ExpectedBucketOwner ?? owner;
+        if (owner !== undefined && expected !== owner) throw new AwsError("AccessDenied", "Access Denied", 403);
+        return run(input, call);
+      },
+    ]);
+    return Object.fromEntries(checked) as All;
+  }
 }

@@ -1,0 +1,28 @@
+/**
+ * What needs process groups, a POSIX shell, the permission bits of files or synced folders, none of which Windows has. All
+ * other commands work there.
+ */
+const NOT_ON_WINDOWS: ReadonlySet<string> = new Set([
+  "deploy",
+  "start",
+  "build",
+  "run",
+  "service init",
+  "service start",
+  "service token",
+  "service check",
+  "service backup",
+  "service restore",
+]);
+
+/** Why a command does not run on this platform, and what to do; undefined if it does. Pure. */
+export function refusedHere(
+  platform: NodeJS.Platform,
+  command: string,
+): { readonly message: string; readonly hint: string } | undefined {
+  if (platform !== "win32" || !NOT_ON_WINDOWS.has(command)) return undefined;
+  return {
+    message: `tool ${command} does not run on Windows`,
+    hint: "use WSL: wsl --install, then install Node and tool there; tool validate and the editor work on Windows",
+  };
+}
