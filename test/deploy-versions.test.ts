@@ -233,7 +233,7 @@ t.test("somebody else moves the stage between the look and the change", { buffer
   for (const [name, words, run] of moved) {
     const app = await open(t);
     for (const word of words) await app.deploy(word);
-    const said = /^another deployment of staging went into force meanwhile: version 1$/;
+    const said = /^another deployment of staging became active in the meantime: version 1$/;
     await t.rejects(run(app), { message: said, code: /^(deploy|rollback)\/overtaken$/ }, name);
     t.equal(await app.version(), "1", `${name} leaves it`);
   }

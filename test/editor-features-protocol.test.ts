@@ -419,7 +419,7 @@ const folders: readonly {
     file: "tool.json",
     method: "completion",
     character: 0,
-    expected: /"preselect":true.*a static site: the build of package.json/,
+    expected: /a static site: the build of package\.json.*"preselect":true/,
   },
   {
     name: "completion of a blank tool.json beside what that build made",

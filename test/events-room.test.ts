@@ -52,7 +52,7 @@ const refusalOf = (store: EventsStore) =>
     new Promise((resolve) => setTimeout(resolve, 2_000, "accepted")),
   ]);
 
-const TOO_MUCH = { type: "unavailable", message: /^more events come in than can be stored: / };
+const TOO_MUCH = { type: "unavailable", message: /^events arrive faster than they can be stored: / };
 const ROWS: readonly [name: string, options: Partial<EventsStoreOptions>, count: number, bytes: number][] = [
   ["events", { maxWaitingEvents: 10 }, 5, 10],
   ["bytes", { maxWaitingBytes: 10_000 }, 1, 5_000],
