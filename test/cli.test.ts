@@ -271,6 +271,13 @@ t.test("validate --fix makes the fixes that are certain, and says which", async 
   ]);
 });
 
+t.test("run: the tool's own secrets stay out of a hook's environment", async (t) => {
+  const config = { name: "app", environment: { AA: "x" }, hooks: { build: "echo $AA:$BB:$TOOL_LOGS_TOKEN:" } };
+  const cwd = t.testdir({ "tool.json": JSON.stringify(config) });
+  const { stdout } = await tool(["run", "build"], { cwd, env: { TOOL_LOGS_TOKEN: "lgs_x", BB: "y" } });
+  t.equal(stdout, "x:y::\n");
+});
+
 t.test("run: shells one after another, in the project, with the environment", async (t) => {
   const cwd = t.testdir({
     "tool.json": JSON.stringify({
