@@ -13,7 +13,7 @@ import {
   type DirectoryEntry,
   forStage,
   inferRuntime,
-  maskVariables,
+  maskSecrets,
   migrate,
   servesStatic,
   toolSchema,
@@ -81,7 +81,10 @@ function directoryOf(files: Files): Directory {
 const optionsOf = (files: Files | undefined) => (files ? { directory: directoryOf(files) } : {});
 const isError = ({ severity }: Problem) => severity === "error";
 
-t.test("values of variables are not shown", (t) => {
+t.test("values of variables, and what looks like a secret elsewhere, are not shown", (t) => {
+  const key = `sk_live_${"a".repeat(16)}`;
+  const stars = "*".repeat(key.length);
+  const url = "postgres://u:p4ss@db/app";
   const rows: [text: string, expected: string][] = [
     [
       '{"environment":{"A":"secret","B":"x\\"y"},"name":"secret"}',
@@ -91,10 +94,27 @@ t.test("values of variables are not shown", (t) => {
     ['{"environment":{"A": "secret', '{"environment":{"A": "******'],
     ['{"environment":{"A":\r\n "secret"\r\n}}', '{"environment":{"A":\r\n "******"\r\n}}'],
     ['{"environment":"secret"}', '{"environment":"secret"}'],
+    // In headers, by form and by name; the scheme may be seen.
+    [`{"headers":{"/*":{"X-Key":"${key}","X-A":"b"}}}`, `{"headers":{"/*":{"X-Key":"${stars}","X-A":"b"}}}`],
+    ['{"headers":{"/*":{"Authorization":"Bearer abc"}}}', '{"headers":{"/*":{"Authorization":"Bearer ***"}}}'],
+    ['{"headers":{"/*":{"X-Api-Key":"hunter2"}}}', '{"headers":{"/*":{"X-Api-Key":"*******"}}}'],
+    [`{"headers":{"/*":{"Set-Cookie":"k=${key}; Path=/"}}}`, `{"headers":{"/*":{"Set-Cookie":"k=${stars}; Path=/"}}}`],
+    ['{"headers":{"/*":{"Authorization":"Bearer \\u0061c"}}}', '{"headers":{"/*":{"Authorization":"Bearer *******"}}}'],
+    // In commands, of stages and hooks too.
+    ['{"proxy":{"command":"DB_PASSWORD=abc node a.js"}}', '{"proxy":{"command":"DB_PASSWORD=*** node a.js"}}'],
+    [`{"hooks":{"build":["x ${url}"]}}`, `{"hooks":{"build":["x ${"*".repeat(url.length)}"]}}`],
+    [
+      '{"stages":{"production":{"proxy":{"command":"a --token \\"b c\\""}}}}',
+      '{"stages":{"production":{"proxy":{"command":"a --token \\"***\\""}}}}',
+    ],
+    // In members that tool.json does not have, where another problem points.
+    [`{"env":{"API_KEY":"abc","A":"${url}"}}`, `{"env":{"API_KEY":"***","A":"${"*".repeat(url.length)}"}}`],
+    ['{"stages":{"x":{"environment":{"A":"abc"}}}}', '{"stages":{"x":{"environment":{"A":"***"}}}}'],
+    ['{"name":"app","headers":[],"hooks":5}', '{"name":"app","headers":[],"hooks":5}'],
     ["[1", "[1"],
     ["", ""],
   ];
-  for (const [text, expected] of rows) t.equal(maskVariables(text), expected, text);
+  for (const [text, expected] of rows) t.equal(maskSecrets(text), expected, text);
   t.end();
 });
 
