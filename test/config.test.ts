@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import t from "tap";
-import { applyEdits, type Problem, renderProblem } from "../grammar/problem.ts";
+import { applyEdits, fixesOf, type Problem, renderProblem } from "../grammar/problem.ts";
 import { MAX_FILE_BYTES } from "../runtime/middleware/static.ts";
 import { MAX_SERVED_BYTES } from "../schema/checks/site.ts";
 import {
@@ -11,8 +11,10 @@ import {
   checkConfig,
   type Directory,
   type DirectoryEntry,
+  fixAll,
   forStage,
   inferRuntime,
+  maskProblems,
   maskSecrets,
   migrate,
   servesStatic,
@@ -90,10 +92,16 @@ t.test("values of variables, and what looks like a secret elsewhere, are not sho
       '{"environment":{"A":"secret","B":"x\\"y"},"name":"secret"}',
       '{"environment":{"A":"******","B":"**"*"},"name":"secret"}',
     ],
-    ['{"environment":{"A": 12, "B":{"C":"s"}}}', '{"environment":{"A": **, "B":*"*"*"*"*}}'],
+    ['{"environment":{"A": 12, "B":{"C":"s"}}}', '{"environment":{"A": **, "B":{"C":"*"}}}'],
     ['{"environment":{"A": "secret', '{"environment":{"A": "******'],
     ['{"environment":{"A":\r\n "secret"\r\n}}', '{"environment":{"A":\r\n "******"\r\n}}'],
-    ['{"environment":"secret"}', '{"environment":"secret"}'],
+    ['{"environment":"A=secret"}', '{"environment":"********"}'],
+    ['{"environment":{"A":"one"},"environment":{"B":"two"}}', '{"environment":{"A":"***"},"environment":{"B":"***"}}'],
+    ['{"enviroment":{"A":"one"},"Env":{"A":"two"}}', '{"enviroment":{"A":"***"},"Env":{"A":"***"}}'],
+    // A quote is missing: what follows is read as something else.
+    ['{"environment":{"A":"x}, "B_C":"secret"}}', '{"environment":{"A":"*}, "B_C":"******"}}'],
+    ["{environment:{A:secret}}", "{environment:{A:******}}"],
+    ['{"actions":[{"name":"a","url":"http://x/secret"}]}', '{"actions":[{"name":"a","url":"***************"}]}'],
     // In headers, by form and by name; the scheme may be seen.
     [`{"headers":{"/*":{"X-Key":"${key}","X-A":"b"}}}`, `{"headers":{"/*":{"X-Key":"${stars}","X-A":"b"}}}`],
     ['{"headers":{"/*":{"Authorization":"Bearer abc"}}}', '{"headers":{"/*":{"Authorization":"Bearer ***"}}}'],
@@ -115,6 +123,46 @@ t.test("values of variables, and what looks like a secret elsewhere, are not sho
     ["", ""],
   ];
   for (const [text, expected] of rows) t.equal(maskSecrets(text), expected, text);
+  t.end();
+});
+
+t.test("no problem quotes the value of a variable", (t) => {
+  const rows = [
+    '{"name":"a","environment":{"DB_KEY":"hunter2!"},"environment":{"B1":"1"}}',
+    '{"name":"a","enviroment":{"DB_KEY":"hunter2!"}}',
+    '{"name":"a","function":{"environment":{"DB_KEY":"hunter2!"}}}',
+    '{"name":"a","stages":{"beta":{"env":{"DB_KEY":"hunter2!"}}}}',
+    "{'name':'a','environment':{'DB_KEY':'hunter2!'}}",
+    '{"name":"a","environment":{"DB_KEY":{"value":"hunter2!"}}}',
+    '{"name":"a","environment":{"DB_KEY":["hunter2!"]}}',
+    '{"name":"a","environment":{"DB_KEY":7272727272}}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!}}',
+    '{"name":"a","environment":{"DB_KEY":hunter2!}}',
+    '{"name":"a","environment":["DB_KEY=hunter2!"]}',
+    '{"name":"a","environment":"DB_KEY=hunter2!"}',
+    '{"name":"a","environment":[{"name":"DB_KEY","value":"hunter2!"}]}',
+    '{"name":"a","environment":{"A_B":"x}, "DB_KEY":"hunter2!"}}',
+    '{"name":"a","environment":{"DB_KEY" "hunter2!"}}',
+    '{"name":"a","environment":{"A_B":"hunter2!" "C_D":"hunter2!"}}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!\\q"}}',
+    '{"name":"a","actions":[{"name":"x","type":"chat","url":"http://host/hunter2!"}]}',
+    "name: a\nenvironment:\n  DB_KEY: hunter2!\n",
+  ];
+  for (const text of rows) {
+    const { problems } = checkConfig(text);
+    t.ok(problems.length > 0, text);
+    const options = { source: maskSecrets(text), file: "tool.json", columns: 300 };
+    const shown = maskProblems(text, problems)
+      .flatMap((problem) => [renderProblem(problem, options), ...fixesOf(problem).map(({ title }) => title)])
+      .concat(fixAll(text).notes)
+      .join("\n");
+    t.notMatch(shown, /hunter2|72727/, text);
+  }
+  const [wrong] = maskProblems(
+    '{"name":"A","environment":{"B":"1"}}',
+    checkConfig('{"name":"A","environment":{"B":"1"}}').problems,
+  );
+  t.match(wrong!.message, /"A"/, "what is no value is quoted as before");
   t.end();
 });
 

@@ -14,7 +14,7 @@ import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
 import { checkTemplate } from "../../schema/directory.ts";
-import { type CheckOptions, checkConfig, fixAll, maskSecrets, migrate } from "../../schema/index.ts";
+import { type CheckOptions, checkConfig, fixAll, maskProblems, maskSecrets, migrate } from "../../schema/index.ts";
 import { memberOf, type Node, parseJson } from "../../schema/json.ts";
 import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST } from "../config-file.ts";
@@ -162,7 +162,7 @@ async function check(context: Context, input: { name: string; text: string }, fi
     for (const note of [...migrated.notes, ...fixed.notes]) await context.say(`  ${note}`);
     text = fixed.text;
   }
-  const { problems } = checkConfig(text, options);
+  const problems = maskProblems(text, checkConfig(text, options).problems);
   const own = problems.filter(({ elsewhere }) => elsewhere === undefined);
   return [{ name, path: name === "-" ? undefined : path, text, problems: own }, ...pages(name, path, problems)];
 }
