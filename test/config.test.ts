@@ -298,6 +298,48 @@ t.test("what config prints is what validate takes", (t) => {
   t.end();
 });
 
+t.test("the command that the files stand for, and its file", (t) => {
+  const row = (files: Files, text = '{ "name": "app" }') =>
+    checkConfig(text, optionsOf(files)).problems.map((one) => `${name(one)}: ${one.hint}`);
+  const node = (more: object) => JSON.stringify({ name: "app", ...more });
+  t.same(row({ "package.json": node({ main: "index.js" }), "index.js": "" }), [
+    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "proxy": { "command": "node index.js" }',
+  ]);
+  t.same(row({ "requirements.txt": "flask", "main.py": "" }), [
+    'config/missing-program: "requirements.txt" stands for "python app.py", and there is no "app.py": say what starts the server: "proxy": { "command": "python main.py" }',
+  ]);
+  t.same(row({ "package.json": node({ main: "src/go.mjs" }), "src/go.mjs": "" }, '{ "name": "app", "proxy": {} }'), [
+    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "command": "node src/go.mjs" in "proxy"',
+  ]);
+  for (const [files, text] of [
+    [{ "package.json": "{}", "app.js": "" }],
+    [{ "package.json": "{}", "server.js": "" }],
+    [{ "package.json": node({ scripts: { start: "node index.js" } }) }],
+    [{ "package.json": node({ scripts: { build: "tsc" } }) }],
+    [{ "requirements.txt": "", "app.py": "" }],
+    [{ "main.go": "" }],
+    [{ "pom.xml": "" }],
+    [{ "package.json": "{}", "index.js": "" }, '{ "name": "app", "proxy": { "command": "node index.js" } }'],
+    [{ "package.json": "{}" }, '{ "name": "app", "hooks": { "build": "make app.js" } }'],
+    [{ "package.json": "{}", "index.html": "", ".toolignore": "package.json" }, '{ "name": "app", "type": "static" }'],
+  ] as [Files, string?][]) {
+    t.same(row(files, text), [], JSON.stringify([files, text]));
+  }
+  t.end();
+});
+
+t.test("the files of a server app's static directory", (t) => {
+  const text = '{ "name": "app", "static": { "dir": "public" } }';
+  const large = "x".repeat(MAX_FILE_BYTES + 1);
+  const row = (files: Files) =>
+    checkConfig(text, optionsOf({ "app.js": "", ...files })).problems.map((one) => `${one.severity} ${name(one)}`);
+  t.same(row({ "public/a.bin": large }), [
+    'warning config/file-size: "public/a.bin" has 6291457 bytes, a served file at most 6291456 (6 MB)',
+  ]);
+  t.same(row({ "public/a.bin": large.slice(1), "other/a.bin": large }), [], "the very limit, and another folder");
+  t.end();
+});
+
 t.test("a static site's files", (t) => {
   const text = '{ "name": "app", "type": "static", "static": { "dir": "public" } }';
   const row = (files: Files) => checkConfig(text, optionsOf(files)).problems.map(name);
@@ -314,7 +356,8 @@ t.test("a static site's files", (t) => {
   t.same(row({ "public/.a.bin": large, "public/b.txt": "" }), [], "a dotfile");
   t.same(row({ "source/a.bin": large, "public/b.txt": "" }), [], "one beside the folder");
   const server = '{ "name": "app", "static": { "dir": "public" }, "proxy": { "command": "./server" } }';
-  t.same(checkConfig(server, optionsOf({ "public/a.bin": large })).problems, [], "a server may answer by itself");
+  const severities = checkConfig(server, optionsOf({ "public/a.bin": large })).problems.map(({ severity }) => severity);
+  t.same(severities, ["warning"], "a server may be asked for other things only");
   t.end();
 });
 

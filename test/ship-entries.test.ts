@@ -210,7 +210,7 @@ t.test("a project that may not be added, or that never comes", async (t) => {
   await shipper.close();
   t.equal(
     notes[0],
-    `the log service does not take entries: this token lacks the scope projects:write (there is no project app yet: add it, or start again with a token of tool service token add --scope events:write,projects:write); trying again`,
+    `the log service does not take entries: this token lacks the scope projects:write (there is no project shop yet: add it, or start again with a token of tool service token add --scope events:write,projects:write); trying again`,
   );
   t.equal(notes.at(-1), "1 entry did not reach the log service");
 
