@@ -262,10 +262,16 @@ export function neededUsage({ usage }: Shape): string {
   return `tool ${usage.replace(/ \[.*?\]/g, "")}`;
 }
 
+/** What to call the words whose names in the usage are no nouns. */
+const NOUNS: Readonly<Record<string, string>> = { do: "an action", from: "a backup", to: "a folder" };
+
 function wordCount(command: Shape, words: readonly string[]): Misuse {
   if (words.length < command.minWords) {
     const missing = /<([\w-]+)>/.exec(command.usage)?.[1] ?? "word";
-    return { message: `tool ${command.name} needs a ${missing}`, hint: `write tool ${command.usage}` };
+    return {
+      message: `tool ${command.name} needs ${NOUNS[missing] ?? `a ${missing}`}`,
+      hint: `write tool ${command.usage}`,
+    };
   }
   const surplus = JSON.stringify(words[command.maxWords]);
   if (command.name === "logs") {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
-import { type Config, checkConfig, maskVariables } from "../schema/index.ts";
+import { type Config, checkConfig, maskProblems, maskSecrets } from "../schema/index.ts";
 import { type Context, EXIT } from "./context.ts";
 import { diskDirectory } from "./project/directory.ts";
 
@@ -49,9 +49,10 @@ export async function sayProblems(
 ): Promise<void> {
   const { color, columns } = context.io.stderr;
   if (problems.length === 0) return;
-  const source = basename(file) === CONFIG_FILE ? maskVariables(text) : text;
+  const source = basename(file) === CONFIG_FILE ? maskSecrets(text) : text;
   const lines = new LineIndex(source);
-  for (const problem of problems) {
+  const said = basename(file) === CONFIG_FILE ? maskProblems(text, problems) : problems;
+  for (const problem of said) {
     const { elsewhere } = problem;
     const [shown, where] =
       elsewhere === undefined

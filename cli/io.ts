@@ -17,6 +17,8 @@ export interface Io {
   ask(question: string): Promise<string | undefined>;
   /** Ends the process at once, whatever is under way. */
   exitNow(code: number): never;
+  /** From now on all files and folders that this process and its children make are for their owner only. */
+  keepFilesPrivate(): void;
   /** Whether a parent process opened an IPC channel that is still there. */
   hasParent(): boolean;
   /** Tells a parent process that opened an IPC channel. */
@@ -71,6 +73,7 @@ export function processIo(): Io {
     },
     ask: askOnTerminal,
     exitNow: (code) => process.exit(code),
+    keepFilesPrivate: () => void process.umask(0o077),
     hasParent: () => process.connected === true,
     notifyParent: (message) => process.send?.(message),
     onParentGone(listener) {

@@ -96,7 +96,8 @@ async function answer(
         ...about(request),
         reason: error.message,
       });
-      return proxyError(request, 503, "the app is not available");
+      const reason = options.tellsReasons ? `: ${error.message}` : "";
+      return proxyError(request, 503, `the app is not available${reason}`);
     }
     if (upstream === "timeout") return timedOut(request, deadline, options);
 

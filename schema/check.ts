@@ -1,6 +1,6 @@
 import type { Problem } from "../grammar/problem.ts";
 import { checkActions, checkAlerts } from "./checks/alerts.ts";
-import { checkCommandSecrets } from "./checks/commands.ts";
+import { checkCommandSecrets, checkInferredCommand } from "./checks/commands.ts";
 import { checkCors } from "./checks/cors.ts";
 import { checkDns } from "./checks/dns.ts";
 import { checkEnvironment } from "./checks/environment.ts";
@@ -145,7 +145,11 @@ function* checkMeaning(
   checkServedFiles(report, root, type, directory);
   if (directory === undefined) return;
   checkDirectory(report, root, directory);
-  if (isSite(root, directory)) checkSite(report, root, directory);
+  if (isSite(root, directory)) checkSite(report, root, directory, "static");
+  else if (type === "server" && memberOf(memberOf(root, "static")?.value, "dir") !== undefined) {
+    checkSite(report, root, directory, "server");
+  }
+  if (type === "server") checkInferredCommand(report, root, directory);
 }
 
 /** Whether the app is certainly a static site. */

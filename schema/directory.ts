@@ -15,11 +15,14 @@ export interface Directory {
   list?(path: string): readonly DirectoryEntry[] | undefined;
   /** The size of a file in bytes; absent where sizes are not looked at, as on each key in an editor. */
   size?(path: string): number | undefined;
+  /** Whether what a path really names, behind links, is outside a folder. */
+  leadsOutOf?(folder: string, path: string): boolean;
 }
 
 export interface DirectoryEntry {
   readonly name: string;
   readonly kind: "file" | "directory";
+  readonly isLink?: true;
 }
 
 /** Checks that need the project's files: those that are injected, the directories, the error-page templates. */

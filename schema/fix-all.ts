@@ -1,5 +1,6 @@
 import { applyEdits, editsTogether, LineIndex, type Problem } from "../grammar/problem.ts";
 import { type CheckOptions, checkConfig } from "./check.ts";
+import { maskProblems } from "./masked.ts";
 import { isAmong } from "./sound-fixes.ts";
 
 // What one fix uncovers another mends; each round takes problems away.
@@ -7,7 +8,7 @@ const MAX_ROUNDS = 20;
 
 /**
  * The text after all fixes that are certain; suggestions are left to people. `notes` says each change in a sentence, with
- * its place in the text as it was then. A text without such fixes is given back unchanged.
+ * its place in the text as it was then, and quotes no value of a variable. A text without such fixes is given back unchanged.
  */
 export function fixAll(text: string, options: CheckOptions = {}): { text: string; notes: string[] } {
   const notes: string[] = [];
@@ -18,7 +19,7 @@ export function fixAll(text: string, options: CheckOptions = {}): { text: string
     const next = roundOf(fixed, problems, certain, options) ?? roundOf(fixed, problems, certain.slice(0, 1), options);
     if (next === undefined) break;
     const lines = new LineIndex(fixed);
-    for (const { span, message, fix } of next.made) {
+    for (const { span, message, fix } of maskProblems(fixed, next.made)) {
       const { line, column } = lines.position(span.start);
       notes.push(`${line}:${column}: ${message}: ${fix!.title.replace(/^./, (first) => first.toLowerCase())}`);
     }

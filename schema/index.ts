@@ -28,7 +28,7 @@ export {
 export type { Directory, DirectoryEntry } from "./directory.ts";
 export { fixAll } from "./fix-all.ts";
 export { type Inference, type InferOptions, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
-export { maskVariables } from "./masked.ts";
+export { maskProblems, maskSecrets } from "./masked.ts";
 export { migrate } from "./migrate.ts";
 export { isShownByPages } from "./served-files.ts";
 export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";

@@ -19,7 +19,7 @@ export const RPC_GUIDE: readonly GuideSection[] = [
       "Every operation, `/ingest` and `/tail` need a token: `Authorization: Bearer lgs_...`. `tool service init` prints the first one; `tool service token add` and `add_token` create more, each with its own scopes. An unknown token is 401, a missing scope 403; the message names the scope.",
       "The examples read the address from `LOGS_URL` and the token from `TOOL_LOGS_TOKEN`, and use a project `my_app`. An operation is a POST with a JSON object; an error is `{type, message}`.",
     ],
-    curl: `curl -sS "$LOGS_URL/get_projects" \\
+    curl: `curl -sS --fail-with-body "$LOGS_URL/get_projects" \\
   -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
   -H "Content-Type: application/json" \\
   -d '{}'`,
@@ -34,13 +34,33 @@ if (!response.ok) throw new Error(\`\${answer.type}: \${answer.message}\`);
 console.log(answer.projects);`,
   },
   {
+    id: "add-project",
+    title: "A project",
+    text: [
+      "Events belong to a project. The other examples use this one, `my_app`, so run this first. It needs `projects:write`; an id that is taken is 409.",
+    ],
+    curl: `curl -sS --fail-with-body "$LOGS_URL/add_project" \\
+  -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
+  -H "Content-Type: application/json" \\
+  -d '{"project": {"id": "my_app", "name": "My app"}}'`,
+    javascript: `const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
+const response = await fetch(\`\${LOGS_URL}/add_project\`, {
+  method: "POST",
+  headers: { Authorization: \`Bearer \${TOOL_LOGS_TOKEN}\`, "Content-Type": "application/json" },
+  body: JSON.stringify({ project: { id: "my_app", name: "My app" } }),
+});
+const answer = await response.json();
+if (!response.ok) throw new Error(\`\${answer.type}: \${answer.message}\`);
+console.log(answer.id);`,
+  },
+  {
     id: "idempotency-key",
     title: "Idempotency-Key",
     text: [
       "A batch that is retried, because its response was lost, is stored once if both attempts have the same `Idempotency-Key`: any text of up to 255 characters, unique to the batch, remembered for a day. The same key with another body is 409. `add_events` and `/ingest` take it; an `id` in each event does the same for events.",
       "A batch is stored whole or not at all, unless it has `partial`: then the response is `{accepted, errors}`, and a retry gets the same one.",
     ],
-    curl: `curl -sS "$LOGS_URL/add_events" \\
+    curl: `curl -sS --fail-with-body "$LOGS_URL/add_events" \\
   -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
   -H "Content-Type: application/json" \\
   -H "Idempotency-Key: batch-1-of-web-7" \\
@@ -65,6 +85,7 @@ const send = () =>
   });
 // The same key: the event counts once, however often it is sent.
 const response = await send().catch(send);
+if (!response.ok) throw new Error(await response.text());
 console.log(await response.json());`,
   },
   {
@@ -75,7 +96,7 @@ console.log(await response.json());`,
     ],
     curl: `echo '{"project_id": "my_app", "events": [{"level": "info", "message": "compressed"}]}' |
   gzip |
-  curl -sS "$LOGS_URL/add_events" \\
+  curl -sS --fail-with-body "$LOGS_URL/add_events" \\
     -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
     -H "Content-Type: application/json" \\
     -H "Content-Encoding: gzip" \\
@@ -92,6 +113,7 @@ const response = await fetch(\`\${LOGS_URL}/add_events\`, {
   },
   body: await new Response(packed).arrayBuffer(),
 });
+if (!response.ok) throw new Error(await response.text());
 console.log(response.status);`,
   },
   {
@@ -102,7 +124,7 @@ console.log(response.status);`,
       "Answers `{accepted, errors: [{index, message}]}`: invalid lines are skipped, and `index` counts lines from 0.",
     ],
     curl: `printf '%s\\n' '{"level": "warning", "message": "slow", "duration": 812}' 'a plain line' |
-  curl -sS "$LOGS_URL/ingest/my_app" \\
+  curl -sS --fail-with-body "$LOGS_URL/ingest/my_app" \\
     -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
     -H "Content-Type: application/x-ndjson" \\
     --data-binary @-`,
@@ -113,6 +135,7 @@ const response = await fetch(\`\${LOGS_URL}/ingest/my_app\`, {
   headers: { Authorization: \`Bearer \${TOOL_LOGS_TOKEN}\`, "Content-Type": "application/x-ndjson" },
   body: lines.join("\\n"),
 });
+if (!response.ok) throw new Error(await response.text());
 const { accepted, errors } = await response.json();
 console.log(accepted, errors);`,
   },
@@ -122,7 +145,7 @@ console.log(accepted, errors);`,
     text: [
       "Streams new events as server-sent events: `project_id`, and `query` to select. Needs `events:read`. `Last-Event-ID` resumes after an event. An event `dropped` gives the number of missed events (null if unknown), an event `error` the reason the stream ends.",
     ],
-    curl: `curl -sS -N -G "$LOGS_URL/tail" \\
+    curl: `curl -sS --fail-with-body -N -G "$LOGS_URL/tail" \\
   -H "Authorization: Bearer $TOOL_LOGS_TOKEN" \\
   --data-urlencode "project_id=my_app" \\
   --data-urlencode "query=level >= info"`,
@@ -131,6 +154,7 @@ const asked = new URLSearchParams({ project_id: "my_app", query: "level >= info"
 const response = await fetch(\`\${LOGS_URL}/tail?\${asked}\`, {
   headers: { Authorization: \`Bearer \${TOOL_LOGS_TOKEN}\` },
 });
+if (!response.ok) throw new Error(await response.text());
 let text = "";
 for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
   text += chunk;
@@ -148,8 +172,9 @@ for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     text: [
       "Metrics in the Prometheus text format. No token is needed, nor for `/_health`, `/_ready`, `/openapi.json` and this page.",
     ],
-    curl: `curl -sS "$LOGS_URL/metrics"`,
+    curl: `curl -sS --fail-with-body "$LOGS_URL/metrics"`,
     javascript: `const response = await fetch(\`\${process.env.LOGS_URL}/metrics\`);
+if (!response.ok) throw new Error(await response.text());
 const lines = (await response.text()).split("\\n");
 console.log(lines.filter((line) => line.startsWith("logservice_requests_total")));`,
   },

@@ -54,6 +54,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/missing-directory": "A directory does not exist",
   "config/missing-file": "A file does not exist",
   "config/missing-key": "A required key is missing",
+  "config/linked-file": "A link leads out of the static directory",
   "config/missing-program": "A command runs a file that does not exist",
   "config/missing-script": "A command runs a script that package.json does not have",
   "config/name": "A value is not a valid name for an app",

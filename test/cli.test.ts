@@ -271,6 +271,43 @@ t.test("validate --fix makes the fixes that are certain, and says which", async 
   ]);
 });
 
+t.test("validate: links that lead out of the static directory", async (t) => {
+  const at = t.testdir({
+    "secret.txt": "",
+    app: {
+      "tool.json": JSON.stringify({ name: "app", proxy: { command: "./serve" }, static: { dir: "public" } }),
+      serve: "",
+      "beside.txt": "",
+      public: {
+        "a.txt": "",
+        inside: t.fixture("symlink", "a.txt"),
+        out: t.fixture("symlink", "../../secret.txt"),
+        beside: t.fixture("symlink", "../beside.txt"),
+      },
+    },
+  });
+  const cwd = join(at, "app");
+  const validate = async () => JSON.parse((await tool(["validate", "--format", "json"], { cwd })).stdout).problems;
+  const problems = await validate();
+  t.equal(problems.length, 1);
+  t.match(problems[0], {
+    code: "config/linked-file",
+    severity: "warning",
+    message:
+      '"public/beside" leads out of "public", and 1 more like it: such a link is not served: put the file itself there',
+  });
+  const site = { name: "app", type: "static", static: { dir: "public" } };
+  await writeFile(join(cwd, "tool.json"), JSON.stringify(site));
+  t.match(await validate(), [{ code: "config/linked-file" }]);
+});
+
+t.test("run: the tool's own secrets stay out of a hook's environment", async (t) => {
+  const config = { name: "app", environment: { AA: "x" }, hooks: { build: "echo $AA:$BB:$TOOL_LOGS_TOKEN:" } };
+  const cwd = t.testdir({ "tool.json": JSON.stringify(config) });
+  const { stdout } = await tool(["run", "build"], { cwd, env: { TOOL_LOGS_TOKEN: "lgs_x", BB: "y" } });
+  t.equal(stdout, "x:y::\n");
+});
+
 t.test("run: shells one after another, in the project, with the environment", async (t) => {
   const cwd = t.testdir({
     "tool.json": JSON.stringify({

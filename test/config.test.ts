@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import t from "tap";
-import { applyEdits, type Problem, renderProblem } from "../grammar/problem.ts";
+import { applyEdits, fixesOf, type Problem, renderProblem } from "../grammar/problem.ts";
 import { MAX_FILE_BYTES } from "../runtime/middleware/static.ts";
 import { MAX_SERVED_BYTES } from "../schema/checks/site.ts";
 import {
@@ -11,9 +11,11 @@ import {
   checkConfig,
   type Directory,
   type DirectoryEntry,
+  fixAll,
   forStage,
   inferRuntime,
-  maskVariables,
+  maskProblems,
+  maskSecrets,
   migrate,
   servesStatic,
   toolSchema,
@@ -81,20 +83,86 @@ function directoryOf(files: Files): Directory {
 const optionsOf = (files: Files | undefined) => (files ? { directory: directoryOf(files) } : {});
 const isError = ({ severity }: Problem) => severity === "error";
 
-t.test("values of variables are not shown", (t) => {
+t.test("values of variables, and what looks like a secret elsewhere, are not shown", (t) => {
+  const key = `sk_live_${"a".repeat(16)}`;
+  const stars = "*".repeat(key.length);
+  const url = "postgres://u:p4ss@db/app";
   const rows: [text: string, expected: string][] = [
     [
       '{"environment":{"A":"secret","B":"x\\"y"},"name":"secret"}',
       '{"environment":{"A":"******","B":"**"*"},"name":"secret"}',
     ],
-    ['{"environment":{"A": 12, "B":{"C":"s"}}}', '{"environment":{"A": **, "B":*"*"*"*"*}}'],
+    ['{"environment":{"A": 12, "B":{"C":"s"}}}', '{"environment":{"A": **, "B":{"C":"*"}}}'],
     ['{"environment":{"A": "secret', '{"environment":{"A": "******'],
     ['{"environment":{"A":\r\n "secret"\r\n}}', '{"environment":{"A":\r\n "******"\r\n}}'],
-    ['{"environment":"secret"}', '{"environment":"secret"}'],
+    ['{"environment":"A=secret"}', '{"environment":"********"}'],
+    ['{"environment":{"A":"one"},"environment":{"B":"two"}}', '{"environment":{"A":"***"},"environment":{"B":"***"}}'],
+    ['{"enviroment":{"A":"one"},"Env":{"A":"two"}}', '{"enviroment":{"A":"***"},"Env":{"A":"***"}}'],
+    // A quote is missing: what follows is read as something else.
+    ['{"environment":{"A":"x}, "B_C":"secret"}}', '{"environment":{"A":"*}, "B_C":"******"}}'],
+    ["{environment:{A:secret}}", "{environment:{A:******}}"],
+    ['{"actions":[{"name":"a","url":"http://x/secret"}]}', '{"actions":[{"name":"a","url":"***************"}]}'],
+    // In headers, by form and by name; the scheme may be seen.
+    [`{"headers":{"/*":{"X-Key":"${key}","X-A":"b"}}}`, `{"headers":{"/*":{"X-Key":"${stars}","X-A":"b"}}}`],
+    ['{"headers":{"/*":{"Authorization":"Bearer abc"}}}', '{"headers":{"/*":{"Authorization":"Bearer ***"}}}'],
+    ['{"headers":{"/*":{"X-Api-Key":"hunter2"}}}', '{"headers":{"/*":{"X-Api-Key":"*******"}}}'],
+    [`{"headers":{"/*":{"Set-Cookie":"k=${key}; Path=/"}}}`, `{"headers":{"/*":{"Set-Cookie":"k=${stars}; Path=/"}}}`],
+    ['{"headers":{"/*":{"Authorization":"Bearer \\u0061c"}}}', '{"headers":{"/*":{"Authorization":"Bearer *******"}}}'],
+    // In commands, of stages and hooks too.
+    ['{"proxy":{"command":"DB_PASSWORD=abc node a.js"}}', '{"proxy":{"command":"DB_PASSWORD=*** node a.js"}}'],
+    [`{"hooks":{"build":["x ${url}"]}}`, `{"hooks":{"build":["x ${"*".repeat(url.length)}"]}}`],
+    [
+      '{"stages":{"production":{"proxy":{"command":"a --token \\"b c\\""}}}}',
+      '{"stages":{"production":{"proxy":{"command":"a --token \\"***\\""}}}}',
+    ],
+    // In members that tool.json does not have, where another problem points.
+    [`{"env":{"API_KEY":"abc","A":"${url}"}}`, `{"env":{"API_KEY":"***","A":"${"*".repeat(url.length)}"}}`],
+    ['{"stages":{"x":{"environment":{"A":"abc"}}}}', '{"stages":{"x":{"environment":{"A":"***"}}}}'],
+    ['{"name":"app","headers":[],"hooks":5}', '{"name":"app","headers":[],"hooks":5}'],
     ["[1", "[1"],
     ["", ""],
   ];
-  for (const [text, expected] of rows) t.equal(maskVariables(text), expected, text);
+  for (const [text, expected] of rows) t.equal(maskSecrets(text), expected, text);
+  t.end();
+});
+
+t.test("no problem quotes the value of a variable", (t) => {
+  const rows = [
+    '{"name":"a","environment":{"DB_KEY":"hunter2!"},"environment":{"B1":"1"}}',
+    '{"name":"a","enviroment":{"DB_KEY":"hunter2!"}}',
+    '{"name":"a","function":{"environment":{"DB_KEY":"hunter2!"}}}',
+    '{"name":"a","stages":{"beta":{"env":{"DB_KEY":"hunter2!"}}}}',
+    "{'name':'a','environment':{'DB_KEY':'hunter2!'}}",
+    '{"name":"a","environment":{"DB_KEY":{"value":"hunter2!"}}}',
+    '{"name":"a","environment":{"DB_KEY":["hunter2!"]}}',
+    '{"name":"a","environment":{"DB_KEY":7272727272}}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!}}',
+    '{"name":"a","environment":{"DB_KEY":hunter2!}}',
+    '{"name":"a","environment":["DB_KEY=hunter2!"]}',
+    '{"name":"a","environment":"DB_KEY=hunter2!"}',
+    '{"name":"a","environment":[{"name":"DB_KEY","value":"hunter2!"}]}',
+    '{"name":"a","environment":{"A_B":"x}, "DB_KEY":"hunter2!"}}',
+    '{"name":"a","environment":{"DB_KEY" "hunter2!"}}',
+    '{"name":"a","environment":{"A_B":"hunter2!" "C_D":"hunter2!"}}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!\\q"}}',
+    '{"name":"a","actions":[{"name":"x","type":"chat","url":"http://host/hunter2!"}]}',
+    "name: a\nenvironment:\n  DB_KEY: hunter2!\n",
+  ];
+  for (const text of rows) {
+    const { problems } = checkConfig(text);
+    t.ok(problems.length > 0, text);
+    const options = { source: maskSecrets(text), file: "tool.json", columns: 300 };
+    const shown = maskProblems(text, problems)
+      .flatMap((problem) => [renderProblem(problem, options), ...fixesOf(problem).map(({ title }) => title)])
+      .concat(fixAll(text).notes)
+      .join("\n");
+    t.notMatch(shown, /hunter2|72727/, text);
+  }
+  const [wrong] = maskProblems(
+    '{"name":"A","environment":{"B":"1"}}',
+    checkConfig('{"name":"A","environment":{"B":"1"}}').problems,
+  );
+  t.match(wrong!.message, /"A"/, "what is no value is quoted as before");
   t.end();
 });
 
@@ -240,6 +308,48 @@ t.test("what config prints is what validate takes", (t) => {
   t.end();
 });
 
+t.test("the command that the files stand for, and its file", (t) => {
+  const row = (files: Files, text = '{ "name": "app" }') =>
+    checkConfig(text, optionsOf(files)).problems.map((one) => `${name(one)}: ${one.hint}`);
+  const node = (more: object) => JSON.stringify({ name: "app", ...more });
+  t.same(row({ "package.json": node({ main: "index.js" }), "index.js": "" }), [
+    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "proxy": { "command": "node index.js" }',
+  ]);
+  t.same(row({ "requirements.txt": "flask", "main.py": "" }), [
+    'config/missing-program: "requirements.txt" stands for "python app.py", and there is no "app.py": say what starts the server: "proxy": { "command": "python main.py" }',
+  ]);
+  t.same(row({ "package.json": node({ main: "src/go.mjs" }), "src/go.mjs": "" }, '{ "name": "app", "proxy": {} }'), [
+    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "command": "node src/go.mjs" in "proxy"',
+  ]);
+  for (const [files, text] of [
+    [{ "package.json": "{}", "app.js": "" }],
+    [{ "package.json": "{}", "server.js": "" }],
+    [{ "package.json": node({ scripts: { start: "node index.js" } }) }],
+    [{ "package.json": node({ scripts: { build: "tsc" } }) }],
+    [{ "requirements.txt": "", "app.py": "" }],
+    [{ "main.go": "" }],
+    [{ "pom.xml": "" }],
+    [{ "package.json": "{}", "index.js": "" }, '{ "name": "app", "proxy": { "command": "node index.js" } }'],
+    [{ "package.json": "{}" }, '{ "name": "app", "hooks": { "build": "make app.js" } }'],
+    [{ "package.json": "{}", "index.html": "", ".toolignore": "package.json" }, '{ "name": "app", "type": "static" }'],
+  ] as [Files, string?][]) {
+    t.same(row(files, text), [], JSON.stringify([files, text]));
+  }
+  t.end();
+});
+
+t.test("the files of a server app's static directory", (t) => {
+  const text = '{ "name": "app", "static": { "dir": "public" } }';
+  const large = "x".repeat(MAX_FILE_BYTES + 1);
+  const row = (files: Files) =>
+    checkConfig(text, optionsOf({ "app.js": "", ...files })).problems.map((one) => `${one.severity} ${name(one)}`);
+  t.same(row({ "public/a.bin": large }), [
+    'warning config/file-size: "public/a.bin" has 6291457 bytes, a served file at most 6291456 (6 MB)',
+  ]);
+  t.same(row({ "public/a.bin": large.slice(1), "other/a.bin": large }), [], "the very limit, and another folder");
+  t.end();
+});
+
 t.test("a static site's files", (t) => {
   const text = '{ "name": "app", "type": "static", "static": { "dir": "public" } }';
   const row = (files: Files) => checkConfig(text, optionsOf(files)).problems.map(name);
@@ -256,7 +366,8 @@ t.test("a static site's files", (t) => {
   t.same(row({ "public/.a.bin": large, "public/b.txt": "" }), [], "a dotfile");
   t.same(row({ "source/a.bin": large, "public/b.txt": "" }), [], "one beside the folder");
   const server = '{ "name": "app", "static": { "dir": "public" }, "proxy": { "command": "./server" } }';
-  t.same(checkConfig(server, optionsOf({ "public/a.bin": large })).problems, [], "a server may answer by itself");
+  const severities = checkConfig(server, optionsOf({ "public/a.bin": large })).problems.map(({ severity }) => severity);
+  t.same(severities, ["warning"], "a server may be asked for other things only");
   t.end();
 });
 

@@ -30,6 +30,7 @@ import { Merging } from "../logservice/events/merging.ts";
 import { newPart } from "../logservice/events/newest.ts";
 import { type EventsStoreOptions, openEventsStore } from "../logservice/events/open.ts";
 import { FolderList, identityOf } from "../logservice/events/project-folders.ts";
+import { Retention } from "../logservice/events/retention.ts";
 import { settingsOf } from "../logservice/events/settings.ts";
 import { type EventsStore, type NewEvent, StoreError } from "../logservice/events/store.ts";
 import { isRunning } from "./support/cli.ts";
@@ -438,7 +439,7 @@ t.test("merges wait for the flushes, unless there are many segments", async (t) 
     const begun = { projects: new Map([["app", segments]]), part: written, sequence: 100 };
     const contents = new Contents(join(directory, "projects"), folders, begun, options);
     contents.parts.unshift(newPart({ path: join(directory, "ended"), begin: 50 }));
-    const merging = new Merging(settingsOf({ directory }), contents, flusher);
+    const merging = new Merging(settingsOf({ directory }), contents, flusher, new Retention());
     merging.consider();
     await merging.settled();
     t.equal(merging.counts.merges, merged, `${count} segments, and something to flush`);
@@ -446,7 +447,7 @@ t.test("merges wait for the flushes, unless there are many segments", async (t) 
     if (count === 10) {
       // One that failed is left for a while, unless somebody asks for it.
       const broken = new Flusher(join(directory, "broken"));
-      const failing = new Merging(settingsOf({ directory }), contents, broken);
+      const failing = new Merging(settingsOf({ directory }), contents, broken, new Retention());
       await broken.close();
       for (let i = 0; i < 2; i++) {
         failing.consider();

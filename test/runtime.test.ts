@@ -133,6 +133,24 @@ t.test("a command that does not exist", async (t) => {
   t.match((entry.fields.output as string[]).join("\n"), /not found/);
 });
 
+t.test("in development a 503 says why the app is not there, in production it does not", async (t) => {
+  const commands: [string, RegExp][] = [
+    ["./no-such-server", /exited before it listened \(exit code 127\)/],
+    [`echo '<b>'; exit 3`, /exited before it listened \(exit code 3\)/],
+  ];
+  for (const [command, reason] of commands) {
+    for (const isDevelopment of [true, false]) {
+      const server = await start(t, { command, config: quick, isDevelopment });
+      for (const accept of ["*/*", "application/json", "text/html"]) {
+        const { status, body } = await ask(server.port, { path: "/", headers: { Accept: accept } });
+        t.equal(status, 503);
+        t.match(body.toString(), /the app is not available|The app is not available|went wrong/i);
+        t.equal(reason.test(body.toString()), isDevelopment, `${accept}: ${body}`);
+      }
+    }
+  }
+});
+
 t.test("an app that never listens", async (t) => {
   const server = await start(t, {
     app: "processes/never-listens.mjs",

@@ -52,6 +52,21 @@ t.test("whole data: one line, and nothing to do", async (t) => {
   t.match(JSON.parse(json.stdout), { whole: true, projects: 1, segments: 2, running: false, findings: [] });
 });
 
+t.test("events that are in the journal only are counted, and their project", async (t) => {
+  const { check, folder } = await dataIn(t);
+  const store = await openEventsStore({ directory: join(folder, "data/events"), reserveBytes: 0 });
+  await store.append("waits", events(1000, 84));
+  await store.append("gone", events(2000, 3));
+  await store.drop("gone");
+  await store.close();
+  t.match(
+    (await check()).stdout,
+    /2 projects, 2 segments, \d\.\d kB, 84 events in the journal \(\d+\.\d kB\): all whole\n$/,
+  );
+  const json = await check("--format", "json");
+  t.match(JSON.parse(json.stdout), { projects: 2, segments: 2, journal: { events: 84, bytes: Number } });
+});
+
 t.test("a damaged segment is named, set aside by a repair, and known when it is accepted", async (t) => {
   const { check, home, project, segments } = await dataIn(t);
   const [first = ""] = segments;

@@ -1,5 +1,5 @@
 // The log service from the command line, as people run it: the real command, the real store, loopback.
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
@@ -49,6 +49,61 @@ t.test("init makes the directory and one token", async (t) => {
   const json = await tool(["service", "init", "--data", "other", "--format", "json"], { cwd: folder });
   t.match(JSON.parse(json.stdout), { token: /^lgs_/ });
 });
+
+for (const umask of [0o000, 0o022]) {
+  t.test(`what the service makes is for its owner only, with the umask ${umask.toString(8)}`, async (t) => {
+    const before = process.umask(umask);
+    t.teardown(() => process.umask(before));
+    const folder = folderOf(t);
+    const data = join(folder, "data");
+    await mkdir(data, { mode: 0o755 });
+    const token = await initIn(folder);
+    t.same(openTo(data), [], "after init");
+    const first = await serveIn(t, folder);
+    await fill(first.url, token);
+    t.same(openTo(data), [], "while it runs");
+    await tool(["service", "backup", "copy", "--data", "data"], { cwd: folder });
+    t.same(openTo(join(folder, "copy")), [], "a backup");
+    first.running.kill("SIGTERM");
+    await first.running.ended;
+    t.same(openTo(data), [], "after the end");
+    await tool(["service", "token", "ls", "--data", "data"], { cwd: folder });
+    await tool(["service", "check", "--data", "data", "--repair"], { cwd: folder });
+    t.same(openTo(data), [], "after other commands");
+
+    // As an older version left it.
+    for (const path of pathsBelow(data)) chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
+    await writeFile(join(data, "notes.txt"), "not the service's", { mode: 0o644 });
+    t.not(openTo(data).length, 0);
+    await tool(["service", "backup", "second", "--data", "data"], { cwd: folder });
+    t.same(openTo(join(folder, "second")), [], "a backup of such a directory");
+    await tool(["service", "restore", "second", "--data", "third"], { cwd: folder });
+    t.same(openTo(join(folder, "third")), [], "and what is restored from it");
+    await serveIn(t, folder);
+    t.same(openTo(data), [join(data, "notes.txt")], "a start tightens the rest");
+    t.equal(statSync(data).mode & 0o777, 0o755, "the directory itself was made by somebody else");
+  });
+}
+
+/** A project with events in the journal and in a segment. */
+async function fill(url: string, token: string): Promise<void> {
+  const client = rpcClient({ url, token });
+  await client.call("add_project", { project: { name: "app" } });
+  for (const message of ["one", "two"]) {
+    await client.call("add_events", { project_id: "app", events: [{ level: "info", message }] });
+  }
+  // Makes files of the journal for SQL.
+  await client.call("query", { project_id: "app", query: "select count(*) as n from events" });
+}
+
+function pathsBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
+}
+
+/** The files and folders below a folder that others than their owner may use. */
+function openTo(folder: string): string[] {
+  return pathsBelow(folder).filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
+}
 
 t.test("words that cannot be meant", async (t) => {
   const folder = folderOf(t);
@@ -270,15 +325,21 @@ t.test("an app's log goes to the service, and is searched and followed there", a
   await writeFile(
     join(app, "server.mjs"),
     `import { createServer } from "node:http";
-     createServer((request, response) => { response.statusCode = request.url === "/fail" ? 500 : 200; response.end("ok"); }).listen(process.env.PORT);`,
+     createServer((request, response) => {
+       response.statusCode = request.url === "/fail" ? 500 : 200;
+       response.end(request.url === "/env" ? JSON.stringify(process.env) : "ok");
+     }).listen(process.env.PORT);`,
   );
-  const env = { TOOL_LOGS_TOKEN: token };
+  const env = { TOOL_LOGS_TOKEN: token, TOOL_LOGS_TOKENS: "mine" };
   const started = spawnTool(["start", "--address", "127.0.0.1:0", "--logs-url", url], { cwd: app, env });
   t.teardown(async () => {
     started.kill("SIGKILL");
     await started.ended;
   });
   const appUrl = await listening(started);
+  const appEnv = await (await fetch(`${appUrl}/env`)).text();
+  t.notMatch(appEnv, token, "the app does not get the token");
+  t.match(JSON.parse(appEnv), { TOOL_LOGS_TOKENS: "mine" }, "and gets all else");
   const logs = (...argv: string[]) => tool(["logs", "--service", url, ...argv], { cwd: app, env });
   const found = async (query: string) => (await logs(query)).stdout.trim().split("\n").filter(Boolean);
 

@@ -28,6 +28,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   { id: "authorisation", prints: { sh: /^\{"projects":\[\{"id":"my_app",/, javascript: /id: 'my_app'/ } },
+  { id: "add-project", prints: { sh: /^\{"id":"my_app"\}$/, javascript: /^my_app\n$/ } },
   {
     id: "idempotency-key",
     prints: { sh: /^\{"accepted":2,"errors":\[\]\}$/, javascript: /^\{ accepted: 1, errors: \[\] \}\n$/ },
@@ -68,12 +69,16 @@ async function messages({ call }: TestService): Promise<string[]> {
   return json.events.map(({ message }: { message: string }) => message).sort();
 }
 
+function codeOf([command, ...argv]: readonly string[], env: NodeJS.ProcessEnv): Promise<number | null> {
+  const child = spawn(command!, argv, { env, stdio: "ignore" });
+  return new Promise((resolve) => child.once("close", resolve));
+}
+
 for (const language of ["sh", "javascript"] as const) {
   const skip = language === "sh" && requires("curl");
   for (const { id, prints, adds } of ROWS) {
     t.test(`${id}: ${language}`, { skip }, async (t) => {
       const service = await startTestService(t);
-      await service.call("add_project", { project: { id: "my_app", name: "my app" } });
       const page = (await service.send({ method: "GET", path: "/reference" })).text;
       const code = examplesOf(page, id)[language]!;
       const env = {
@@ -83,6 +88,13 @@ for (const language of ["sh", "javascript"] as const) {
         NO_COLOR: "1",
         no_proxy: "*",
       };
+      // The service is new: what the page says to run first is all that it needs.
+      if (id !== "add-project") {
+        const [command, ...argv] = COMMANDS[language](examplesOf(page, "add-project")[language]!);
+        if (id !== "authorisation" && adds !== undefined)
+          t.not(await codeOf(COMMANDS[language](code), env), 0, "before it");
+        t.equal(await codeOf([command!, ...argv], env), 0);
+      }
       const [command, ...argv] = COMMANDS[language](code);
       const child = spawn(command!, argv, { env, stdio: ["ignore", "pipe", "pipe"] });
       t.teardown(() => child.kill("SIGKILL"));

@@ -208,8 +208,21 @@ t.test("a project that may not be added, or that never comes", async (t) => {
   shipper.write(entries(0, 1));
   await until("two tries", () => gate.keys.length === 2);
   await shipper.close();
-  t.match(notes[0], /: this token lacks the scope projects:write \(start again with TOOL_LOGS_TOKEN set to /);
-  t.match(notes.at(-1), "1 entries did not reach the log service");
+  t.equal(
+    notes[0],
+    `the log service does not take entries: this token lacks the scope projects:write (there is no project shop yet: add it, or start again with a token of tool service token add --scope events:write,projects:write); trying again`,
+  );
+  t.equal(notes.at(-1), "1 entry did not reach the log service");
+
+  // The project is there, and the token may not write to it.
+  const reader = await ship(t, { scopes: ["events:read"], closeMs: 100 });
+  reader.shipper.write(entries(0, 2));
+  await until("a try", () => reader.notes.length > 0);
+  await reader.shipper.close();
+  t.match(reader.notes, [
+    /: this token lacks the scope events:write \(start again with TOOL_LOGS_TOKEN set to what /,
+    /^2 entries did not reach the log service$/,
+  ]);
 
   const other = await ship(t);
   other.gate.always = { status: 404, body: '{"type":"not_found","message":"there is nothing"}' };

@@ -57,6 +57,30 @@ t.test("start, ask, read the log, stop", async (t) => {
   t.equal((await readFile(join(cwd, ".tool/.gitignore"), "utf8")).trim(), "*");
 });
 
+t.test(
+  "a command that the files stand for, and whose file is not there, is said at the start and to the client",
+  async (t) => {
+    const rows: [files: Record<string, string>, said: RegExp][] = [
+      [
+        {},
+        /^warning: no file here says how the app starts, and there is no \.\/server\n {2}write it into tool\.json: /,
+      ],
+      [{ "package.json": '{"main":"index.js"}', "index.js": "" }, /"package\.json" stands for "node app\.js"/],
+      [{ "requirements.txt": "", "main.py": "" }, /"requirements\.txt" stands for "python3? app\.py"/],
+    ];
+    for (const [files, said] of rows) {
+      const cwd = t.testdir({ "tool.json": '{ "name": "app" }', ...files });
+      const { running, url } = await startTool(cwd);
+      t.match(running.stderr(), said);
+      const response = await fetch(url);
+      t.equal(response.status, 503);
+      t.match(await response.text(), /the app is not available: .*exited before it listened/);
+      running.kill("SIGTERM");
+      await running.ended;
+    }
+  },
+);
+
 t.test("Ctrl-C is 130 and leaves nothing, a second one does not wait", async (t) => {
   const cwd = t.testdir(project());
   for (const STUBBORN of ["", "1"]) {

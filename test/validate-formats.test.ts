@@ -1,5 +1,5 @@
 // What `tool validate` writes for programs: SARIF held against its published schema, and places held against the text.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import sarifSchema from "@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json" with { type: "json" };
@@ -274,6 +274,22 @@ t.test("files are read in their language", async (t) => {
   }
   const fixed = await tool(["validate", "--fix", "queries/good.logq"], { cwd });
   t.same([fixed.code, fixed.stderr], [0, "queries/good.logq: nothing to rewrite\n"]);
+});
+
+t.test("--fix applies the certain fixes of a query's file", async (t) => {
+  const rows: [text: string, fixed: string, code: number][] = [
+    ["status => 500\n", "status >= 500\n", 0],
+    ["duration => 1s and status => 400", "duration >= 1s and status >= 400", 0],
+    // A suggestion is left to people.
+    ["duration > 1s and stage = preveiw\n", "duration > 1s and stage = preveiw\n", 0],
+  ];
+  for (const [text, wanted, code] of rows) {
+    const cwd = t.testdir({ "tool.json": '{ "name": "app" }', "a.logq": text });
+    const outcome = await tool(["validate", "--fix", "a.logq"], { cwd });
+    t.equal(outcome.code, code, text);
+    t.equal(outcome.stderr, text === wanted ? "a.logq: nothing to rewrite\n" : "a.logq rewritten\n");
+    t.equal(readFileSync(join(cwd, "a.logq"), "utf8"), wanted);
+  }
 });
 
 t.test("a folder stands for the files of ours below it", async (t) => {

@@ -21,6 +21,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<number
   if (flags.data === "")
     return context.misuse("--data is missing", "write --data and the data directory of the log service");
   const folder = resolve(context.directory, flags.data);
+  context.io.keepFilesPrivate();
   const hint = `tool service init --data ${flags.data} creates one`;
   const wrong = (await wrongFolder(folder, "data directory", hint)) ?? (await lostEvents(folder));
   if (wrong !== undefined) return context.fail(wrong.message, wrong.hint);
@@ -88,7 +89,7 @@ async function repair(
   const { openEventsStore } = await import("../../logservice/events/open.ts");
   const log = (level: string, message: string, { project, ...fields }: Record<string, unknown>) => {
     const id = project === undefined ? {} : { project: names.get(String(project)) ?? project };
-    void context.say(`${level}: ${message} ${JSON.stringify({ ...id, ...fields })}`);
+    void context.say(`${level}: ${message}${asText({ ...id, ...fields })}`);
   };
   const store = await openEventsStore({ directory, owner, log }).catch((error: Error) => {
     if (!/is in use by the process/.test(error.message)) throw error;
@@ -104,6 +105,13 @@ async function repair(
   }
 }
 
+/** The fields of a line of the log for people: ` (project my_app, file 17.parquet)`. */
+function asText(fields: Record<string, unknown>): string {
+  const shown = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const texts = shown.map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`);
+  return texts.length === 0 ? "" : ` (${texts.join(", ")})`;
+}
+
 const count = (n: number, one: string) => `${n} ${one}${n === 1 ? "" : "s"}`;
 
 async function tell(
@@ -112,7 +120,7 @@ async function tell(
   names: ReadonlyMap<string, string>,
   isWrong: (finding: Finding) => boolean,
 ): Promise<void> {
-  const { findings, projects, segments, bytes, pid } = report;
+  const { findings, projects, segments, bytes, journal, pid } = report;
   // The part before "~" of a folder's name is a key that nobody has seen.
   const projectOf = (file: string) => names.get(/^projects\/([A-Za-z0-9_-]+)~/.exec(file)?.[1] ?? "");
   const wrong = findings.filter(isWrong);
@@ -128,6 +136,7 @@ async function tell(
         projects,
         segments,
         bytes,
+        journal,
         running: pid !== undefined,
         findings: told,
       }),
@@ -146,7 +155,9 @@ async function tell(
     for (const line of [detail, ...(loss === undefined ? [] : lossWords(loss))])
       await context.print(`${" ".repeat(WIDEST + (folder === "" ? 1 : 3))}${line}`);
   }
-  const all = `${count(projects, "project")}, ${count(segments, "segment")}, ${byteSize(bytes)}`;
+  const waiting =
+    journal.events === 0 ? "" : `, ${count(journal.events, "event")} in the journal (${byteSize(journal.bytes)})`;
+  const all = `${count(projects, "project")}, ${count(segments, "segment")}, ${byteSize(bytes)}${waiting}`;
   if (findings.length === 0) await context.print(`${all}: no damage found`);
   else if (wrong.length === 0) await context.print(`${all}: only known losses, and faults that the next start repairs`);
   else {

@@ -17,6 +17,7 @@ import {
   type Wrong,
   wrongFolder,
 } from "../service/data-folder.ts";
+import { makePrivate } from "../service/private-files.ts";
 import { tlsFiles } from "../service/tls-files.ts";
 import { unopenedSecrets } from "../service/unopened-secrets.ts";
 import { type Address, parseAddress } from "../start/address.ts";
@@ -36,6 +37,7 @@ export async function init(context: Context, flags: DataFlag): Promise<number> {
       "tool service token add makes more tokens",
     );
   }
+  context.io.keepFilesPrivate();
   const lost = await lostRecords(folder);
   if (lost !== undefined) return context.fail(lost.message, lost.hint);
   const unmade = await makeDataFolder(folder);
@@ -89,8 +91,13 @@ export async function start(context: Context, flags: StartFlags): Promise<number
       "give --tls-cert and --tls-key, or listen on loopback behind a proxy that speaks TLS",
     );
   }
+  io.keepFilesPrivate();
   const wrong = (await wrongDataFolder(folder, flags)) ?? (await lostEvents(folder));
   if (wrong !== undefined) return context.fail(wrong.message, wrong.hint);
+  const open = await makePrivate(folder);
+  if (open !== undefined) {
+    await context.say(`warn: others can read ${open}, and only its owner can change that: chmod -R go= ${folder}`);
+  }
 
   const stopped = new Promise<"SIGINT" | "SIGTERM" | "SIGHUP">((done) => {
     let isStopping = false;
@@ -201,6 +208,7 @@ export async function token(
   }
   const folder = dataFolder(context, flags);
   if (folder === undefined) return withoutData(context);
+  context.io.keepFilesPrivate();
   const wrong = await wrongDataFolder(folder, flags);
   if (wrong !== undefined) return context.fail(wrong.message, wrong.hint);
   const scopes = readScopes(flags.scope === "" ? [] : [flags.scope].flat());
@@ -296,6 +304,7 @@ const PROGRESS_MS = 2_000;
 
 async function copied(context: Context, kind: "data directory" | "backup", from: string, to: string): Promise<number> {
   const { io } = context;
+  io.keepFilesPrivate();
   const said = ({ files, bytes }: Copied) =>
     `${files} event ${files === 1 ? "file" : "files"}, ${(bytes / 1e6).toFixed(1)} MB`;
   let saidMs = io.nowMs();

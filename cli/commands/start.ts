@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "../../grammar/entry.ts";
 import { openDevelopmentLog } from "../../runtime/development-log.ts";
@@ -154,6 +155,13 @@ async function readProject(context: Context, flags: StartFlags): Promise<Project
     return {
       code: await context.misuse("--command starts a server, and this is a static site", 'see "type" in tool.json'),
     };
+  }
+  // The default command, for want of any other. `validate` is often run where the program is not built.
+  const isDefault = command === undefined && inference.marker === undefined && config.type !== "static";
+  if (isDefault && !existsSync(join(context.directory, "server"))) {
+    await context.say(
+      `warning: no file here says how the app starts, and there is no ./server\n  write it into ${CONFIG_FILE}: "proxy": { "command": "node index.js" }`,
+    );
   }
   return {
     code: undefined,

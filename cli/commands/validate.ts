@@ -1,12 +1,20 @@
 import { statSync } from "node:fs";
 import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { describe, type Fix, LineIndex, type Problem, renderProblem } from "../../grammar/problem.ts";
+import {
+  applyEdits,
+  describe,
+  editsTogether,
+  type Fix,
+  LineIndex,
+  type Problem,
+  renderProblem,
+} from "../../grammar/problem.ts";
 import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
 import { checkTemplate } from "../../schema/directory.ts";
-import { type CheckOptions, checkConfig, fixAll, maskVariables, migrate } from "../../schema/index.ts";
+import { type CheckOptions, checkConfig, fixAll, maskProblems, maskSecrets, migrate } from "../../schema/index.ts";
 import { memberOf, type Node, parseJson } from "../../schema/json.ts";
 import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST } from "../config-file.ts";
@@ -160,8 +168,13 @@ async function check(context: Context, input: { name: string; text: string }, fi
   const language = languageOf(name);
   if (language !== "config") {
     const path = resolve(context.directory, name);
-    if (fix) await context.say(`${name}: nothing to rewrite`);
-    return [{ name, path, text: input.text, problems: await problemsOf(language, path, input.text) }];
+    const file = { text: input.text, problems: await problemsOf(language, path, input.text) };
+    const fixed = fix ? await withFixes(file, (text) => problemsOf(language, path, text)) : file;
+    if (fixed.text !== input.text) {
+      await replaceFile(path, fixed.text);
+      await context.say(`${name} rewritten`);
+    } else if (fix) await context.say(`${name}: nothing to rewrite`);
+    return [{ name, path, ...fixed }];
   }
   const path = resolve(context.directory, name);
   let { text } = input;
@@ -179,9 +192,23 @@ async function check(context: Context, input: { name: string; text: string }, fi
     for (const note of [...migrated.notes, ...fixed.notes]) await context.say(`  ${note}`);
     text = fixed.text;
   }
-  const { problems } = checkConfig(text, options);
+  const problems = maskProblems(text, checkConfig(text, options).problems);
   const own = problems.filter(({ elsewhere }) => elsewhere === undefined);
   return [{ name, path: name === "-" ? undefined : path, text, problems: own }, ...pages(name, path, problems)];
+}
+
+/** A text after the fixes that are certain, each round of which leaves fewer problems. */
+async function withFixes(
+  file: { readonly text: string; readonly problems: readonly Problem[] },
+  problemsIn: (text: string) => Promise<readonly Problem[]>,
+): Promise<{ readonly text: string; readonly problems: readonly Problem[] }> {
+  let last = file;
+  for (;;) {
+    const text = applyEdits(last.text, editsTogether(last.problems));
+    const problems = await problemsIn(text);
+    if (problems.length >= last.problems.length) return last;
+    last = { text, problems };
+  }
 }
 
 /** The problems of error pages, each file by itself. */
@@ -252,7 +279,7 @@ async function sayReport(
   const write = quiet ? context.say : context.print;
   const terminal = quiet ? context.io.stderr : context.io.stdout;
   // What it prints may end up in logs.
-  const source = languageOf(name) === "config" ? maskVariables(text) : text;
+  const source = languageOf(name) === "config" ? maskSecrets(text) : text;
   const lines = new LineIndex(source);
   for (const problem of problems) {
     const { color, columns } = terminal;

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
 import type { Directory, DirectoryEntry } from "../../schema/index.ts";
 
 /**
@@ -14,6 +14,11 @@ export function diskDirectory(root: string, { sizes = false }: { readonly sizes?
     },
     read: (path) => attempt(() => readFileSync(resolve(root, path), "utf8")),
     list: (path) => listFolder(resolve(root, path)),
+    leadsOutOf(folder, path) {
+      const top = attempt(() => realpathSync(resolve(root, folder)));
+      const target = attempt(() => realpathSync(resolve(root, path)));
+      return top !== undefined && target !== undefined && !target.startsWith(top.endsWith(sep) ? top : top + sep);
+    },
     ...(sizes && { size: (path: string) => attempt(() => statSync(resolve(root, path)).size) }),
   };
 }
@@ -25,7 +30,7 @@ function listFolder(path: string): DirectoryEntry[] | undefined {
     if (entry.isDirectory()) return [{ name, kind: "directory" }];
     // A link to a folder is no folder, as in a deployment: nothing is looked at twice.
     const isFile = entry.isSymbolicLink() ? attempt(() => statSync(join(path, name)))?.isFile() : entry.isFile();
-    return isFile ? [{ name, kind: "file" }] : [];
+    return isFile ? [{ name, kind: "file", ...(entry.isSymbolicLink() && { isLink: true as const }) }] : [];
   });
 }
 

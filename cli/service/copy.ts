@@ -5,6 +5,7 @@ import { copyEvents, wrongEvents } from "../../logservice/events/copy.ts";
 import { syncDirectory } from "../../logservice/events/durable.ts";
 import { copyRecords, wrongRecords } from "../../logservice/records/copy.ts";
 import { EVENTS_FOLDER, lostEvents, restoreHint, type Wrong, wrongFolder } from "./data-folder.ts";
+import { makePrivate } from "./private-files.ts";
 
 export interface Copied {
   readonly files: number;
@@ -45,6 +46,8 @@ export async function copyService(
     await copyRecords(from, aside);
     const lacking = await wrongEvents(join(aside, EVENTS_FOLDER));
     if (lacking !== undefined) return { message: `${from} is incomplete: ${lacking.replaceAll(aside, from)}` };
+    // A copied file has the permissions of its source.
+    await makePrivate(aside);
     await syncDirectory(aside);
     await rm(to, { recursive: true, force: true });
     await rename(aside, to);

@@ -78,8 +78,8 @@ export function shipEntries(options: ShipperOptions): Shipper {
       while (sending !== undefined) await sending;
       clearTimeout(timer);
       const lost = dropped + waiting.length;
-      if (lost > 0) note(`${lost} entries did not reach the log service`);
-      if (refused > 0) note(`${refused} entries were refused by the log service`);
+      if (lost > 0) note(`${entriesOf(lost)} did not reach the log service`);
+      if (refused > 0) note(`${entriesOf(refused)} ${refused === 1 ? "was" : "were"} refused by the log service`);
     },
   };
 
@@ -104,7 +104,9 @@ export function shipEntries(options: ShipperOptions): Shipper {
       waiting = waiting.slice(count);
       waitingBytes -= batch.reduce((sum, line) => sum + line.length, 0);
       if (dropped > 0) {
-        note(`${dropped} entries were left out: no more than ${maxWaitingBytes} bytes wait for the log service`);
+        note(
+          `${entriesOf(dropped)} ${dropped === 1 ? "was" : "were"} left out: no more than ${maxWaitingBytes} bytes wait for the log service`,
+        );
         dropped = 0;
       }
     }
@@ -120,6 +122,7 @@ export function shipEntries(options: ShipperOptions): Shipper {
         ({ errors } = await client.ingest(project, lines.join("\n"), { idempotencyKey, signal }));
       });
       let remedy = remedyOf(failure);
+      const isProjectMissing = remedy === "add the project";
       if (remedy === "add the project" && !isProjectAdded) {
         failure = await failureOf((signal) =>
           client.call("add_project", { project: { id: project, name: options.name } }, { signal }),
@@ -143,7 +146,7 @@ export function shipEntries(options: ShipperOptions): Shipper {
         leaveOut(lines.length, reasonOf(failure));
         return true;
       }
-      const hint = remedy === "try again" ? "" : ` (${TOKEN_HINT})`;
+      const hint = remedy === "try again" ? "" : ` (${isProjectMissing ? projectHint(project) : TOKEN_HINT})`;
       say(`the log service does not take entries: ${reasonOf(failure)}${hint}; trying again`);
       const askedMs = failure instanceof RpcFailure ? (failure.retryAfterMs ?? 0) : 0;
       await pause(Math.max(waitMs, Math.min(askedMs, MAX_ASKED_WAIT_MS)));
@@ -177,7 +180,7 @@ export function shipEntries(options: ShipperOptions): Shipper {
     refused += count;
     if (reason === lastRefusal) return;
     lastRefusal = reason;
-    note(`the log service refused ${count === 1 ? "an entry" : `${count} entries`}, left out here: ${reason}`);
+    note(`the log service refused ${entriesOf(count)}, left out here: ${reason}`);
   }
 
   function say(text: string): void {
@@ -187,7 +190,12 @@ export function shipEntries(options: ShipperOptions): Shipper {
   }
 }
 
+const entriesOf = (count: number) => (count === 1 ? "1 entry" : `${count} entries`);
+
 const CLOSING_WAIT_MS = 100;
+
+const projectHint = (project: string) =>
+  `there is no project ${project} yet: add it, or start again with a token of tool service token add --scope events:write,projects:write`;
 
 const TOKEN_HINT = "start again with TOOL_LOGS_TOKEN set to what tool service token add prints";
 

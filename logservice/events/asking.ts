@@ -11,6 +11,7 @@ import { byLevel, count, histogram, numbers } from "./duckdb/statistics.ts";
 import { topValues } from "./duckdb/top-values.ts";
 import { codeOf } from "./durable.ts";
 import type { Losses } from "./losses.ts";
+import type { Retention } from "./retention.ts";
 import type { Settings } from "./settings.ts";
 import type { SqlRunner } from "./sql/run-sql.ts";
 import { stepTime } from "./steps.ts";
@@ -19,6 +20,7 @@ import { type EventsStore, type ProjectStats, type Range, type SqlResult, type S
 interface Helpers {
   readonly sql: SqlRunner;
   readonly losses: Losses;
+  readonly retention: Retention;
   /** Makes segments of what is in memory. */
   readonly flush: () => Promise<void>;
 }
@@ -29,12 +31,19 @@ export class Asking {
   readonly #readers: Readers;
   readonly #sql: SqlRunner;
   readonly #losses: Losses;
+  readonly #retention: Retention;
   readonly #flush: () => Promise<void>;
   readonly #nowMs: () => number;
   readonly #narrowing: Narrowing;
 
-  constructor(contents: Contents, readers: Readers, { sql, losses, flush }: Helpers, { nowMs, log }: Settings) {
+  constructor(
+    contents: Contents,
+    readers: Readers,
+    { sql, losses, retention, flush }: Helpers,
+    { nowMs, log }: Settings,
+  ) {
     this.#losses = losses;
+    this.#retention = retention;
     this.#flush = flush;
     this.#narrowing = new Narrowing(readers, (path) =>
       log("warn", "a filter of texts is damaged; its segment is read without it", { path }),
@@ -47,18 +56,18 @@ export class Asking {
 
   search: EventsStore["search"] = (range, page, signal) =>
     this.#ask(range, signal, async (source) => {
-      const { events, cursor } = await search(source, selectionOf(range, source.nowMs), page, signal);
+      const { events, cursor } = await search(source, source.selection, page, signal);
       return { events: events.map(({ event }) => event), cursor };
     });
 
   count: EventsStore["count"] = (range, signal) =>
     this.#ask(range, signal, async (source) => ({
-      count: await count(source, selectionOf(range, source.nowMs), signal),
+      count: await count(source, source.selection, signal),
     }));
 
   timeseries: EventsStore["timeseries"] = (range, maxPoints, signal) =>
     this.#ask(range, signal, async (source) => {
-      const { stepMs, starts, counts } = await histogram(source, selectionOf(range, source.nowMs), maxPoints, signal);
+      const { stepMs, starts, counts } = await histogram(source, source.selection, maxPoints, signal);
       const points = starts.map((start, i) => ({
         timestamp: stepTime(start),
         count: counts[i]!.reduce((sum, events) => sum + events, 0),
@@ -68,29 +77,29 @@ export class Asking {
 
   levelTimeseries: EventsStore["levelTimeseries"] = (range, maxPoints, signal) =>
     this.#ask(range, signal, async (source) => {
-      const found = await histogram(source, selectionOf(range, source.nowMs), maxPoints, signal);
+      const found = await histogram(source, source.selection, maxPoints, signal);
       return { stepMs: found.stepMs, points: byLevel(found) };
     });
 
   discoveredFields: EventsStore["discoveredFields"] = (range, signal) =>
     this.#ask(range, signal, async (source) => ({
-      fields: await discovered(source, selectionOf(range, source.nowMs), signal),
+      fields: await discovered(source, source.selection, signal),
     }));
 
   stringFieldStats: EventsStore["stringFieldStats"] = (range, field, limit, signal) =>
     this.#ask(range, signal, async (source) => ({
-      values: await topValues(source, selectionOf(range, source.nowMs), field, "string", limit, signal),
+      values: await topValues(source, source.selection, field, "string", limit, signal),
     }));
 
   booleanFieldStats: EventsStore["booleanFieldStats"] = (range, field, signal) =>
     this.#ask(range, signal, async (source) => {
-      const found = await topValues(source, selectionOf(range, source.nowMs), field, "boolean", 2, signal);
+      const found = await topValues(source, source.selection, field, "boolean", 2, signal);
       return { values: found.map((one) => ({ ...one, value: one.value === "true" })) };
     });
 
   numericFieldStats: EventsStore["numericFieldStats"] = (range, field, signal) =>
     this.#ask(range, signal, async (source) => {
-      const found = await numbers(source, selectionOf(range, source.nowMs), field, signal);
+      const found = await numbers(source, source.selection, field, signal);
       return found.count === 0
         ? { min: null, avg: null, max: null }
         : { min: found.min, avg: found.sum / found.count, max: found.max };
@@ -106,7 +115,15 @@ export class Asking {
         const segments = held?.segments ?? [];
         await of?.check(segments);
         const missingBytes = this.#losses.bytesOf(project, held?.losses ?? []);
-        const resultsJson = await this.#sql.run(text, segments, this.#contents.piecesOf(project), signal);
+        const resultsJson = await this.#sql.run(
+          {
+            text,
+            segments,
+            pieces: this.#contents.piecesOf(project),
+            fromMs: this.#retention.oldestMs(project, this.#nowMs()),
+          },
+          signal,
+        );
         const bytesProcessed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
         const durationMs = performance.now() - beganMs;
         return { resultsJson, stats: { durationMs, bytesProcessed, cacheHit: false, missingBytes } };
@@ -172,9 +189,10 @@ export class Asking {
     const nowMs = this.#nowMs();
     const reading = this.#readers.begin();
     const used: Source["used"] = { bytes: 0, isScanned: false, files: new Set() };
-    const selection = selectionOf(range, nowMs);
+    const selection = selectionOf(range, nowMs, this.#retention.oldestMs(range.project, nowMs));
     try {
       const source: Source = {
+        selection,
         segments: await this.#narrowing.narrow(held?.segments ?? [], selection, signal),
         newest,
         readers: this.#readers,

@@ -51,7 +51,10 @@ export interface CheckReport {
   readonly pid: number | undefined;
   readonly projects: number;
   readonly segments: number;
+  /** Size of the segments. */
   readonly bytes: number;
+  /** What is in no segment yet. */
+  readonly journal: { readonly events: number; readonly bytes: number };
   readonly findings: readonly Finding[];
 }
 
@@ -130,13 +133,35 @@ async function look(
       bytes += plan.segments.reduce((sum, { entry }) => sum + entry.bytes, 0);
       findings.push(...(await findingsOf(plan, { accepted, inspector, isRunning: pid !== undefined })));
     }
-    return { pid, projects: plans.length, segments, bytes, findings };
+    const { projects: waiting, ...inJournal } = waitingIn(journal, plans);
+    const all = new Set([...plans.map(({ project }) => project), ...waiting, ...(known ?? [])]);
+    return { pid, projects: all.size, segments, bytes, journal: inJournal, findings };
   } finally {
     await readers.close();
   }
 }
 
 const below = (directory: string, path: string) => path.slice(directory.length + 1);
+
+/** The batches of the journal that no segment holds and that were not deleted. */
+function waitingIn(journal: ReadJournal, plans: readonly FolderPlan[]) {
+  const held = new Map<string, Interval[]>();
+  for (const { project, segments } of plans) {
+    const intervals = segments.flatMap(({ entry }) => entry.intervals ?? []);
+    held.set(project, unionOf([...(held.get(project) ?? []), ...intervals]));
+  }
+  const projects = new Set<string>();
+  let [events, bytes] = [0, 0];
+  for (const { frame, body } of journal.files.flatMap(({ batches }) => batches)) {
+    const { project, sequence, lines } = frame;
+    if (frame.isDrop || sequence < (journal.drops.get(project) ?? 0)) continue;
+    if (holds(held.get(project) ?? [], [sequence, sequence + lines - 1])) continue;
+    projects.add(project);
+    events += lines;
+    bytes += body.length;
+  }
+  return { projects, events, bytes };
+}
 
 function lookAtJournal(
   { list, suspects }: ReadJournal,

@@ -5,6 +5,7 @@ import { isOutOfMemory } from "./duckdb/duckdb.ts";
 import type { Flusher } from "./duckdb/flusher.ts";
 import { readSegment, type Segment, type Segments } from "./duckdb/segments.ts";
 import { unionOf } from "./intervals.ts";
+import type { Retention } from "./retention.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -15,7 +16,7 @@ export class Merging {
   readonly #settings: Settings;
   readonly #contents: Contents;
   readonly #flusher: Flusher;
-  readonly #retention = new Map<string, number>();
+  readonly #retention: Retention;
   #queue: Promise<void> = Promise.resolve();
   #isAsked = false;
   #isClosed = false;
@@ -25,15 +26,11 @@ export class Merging {
   readonly #tooLarge = new WeakSet<Segment>();
   readonly counts = { merges: 0, failures: 0, expired: 0 };
 
-  constructor(settings: Settings, contents: Contents, flusher: Flusher) {
+  constructor(settings: Settings, contents: Contents, flusher: Flusher, retention: Retention) {
     this.#settings = settings;
     this.#contents = contents;
     this.#flusher = flusher;
-  }
-
-  setRetention(project: string, days: number): void {
-    if (days > 0) this.#retention.set(project, days);
-    else this.#retention.delete(project);
+    this.#retention = retention;
   }
 
   /** Resolves when nothing is left to merge or to delete. */
@@ -78,10 +75,10 @@ export class Merging {
   }
 
   async #expire(): Promise<void> {
-    for (const [project, days] of this.#retention) {
+    for (const project of this.#retention.projects) {
       const segments = this.#contents.projects.get(project);
       if (segments === undefined) continue;
-      const oldest = BigInt(Math.floor(this.#settings.nowMs() - days * DAY_MS)) * 1_000_000n;
+      const oldest = BigInt(this.#retention.oldestMs(project, this.#settings.nowMs()) ?? 0) * 1_000_000n;
       await segments.expireLosses(oldest);
       const expired = segments.all.filter(({ last }) => last < oldest);
       if (expired.length === 0) continue;
@@ -161,4 +158,3 @@ export class Merging {
 /** Newest-first searches open few of them either way; everything else asks them all. */
 const MANY_SEGMENTS = 30;
 const RETRY_MS = 60_000;
-const DAY_MS = 24 * 3_600_000;

@@ -24,6 +24,7 @@ import { newPart } from "./newest.ts";
 import { FOLDER_LIST, FolderList, findFolders, finishRemoval, planFolders, refuseOthers } from "./project-folders.ts";
 import { Remembered } from "./remembered.ts";
 import { Flushed, nextSequence, restore } from "./restoring.ts";
+import { Retention } from "./retention.ts";
 import { Room } from "./room.ts";
 import { Scrubbing } from "./scrubbing.ts";
 import { type EventsStoreOptions, type Settings, settingsOf } from "./settings.ts";
@@ -102,6 +103,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
   readonly #scrubbing: Scrubbing;
   readonly #losses: Losses;
   readonly #live = new Live();
+  readonly #retention = new Retention();
   readonly #sweep: NodeJS.Timeout;
   #isClosed = false;
 
@@ -158,7 +160,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     this.#remembered = new Remembered(readers, settings.nowMs);
     this.#room = new Room(settings, contents, journal);
     this.#flusher = flusher;
-    this.#merging = new Merging(settings, contents, this.#flusher);
+    this.#merging = new Merging(settings, contents, this.#flusher, this.#retention);
     this.#flushing = new Flushing(settings, contents, journal, this.#flusher, seenKeys, () => {
       this.#room.changed();
       this.#merging.consider();
@@ -173,7 +175,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
     this.#asking = new Asking(
       contents,
       readers,
-      { sql: this.#sql, losses, flush: () => this.#flushing.flush() },
+      { sql: this.#sql, losses, retention: this.#retention, flush: () => this.#flushing.flush() },
       settings,
     );
     this.#sweep = setInterval(() => void this.compact().catch(() => {}), SWEEP_MS);
@@ -218,7 +220,7 @@ class DuckDbEventsStore implements EventsStore, Upkeep {
   }
 
   setRetention(project: string, days: number): void {
-    this.#merging.setRetention(project, days);
+    this.#retention.set(project, days);
   }
 
   expire(): Promise<void> {

@@ -1,6 +1,7 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { quote, type Span } from "../../grammar/problem.ts";
 import type { Directory } from "../directory.ts";
+import { inferRuntime } from "../infer.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode, spanInside } from "../json.ts";
 import type { Report } from "../report.ts";
 import { isSecretName, isSecretText } from "./secrets.ts";
@@ -38,7 +39,8 @@ export function checkCommandSecrets(report: Report, root: Node) {
   }
 }
 
-function secretsIn(command: string): { readonly span: Span; readonly name: string | undefined }[] {
+/** Where secrets are in a command, and their names if they have one. */
+export function secretsIn(command: string): { readonly span: Span; readonly name: string | undefined }[] {
   const found: { span: Span; name: string | undefined }[] = [];
   const add = (start: number, text: string, name: string | undefined) => {
     const isKnown = found.some(({ span }) => span.start < start + text.length && start < span.end);
@@ -75,6 +77,53 @@ export function checkCommandFiles(report: Report, root: ObjectNode, directory: D
       // A hook may run what the one before it has made.
       checkProgram(report, node, words, directory, isBuilt || hook !== undefined);
     }
+  }
+}
+
+/**
+ * The command that a marker file stands for, where tool.json has none: whether its file is there. What a build makes is
+ * not there yet, and another stage may have a command of its own.
+ */
+export function checkInferredCommand(report: Report, root: ObjectNode, directory: Directory) {
+  if (commandsOf(root).some(({ hook }) => hook === undefined)) return;
+  const { command, marker, build, runtime } = inferRuntime(directory, { name: "" }, { development: false });
+  const file = /^(?:node|python3?) (\S+)$/.exec(command ?? "")?.[1];
+  if (marker === undefined || file === undefined || directory.kind(file) !== undefined) return;
+  const hooks = memberOf(root, "hooks")?.value;
+  // Python's build installs libraries; the others' make what is started.
+  const isBuilt =
+    (build !== undefined && runtime !== "python") ||
+    ["prebuild", "build", "postbuild"].some((name) => memberOf(hooks, name) !== undefined);
+  if (isBuilt) return;
+  const [interpreter] = command!.split(" ");
+  const found = serverFile(directory, runtime);
+  const proxy = memberOf(root, "proxy");
+  const example = `"command": "${interpreter} ${found ?? (runtime === "python" ? "main.py" : "index.js")}"`;
+  const at = proxy?.key.span ?? memberOf(root, "type")?.key.span ?? memberOf(root, "name")?.key.span ?? root.span;
+  report.warning(
+    "config/missing-program",
+    at,
+    `${quote(marker)} stands for ${quote(command!)}, and there is no ${quote(file)}`,
+    {
+      hint: `say what starts the server: ${proxy === undefined ? `"proxy": { ${example} }` : `${example} in "proxy"`}`,
+    },
+  );
+}
+
+/** The file that starts the server by its usual names, or by package.json's `main`. */
+function serverFile(directory: Directory, runtime: string | undefined): string | undefined {
+  const main = runtime === "node" ? mainOf(directory.read("package.json")) : undefined;
+  const usual =
+    runtime === "python" ? ["main.py", "server.py", "wsgi.py"] : ["index.js", "main.js", "index.mjs", "server.mjs"];
+  return [...(main === undefined ? [] : [main]), ...usual].find((name) => directory.kind(name) === "file");
+}
+
+function mainOf(text: string | undefined): string | undefined {
+  try {
+    const { main } = JSON.parse((text ?? "").replace(/^\ufeff/, "")) as { main?: unknown };
+    return typeof main === "string" && /^[\w./-]+$/.test(main) ? main : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,7 +3,7 @@ import { cleanName } from "../clean-text.ts";
 import { removal } from "../edits.ts";
 import type { Node } from "../json.ts";
 import type { Report } from "../report.ts";
-import { isSecretName, isSecretText } from "./secrets.ts";
+import { isSecretName, isSecretText, SECRET_VARIABLE_HINT } from "./secrets.ts";
 
 /** Set by the tool for every process (specification, "environment and provided variables"), and when it deploys. */
 const PROVIDED: Readonly<Record<string, string>> = {
@@ -71,7 +71,7 @@ export function checkEnvironment(report: Report, environment: Node | undefined) 
     if (!byValue && !isSecretName(name, value.value)) continue;
     // The value is not quoted: this message ends up in logs.
     report.warning("config/secret", byValue ? value.span : key.span, `${quote(name)} looks like a secret`, {
-      hint: "tool.json is plain text: keep it with `tool env` instead",
+      hint: SECRET_VARIABLE_HINT,
     });
   }
 }

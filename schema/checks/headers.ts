@@ -1,4 +1,4 @@
-import { quote } from "../../grammar/problem.ts";
+import { quote, type Span } from "../../grammar/problem.ts";
 import { removal } from "../edits.ts";
 import { type Member, memberOf, type Node, type ObjectNode, type StringNode, spanInside } from "../json.ts";
 import type { Report } from "../report.ts";
@@ -48,16 +48,25 @@ export function checkHeaders(report: Report, headers: Node | undefined) {
 
 /** These headers are answered to everybody: a credential in one is given away, in plain text twice. */
 function checkSecret(report: Report, name: string, node: StringNode) {
-  const scheme = /^(?:bearer|basic|token|apikey)\s+/i.exec(node.value)?.[0] ?? "";
-  const value = node.value.slice(scheme.length);
+  if (secretsInHeader(name, node.value).length === 0) return;
+  report.warning("config/secret", node.span, `the value of ${quote(name)} looks like a secret`, {
+    hint: "every client gets this header: remove it, and let the app add what is secret to its own requests",
+  });
+}
+
+/** Where secrets are in the value of a header; the scheme of a credential is none. */
+export function secretsInHeader(name: string, text: string): Span[] {
+  const scheme = /^(?:bearer|basic|token|apikey)\s+/i.exec(text)?.[0] ?? "";
+  const value = text.slice(scheme.length);
   const isNamed =
     (scheme !== "" && name.toLowerCase() === "authorization" && value !== "") ||
     isSecretName(name.replaceAll("-", "_"), value);
+  if (isNamed && !/^[$<{%]/.test(value)) return [{ start: scheme.length, end: text.length }];
   // Cookies and others carry one among their parts.
-  const isFormed = value.split(/[\s;,=]+/).some(isSecretText);
-  if (!isFormed && !(isNamed && !/^[$<{%]/.test(value))) return;
-  report.warning("config/secret", node.span, `the value of ${quote(name)} looks like a secret`, {
-    hint: "every client gets this header: remove it, and let the app add what is secret to its own requests",
+  const parts = [...value.matchAll(/[^\s;,=]+/g)].filter(([part]) => isSecretText(part));
+  return parts.map(({ 0: part, index }) => {
+    const start = scheme.length + index;
+    return { start, end: start + part.length };
   });
 }
 

@@ -1,3 +1,7 @@
+/** Where else a secret variable can be: the tool does not keep any yet. */
+export const SECRET_VARIABLE_HINT =
+  "tool.json is plain text: set it in the shell for `tool start`, and let the deployed app read it from a secret store";
+
 /** Names that end so hold secrets. `MAX_TOKENS`, `TOKEN_URL` and `PUBLIC_KEY` do not. */
 const SECRET_NAME =
   /(^|_)(SECRET|SECRET_KEY|PASSWORD|PASSWD|PASSPHRASE|TOKEN|API_?KEY|PRIVATE_KEY|ACCESS_KEY|ENCRYPTION_KEY)$/i;

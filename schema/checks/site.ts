@@ -4,6 +4,7 @@ import type { Directory } from "../directory.ts";
 import { type Decision, decide, parseIgnore, ROOT } from "../ignore/index.ts";
 import { memberOf, type ObjectNode } from "../json.ts";
 import type { Report } from "../report.ts";
+import type { AppType } from "./static.ts";
 
 /** "Served files are limited to 6 MB each" (specification, "static"): 6 MiB, as the platform counts an answer. */
 export const MAX_SERVED_BYTES = 6 * 1024 * 1024;
@@ -11,8 +12,11 @@ export const MAX_SERVED_BYTES = 6 * 1024 * 1024;
 /** A site of more is looked at no further. */
 const MAX_ENTRIES = 50_000;
 
-/** A static site: whether it has a file, and none that is too large to be served. */
-export function checkSite(report: Report, root: ObjectNode, directory: Directory) {
+/**
+ * A static site: whether it has a file, and none that cannot be served. In a server app the same of its own static
+ * directory, as warnings: the app itself may be all that anybody asks.
+ */
+export function checkSite(report: Report, root: ObjectNode, directory: Directory, type: AppType) {
   if (directory.size === undefined) return;
   const settings = memberOf(root, "static");
   const dir = memberOf(settings?.value, "dir")?.value;
@@ -21,11 +25,19 @@ export function checkSite(report: Report, root: ObjectNode, directory: Directory
   if (top.includes("..") || directory.kind(top.join("/") || ".") !== "directory") return;
   const at = dir?.span ?? settings?.key.span ?? memberOf(root, "type")?.value?.span ?? memberOf(root, "name")?.key.span;
   const span = at ?? { start: root.span.start, end: root.span.start + 1 };
-  const { served, large } = lookAt(directory, top);
+  const { served, large, outside } = lookAt(directory, top);
+  const say = type === "static" ? report.error.bind(report) : report.warning.bind(report);
+  if (outside.length > 0) {
+    const [path] = outside as [string];
+    const more = outside.length === 1 ? "" : `, and ${outside.length - 1} more like it`;
+    report.warning("config/linked-file", span, `${quote(path)} leads out of ${quote(top.join("/") || ".")}${more}`, {
+      hint: "such a link is not served: put the file itself there",
+    });
+  }
   if (large.length > 0) {
     const [{ path, bytes }] = large as [(typeof large)[0]];
     const more = large.length === 1 ? "" : `, and ${large.length - 1} more like it`;
-    report.error(
+    say(
       "config/file-size",
       span,
       `${quote(path)} has ${bytes} bytes, a served file at most ${MAX_SERVED_BYTES} (6 MB)${more}`,
@@ -37,7 +49,7 @@ export function checkSite(report: Report, root: ObjectNode, directory: Directory
   // What a build makes is not there yet.
   const hooks = memberOf(root, "hooks")?.value;
   const isBuilt = ["prebuild", "build", "postbuild"].some((name) => memberOf(hooks, name) !== undefined);
-  if (served === 0 && !isBuilt) {
+  if (served === 0 && !isBuilt && type === "static") {
     report.error("config/empty-site", span, `there is no file to serve in ${quote(top.join("/") || ".")}`, {
       hint:
         dir === undefined
@@ -53,19 +65,24 @@ interface Large {
 }
 
 /** The files that are deployed and served, the largest too large one first. */
-function lookAt(directory: Directory, top: readonly string[]): { served: number; large: Large[] } {
+function lookAt(directory: Directory, top: readonly string[]) {
   const rules = parseIgnore(directory.read(".toolignore") ?? "");
   const large: Large[] = [];
+  const outside: string[] = [];
   let served = 0;
   let left = MAX_ENTRIES;
   const walk = (folder: Decision) => {
-    for (const { name, kind } of directory.list?.(folder.names.join("/") || ".") ?? []) {
+    for (const { name, kind, isLink } of directory.list?.(folder.names.join("/") || ".") ?? []) {
       if (--left < 0) return;
       const decision = decide(folder, name, kind === "directory", { rules });
       const path = decision.names.join("/");
       if (kind === "directory") {
         if (name !== ".git" && path !== ".tool") walk(decision);
       } else if (decision.reason === undefined && path !== "tool.json" && path !== "out.zip") {
+        if (isLink && directory.leadsOutOf?.(top.join("/") || ".", path)) {
+          outside.push(path);
+          continue;
+        }
         served++;
         const bytes = directory.size!(path) ?? 0;
         if (bytes > MAX_SERVED_BYTES) large.push({ path, bytes });
@@ -75,5 +92,5 @@ function lookAt(directory: Directory, top: readonly string[]): { served: number;
   let folder = ROOT;
   for (const name of top) folder = decide(folder, name, true, { rules });
   walk(folder);
-  return { served, large: large.sort((a, b) => b.bytes - a.bytes) };
+  return { served, large: large.sort((a, b) => b.bytes - a.bytes), outside: outside.sort() };
 }

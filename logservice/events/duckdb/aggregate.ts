@@ -79,7 +79,8 @@ export async function divide(
 ): Promise<Select[]> {
   // Of all events, or of some levels.
   const levels = levelsOf(selection.range.query);
-  const { startMs, stopMs } = selection.range;
+  const { startMs } = selection;
+  const { stopMs } = selection.range;
   const asked: Source["newest"][number][] = [];
   for (const newest of source.newest) {
     const { list, length } = newest;

@@ -85,7 +85,7 @@ async function newestPage(
 /** A list in the order of time is read from its wanted end, until the page is full and the time another. */
 async function inOrder(
   source: Source,
-  { range: { startMs, stopMs }, selects, filter }: Selection,
+  { range: { stopMs }, startMs, selects, filter }: Selection,
   { list, length }: Source["newest"][number],
   wanted: number,
   sign: number,

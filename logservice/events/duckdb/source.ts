@@ -17,6 +17,8 @@ import { allFields, type FieldSummary, isAbsent } from "./summary.ts";
 
 /** What a query is asked of: the files and the newest events at one moment. */
 export interface Source {
+  /** What is asked for. */
+  readonly selection: Selection;
   readonly segments: readonly Segment[];
   readonly newest: readonly { readonly list: NewestEvents; readonly length: number }[];
   readonly readers: Readers;
@@ -33,6 +35,8 @@ export interface Source {
 /** A range as both sides test it. */
 export interface Selection {
   readonly range: Range;
+  /** Of the first event: after the start of the range if older ones have expired. */
+  readonly startMs: number;
   readonly from: bigint;
   /** Behind the last nanosecond. */
   readonly to: bigint;
@@ -41,11 +45,14 @@ export interface Selection {
   readonly filter: LineFilter | undefined;
 }
 
-export function selectionOf(range: Range, nowMs: number): Selection {
+/** `oldestMs`: what is older has expired, whether it is still there or not. */
+export function selectionOf(range: Range, nowMs: number, oldestMs: number = range.startMs): Selection {
+  const startMs = Math.max(range.startMs, oldestMs);
   const predicate = range.query === undefined ? undefined : compilePredicate(range.query, { nowMs });
   return {
     range,
-    from: firstNanosecond(range.startMs, "at-least"),
+    startMs,
+    from: firstNanosecond(startMs, "at-least"),
     to: firstNanosecond(range.stopMs, "above"),
     selects: predicate === undefined ? () => true : ({ event }) => predicate(event),
     filter: range.query === undefined ? undefined : lineFilter(range.query, nowMs),
@@ -218,7 +225,8 @@ export async function eachNewest(
   take: (stored: StoredEvent) => void,
   lists = source.newest,
 ): Promise<void> {
-  const { startMs, stopMs } = selection.range;
+  const { startMs } = selection;
+  const { stopMs } = selection.range;
   const pace = new Pace();
   for (const { list, length } of lists) {
     source.used.bytes += list.bytes;

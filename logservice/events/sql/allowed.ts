@@ -59,7 +59,7 @@ function firstOf(trees: readonly Tree[], scope: Scope): string | undefined {
  * definition it is visible only in the recursive part: anywhere else DuckDB looks for a table of that name.
  */
 function ofQuery({ type, cte_map, modifiers = [], ...parts }: Node, outer: Scope): string | undefined {
-  if (!QUERIES.has(String(type))) return `has a ${type}, which is not allowed`;
+  if (!QUERIES.has(String(type))) return notAllowed(type);
   const scope = new Set(outer);
   for (const { key, value } of (cte_map as { map: readonly { key: string; value: Tree }[] }).map) {
     const reason = refusal(value, scope);
@@ -72,8 +72,16 @@ function ofQuery({ type, cte_map, modifiers = [], ...parts }: Node, outer: Scope
   return refusal(left, scope) ?? refusal(right, inside) ?? firstOf([...Object.values(others), modifiers], scope);
 }
 
+/** The engine's names of parts of a statement, where SQL has other words for them. */
+const WORDS: Readonly<Record<string, string>> = { SHOW_REF: "SHOW or DESCRIBE" };
+
+function notAllowed(type: unknown): string {
+  const name = String(type);
+  return `has ${WORDS[name] ?? name.replace(/_(?:REF|NODE)$/, "").replaceAll("_", " ")}, which is not allowed`;
+}
+
 function ofExpression(node: Node): string | undefined {
-  if (!EXPRESSIONS.has(String(node.class))) return `has a ${node.class}, which is not allowed`;
+  if (!EXPRESSIONS.has(String(node.class))) return notAllowed(node.class);
   const name = lower(String(node.function_name ?? ""));
   return FUNCTIONS.has(name) ? `calls ${name}, which is not allowed` : undefined;
 }
@@ -92,7 +100,7 @@ function ofTable(node: Node, scope: Scope): string | undefined {
     const name = lower(String((node.function as Node).function_name));
     return TABLE_FUNCTIONS.has(name) ? undefined : `calls ${name}, which is not allowed`;
   }
-  return TABLES.has(String(type)) ? undefined : `has a ${type}, which is not allowed`;
+  return TABLES.has(String(type)) ? undefined : notAllowed(type);
 }
 
 /** Folds ASCII only, as DuckDB does when it compares names: toLowerCase() would also turn the Kelvin sign into a "k". */

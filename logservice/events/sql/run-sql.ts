@@ -4,7 +4,7 @@ import { link, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { processFile } from "../process-file.ts";
 import { StoreError } from "../store.ts";
-import type { JournalPiece, SegmentFile, SqlAnswer, SqlRequest } from "./sql-protocol.ts";
+import type { SqlAnswer, SqlRequest } from "./sql-protocol.ts";
 
 export interface SqlLimits {
   readonly timeMs: number;
@@ -44,9 +44,7 @@ export class SqlRunner {
    * process, which sees no others. Rejects with `bad_request` or `timeout`, or with the signal's reason.
    */
   async run(
-    text: string,
-    segments: readonly SegmentFile[],
-    pieces: readonly JournalPiece[],
+    { text, segments, pieces, fromMs }: Pick<SqlRequest, "text" | "segments" | "pieces" | "fromMs">,
     signal: AbortSignal,
   ): Promise<string> {
     const folder = join(this.#directory, randomUUID());
@@ -62,6 +60,7 @@ export class SqlRunner {
       const { rows, bytes, memoryBytes } = this.#limits;
       const request: SqlRequest = {
         text,
+        fromMs,
         folder,
         segments: linked.map(({ name, hasTruncated }) => ({ path: name, hasTruncated })),
         pieces: journals.map(({ name, ...piece }) => ({ ...piece, path: name })),

@@ -48,7 +48,7 @@ async function openParser(): Promise<DuckDBConnection> {
 }
 
 async function run(request: SqlRequest): Promise<SqlAnswer> {
-  const { text, folder, segments, pieces, engineBytes } = request;
+  const { text, folder, segments, pieces, engineBytes, fromMs } = request;
   const reason = await refusalOfText(text);
   if (reason !== undefined) return { kind: "refused", reason, isUnread: true };
 
@@ -60,9 +60,10 @@ async function run(request: SqlRequest): Promise<SqlAnswer> {
   const newest = `newest_${randomBytes(16).toString("hex")}`;
   await connection.run(`create temp table ${newest} (${NEWEST})`);
   for (const piece of pieces) await loadPiece(connection, piece, newest);
+  const kept = fromMs === undefined ? "" : ` where t >= ${BigInt(fromMs) * 1_000_000n}`;
   const columns = (from: string, truncated: string) =>
     `select ${ID} as id, make_timestamp(t // 1000) as timestamp, ${LEVEL} as level, severity::integer as severity,
-      message, fields::json as fields, ${truncated} as ${TRUNCATED} from ${from}`;
+      message, fields::json as fields, ${truncated} as ${TRUNCATED} from ${from}${kept}`;
   const isCut = `coalesce(${TRUNCATED}, false)`;
   const views = [columns(newest, isCut)];
   for (const hasTruncated of [false, true]) {

@@ -19,6 +19,8 @@ export interface SqlRequest {
   readonly folder: string;
   readonly segments: readonly SegmentFile[];
   readonly pieces: readonly JournalPiece[];
+  /** Events before it have expired; undefined if none has. */
+  readonly fromMs?: number | undefined;
   /** Memory limit of the engine, as the engine counts it. */
   readonly engineBytes: number;
   readonly maxRows: number;
