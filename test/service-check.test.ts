@@ -61,7 +61,7 @@ t.test("events that are in the journal only are counted, and their project", asy
   await store.close();
   t.match(
     (await check()).stdout,
-    /2 projects, 2 segments, \d\.\d kB, 84 events in the journal \(\d+\.\d kB\): all whole\n$/,
+    /2 projects, 2 segments, \d\.\d kB, 84 events in the journal \(\d+\.\d kB\): no damage found\n$/,
   );
   const json = await check("--format", "json");
   t.match(JSON.parse(json.stdout), { projects: 2, segments: 2, journal: { events: 84, bytes: Number } });
