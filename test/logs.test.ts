@@ -235,7 +235,16 @@ t.test("saved queries", (t) => {
   }
   const own = parseWithSaved("@slow status >", saved);
   t.equal(own.ok || own.problems[0]?.span.start, 13, "a mistake behind a saved query is marked where it stands");
-  for (const field of ["@timestamp = 1", "@x > 2", "@x in (1)", "@x contains y", "error @slow"]) {
+  for (const field of [
+    "@timestamp = 1",
+    "@x > 2",
+    "@x in (1)",
+    "@x contains y",
+    "error @slow",
+    "@a.b:500",
+    "@m like x",
+    "@m is y",
+  ]) {
     t.equal(namesSavedQuery(field), false, `${field} has a field's name`);
   }
   t.end();

@@ -140,6 +140,38 @@ const rows: readonly (
   ["error --since 1h", /outside the query's quotes/, 1],
   ["warning without response", /write not "\*response\*"/, 1],
   ["LIMIT 10", /write the option --limit 10/],
+  // A word of the text, which is the name of a field here
+  ["error -refused", /write error and not message contains "refused"/, 1],
+  ["info -refused", /write info and not message contains "refused"/, 1],
+  ["+timeout", /write message contains "timeout"/, 1],
+  ["-info", /write not info/, 4],
+  ["-cached.at", /write not cached\.at/, 5],
+  ["search timeout", /write message contains "timeout"/, 1],
+  ["search refused", /write message contains "refused"/, 1],
+  // Times
+  ["timestamp:[now-1h TO now]", /write timestamp >= 1h/, 5],
+  ["timestamp:[now-2h TO now-20m]", /write timestamp >= 2h and timestamp <= 20m/, 5],
+  ["timestamp between 1m and 1h", /write timestamp >= 1h and timestamp <= 1m/, 5],
+  ["timestamp between 2h and 20m", /write timestamp >= 2h and timestamp <= 20m/, 5],
+  ["timestamp = 2025-06-30", /write timestamp >= "2025-06-30" and timestamp < "2025-07-01"/, 5],
+  ['timestamp != "2025-06-29"', /write not \(timestamp >= "2025-06-29" and timestamp < "2025-06-30"\)/, 5],
+  ['timestamp = "2025-06-30T12:00:00Z"', 1],
+  // Expressions, ranges and quotes
+  ["/failed/", /write message ~ \/failed\//, 1],
+  ["error /TIMEOUT/i", /write message ~ \/TIMEOUT\/i/, 1],
+  ["status in 500..599", /write status >= 500 and status <= 599/, 1],
+  ["info status in 200..299", /write status >= 200 and status <= 299/, 1],
+  ["`user name` = bob", /write fields\["user name"\]/],
+  ["error `status` = 503", /write status/, 1],
+  ["stage:!production", /write not stage = production/, 3],
+  ['info method:!"POST"', /write not method = "POST"/, 1],
+  ["?ERROR ?WARN", /write ERROR or WARN/, 2],
+  ['?timeout ?"signed in"', /write message contains "timeout" or message contains "signed in"/, 2],
+  ["user exists", /write exists user/, 2],
+  ["error and user.email exists", /write exists user\.email/, 1],
+  ["@message like %timeout%", /write message = "\*timeout\*"/, 1],
+  ["@level is error", /write level = error/, 1],
+  ["error @slow", /no entry has @slow; a saved query comes first: @slow/],
 ];
 
 t.test("none is silent", async (t) => {

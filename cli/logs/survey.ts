@@ -175,6 +175,7 @@ function absentFields(
     const meant = meantField(name, seen);
     if (meant !== undefined) return `${subject} has ${name}; did you mean ${meant}?`;
     const isText = isAlone && !isExplained;
+    if (isAlone && name.startsWith("@")) return `${subject} has ${name}; a saved query comes first: ${name} ...`;
     if (!isText) return `${subject} has ${name}`;
     return `${subject} has ${name}: a word alone is a field; for the text write: message contains ${textOf(name)}`;
   });
