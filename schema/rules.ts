@@ -129,6 +129,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "query/bad-escape": "An escape sequence that queries do not have",
   "query/bad-name": "A value is not the name of a field",
   "query/bad-regex": "A regular expression cannot be read",
+  "query/day-as-time": "A day is compared where only a time is equal",
   "query/empty-list": "A list is empty",
   "query/empty-parens": "Parentheses are empty",
   "query/foreign-query": "A query in another language",

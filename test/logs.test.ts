@@ -116,10 +116,46 @@ t.test("what a line is as an entry", (t) => {
     ['{"status":500,"level":"error"}', { timestamp: "", level: "error", message: "", fields: { status: 500 } }, true],
     [
       '{"timestamp":1751284800,"level":30}',
-      { timestamp: "2025-06-30T12:00:00.000Z", level: "info", message: "", fields: {} },
+      { timestamp: "2025-06-30T12:00:00.000Z", level: "info", message: "", fields: { level: 30 } },
       true,
     ],
-    ['{"timestamp":1e300}', { timestamp: "", level: "info", message: "", fields: {} }, true],
+    // A value that cannot be what its key says is a field of that name.
+    ['{"timestamp":1e300}', { timestamp: "", level: "info", message: "", fields: { timestamp: 1e300 } }, true],
+    [
+      '{"level":"error","message":{"code":"E42"},"fields":{"a":1}}',
+      { timestamp: "", level: "error", message: "", fields: { a: 1, message: { code: "E42" } } },
+      true,
+    ],
+    [
+      '{"level":400,"message":5,"id":7,"a":1}',
+      { timestamp: "", level: "info", message: "", fields: { a: 1, level: 400, message: 5, id: 7 } },
+      true,
+    ],
+    [
+      '{"level":{"name":"x"},"message":["a"],"fields":"x"}',
+      { timestamp: "", level: "info", message: "", fields: { fields: "x", level: { name: "x" }, message: ["a"] } },
+      true,
+    ],
+    [
+      '{"level":true,"message":null,"fields":["x"],"timestamp":{"a":1}}',
+      {
+        timestamp: "",
+        level: "info",
+        message: "",
+        fields: { fields: ["x"], level: true, message: null, timestamp: { a: 1 } },
+      },
+      true,
+    ],
+    [
+      '{"level":"warn","msg":"m","id":7,"fields":null,"timestamp":false,"a":1}',
+      { timestamp: "", level: "warn", message: "m", fields: { a: 1, fields: null, timestamp: false, id: 7 } },
+      true,
+    ],
+    [
+      '{"level":"warn","message":"m","timestamp":"22/11/2026 18:27:26"}',
+      { timestamp: "22/11/2026 18:27:26", level: "warn", message: "m", fields: {} },
+      true,
+    ],
     ["plain text\r", { timestamp: "", level: "info", message: "plain text", fields: {} }, false],
     ["[1]", { timestamp: "", level: "info", message: "[1]", fields: {} }, false],
     ['{"cut', { timestamp: "", level: "info", message: '{"cut', fields: {} }, false],
@@ -127,6 +163,50 @@ t.test("what a line is as an entry", (t) => {
   ];
   for (const [line, entry, isEntry] of rows) t.same(readEntryLine(line), { entry, isEntry }, line);
   t.end();
+});
+
+t.test("odd values of level, message, fields and id are found and shown", async (t) => {
+  const lines = [
+    '{"level":"error","message":{"code":"E42"},"n":1}',
+    '{"level":400,"message":"rate","n":2}',
+    '{"level":"info","message":"m","fields":"x","n":3}',
+    '{"level":"info","message":["a","b"],"id":7,"n":4}',
+    '{"level":{"name":"x"},"msg":"m","fields":[5],"n":5}',
+    '{"level":"info","message":"m","fields":{"status":1},"timestamp":"22/11/2026 18:27:26"}',
+    '{"level":"info","message":"m","time":"2025-06-30T12:00:00Z","timestamp":"never"}',
+  ];
+  const cwd = t.testdir({ "odd.log": `${lines.join("\n")}\n` });
+  const rows: [query: string, ...found: number[]][] = [
+    ["fields.message.code = E42", 0],
+    ["message.code = E42", 0],
+    ["fields.level = 400", 1],
+    ["fields.level.name = x", 4],
+    ["fields.message = b", 3],
+    ["fields.fields = x", 2],
+    ["fields.fields = 5", 4],
+    ["id = 7", 3],
+    ["fields.id = 7", 3],
+    ["exists fields.id", 3],
+    ["exists fields.message", 0, 3],
+    ["fields.timestamp = never", 6],
+  ];
+  for (const [query, ...found] of rows) {
+    const { stdout } = await tool(["logs", "--file", "odd.log", query], { cwd });
+    t.equal(stdout, found.map((at) => `${lines[at]}\n`).join(""), query);
+  }
+  const { stdout } = await tool(["logs", "--file", "odd.log", "--format", "text", "-n", "6"], { cwd });
+  t.equal(
+    stdout,
+    [
+      "             error   n=1  message.code=E42",
+      "             info  rate  n=2  level=400",
+      "             info  m  n=3  fields=x",
+      '             info    n=4  message=["a","b"]  id=7',
+      "             info    msg=m  n=5  fields=[5]  level.name=x",
+      "22/11/2026 18:27:26 info  m  status=1",
+      "",
+    ].join("\n"),
+  );
 });
 
 t.test("saved queries", (t) => {
@@ -157,7 +237,16 @@ t.test("saved queries", (t) => {
   }
   const own = parseWithSaved("@slow status >", saved);
   t.equal(own.ok || own.problems[0]?.span.start, 13, "a mistake behind a saved query is marked where it stands");
-  for (const field of ["@timestamp = 1", "@x > 2", "@x in (1)", "@x contains y", "error @slow"]) {
+  for (const field of [
+    "@timestamp = 1",
+    "@x > 2",
+    "@x in (1)",
+    "@x contains y",
+    "error @slow",
+    "@a.b:500",
+    "@m like x",
+    "@m is y",
+  ]) {
     t.equal(namesSavedQuery(field), false, `${field} has a field's name`);
   }
   t.end();

@@ -19,11 +19,11 @@ const log = [
 ];
 
 /** How many entries are found; or what is said, of the query or since it found nothing. */
-function outcomeOf(source: string): number | string {
+function outcomeOf(source: string, lines: readonly string[] = log): number | string {
   const parsed = parseQuery(source);
   if (!parsed.ok) return parsed.problems.map(describe).join("; ");
   const wanted = { query: parsed.value, nowMs: NOW_MS, sinceMs: undefined, untilMs: undefined };
-  const text = `${log.join("\n")}\n`;
+  const text = `${lines.join("\n")}\n`;
   const block = { bytes: Buffer.from(text), start: 0, end: Buffer.byteLength(text) - 1 };
   let count = 0;
   lineScan(wanted)(block, () => ++count > 0);
@@ -53,6 +53,58 @@ t.test("none is silent", async (t) => {
     if (mended !== undefined) t.equal(outcomeOf(fixed(text)), mended, `${text}, as ${fixed(text)}`);
   }
   t.ok(habits.length >= 60);
+});
+
+t.test("what is said of logs of other programs", async (t) => {
+  const json = [
+    '{"level":"info","message":"ecs hello","service.name":"svc","http.response.status_code":200}',
+    '{"level":50,"time":1763841601123,"err":{"message":"connect ECONNREFUSED","codes":["E42"]},"msg":"request failed"}',
+    '{"level":"panic","msg":"dead","fields":{"level":"x","odd key":"half-open"}}',
+    '{"level":"INFO2","msg":"Stepped up"}',
+  ];
+  const text = ["ERROR:root:python failed with 502", "[ERROR] something broke"];
+  const rows: readonly (readonly [query: string, said: string | number, lines?: readonly string[]])[] = [
+    // A key with a dot, and others that are no plain name
+    ["service.name = svc", 'no entry has service.name; did you mean fields["service.name"]?'],
+    ["status_code = 200", 'no entry has status_code; did you mean fields["http.response.status_code"]?'],
+    ["odd_key = 1", 'no entry has odd_key; did you mean fields["odd key"]?'],
+    // A text of another field
+    ['"ECONNREFUSED"', '"ECONNREFUSED" is in err.message: err.message contains "ECONNREFUSED"'],
+    ["message contains E42", '"E42" is in err.codes: err.codes contains "E42"'],
+    ['error "ECONNREFUSED"', '"ECONNREFUSED" is in err.message: err.message contains "ECONNREFUSED"'],
+    [
+      "half-open",
+      'no entry has half-open; "half-open" is in fields["odd key"]: fields["odd key"] contains "half-open"',
+    ],
+    ['info "ECONNREFUSED"', ""],
+    ['"nowhere"', ""],
+    // A part of a message, in any case
+    ['"failed"', 'message contains "failed" finds 1'],
+    ['"FAILED"', "message ~ /FAILED/i finds 1"],
+    ['message contains "FAILED"', "message ~ /FAILED/i finds 1"],
+    ["message ~ /FAIL/", "message ~ /FAIL/i finds 1"],
+    ["message ~ /STEPPED.UP/", "message ~ /STEPPED.UP/i finds 1"],
+    ['"stepped*"', "message ~ /^stepped/i finds 1"],
+    ['service contains "x"', "no entry has service"],
+    // Levels by the words, numbers and keys of loggers
+    ["level = panic", "level = emergency finds 1"],
+    ["level = INFO2", "level = info finds 2"],
+    ["INFO2", "no entry has INFO2; level = info finds 2"],
+    ["severity = ERROR", "no entry has severity; did you mean level?; level = error finds 1"],
+    ["log.level = panic", "no entry has log.level; did you mean level?; level = emergency finds 1"],
+    ["level = 50", "level = error finds 1"],
+    // Lines of text
+    ["status = 502", 'the lines are text without fields, which message contains "..." searches', text],
+    ["user", 'the lines are text without fields, which message contains "..." searches', text],
+    ["error", "message ~ /error/i finds 2", text],
+    ["failed", /finds 1/.source, text],
+  ];
+  for (const [source, said, lines = json] of rows) {
+    const head = `no entry found among ${lines.length}`;
+    const outcome = String(outcomeOf(source, lines));
+    if (said === "finds 1") t.match(outcome, said, source);
+    else t.equal(outcome, said === "" ? head : `${head}; ${said}`, source);
+  }
 });
 
 t.test("what looks like a habit and is a query", async (t) => {
@@ -126,11 +178,28 @@ t.test(
       /^no entry found: there are none since 2026-01-01T00:00:00Z\n$/,
     );
     t.match(onTerminal("error"), /\nno entry found: there are none since \d{4}-.*Z\n$/, "the development log");
-    t.equal(onTerminal("--file a.ndjson --count 'statsu = 500'"), "0\n");
+    const none = "no entry found among 5; no entry has statsu; did you mean status?\n";
+    t.equal(onTerminal("--file a.ndjson --count 'statsu = 500'"), `0\n${none}`);
+    t.equal(onTerminal("--file a.ndjson 'statsu = 500' | cat"), none, "stdout is a pipe, stderr a terminal");
+    t.equal(onTerminal("--file a.ndjson 'statsu = 500' > out"), none, "stdout is a file, stderr a terminal");
+    const words = (name: string) => `no entry has the field ${name}; for the text write: message contains "${name}"\n`;
+    t.equal(onTerminal("--file a.ndjson --count 'not failed'"), `5\n${words("failed")}`);
+    t.equal(onTerminal("--file a.ndjson --count 'error or refused'"), `1\n${words("refused")}`);
+    t.equal(onTerminal("--file a.ndjson --count 'not cached'"), "4\n", "a field of one entry");
+    const unread = /; only the development log was read: the log of the deployed app needs AWS credentials\n$/;
+    t.match(onTerminal("production"), unread);
+    t.match(onTerminal("'stage = staging'"), unread);
+    t.notMatch(onTerminal("development"), unread);
     const piped = spawnSync(process.execPath, [cliPath, "logs", "--file", "a.ndjson", "statsu = 500"], {
       cwd,
       encoding: "utf8",
     });
     t.strictSame([piped.status, piped.stdout, piped.stderr], [0, "", ""]);
+    const followed = (input: string) =>
+      spawnSync("sh", ["-c", `echo '${input}' | '${process.execPath}' '${cliPath}' logs -f error`], {
+        cwd: t.testdir(),
+        encoding: "utf8",
+      });
+    t.match(followed("{}").stderr, /there is no log to read.*\n {2}to follow what is piped in, add --file -\n$/);
   },
 );

@@ -96,8 +96,8 @@ export async function logs(context: Context, words: string | undefined, flags: L
   const format = context.format ?? (io.stdout.isTerminal ? "text" : "json");
   let code: number = EXIT.ok;
   const wanted = { query: query.value, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until };
-  // A person sees nothing where nothing was found; a program does not mind.
-  const explains = io.stdout.isTerminal && !flags.follow && !flags.count;
+  // A person sees nothing where nothing was found; a program does not mind. Entries may go to a pipe, or be counted only.
+  const explains = io.stderr.isTerminal && !flags.follow;
   const { known } = chosen.source;
   const survey = explains && known === "entries" ? new Survey(wanted) : undefined;
   try {
@@ -114,17 +114,23 @@ export async function logs(context: Context, words: string | undefined, flags: L
         code = await context.fail(error.message, error.hint);
       },
     });
-    if (explains && count === 0 && !isInterrupted && code === EXIT.ok) {
-      if (survey !== undefined) await context.say(survey.explain(chosen.source.totalBytes));
-      else {
-        const hasFields = typeof known === "function" && readFields(query.value).length > 0;
-        const names = hasFields ? await known(stop.signal) : [];
-        await context.say(nothingAmong(query.value, names, wanted));
-      }
-    }
     // Half a number would be taken for the whole one.
     if (flags.count && !isInterrupted)
       await context.print(context.format === "json" ? JSON.stringify({ count }) : `${count}`);
+    if (explains && count === 0 && !isInterrupted && code === EXIT.ok) {
+      const said: string[] = [];
+      if (survey !== undefined) said.push(survey.explain(chosen.source.totalBytes));
+      else {
+        const hasFields = typeof known === "function" && readFields(query.value).length > 0;
+        const names = hasFields ? await known(stop.signal) : [];
+        said.push(nothingAmong(query.value, names, wanted));
+      }
+      if (chosen.source.unread !== undefined) said.push(chosen.source.unread);
+      await context.say(said.join("; "));
+    } else if (explains && survey !== undefined && !isInterrupted && code === EXIT.ok) {
+      const said = survey.explainWords();
+      if (said !== undefined) await context.say(said);
+    }
   } finally {
     release();
   }

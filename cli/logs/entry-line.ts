@@ -10,7 +10,8 @@ export interface EntryLine {
 /**
  * Reads one line. A JSON object is an entry: level, message and time by the keys of the logger that wrote it, where
  * grammar knows them; all other keys, and those of a `fields` object, are the fields, so that flat logs of other programs
- * can be asked about too. Everything else is message text at level info without a time.
+ * can be asked about too. A value that cannot be what its key says, such as a message that is an object, is a field of
+ * that name. Everything else is message text at level info without a time.
  */
 export function readEntryLine(text: string): EntryLine {
   const line = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -36,32 +37,49 @@ export function toEntry(object: Record<string, unknown>): Entry {
     isEmpty(rest);
   const logger = isOwn ? undefined : readLoggerLine(object);
   if (logger !== undefined) return ofLogger(logger.level, logger.message, logger.timestamp, logger.others);
+  const time = timeOf(timestamp);
+  let odd: Record<string, unknown> | undefined;
+  if (level !== undefined && typeof level !== "string") odd = { level };
+  if (message !== undefined && typeof message !== "string") odd = { ...odd, message };
+  if (timestamp !== undefined && time === undefined) odd = { ...odd, timestamp };
+  if (id !== undefined && typeof id !== "string") odd = { ...odd, id };
   return {
     ...(typeof id === "string" && { id }),
-    timestamp: timeOf(timestamp),
+    timestamp: time ?? "",
     level: typeof level !== "string" ? "info" : isOwn ? (levelText(level, undefined) ?? level) : level,
     message: typeof message === "string" ? message : "",
-    fields: withFields(rest, fields),
+    fields: withFields(rest, fields, odd),
   };
 }
 
 function ofLogger(level: string, message: string, time: string | undefined, others: LoggerFields): Entry {
   const { id, fields, ...rest } = others;
   const { timestamp, ...untimed } = rest;
+  const ownTime = time ?? timeOf(timestamp);
+  let odd: Record<string, unknown> | undefined;
+  if (timestamp !== undefined && ownTime === undefined) odd = { timestamp };
+  if (id !== undefined && typeof id !== "string") odd = { ...odd, id };
   return {
     ...(typeof id === "string" && { id }),
-    timestamp: time ?? timeOf(timestamp),
+    timestamp: ownTime ?? "",
     level,
     message,
-    fields: withFields(time === undefined ? untimed : rest, fields),
+    fields: withFields(time === undefined ? untimed : rest, fields, odd),
   };
 }
 
 type LoggerFields = Readonly<Record<string, unknown>>;
 
-function withFields(rest: Record<string, unknown>, fields: unknown): Record<string, unknown> {
-  if (typeof fields !== "object" || fields === null) return rest;
-  return isEmpty(rest) ? (fields as Record<string, unknown>) : { ...rest, ...fields };
+/** `odd`: values that are not what their keys say. */
+function withFields(
+  rest: Record<string, unknown>,
+  fields: unknown,
+  odd: Record<string, unknown> | undefined,
+): Record<string, unknown> {
+  const isObject = typeof fields === "object" && fields !== null && !Array.isArray(fields);
+  if (isObject && odd === undefined && isEmpty(rest)) return fields as Record<string, unknown>;
+  const own = isObject ? fields : fields === undefined ? undefined : { fields };
+  return own === undefined && odd === undefined ? rest : { ...rest, ...own, ...odd };
 }
 
 function isEmpty(object: object): boolean {
@@ -69,11 +87,12 @@ function isEmpty(object: object): boolean {
   return true;
 }
 
-const timeOf = (time: unknown): string =>
-  typeof time === "string" ? time : typeof time === "number" ? fromEpoch(time) : "";
+/** A text stays as it is, even if nothing can read it as a time. Undefined for a value that is no time. */
+const timeOf = (time: unknown): string | undefined =>
+  typeof time === "string" ? time : typeof time === "number" ? fromEpoch(time) : undefined;
 
 /** Milliseconds since 1970, or seconds where milliseconds would lie before 1973. */
-function fromEpoch(time: number): string {
+function fromEpoch(time: number): string | undefined {
   const date = new Date(Math.abs(time) < 1e11 ? time * 1000 : time);
-  return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

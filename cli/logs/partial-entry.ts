@@ -85,7 +85,7 @@ class Reader implements PartialReader {
   readonly #reads: Reads["entry"];
   /** The keys of loggers say something about what is read. */
   readonly #looksForLoggers: boolean;
-  /** A key of theirs is asked for as a field, which it is only in lines that they did not write. */
+  /** A key of theirs is asked for as a field, which it is only in lines that they did not write, or with an odd value. */
   readonly #asksForTheirKeys: boolean;
   /** The last line was a logger's, and the next one probably is. */
   #readsLoggers: boolean;
@@ -96,7 +96,8 @@ class Reader implements PartialReader {
 
   constructor(wanted: readonly Key[], reads: Reads["entry"]) {
     this.#wanted = wanted;
-    this.#reads = reads;
+    // An id that is not a text is a field.
+    this.#reads = wanted.some(({ name }) => name === "id") ? new Set([...reads, "id" as const]) : reads;
     this.#asksForTheirKeys = wanted.some(({ name }) => LOGGER_KEYS.some((key) => key.name === name));
     this.#looksForLoggers =
       this.#asksForTheirKeys || reads.has("level") || reads.has("message") || reads.has("timestamp");
@@ -140,7 +141,7 @@ class Reader implements PartialReader {
       else {
         switch (key.name) {
           case "fields":
-            // A second one replaces the first; what is no object is seldom and has rules of its own.
+            // A second one replaces the first; a value that is not an object is rare and has rules of its own.
             if (hasFields || bytes[at] !== 0x7b) return UNUSUAL;
             hasFields = true;
             at = this.#fields(bytes, at, entry.fields);

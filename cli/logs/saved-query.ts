@@ -8,9 +8,9 @@ export function namesSavedQuery(source: string): boolean {
   return SAVED.test(source);
 }
 
-// Before an operator it is a field's name: @timestamp = "...".
+// Before an operator it is a field's name: @timestamp = "..."; of other languages, too: @message like x, @status:500.
 const SAVED =
-  /^\s*@([^\s()=<>!~,"'@]+)(?!\S)(?!\s*(?:[=<>~]|!=|(?:not\s+)?in\b|contains\b|NOT\s+IN\b|IN\b|CONTAINS\b))/;
+  /^\s*@([^\s()=<>!~,:"'@]+)(?!\S)(?!\s*(?:[=<>~]|!=|(?:not\s+)?in\b|contains\b|NOT\s+IN\b|IN\b|CONTAINS\b|(?:i?like|matches|regexp?|between|is|startswith|endswith)\b(?!\s*[=<>~])))/i;
 
 /**
  * Parses a query that may begin with saved ones, all combined by `and`. `saved` is `logs.queries` of tool.json.

@@ -19,7 +19,7 @@ export interface Selection {
   readonly output: Output;
   readonly progress: Progress;
   readonly signal: AbortSignal;
-  /** Takes what was read as long as nothing was found. */
+  /** Takes what was read as long as nothing was found, or as long as it has more to learn. */
   readonly survey?: Survey | undefined;
   /** An input that cannot be read, or not to its end; the others are read all the same. */
   readonly onError: (error: InputError) => Promise<void>;
@@ -64,12 +64,17 @@ export async function selectEntries(source: Source, selection: Selection): Promi
     for await (const block of blocks) {
       if (block === CAUGHT_UP) showPast();
       else scan(block, (past ?? newest ?? lines).found);
-      if (survey !== undefined && block !== CAUGHT_UP && count + lines.count === 0 && (newest?.isEmpty ?? true))
-        survey.add(block);
+      if (survey !== undefined && block !== CAUGHT_UP) {
+        const isFound = count + lines.count > 0 || !(newest?.isEmpty ?? true);
+        if (!isFound || survey.watchesWords) survey.add(block);
+      }
       // The block's bytes are used again.
       lines.settle();
       if (lines.size >= BATCH_BYTES || source.live) await write(lines.take());
-      if (isDone()) return;
+      if (isDone()) {
+        survey?.leaveRest();
+        return;
+      }
     }
   };
 

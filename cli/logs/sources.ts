@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import type { Query } from "../../grammar/query/index.ts";
+import { type Query, stagesNamed } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import type { Block } from "./line-blocks.ts";
 import { followFiles, type OnRead, type PlainFile, readRotated, readStream, reasonOf, STDIN } from "./read-files.ts";
@@ -20,6 +20,8 @@ export interface Source {
    * not at all, as others have left out what does not match.
    */
   readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
+  /** What was not read, said where nothing is found. */
+  readonly unread?: string;
   /** It is followed, and `CAUGHT_UP` stands between what was there and what comes. */
   readonly saysWhenCaughtUp?: boolean;
   /** Of all inputs together, as far as known. */
@@ -75,7 +77,17 @@ export async function chooseSource(
   const development = developmentSource(context, follow, sinceMs);
   const { deployedSource } = await import("./deployed-log.ts");
   const isWritten = "source" in development && (follow || hasDevelopmentLog(context.directory));
-  return (await deployedSource(context, asked, isWritten ? development.source : undefined)) ?? development;
+  const deployed = await deployedSource(context, asked, isWritten ? development.source : undefined);
+  if (deployed !== undefined || !("source" in development)) {
+    const isPiped = follow && stdinHoldsData();
+    return deployed ?? (isPiped ? { ...development, hint: "to follow what is piped in, add --file -" } : development);
+  }
+  const asksForDeployed = stagesNamed(asked.query).some(({ name }) => name !== "development");
+  if (!asksForDeployed || !isThere(join(context.directory, "tool.json"))) return development;
+  const { hasCredentials } = await import("../aws/logs/open-log.ts");
+  if (hasCredentials(context.io.env)) return development;
+  const unread = "only the development log was read: the log of the deployed app needs AWS credentials";
+  return { source: { ...development.source, unread } };
 }
 
 export const DEVELOPMENT_LOG = ".tool/development.ndjson";

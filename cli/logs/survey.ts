@@ -1,16 +1,20 @@
 import type { Entry } from "../../grammar/entry.ts";
 import {
   compilePredicate,
+  levelOf,
   meantField,
+  type NearQuery,
   nearQueries,
   parseQuery,
   printField,
   type Query,
   type ReadField,
   readFields,
+  type SoughtText,
+  soughtTexts,
 } from "../../grammar/query/index.ts";
 import { byteSize } from "../output/byte-size.ts";
-import { readEntryLine } from "./entry-line.ts";
+import { type EntryLine, readEntryLine } from "./entry-line.ts";
 import type { Block } from "./line-blocks.ts";
 import { type LineScan, lineScan, type Wanted } from "./line-scan.ts";
 
@@ -19,6 +23,16 @@ const MAX_ENTRIES = 20_000;
 const MAX_NAMES = 1_000;
 /** Fields of objects of objects: user.email. */
 const MAX_DEPTH = 4;
+/** Texts are looked for in so many values of an entry, and told of so many fields. */
+const MAX_VALUES = 200;
+const MAX_TEXT_FIELDS = 8;
+
+/** A similar query, and how many entries it finds. */
+interface Near {
+  readonly term: string;
+  readonly matches: (entry: Entry) => boolean;
+  count: number;
+}
 
 /**
  * What the entries of the asked period hold, while a query has found none of them: how many there are, which fields they
@@ -28,27 +42,39 @@ export class Survey {
   readonly #wanted: Wanted;
   readonly #scan: LineScan;
   readonly #absent: Set<ReadField>;
-  readonly #near: { term: string; count: number; readonly matches: (entry: Entry) => boolean }[];
+  readonly #near: readonly Near[];
+  readonly #sought: readonly { readonly text: SoughtText; readonly fields: Map<string, Near | undefined> }[];
   readonly #names = new Set<string>();
   #count = 0;
+  #textCount = 0;
   #isPartial = false;
 
   constructor(wanted: Wanted) {
     this.#wanted = wanted;
     this.#scan = lineScan({ ...wanted, query: { source: "", expr: undefined } });
     this.#absent = new Set(readFields(wanted.query));
-    this.#near = nearQueries(wanted.query).flatMap(({ term, source }) => {
-      const parsed = parseQuery(source);
-      return parsed.ok ? [{ term, count: 0, matches: compilePredicate(parsed.value, wanted) }] : [];
-    });
+    this.#near = nearQueries(wanted.query).flatMap((near) => this.#compiled(near) ?? []);
+    this.#sought = soughtTexts(wanted.query).map((text) => ({ text, fields: new Map() }));
   }
 
-  /** Takes the lines of a block that nothing was found in. */
+  /** Undefined where the term makes no query in its place. */
+  #compiled({ term, source }: NearQuery): Near | undefined {
+    const parsed = parseQuery(source);
+    return parsed.ok ? { term, count: 0, matches: compilePredicate(parsed.value, this.#wanted) } : undefined;
+  }
+
+  /** Whether it has something to say even if entries were found: a word alone that no entry so far has as a field. */
+  get watchesWords(): boolean {
+    for (const { isAlone } of this.#absent) if (isAlone) return true;
+    return false;
+  }
+
+  /** Takes the lines of a block. */
   add(block: Block): void {
     if (this.#isPartial) return;
     const goesOn = this.#scan(block, (bytes, start, end, line) => {
       if (this.#count === MAX_ENTRIES) return false;
-      this.#take((line ?? readEntryLine(bytes.toString("utf8", start, end))).entry);
+      this.#take(line ?? readEntryLine(bytes.toString("utf8", start, end)));
       return true;
     });
     if (!goesOn) this.#isPartial = true;
@@ -59,11 +85,24 @@ export class Survey {
     this.#isPartial = true;
   }
 
-  #take(entry: Entry): void {
+  #take({ entry, isEntry }: EntryLine): void {
     this.#count++;
+    if (!isEntry) this.#textCount++;
     for (const field of this.#absent) if (field.isIn(entry)) this.#absent.delete(field);
     for (const near of this.#near) if (near.matches(entry)) near.count++;
     addNames(entry.fields, [], this.#names);
+    for (const sought of this.#sought) {
+      const names = new Set<string>();
+      addNamesWith(sought.text.text, entry.fields, [], names, { left: MAX_VALUES });
+      for (const name of names) {
+        if (!sought.fields.has(name)) {
+          if (sought.fields.size === MAX_TEXT_FIELDS) break;
+          sought.fields.set(name, this.#compiled(sought.text.in(name)));
+        }
+        const near = sought.fields.get(name);
+        if (near?.matches(entry)) near.count++;
+      }
+    }
   }
 
   /** One line that tells what there was, and what may have been meant. `totalBytes`: of all that was searched. */
@@ -75,11 +114,38 @@ export class Survey {
     const [among, subject, of] = this.#isPartial
       ? [size, `none of the first ${count}`, ` of the first ${count}`]
       : [` among ${count}`, "no entry", ""];
-    const near = this.#near
-      .filter(({ count }) => count > 0)
-      .map(({ term, count }) => `${term} finds ${count.toLocaleString("en")}${of}`);
-    const absent = absentFields([...this.#absent], this.#names, subject, near.length > 0);
-    return [`no entry found${among}${period}`, ...absent, ...near.slice(0, 1)].join("; ");
+    const found = this.#near.find(({ count }) => count > 0);
+    const near = found === undefined ? [] : [`${found.term} finds ${found.count.toLocaleString("en")}${of}`];
+    const elsewhere = found === undefined ? this.#inFields() : [];
+    const isText = this.#textCount === this.#count;
+    const absent =
+      isText && this.#absent.size > 0
+        ? ['the lines are text without fields, which message contains "..." searches']
+        : absentFields([...this.#absent], this.#names, subject, near.length + elsewhere.length > 0);
+    return [`no entry found${among}${period}`, ...absent, ...near, ...elsewhere].join("; ");
+  }
+
+  /** Words alone that are fields of no entry, where entries were found all the same; undefined if there are none. */
+  explainWords(): string | undefined {
+    if (this.#count === 0) return undefined;
+    const subject = this.#isPartial ? `none of the first ${this.#count.toLocaleString("en")} entries` : "no entry";
+    const words = [...this.#absent].filter(({ isAlone }) => isAlone);
+    const said = words
+      .slice(0, 2)
+      .map(({ name }) => `${subject} has the field ${name}; for the text write: message contains ${textOf(name)}`);
+    return said.length === 0 ? undefined : said.join("\n");
+  }
+
+  /** The field that most often holds a text that was looked for in the messages. */
+  #inFields(): string[] {
+    let most: { readonly near: Near; readonly said: string } | undefined;
+    for (const { text, fields } of this.#sought) {
+      for (const [name, near] of fields) {
+        if (near === undefined || near.count <= (most?.near.count ?? 0)) continue;
+        most = { near, said: `${text.quoted} is in ${name}: ${near.term}` };
+      }
+    }
+    return most === undefined ? [] : [most.said];
   }
 }
 
@@ -109,8 +175,34 @@ function absentFields(
     const meant = meantField(name, seen);
     if (meant !== undefined) return `${subject} has ${name}; did you mean ${meant}?`;
     const isText = isAlone && !isExplained;
-    return `${subject} has ${name}${isText ? `: a word alone is a field, "*${name}*" searches the messages` : ""}`;
+    if (isAlone && name.startsWith("@")) return `${subject} has ${name}; a saved query comes first: ${name} ...`;
+    if (!isText) return `${subject} has ${name}`;
+    return `${subject} has ${name}: a word alone is a field; for the text write: message contains ${textOf(name)}`;
   });
+}
+
+/** A name as a quoted text. */
+const textOf = (name: string) => `"${name.replace(/["\\]/g, "\\$&")}"`;
+
+/** Adds the names of the fields with a value that holds the text. */
+function addNamesWith(
+  text: string,
+  value: object,
+  path: readonly string[],
+  names: Set<string>,
+  values: { left: number },
+): void {
+  for (const [key, element] of Object.entries(value)) {
+    if (values.left-- <= 0) return;
+    if (typeof element === "string") {
+      if (element.includes(text)) names.add(nameOf([...path, key]));
+    } else if (Array.isArray(element)) {
+      const isIn = element.slice(0, values.left).some((item) => typeof item === "string" && item.includes(text));
+      if (isIn) names.add(nameOf([...path, key]));
+    } else if (typeof element === "object" && element !== null && path.length + 1 < MAX_DEPTH) {
+      addNamesWith(text, element, [...path, key], names, values);
+    }
+  }
 }
 
 function addNames(value: object, path: readonly string[], names: Set<string>): void {
@@ -123,7 +215,18 @@ function addNames(value: object, path: readonly string[], names: Set<string>): v
   }
 }
 
+/** The name of a field as a query writes it. */
 function nameOf(path: readonly string[]): string {
   const span = { start: 0, end: 0 };
-  return printField({ path: path.map((key) => ({ kind: "key", key, span })), span });
+  const [first = ""] = path;
+  const isPlain = FIRST_NAME.test(first) && !KEYWORD.test(first) && !(path.length === 1 && isWord(first));
+  const whole = isPlain ? path : ["fields", ...path];
+  return printField({ path: whole.map((key) => ({ kind: "key", key, span })), span });
 }
+
+const FIRST_NAME = /^[\p{L}_@$][\p{L}\p{M}0-9_@$-]*$/u;
+/** Words that are no name, and the object of all fields. */
+const KEYWORD = /^(?:and|or|not|in|contains|exists|fields)$/i;
+/** Names that alone are something of the entry, or a term of their own. */
+const isWord = (name: string) =>
+  name === "level" || name === "message" || name === "timestamp" || levelOf(name) !== undefined;

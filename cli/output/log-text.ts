@@ -61,7 +61,7 @@ export function logText(options: LogTextOptions): LogText {
         text += `${paint("dim", dateLine(now.day))}\n`;
       }
       time = now.time;
-    }
+    } else if (entry.timestamp !== "") time = oneLine(entry.timestamp).padEnd(12);
     const stage = options.stages !== false && typeof fields.stage === "string" ? oneLine(fields.stage) : "";
     state.stageWidth = Math.max(state.stageWidth, Math.min(stage.length, 16));
     if (state.stageWidth !== paintedStageWidth) stages.clear();

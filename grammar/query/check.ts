@@ -75,6 +75,7 @@ function checkExpr(expr: Expr, context: Context): void {
         // Splunk's period.
         context.foreign ||= /^(?:earliest|latest)$/.test(printField(expr.field));
         checkPatterns(expr, [expr.value], context);
+        checkDay(expr, context);
       }
       break;
     case "in":
@@ -108,6 +109,20 @@ function checkExpr(expr: Expr, context: Context): void {
     case "stage":
       break;
   }
+}
+
+/** `timestamp = 2026-11-22`: times are compared as texts, which hold more than a day. */
+function checkDay({ field, op, value, span }: Comparison, { problems: found }: Context): void {
+  const place = target(field);
+  if (place.at !== "entry" || place.name !== "timestamp") return;
+  if ((value.kind !== "string" && value.kind !== "word") || value.chunks.length !== 1) return;
+  const day = value.chunks[0]!;
+  const begin = /^\d{4}-\d\d-\d\d$/.test(day) ? parseMoment(day) : undefined;
+  if (begin === undefined) return;
+  const next = new Date(begin + 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+  const within = `timestamp >= "${day}" and timestamp < "${next}"`;
+  const write = op === "=" ? within : `not (${within})`;
+  found.push(problems.dayAsTime(value.span, day, span, write));
 }
 
 function checkField(field: Field, context: Context): void {

@@ -1,6 +1,7 @@
 import { applyEdits, editsTogether, type Parsed, type Problem } from "../problem.ts";
 import type { Query } from "./ast.ts";
 import { levelOf } from "./levels.ts";
+import { isMessageWord } from "./place.ts";
 import * as problems from "./problems.ts";
 
 /**
@@ -197,7 +198,11 @@ function pipeline(text: string): Condition | undefined {
     const grep = grepped(stages[0]!);
     if (grep !== undefined) return { text: grep, dropped: [] };
     const search = /^search\s+(?![=<>~!.[:]|in\b|contains\b|and\b|or\b)([\s\S]+)$/i.exec(text);
-    return search === null ? undefined : { text: outsideQuotes(search[1]!, words), dropped: [] };
+    if (search === null) return undefined;
+    const word = search[1]!.trim();
+    // A word of the text there, the name of a field here.
+    if (isMessageWord(word)) return { text: `message contains "${word}"`, dropped: [] };
+    return { text: outsideQuotes(search[1]!, words), dropped: [] };
   }
   if (!stages.slice(1).some((stage) => verb.test(stage))) return undefined;
   // The first is a table's name, or Splunk's search.

@@ -1,3 +1,4 @@
+import { parseDuration } from "../units/duration.ts";
 import {
   beginsTerm,
   isName,
@@ -18,8 +19,10 @@ export const isForeignWord = (name: string) =>
 
 /** `path like "/x%"`, `user is not null`, `status between 1 and 5`, `path startswith "/x"`, `path !contains "x"` */
 export function wordOperator({ source, tokens, at }: Place): Slip | undefined {
-  const field = tokens[at]!;
-  if (!beginsTerm(tokens, at) || !isName(field)) return undefined;
+  const written = tokens[at]!;
+  if (!beginsTerm(tokens, at) || !isName(written)) return undefined;
+  // Elsewhere what every entry has begins with @.
+  const field = { ...written, text: written.text.replace(/^@(?=(?:message|timestamp|level)$)/, "") };
   let length = 1;
   const not = tokens[at + 1]?.kind === "not" ? tokens[at + 1] : undefined;
   if (not !== undefined) length++;
@@ -119,6 +122,12 @@ const is: Write = (field, operand, negated) => {
 
 const between: Write = (field, { text }, negated, second) => {
   if (second === undefined) return undefined;
+  const [ago, later] = [parseDuration(text), parseDuration(second.text)];
+  // Durations ago: the longer one is the earlier time.
+  if (field === "timestamp" && !negated && ago.ok && later.ok) {
+    const [from, to] = ago.value > later.value ? [text, second.text] : [second.text, text];
+    return `timestamp >= ${from} and timestamp <= ${to}`;
+  }
   return negated
     ? `(${field} < ${text} or ${field} > ${second.text})`
     : `${field} >= ${text} and ${field} <= ${second.text}`;

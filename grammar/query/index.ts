@@ -22,7 +22,15 @@ export {
   readLoggerLine,
   TIME_KEYS,
 } from "./loggers.ts";
-export { meantField, type NearQuery, nearQueries, type ReadField, readFields } from "./near.ts";
+export {
+  meantField,
+  type NearQuery,
+  nearQueries,
+  type ReadField,
+  readFields,
+  type SoughtText,
+  soughtTexts,
+} from "./near.ts";
 export { MAX_DEPTH, MAX_LENGTH, parseQuery } from "./parse.ts";
 export { compilePredicate, type PredicateOptions } from "./predicate.ts";
 export { printField, printQuery, printValue } from "./print.ts";

@@ -1,7 +1,17 @@
 import { digitPattern } from "./digit-patterns.ts";
-import { beginsTerm, NAME, operandAt, type Place, REGEX, type Slip, tokensUpTo, VALUES } from "./place.ts";
+import {
+  beginsTerm,
+  isMessageWord,
+  NAME,
+  operandAt,
+  type Place,
+  REGEX,
+  type Slip,
+  tokensUpTo,
+  VALUES,
+} from "./place.ts";
 import * as problems from "./problems.ts";
-import type { Token } from "./tokens.ts";
+import type { Token, TokenKind } from "./tokens.ts";
 
 /** Lucene's terms: `status:500`, `status:[400 TO 499]`, `status:>=500`, `-method:GET`, `_exists_:user`, `+error` */
 export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
@@ -30,15 +40,22 @@ export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
       return luceneColon(source, tokens, at, sign);
     }
     const next = quoted ?? first;
-    const write = `${sign === "-" ? "not " : ""}${quoted?.text ?? text}`;
+    // There a word is looked for in the text; here it would be the name of a field.
+    const word = quoted?.text ?? (isMessageWord(text) ? `message contains "${text}"` : text);
+    const before = tokens[at - 1];
+    const and = word !== text && quoted === undefined && before !== undefined && ENDS_TERM.has(before.kind);
+    const write = `${and ? "and " : ""}${sign === "-" ? "not " : ""}${word}`;
     const span = { start: first.start, end: next.end };
+    const hint = and && at === 1 ? `write ${before.text} ${write}` : undefined;
     return {
-      problem: problems.foreignTerm(span, source.slice(span.start, span.end), SIGNS[sign]!, write),
+      problem: problems.foreignTerm(span, source.slice(span.start, span.end), SIGNS[sign]!, write, hint),
       length: quoted === undefined ? 1 : 2,
     };
   }
   return luceneColon(source, tokens, at, sign);
 }
+
+const ENDS_TERM: ReadonlySet<TokenKind> = new Set(["word", "string", "close", "regex"]);
 
 const SIGNED = /^([-+])([^0-9.].*|)$/s;
 const SIGNS: Readonly<Record<string, string>> = { "-": "Lucene's way to exclude", "+": "Lucene's way to require" };
@@ -67,10 +84,19 @@ function luceneColon(source: string, tokens: readonly Token[], at: number, sign:
   const range = LUCENE_RANGE.exec(source);
   if (range !== null) {
     const [text, open, from, to, close] = range as unknown as [string, string, string, string, string];
+    const span = key === "timestamp" ? relativeRange(from, to) : undefined;
+    if (span !== undefined) return term(span, "Lucene's way to write a range", colon + 1 + text.length);
     const low = from === "*" ? [] : [`${key} ${open === "[" ? ">=" : ">"} ${from}`];
     const high = to === "*" ? [] : [`${key} ${close === "]" ? "<=" : "<"} ${to}`];
     const write = [...low, ...high].join(" and ") || `exists ${key}`;
     return term(write, "Lucene's way to write a range", colon + 1 + text.length);
+  }
+  const excluded = tokens[last + 1];
+  if (glued === "" && excluded?.text === "!" && excluded.start === tokens[last]!.end) {
+    // user:!bob
+    const operand = operandAt(source, tokens, last + 2);
+    if (operand === undefined || operand.regex) return undefined;
+    return term(`not ${key} = ${operand.text}`, "no way to exclude a value", operand.end);
   }
   LUCENE_GROUP.lastIndex = colon + 1;
   const group = LUCENE_GROUP.exec(source);
@@ -125,6 +151,18 @@ function luceneColon(source: string, tokens: readonly Token[], at: number, sign:
     problem: problems.unknownOperator({ start: colon, end: colon + 1 }, ":", `write ${key} = ${value}`, spaced),
     length: last - at + 1,
   };
+}
+
+/** `now-1h TO now`, as durations ago. */
+function relativeRange(from: string, to: string): string | undefined {
+  const ago = (bound: string) => /^now-(\d+[smhd])(?:\/\w)?$/.exec(bound)?.[1];
+  const [first, last] = [ago(from), ago(to)];
+  if ((first === undefined && from !== "*") || (last === undefined && !/^(?:now|\*)$/.test(to))) return undefined;
+  const terms = [
+    ...(first === undefined ? [] : [`timestamp >= ${first}`]),
+    ...(last === undefined ? [] : [`timestamp <= ${last}`]),
+  ];
+  return terms.length === 0 ? undefined : terms.join(" and ");
 }
 
 const LUCENE_RANGE = /[ \t]*([[{])[ \t]*([^\s\]}]{1,100})[ \t]+TO[ \t]+([^\s\]}]{1,100})[ \t]*([\]}])/y;

@@ -1,4 +1,7 @@
 import type { Problem } from "../problem.ts";
+import { KNOWN_FIELDS } from "./known-fields.ts";
+import { STAGE_WORDS } from "./levels.ts";
+import { levelText } from "./loggers.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 // What the recognizers of slips.ts share: a place among the tokens, and what stands there.
@@ -64,6 +67,12 @@ export function tokensUpTo(tokens: readonly Token[], at: number, end: number): n
 }
 
 export const isName = (token: Token) => token.kind === "word" && NAME.test(token.text);
+/** A word that other tools look for in the text: no level, stage, or field that entries are known to have. */
+export const isMessageWord = (text: string) =>
+  /^[\p{L}_][\p{L}\p{M}0-9_-]*$/u.test(text) &&
+  levelText(text, undefined) === undefined &&
+  !(STAGE_WORDS as readonly string[]).includes(text.toLowerCase()) &&
+  !KNOWN_FIELDS.some(({ name }) => name === text);
 export const plainWord = (text: string) => text.toLowerCase().replaceAll("_", "");
 export const starEscaped = (text: string) => text.replaceAll("*", "\\*");
 /** A regular expression as the other language quotes it: a backslash is doubled there. */

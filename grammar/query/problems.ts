@@ -1,4 +1,5 @@
 import { type Fix, type Problem, quote, type Span } from "../problem.ts";
+import { levelOf } from "./levels.ts";
 import type { Token } from "./tokens.ts";
 
 // Every problem that a query can have, in the order of the text below: the whole, quoting and characters, structure,
@@ -51,6 +52,20 @@ export const wrongQuotes = (at: Token) => {
   const text = `"${inner.replaceAll('"', '\\"')}"`;
   const message = `${quoteName(at.text)} does not quote text: ${at.text.includes('"') ? at.text : quote(at.text)}`;
   return problem("wrong-quotes", at, message, `write ${text}`, replace(at, text));
+};
+
+/** A name between backticks, as SQL quotes it. */
+export const quotedName = (at: Token) => {
+  const name = at.text.slice(1, -1);
+  const isPlain = PLAIN_NAME.test(name) && !RESERVED_WORD.test(name);
+  const write = isPlain ? name : `fields["${name}"]`;
+  return problem(
+    "wrong-quotes",
+    at,
+    `a backtick encloses no name: ${quote(at.text)}`,
+    `write ${write}`,
+    replace(at, write),
+  );
 };
 
 export const wrongBlank = (at: Token) => {
@@ -399,6 +414,11 @@ export const valueAlone = (at: Span, text: string, before: Token | undefined, li
     const hint = `compare each value with the field: write ${list.text}`;
     return problem("value-alone", at, `${quote(text)} needs a field or quotes`, hint, replace(list.at, list.text));
   }
+  const isField = before !== undefined && levelOf(before.text) === undefined;
+  if (!isField && /^\/[^/\s]+\/i?$/.test(text)) {
+    const hint = `write message ~ ${text} to search the messages, path = ${text} to compare a field`;
+    return problem("value-alone", at, `${quote(text)} stands alone`, hint, replace(at, `message ~ ${text}`));
+  }
   const pattern = text.includes("*") ? text : `*${text}*`;
   const field = before?.text ?? (/^-?\.?\d/.test(text) ? "status" : "path");
   const hint = `write ${field} = ${text} to compare a field, "${pattern}" to search the messages`;
@@ -434,6 +454,16 @@ export const digitGroups = (at: Span, text: string, plain: string) =>
 /** What an ordering cannot compare with. */
 export const notANumber = (at: Span, message: string, hint: string, write?: string) =>
   problem("not-a-number", at, message, hint, write === undefined ? undefined : replace(at, write));
+
+/** `timestamp = 2026-11-22`: a day, which no time of an entry equals. */
+export const dayAsTime = (at: Span, text: string, term: Span, write: string) =>
+  problem(
+    "day-as-time",
+    at,
+    `${quote(text)} is a day, and no entry's time equals it`,
+    `write ${write}`,
+    replace(term, write),
+  );
 
 /** A pattern of digits: `write` replaces all of `term`. */
 export const pattern = (at: Span, message: string, term: Span, write: string) =>

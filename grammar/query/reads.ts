@@ -44,7 +44,7 @@ function addField(field: Field, reads: { entry: Set<string>; fields: Set<string>
     // An entry without an id has it among its fields.
     if (place.name === "id") reads.fields.add("id");
   } else {
-    // `fields` is no array but in lines that a partial reader leaves alone: an index reads nothing.
+    // The fields of an entry are never an array: an index reads nothing.
     const first = place.path[0];
     if (typeof first === "string") reads.fields.add(first);
   }

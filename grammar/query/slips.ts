@@ -1,6 +1,7 @@
 import type { Problem, Span } from "../problem.ts";
 import { functionCall, spokenNegation, wordOperator } from "./foreign-words.ts";
 import { bareValue, clause, option, prose, spokenOperator, timeSpan } from "./habits.ts";
+import { levelOf } from "./levels.ts";
 import { luceneTerm } from "./lucene.ts";
 import { beginsTerm, isName, one, operandAt, type Place, type Slip, slashed, VALUES } from "./place.ts";
 import * as problems from "./problems.ts";
@@ -44,12 +45,59 @@ function character({ source, tokens, at }: Place): Slip | undefined {
     case "unclosed-regex":
       return one(problems.unclosedRegex(token));
     case "wrong-quotes":
+      if (isQuotedName(tokens, at)) return one(problems.quotedName(token));
       return one(problems.wrongQuotes(token));
     case "wrong-blank":
       return one(problems.wrongBlank(token));
     default:
       return undefined;
   }
+}
+
+/** `` `user name` = bob ``: SQL's way to quote a name. */
+function isQuotedName(tokens: readonly Token[], at: number): boolean {
+  const { text } = tokens[at]!;
+  if (!/^`[^`"\\]+`$/.test(text) || !beginsTerm(tokens, at)) return false;
+  const next = tokens[at + 1]?.kind === "not" ? tokens[at + 2] : tokens[at + 1];
+  return next !== undefined && NAME_IS_BEFORE.has(next.kind);
+}
+
+const NAME_IS_BEFORE: ReadonlySet<TokenKind> = new Set(["compare", "match", "contains", "in"]);
+
+/** `?ERROR ?WARN`: CloudWatch's way to say or. */
+function questionTerms({ source, tokens, at }: Place): Slip | undefined {
+  if (tokens[at]!.text !== "?" || !beginsTerm(tokens, at)) return undefined;
+  const terms: string[] = [];
+  let last = at;
+  for (let i = at; tokens[i]?.text === "?"; i += 2) {
+    const term = tokens[i + 1];
+    if (term === undefined || term.start !== tokens[i]!.end || (term.kind !== "word" && term.kind !== "string")) break;
+    const inner = term.kind === "string" ? term.text : `"${term.text}"`;
+    terms.push(term.kind === "word" && levelOf(term.text) !== undefined ? term.text : `message contains ${inner}`);
+    last = i + 1;
+  }
+  if (terms.length === 0) return undefined;
+  const span = { start: tokens[at]!.start, end: tokens[last]!.end };
+  const isWhole = at === 0 && last === tokens.length - 1;
+  const write = terms.length > 1 && !isWhole ? `(${terms.join(" or ")})` : terms.join(" or ");
+  const what = "CloudWatch's way to search for any of some terms";
+  return {
+    problem: problems.foreignTerm(span, source.slice(span.start, span.end), what, write),
+    length: last - at + 1,
+  };
+}
+
+/** `user exists` */
+function existsBehind({ source, tokens, at }: Place): Slip | undefined {
+  const [name, exists, next] = [tokens[at]!, tokens[at + 1], tokens[at + 2]];
+  if (exists?.kind !== "exists" || !beginsTerm(tokens, at) || !isName(name)) return undefined;
+  // Otherwise the name is a term of its own, and exists begins the next.
+  if (next !== undefined && next.kind !== "and" && next.kind !== "or" && next.kind !== "close") return undefined;
+  if (levelOf(name.text) !== undefined) return undefined;
+  const span = { start: name.start, end: exists.end };
+  const text = source.slice(span.start, span.end);
+  const what = "the wrong way round";
+  return { problem: problems.foreignTerm(span, text, what, `exists ${name.text}`), length: 2 };
 }
 
 /** Operators of other languages, which the tokens have split: `=>`, `===`, `=~`, `!~`; and signs such as `≥`. */
@@ -164,6 +212,14 @@ function list({ source, tokens, at }: Place): Slip | undefined {
   const field = at > 0 ? fieldBefore(tokens, at) : undefined;
   if (field === undefined) return undefined;
 
+  const range = operator.kind === "in" ? /^(-?\d+)\.\.=?(-?\d+)$/.exec(next.text) : null;
+  if (range !== null && tokens[at - 1]!.kind !== "not") {
+    // status in 500..599
+    const name = tokens[at - 1]!;
+    const term = { start: name.start, end: next.end };
+    const write = `${field} >= ${range[1]} and ${field} <= ${range[2]}`;
+    return { problem: problems.foreignTerm(next, next.text, "no list", write, undefined, term), length: 2 };
+  }
   const bracket = next.text === "[" || next.text === "{";
   if (!bracket && (equality ? next.kind !== "open" : !VALUES.has(next.kind))) return undefined;
   const values: string[] = [];
@@ -252,6 +308,8 @@ const RECOGNIZERS: readonly ((place: Place) => Slip | undefined)[] = [
   reversed,
   jsonPath,
   keywordCase,
+  questionTerms,
+  existsBehind,
   character,
   bareValue,
   prose,

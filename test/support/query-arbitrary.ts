@@ -45,7 +45,23 @@ const value: fc.Arbitrary<Value> = fc.oneof(stringValue, word, number, constant)
 
 const key = fc
   .oneof(
-    fc.constantFrom("a", "x-y", "@t", "_", "in", "OR", "größe", "error", "0", "odd key", "__proto__", "fields"),
+    fc.constantFrom(
+      "a",
+      "x-y",
+      "@t",
+      "_",
+      "in",
+      "OR",
+      "größe",
+      "error",
+      "0",
+      "odd key",
+      "__proto__",
+      "fields",
+      "level",
+      "message",
+      "id",
+    ),
     chunk,
   )
   .map((text): Segment => ({ kind: "key", key: text, span }));

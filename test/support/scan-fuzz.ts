@@ -174,7 +174,8 @@ function nearLine(parts: Parts, random: Random): string {
     if (random() < 0.15) continue;
     const place = target(field);
     if (place.at === "entry") (random() < 0.8 ? own : fields)[place.name] = value();
-    else assign(fields, place.path, value());
+    // A message that is an object is a field, and so are other values that cannot be what their keys say.
+    else assign(ENTRY_KEYS.has(place.path[0]) && random() < 0.7 ? own : fields, place.path, value());
   }
   if (random() < 0.8) own.level = random() < 0.7 ? inSomeCase(pick(LEVEL_SPELLINGS[pick(LEVELS)]), random) : pick(some);
   if (random() < 0.7) own.message = pick(some);
@@ -286,6 +287,8 @@ const TIMES = [
   1714561200,
   null,
 ];
+
+const ENTRY_KEYS: ReadonlySet<unknown> = new Set(["id", "timestamp", "level", "message", "fields"]);
 
 /** Puts a value at a path; what stands in the way is replaced. */
 function assign(root: Record<string, unknown>, path: readonly (string | number)[], value: unknown): void {
