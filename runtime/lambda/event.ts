@@ -49,14 +49,14 @@ export function readEvent(event: unknown): PlatformEvent {
   const context = isObject(event.requestContext) ? event.requestContext : undefined;
   if (context === undefined) return { kind: "unknown", reason: "the event has no requestContext" };
   // Its answers have a form of their own, which no answer here is in.
-  if (isObject(context.elb)) return { kind: "unknown", reason: "the event is of a load balancer" };
+  if (isObject(context.elb)) return { kind: "unknown", reason: "the event is from a load balancer" };
   if (isObject(context.http)) return ofFormat2(event, context, context.http);
   if (typeof event.httpMethod === "string") return ofFormat1(event, context);
   return { kind: "unknown", reason: "the event has neither httpMethod nor requestContext.http" };
 }
 
 function nameOf(value: unknown): string {
-  if (value === undefined) return "no JSON";
+  if (value === undefined) return "not JSON";
   if (value === null) return "null";
   return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }
