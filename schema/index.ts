@@ -26,6 +26,7 @@ export {
   withDefaults,
 } from "./defaults.ts";
 export type { Directory, DirectoryEntry } from "./directory.ts";
+export { notUtf8 } from "./encoding.ts";
 export { fixAll } from "./fix-all.ts";
 export { type Inference, type InferOptions, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
 export { maskProblems, maskSecrets } from "./masked.ts";

@@ -379,7 +379,7 @@ t.test("following: appended, cut in the middle, rotated, truncated, new files", 
       return lines.map((line) => JSON.parse(line).message).join(" ") === expected.join(" ");
     });
   try {
-    await until("the note", () => running.stderr().includes("is not there yet"));
+    await until("the note", () => running.stderr().includes("does not exist yet"));
     await mkdir(join(cwd, ".tool"));
     await writeFile(path, `${line("one")}\n${line("skip")}\n`);
     await shows(running, "one");

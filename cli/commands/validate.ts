@@ -14,7 +14,15 @@ import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
 import { checkTemplate } from "../../schema/directory.ts";
-import { type CheckOptions, checkConfig, fixAll, maskProblems, maskSecrets, migrate } from "../../schema/index.ts";
+import {
+  type CheckOptions,
+  checkConfig,
+  fixAll,
+  maskProblems,
+  maskSecrets,
+  migrate,
+  notUtf8,
+} from "../../schema/index.ts";
 import { memberOf, type Node, parseJson } from "../../schema/json.ts";
 import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST } from "../config-file.ts";
@@ -93,16 +101,6 @@ interface Input {
   readonly text: string;
   /** What keeps the file from being read: the only problem of it that is known. */
   readonly unreadable?: Problem;
-}
-
-function notUtf8(at: number): Problem {
-  return {
-    code: "config/encoding",
-    message: "the file is not UTF-8",
-    hint: "save it as UTF-8",
-    span: { start: at, end: at + 1 },
-    severity: "error",
-  };
 }
 
 interface Report extends CheckedFile {
