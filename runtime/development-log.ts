@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { chmod, type FileHandle, mkdir, open, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "../grammar/entry.ts";
@@ -119,7 +120,8 @@ export function openDevelopmentLog(directory: string, options: DevelopmentLogOpt
     await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx" }).catch((error) => {
       if (error.code !== "EEXIST") throw error;
     });
-    file = await open(path, "a", 0o600);
+    // A FIFO in its place that nobody reads is an error, and no wait that would outlast the process.
+    file = await open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
     await file.chmod(0o600);
   }
 }

@@ -124,7 +124,8 @@ t.test("the exit code counts where stderr cannot be written", { skip: process.pl
 
 t.test("a working folder that is gone", { skip: process.platform !== "linux" }, async (t) => {
   const cwd = t.testdir({ gone: {}, app: { "tool.json": '{ "name": "app" }' } });
-  const inGone = (line: string) => shell(`unset NODE_OPTIONS; mkdir -p gone && cd gone && rmdir ../gone && ${line}`, { cwd });
+  const inGone = (line: string) =>
+    shell(`unset NODE_OPTIONS; mkdir -p gone && cd gone && rmdir ../gone && ${line}`, { cwd });
   t.same((await inGone("tool --version")).code, 0);
   t.match(await inGone(`tool validate -C ${cwd}/app`), { code: 0, stdout: "tool.json is valid\n" });
   const { code, stderr } = await inGone("tool validate");

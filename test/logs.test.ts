@@ -1,5 +1,6 @@
 // `tool logs`: how entries look, where they come from, and that they keep coming.
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { appendFile, mkdir, rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -497,6 +498,23 @@ t.test("memory does not grow with the input", { skip: process.platform !== "linu
   t.equal(code, 0);
   t.equal(stdout, `${entry}\n`);
   t.ok(Number(stderr) > 0 && Number(stderr) < 150_000, `${stderr.trim()} KiB at most`);
+});
+
+t.test("a FIFO that nobody opens or writes ends with Ctrl-C", { skip: process.platform === "win32" }, async (t) => {
+  const cwd = t.testdir({ "tool.json": '{ "name": "app" }' });
+  execFileSync("mkfifo", ["q"], { cwd });
+  for (const argv of [["--count"], ["-f"], ["--limit", "1"]]) {
+    for (const isOpen of [false, true]) {
+      const running = spawnTool(["logs", "--file", "q", ...argv, "error"], { cwd });
+      // Only with a reader at the other end, so that the command is known to wait.
+      const writer = isOpen ? openSync(join(cwd, "q"), constants.O_WRONLY) : undefined;
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      running.child.kill("SIGINT");
+      const { code, signal } = await running.ended;
+      t.ok(code !== null && signal === null, `${argv.join(" ")}, ${isOpen ? "open" : "not open"}: ${code} ${signal}`);
+      if (writer !== undefined) closeSync(writer);
+    }
+  }
 });
 
 t.test("stdin is read as a file is: decompressed, or refused where it is no text", async (t) => {

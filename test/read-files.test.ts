@@ -177,7 +177,7 @@ t.test("gzip is told by both of its first bytes", async (t) => {
     const path = join(t.testdir(), "log");
     writeFileSync(path, content);
     const file = { name: "log", path };
-    const opened = await openFile(file);
+    const opened = await openFile(file, new AbortController().signal);
     t.equal(opened.size, content.length > 2 && content[1] === 0x8b ? undefined : content.length, name);
     t.same(await linesOf(readOpenFile(file, opened, () => {})), lines, name);
     await opened.handle.close();

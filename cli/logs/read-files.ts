@@ -1,3 +1,5 @@
+import type { EventEmitter } from "node:events";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
@@ -44,9 +46,9 @@ export interface OpenFile {
   readonly isGzip: boolean;
 }
 
-export async function openFile({ name, path }: PlainFile): Promise<OpenFile> {
+export async function openFile({ name, path }: PlainFile, signal: AbortSignal): Promise<OpenFile> {
   try {
-    const handle = await open(path, "r");
+    const handle = await openToRead(path, signal);
     try {
       const stats = await handle.stat();
       // A FIFO would lose what a probe reads.
@@ -60,6 +62,28 @@ export async function openFile({ name, path }: PlainFile): Promise<OpenFile> {
   } catch (error) {
     throw new InputError(name, reasonOf(error), undefined, error);
   }
+}
+
+/**
+ * A FIFO is opened when somebody opens its other end, and read when somebody writes: a thread waits for that, and the
+ * process cannot exit before the thread does. When the signal aborts, this process is that somebody.
+ */
+async function openToRead(path: string, signal: AbortSignal): Promise<FileHandle> {
+  if (!(await stat(path)).isFIFO()) return open(path, "r");
+  const release = () => {
+    try {
+      const end = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+      writeSync(end, "\n");
+      closeSync(end);
+    } catch {
+      // Gone, or full: then nothing waits.
+    }
+  };
+  signal.addEventListener("abort", release, { once: true });
+  const handle = await open(path, "r");
+  // Its types leave out that it emits.
+  (handle as unknown as EventEmitter).once("close", () => signal.removeEventListener("abort", release));
+  return handle;
 }
 
 /** The lines of an open file from `offset` on, which must be where a line begins. */
@@ -263,7 +287,7 @@ export async function* followFiles(
     while (!signal.aborted) {
       if (performance.now() - listedAt > GLOB_POLL_MS) {
         listedAt = performance.now();
-        for (const path of await paths()) if (!files.has(path)) files.set(path, new TailedFile(path));
+        for (const path of await paths()) if (!files.has(path)) files.set(path, new TailedFile(path, signal));
       }
       for (const file of files.values()) yield* file.poll();
       if (!hasCaughtUp) yield CAUGHT_UP;
@@ -280,8 +304,8 @@ export async function* readRotated(
   path: string,
   { sinceMs, follow, signal }: { sinceMs: number; follow: boolean; signal: AbortSignal },
 ): AsyncGenerator<Block> {
-  const current = new TailedFile(path);
-  const older = new TailedFile(`${path}.1`);
+  const current = new TailedFile(path, signal);
+  const older = new TailedFile(`${path}.1`, signal);
   try {
     const isThere = await current.tryOpen();
     // Last written before the time asked for: nothing in it is newer.
@@ -309,19 +333,21 @@ export async function* readRotated(
 class TailedFile {
   writtenMs = 0;
   readonly #path: string;
+  readonly #signal: AbortSignal;
   #handle: FileHandle | undefined;
   #offset = 0;
   #identity = "";
   #isGzip = false;
   #lines = new LineBlocks(FOLLOWED_READ_BYTES);
 
-  constructor(path: string) {
+  constructor(path: string, signal: AbortSignal) {
     this.#path = path;
+    this.#signal = signal;
   }
 
   async tryOpen(): Promise<boolean> {
     try {
-      this.#handle = await open(this.#path, "r");
+      this.#handle = await openToRead(this.#path, this.#signal);
     } catch (error) {
       if (isAbsent(error)) return false;
       throw error;

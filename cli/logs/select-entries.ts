@@ -79,7 +79,7 @@ export async function selectEntries(source: Source, selection: Selection): Promi
   };
 
   const scanFile = async (file: PlainFile, onRead: OnRead) => {
-    const opened = await openFile(file);
+    const opened = await openFile(file, signal);
     const { handle, size } = opened;
     try {
       if (size === undefined || size < MIN_PARALLEL_BYTES || workerCount() < 2 || newest !== undefined) {
