@@ -98,9 +98,9 @@ t.test("from the first deploy to a domain, and back to nothing", async (t) => {
     },
   });
   const pending = await run("stack", "plan");
-  t.match(pending.stdout, /api\.shop\.com: pending; the record that proves the domain is in its zone/);
+  t.match(pending.stdout, /api\.shop\.com: pending; the validation record is in the domain's zone/);
   t.match(pending.stdout, /nothing to do/);
-  t.match((await run("stack", "apply")).stdout, /pending; the record that proves/);
+  t.match((await run("stack", "apply")).stdout, /pending; the validation record/);
   t.equal(aws.journal.count("acm", "RequestCertificate"), 1, "it is requested once");
   t.match((await run("stack")).stdout, /beta .*\n? *waits\s+for its first deploy: tool deploy beta/);
 
