@@ -153,7 +153,7 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
       "Describe your app in tool.json: Completed",
       "Let the editor help: Completed",
       "Start the app: Completed",
-      "Ask its logs: Completed",
+      "Search its logs: Completed",
     ]);
   });
 

@@ -225,7 +225,7 @@ const rows: readonly Row[] = [
     before: "one",
     breaks: plan(failure("lambda.UpdateAlias", { drop: "before", times: Number.POSITIVE_INFINITY })),
     code: 1,
-    says: /^error: the connection to the cloud fails/m,
+    says: /^error: the connection to the cloud failed/m,
     ...old,
     mends: (aws) => aws.controls.failures.clear(),
   },
