@@ -93,6 +93,9 @@ t.test("what is said of logs of other programs", async (t) => {
     ["severity = ERROR", "no entry has severity; did you mean level?; level = error finds 1"],
     ["log.level = panic", "no entry has log.level; did you mean level?; level = emergency finds 1"],
     ["level = 50", "level = error finds 1"],
+    // The key of another logger, and a name that is none
+    ["severityText = panic", "no entry has severityText; did you mean level?; level = emergency finds 1"],
+    ["rack = panic", "no entry has rack"],
     // Lines of text
     ["status = 502", 'the lines are text without fields, which message contains "..." searches', text],
     ["user", 'the lines are text without fields, which message contains "..." searches', text],
