@@ -342,6 +342,17 @@ t.test("what is wrong is said, and there is nothing on stdout", async (t) => {
     [["logs", "--until", "2025-06-31"], 2, /^error: --until "2025-06-31": no such time\n/],
     [["logs", "--since", "2025-06-30T24:00:00Z"], 2, /no such time\n/],
     [["logs", "--until", "2025-99-99"], 2, /^error: --until "2025-99-99": no such time\n/],
+    [
+      ["logs", "--since", "1h", "--until", "2h"],
+      2,
+      'error: --since "1h" is not before --until "2h"\n  write --since 2h --until 1h\n',
+    ],
+    [["logs", "--since", "2025-06-30", "--until", "2025-06-30"], 2, /is not before .*\n {2}give a later --until\n$/],
+    [
+      ["logs", "--file", "tool.json", "--service", "ftp://nonsense"],
+      2,
+      "error: --file and --service name two logs\n  leave one of them out\n",
+    ],
     [["logs", "status >="], 1, /^error: nothing follows ">=" .*\n {2}\| status >=\n {2}\| {8}\^\^\n/],
     [["logs", "@slow"], 1, /^error: tool\.json has no saved query "slow"/],
   ];

@@ -37,6 +37,17 @@ export async function logs(context: Context, words: string | undefined, flags: L
     bounds[name] = bound.timeMs;
   }
 
+  if (bounds.since !== undefined && bounds.until !== undefined && bounds.since >= bounds.until) {
+    const said = `--since ${JSON.stringify(flags.since)} is not before --until ${JSON.stringify(flags.until)}`;
+    const isSame = bounds.since === bounds.until;
+    return context.misuse(
+      said,
+      isSame ? "give a later --until" : `write --since ${flags.until} --until ${flags.since}`,
+    );
+  }
+  if (flags.file !== "" && flags.service !== "") {
+    return context.misuse("--file and --service name two logs", "leave one of them out");
+  }
   if (flags.project !== "" && flags.service === "") {
     return context.misuse("--project names a project of a log service", "give --service, too");
   }
