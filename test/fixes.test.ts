@@ -271,6 +271,50 @@ t.test("changes of the text keep its form", (t) => {
   t.end();
 });
 
+t.test("what fixes write", (t) => {
+  const rows: [part: string, written: string][] = [
+    ['"function": 512', '"function": { "memory": 512 }'],
+    ['"proxy": "node x.js"', '"proxy": { "command": "node x.js" }'],
+    ['"stages": { "beta": "b.example.com" }', '"stages": { "beta": { "domain": "b.example.com" } }'],
+    ['"hooks": "make"', '"hooks": { "build": "make" }'],
+    ['"cors": true', '"cors": { "enable": true }'],
+    ['"logs": false', '"logs": { "disable": true }'],
+    [
+      '"inject": { "head": [{ "type": "inline script" }] }',
+      '"inject": { "head": [{ "type": "inline script", "value": "console.log(1)" }] }',
+    ],
+    [
+      '"inject": { "head": [{ "type": "inline style" }] }',
+      '"inject": { "head": [{ "type": "inline style", "value": "body { margin: 0 }" }] }',
+    ],
+    [
+      '"dns": { "a.com": [{ "name": "a.com", "type": "A", "value": ["192 0 2 1"] }] }',
+      '"dns": { "a.com": [{ "name": "a.com", "type": "A", "value": ["192.0.2.1"] }] }',
+    ],
+    [
+      '"dns": { "a.com": [{ "name": "a.com", "type": "A", "value": ["192.0.02.1"] }] }',
+      '"dns": { "a.com": [{ "name": "a.com", "type": "A", "value": ["192.0.2.1"] }] }',
+    ],
+    [
+      '"dns": { "a.com": [{ "name": "a.com", "type": "SRV" }] }',
+      '"dns": { "a.com": [{ "name": "a.com", "type": "SRV", "value": ["1 10 5269 xmpp.example.com"] }] }',
+    ],
+    ['"regions": ["eu-west-1"]; "type": "server"', '"regions": ["eu-west-1"], "type": "server"'],
+  ];
+  for (const [part, written] of rows) {
+    const text = `{ "name": "app", ${part} }`;
+    const results = checkConfig(text)
+      .problems.flatMap(fixesOf)
+      .map(({ edits }) => applyEdits(text, edits));
+    t.has(results, [`{ "name": "app", ${written} }`], part, { results });
+  }
+  // What is written by its number is what it stands for; a name has its first character checked as well.
+  t.same(checkConfig('{ "name": "app", "type": "\\u0073erver", "regions": ["\\u0065u-west-1"] }').problems, []);
+  const [tag] = checkConfig('{ "name": "app", "tags": { "!team": "x" } }').problems;
+  t.equal(tag?.code, "config/tag-name");
+  t.end();
+});
+
 t.test("what only people know is a suggestion, the rest is not", (t) => {
   const rows: [text: string, isSuggestion: boolean][] = [
     ['{ "name": "app", "env": {} }', true],
