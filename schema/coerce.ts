@@ -1,7 +1,7 @@
 import type { Fix, Span, TextEdit } from "../grammar/problem.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
 import { spaced } from "./edits.ts";
-import type { ArrayNode, Node, StringNode } from "./json.ts";
+import { type ArrayNode, isJson, type Node, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
 
 /** What a value of the wrong type was meant to be. */
@@ -239,16 +239,6 @@ function asObject(written: Written): Coerced | undefined {
   if (inner === undefined) return undefined;
   const meant = nodeOf(JSON.parse(inner), node.span);
   return { node: meant, shown: inner, fix: { ...replaced(`Change to ${inner}`, node, inner), isSuggestion: true } };
-}
-
-/** Whether a part of the source is without slips of its own. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A value as if it were written at a place. */

@@ -984,3 +984,13 @@ class Parser {
     this.#problems.push({ code, severity: "error", message, ...(hint && { hint }), span, ...(fix && { fix }) });
   }
 }
+
+/** Whether a text is JSON without a slip. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -3,7 +3,7 @@ import { type Fix, fixesOf, type Problem, type Span } from "../grammar/problem.t
 import { commandsOf, secretsIn } from "./checks/commands.ts";
 import { secretsInHeader } from "./checks/headers.ts";
 import { isSecretName, isSecretText } from "./checks/secrets.ts";
-import { memberOf, type Node, parseByLines, type StringNode, spanInside } from "./json.ts";
+import { isJson, memberOf, type Node, parseByLines, type StringNode, spanInside } from "./json.ts";
 
 /**
  * The text of a tool.json for excerpts in messages, which end up in logs: values of variables, and what looks like a
@@ -89,15 +89,6 @@ function leaves(node: Node, take: (leaf: Node) => void): void {
   else if (node.type === "object") {
     for (const { value } of node.members) if (value !== undefined) leaves(value, take);
   } else take(node);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** What may be a value below a key such as `environment`, up to the bracket that closes it, whatever is quoted there. */

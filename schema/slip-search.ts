@@ -1,4 +1,5 @@
 import { applyEdits, type Fix, type Problem, type TextEdit } from "../grammar/problem.ts";
+import { isJson } from "./json.ts";
 
 // Every candidate is read as JSON, and what can be read is checked: in a longer text that takes too long.
 const MAX_LENGTH = 20_000;
@@ -38,15 +39,6 @@ interface Search {
   readonly first: Problem;
   check(text: string): readonly Problem[];
   isBetter(after: readonly Problem[]): boolean;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 interface Candidate {

@@ -13,7 +13,7 @@ const LIMIT_MS = 240_000;
 export interface Baseline {
   /** Undefined if the test does not pass. */
   readonly ms: number | undefined;
-  /** Of each file that the test's own process loads: the parts that run, as begin and end by turns. */
+  /** The parts that run of each file that the test's own process loads, as alternating begins and ends. */
   readonly parts: Readonly<Record<string, readonly number[]>>;
 }
 

@@ -97,7 +97,7 @@ export class Tree {
     }
   }
 
-  /** Which of the changed files the type checker refuses. Each lies beside its source, so that one run is enough. */
+  /** Which of the changed files the type checker refuses. Each is next to its source, so one run is enough. */
   async refused(changes: readonly { readonly file: string; readonly changed: string }[]): Promise<boolean[]> {
     const names = changes.map(({ file }, i) => file.replace(/\.ts$/, `.changed-${i}.ts`));
     try {
@@ -114,7 +114,7 @@ export class Tree {
     if (this.#bundled !== undefined) await this.#bundle(undefined);
   }
 
-  /** Of what the sources are now: of the change, or of none. */
+  /** For the sources as they are now: with the change, or without one. */
   async #bundle(changed: string | undefined): Promise<boolean> {
     if (changed !== undefined && this.#bundled === changed) return true;
     this.#bundled = changed;

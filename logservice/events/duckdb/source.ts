@@ -35,7 +35,7 @@ export interface Source {
 /** A range as both sides test it. */
 export interface Selection {
   readonly range: Range;
-  /** Of the first event: after the start of the range if older ones have expired. */
+  /** The earliest time that is answered: after the start of the range if older events have expired. */
   readonly startMs: number;
   readonly from: bigint;
   /** Behind the last nanosecond. */
