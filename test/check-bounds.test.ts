@@ -1,5 +1,6 @@
 // The last value that a check takes, and the first that it does not.
 import t from "tap";
+import { parseQuery, planScan } from "../grammar/query/index.ts";
 import { checkConfig } from "../schema/index.ts";
 
 const codes = (config: object) =>
@@ -115,3 +116,34 @@ t.test("prefixes, phone numbers, names", (t) => {
 function alert(period: string) {
   return { metric: "http.5xx", statistic: "sum", threshold: 5, period, action: "ops" };
 }
+
+t.test("the largest index", (t) => {
+  const isValid = (source: string) => parseQuery(source).ok;
+  t.equal(isValid("items[4294967294] = 1"), true, "the last index of an array");
+  t.equal(isValid("items[4294967295] = 1"), false);
+  t.end();
+});
+
+t.test("a part of an expression is marked if it is there once", (t) => {
+  const marked = (source: string) => {
+    const parsed = parseQuery(source);
+    const { start, end } = parsed.ok ? { start: 0, end: 0 } : parsed.problems[0]!.span;
+    return source.slice(start, end);
+  };
+  t.equal(marked("message ~ /a(?=b)c/"), "(?=");
+  t.equal(marked("message ~ /a(?=b)c(?=d)/"), "/a(?=b)c(?=d)/");
+  t.end();
+});
+
+t.test("a number with an exponent is left to the predicate", (t) => {
+  const parsed = parseQuery("n > 50");
+  t.ok(parsed.ok);
+  if (!parsed.ok) return t.end();
+  const [needle] = planScan(parsed.value, { nowMs: 0 }).needles!;
+  const passes = (value: string) => needle!.accepts!(Buffer.from(`{"n":${value}}`), '{"n"'.length);
+  t.strictSame(
+    [passes("1"), passes("51"), passes("1e3"), passes("1E3"), passes("2.5E2")],
+    [false, true, true, true, true],
+  );
+  t.end();
+});
