@@ -1,6 +1,7 @@
 // The last value that a check takes, and the first that it does not.
 import t from "tap";
 import { parseQuery, planScan } from "../grammar/query/index.ts";
+import { normalizePath } from "../grammar/route/path.ts";
 import { checkConfig } from "../schema/index.ts";
 
 const codes = (config: object) =>
@@ -27,6 +28,7 @@ t.test("records", (t) => {
     ["SPF", "x".repeat(4001), false],
     ["A", "255.255.255.255", true],
     ["A", "256.0.0.1", false],
+    ["AAAA", "1:2::3:4::5:6:7:8", false],
     ["AAAA", "1:2:3:4:5:6:7::", true],
     ["AAAA", "1:2:3:4:5:6:7:8", true],
     ["AAAA", "1:2:3:4:5:6:7::8", false],
@@ -145,5 +147,22 @@ t.test("a number with an exponent is left to the predicate", (t) => {
     [passes("1"), passes("51"), passes("1e3"), passes("1E3"), passes("2.5E2")],
     [false, true, true, true, true],
   );
+  t.end();
+});
+
+t.test("a redirect to another host leads out of the circle", (t) => {
+  const redirects = (first: string) => ({
+    redirects: { "/a": { location: first, status: 301 }, "/b": { location: "/a", status: 301 } },
+  });
+  t.same(codes(redirects("https://other.example.com/b")), []);
+  t.not(codes(redirects("/b")).length, 0);
+  t.end();
+});
+
+t.test("bytes of a path that are no character", (t) => {
+  for (const bytes of ["%F4%90%80%80", "%F5%80%80%80", "%C1%81", "%E0%81%A1"]) {
+    t.equal(normalizePath(`/${bytes}`).offsets?.length, bytes.length / 3 + 2, `${bytes}: each byte by itself`);
+  }
+  t.equal(normalizePath("/%F4%8F%BF%BF").text, "/\u{10ffff}", "the last character");
   t.end();
 });
