@@ -1,0 +1,77 @@
+// Plain English, kept: the words that a native reader stumbles over, in comments, documents, help and messages.
+// `node test/lint/english.mjs [folder or file ...]` prints each place with what to write; `npm run lint` runs it.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** What is looked for in a line, and what to write instead. */
+const WORDS = [
+  {
+    pattern: /^\s*(?:\/\/|\/?\*+) ?Of\b|[.:;] Of (?:a|an|the|each|what|one|which)\b/,
+    instead: 'name the thing first: "Size of the zip in bytes.", not "Of the zip."',
+  },
+  { pattern: /\b(?:stands?|stood|standing)\b/i, instead: '"is", or the verb that says what happens' },
+  { pattern: /\b(?:lies?|lying|lay)\b/i, instead: '"is"; a file is in a folder' },
+  { pattern: /\bbehind\b/i, instead: '"after" for time and order, "past" for an offset, "next to" for a place' },
+];
+
+/** Where such a word is the usual one. Each is taken out of a line before it is looked at. */
+const ALLOWED = [
+  { pattern: /\bstand-ins?\b/gi, reason: "the usual word for a thing that takes another's place" },
+  { pattern: /\bstand(?:s|ing)? (?:in )?for\b/gi, reason: "to mean, to represent" },
+  { pattern: /\bstanding out\b|\bstands? out\b/gi, reason: "to be easy to see" },
+  { pattern: /\bstand-?alone\b/gi, reason: "the usual word for a program without others" },
+  {
+    pattern:
+      /\bbehind (?:\S+ ){0,3}?(?:proxy|proxies|gateway|API Gateway|balancer|firewall|NAT|CDN|CloudFront|nginx|door|http-proxy|pipeline)\b/gi,
+    reason: "an upstream is behind its proxy: the field's word",
+  },
+  { pattern: /\b(?:fall|falls|fell|fallen|lag|lags|be|is|are|was|left|runs?) behind\b/gi, reason: "to be late" },
+  { pattern: /\bbehind (?:the|its) (?:scenes|back)\b/gi, reason: "fixed phrases" },
+  { pattern: /\blook(?:s|ed|ing)? ?-?behinds?\b|\blookbehinds?\b/gi, reason: "a regular expression's assertion" },
+];
+
+/** Texts of others, and what the lint itself and its rows have to name. */
+const SKIPPED = [
+  /^test\/vectors\//,
+  /^test\/lint\//,
+  /^package-lock\.json$/,
+  /^LICENSE$/,
+  /\.generated\./,
+  /^test\/corpus\//,
+];
+const READ = /\.(?:ts|mjs|md|ohm|html|css|yml|sh)$|\.schema\.json$|(?:^|\/)package\.json$|^\.ci\/run$/;
+
+/** The places of a text: line from 1, the line, what to write. */
+export function placesIn(text) {
+  return text.split("\n").flatMap((line, index) => {
+    const left = ALLOWED.reduce((rest, { pattern }) => rest.replace(pattern, ""), line);
+    return WORDS.filter(({ pattern }) => pattern.test(left)).map(({ instead }) => ({
+      line: index + 1,
+      text: line,
+      instead,
+    }));
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const words = process.argv.slice(2);
+  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z", ...words], {
+    cwd: root,
+    encoding: "utf8",
+  })
+    .split("\0")
+    .filter((file) => READ.test(file) && !SKIPPED.some((pattern) => pattern.test(file)));
+  const found = files.flatMap((file) =>
+    placesIn(readFileSync(resolve(root, file), "utf8")).map((place) => ({ file, ...place })),
+  );
+  for (const { file, line, text, instead } of found)
+    console.log(`${file}:${line}: ${text.trim()}\n    write ${instead}`);
+  console.log(
+    found.length === 0 ? `${files.length} files in plain English` : `${found.length} places in ${files.length} files`,
+  );
+  process.exitCode = found.length === 0 ? 0 : 1;
+}
