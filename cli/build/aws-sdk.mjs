@@ -1,9 +1,10 @@
-// The packages of the AWS SDK that cli/aws imports, as files that the commands' bundles require by path.
-import { readFileSync } from "node:fs";
+// The packages of the AWS SDK that cli/aws imports, as files that the commands' bundles require by path: a client in its
+// own, and what all clients share in one.
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { buildWithShared } from "./shared-code.mjs";
 
-/** Writes one file per imported package into `outdir`. Of a client only the class that has its calls as methods is kept. */
+/** Writes one file per imported package into `outdir`. Keeps only the class of a client that has its calls as methods. */
 export async function bundleSdk(outdir, root) {
   const imported = new Map();
   const clients = readFileSync(join(root, "cli/aws/clients.ts"), "utf8");
@@ -11,23 +12,48 @@ export async function bundleSdk(outdir, root) {
     imported.set(specifier, name);
   }
   imported.set("@aws-sdk/credential-providers", "fromNodeProviderChain");
-  await Promise.all(
-    [...imported].map(([specifier, name]) =>
-      build({
-        stdin: { contents: `export { ${name} } from ${JSON.stringify(specifier)};`, resolveDir: root },
-        bundle: true,
-        platform: "node",
-        target: "node20",
-        format: "cjs",
-        outfile: join(outdir, `${specifier.slice("@aws-sdk/".length)}.cjs`),
-        mainFields: ["module", "main"],
-        minifySyntax: true,
-        minifyWhitespace: true,
-        supported: { "dynamic-import": false },
-        // Which Node a later SDK will need is no news for who deploys an app.
-        define: { "process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED": '"true"' },
-        logLevel: "warning",
-      }),
-    ),
-  );
+  rmSync(outdir, { recursive: true, force: true });
+  await buildWithShared({
+    root,
+    outdir,
+    entryPoints: [...imported.keys()].map((specifier) => ({
+      in: `only:${specifier}`,
+      out: specifier.slice("@aws-sdk/".length),
+    })),
+    imports: /^(?:@aws-sdk|@smithy|@aws)\//,
+    shared: [{ name: "core", holds: /^node_modules\/@(?:smithy|aws|aws-sdk)\/(?!client-)/ }],
+    isOwn: /^node_modules\/@aws-sdk\/(?:client-|middleware-sdk-|checksums\/)/,
+    options: {
+      bundle: true,
+      platform: "node",
+      target: "node20",
+      format: "cjs",
+      outExtension: { ".js": ".cjs" },
+      mainFields: ["module", "main"],
+      minifySyntax: true,
+      minifyWhitespace: true,
+      supported: { "dynamic-import": false },
+      // Which Node a later SDK will need is no news for who deploys an app.
+      define: { "process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED": '"true"' },
+      plugins: [onlyExports(imported, root)],
+      logLevel: "warning",
+    },
+  });
+}
+
+/** `only:PACKAGE` is the one export of a package that is used. */
+function onlyExports(imported, root) {
+  return {
+    name: "only-exports",
+    setup(pluginBuild) {
+      pluginBuild.onResolve({ filter: /^only:/ }, ({ path }) => ({
+        path: path.slice("only:".length),
+        namespace: "only",
+      }));
+      pluginBuild.onLoad({ filter: /.*/, namespace: "only" }, ({ path }) => ({
+        contents: `export { ${imported.get(path)} } from ${JSON.stringify(path)};`,
+        resolveDir: root,
+      }));
+    },
+  };
 }

@@ -1,17 +1,20 @@
 // Bundles the command into dist/bin: cli.cjs (answers --version alone), main.cjs (the map of the CLI) and one file per
 // command, loaded by path when the command runs, so that no command pays for another's libraries. Below it, in
 // runtime, what a deployment carries.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { bundleSdk } from "./aws-sdk.mjs";
-import { bundleLatePackage, lateFile, latePackages, requireLatePackages } from "./late-packages.mjs";
+import { requireLatePackages, writeLateFiles } from "./late-packages.mjs";
+import { buildWithShared } from "./shared-code.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
 /** They carry binaries of the platform, and only the log service needs them. */
+/** Short runs of little code, of which completion answers each Tab: they read nothing that others need. */
+const alone = ["completion.ts", "docs.ts", "domains.ts"];
 const nativePackages = ["libsql", "@duckdb/node-api"];
 
 /**
@@ -50,6 +53,17 @@ const withoutDeprecatedExtend = {
   },
 };
 
+/** Names of a generated parser say nothing in a stack trace, and each start reads them. */
+const shortNamesInParsers = {
+  name: "short-names-in-parsers",
+  setup(pluginBuild) {
+    pluginBuild.onLoad({ filter: /-parser\.generated\.ts$/ }, async ({ path }) => ({
+      contents: (await transform(readFileSync(path, "utf8"), { loader: "ts", minify: true })).code,
+      loader: "js",
+    }));
+  },
+};
+
 /** The app behind http-proxy speaks plain HTTP and is followed nowhere; loading TLS takes some milliseconds of a start. */
 const withoutHttps = {
   name: "without-https",
@@ -59,34 +73,37 @@ const withoutHttps = {
   },
 };
 
-const outdir = join(root, "dist/bin");
-mkdirSync(join(outdir, "late"), { recursive: true });
-/** `--own`: the packages of others, which are most of the work, are there from the last time. `npm run mutate` asks for it. */
-const isOwnOnly = process.argv.includes("--own");
-if (!isOwnOnly)
-  for (const it of latePackages) writeFileSync(lateFile(outdir, it.name), await bundleLatePackage(it, root));
-
-await build({
-  entryPoints: {
-    cli: join(root, "cli/cli.ts"),
-    main: join(root, "cli/main.ts"),
-    "commands/config-file": join(root, "cli/config-file.ts"),
-    ...Object.fromEntries(
-      commands.map((name) => [`commands/${basename(name, ".ts")}`, join(root, "cli/commands", name)]),
-    ),
-    // Threads start from a file of their own.
-    "commands/scan-worker": join(root, "cli/logs/scan-worker.ts"),
-    // So do processes, beside the command that holds the events store.
-    "commands/flusher-process": join(root, "logservice/events/duckdb/flusher-process.ts"),
-    "commands/sql-process": join(root, "logservice/events/sql/sql-process.ts"),
+/** What commands share, in files of what is used together; see shared-code.mjs. */
+const shared = [
+  { name: "cloud", holds: /^cli\/(?:aws\/|platform\b|stack\.ts)/ },
+  { name: "store", holds: /^(?:logservice|grammar\/query\/sql)\// },
+  { name: "proxy", holds: /^runtime\// },
+  { name: "reference", holds: /^schema\/(?:rpc-|openapi\.)/ },
+  {
+    // What searches, completes and explains logs, and no check of tool.json needs.
+    name: "query",
+    holds:
+      /^grammar\/(?:highlight|(?:route|template)\/(?:highlight|render|print)|query\/(?:cloudwatch|combine|complete|expected|explain|highlight|near|predicate|reads|scan-plan))\b/,
   },
+  { name: "schema", holds: /^schema\// },
+  { name: "grammar", holds: /^grammar\// },
+];
+
+/**
+ * Doors, which only pass on what others export: with one of its own, a bundle reads no file for exports that it does not
+ * use. And modules of a few kilobytes without state, in place of reading a shared file for them alone.
+ */
+const isOwn =
+  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|project-id|regions|rpc-client|rules)\.ts$/;
+
+const outdir = join(root, "dist/bin");
+const options = {
   bundle: true,
   platform: "node",
   target: "node20",
   // ESM output dies on the require calls inside http-proxy.
   format: "cjs",
   outExtension: { ".js": ".cjs" },
-  outdir,
   mainFields: ["module", "main"],
   external: nativePackages,
   // fdir calls createRequire(import.meta.url), which CJS output leaves undefined; createRequire takes a path as well.
@@ -96,9 +113,40 @@ await build({
   minifyWhitespace: true,
   // As require: Node would scan the whole text of an imported .cjs for the names that it exports, 50 ms of a command.
   supported: { "dynamic-import": false },
-  plugins: [commandsByPath, sdkByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
+  plugins: [shortNamesInParsers, commandsByPath, sdkByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
   logLevel: "warning",
+};
+/** `--own`: the packages of others, which are most of the work, are there from the last time. `npm run mutate` asks for it. */
+const isOwnOnly = process.argv.includes("--own");
+if (!isOwnOnly) await writeLateFiles(outdir, root);
+
+const entries = (names) =>
+  Object.fromEntries(names.map((name) => [basename(name, ".ts"), join(root, "cli/commands", name)]));
+await buildWithShared({
+  root,
+  outdir: join(outdir, "commands"),
+  entryPoints: {
+    ...entries(commands.filter((name) => !alone.includes(name))),
+    "config-file": join(root, "cli/config-file.ts"),
+  },
+  shared,
+  isOwn,
+  imports: /^\.{1,2}\//,
+  options,
 });
+await build({
+  ...options,
+  entryPoints: {
+    ...entries(alone),
+    // Threads start from a file of their own.
+    "scan-worker": join(root, "cli/logs/scan-worker.ts"),
+    // So do processes, beside the command that holds the events store.
+    "flusher-process": join(root, "logservice/events/duckdb/flusher-process.ts"),
+    "sql-process": join(root, "logservice/events/sql/sql-process.ts"),
+  },
+  outdir: join(outdir, "commands"),
+});
+await build({ ...options, entryPoints: { cli: join(root, "cli/cli.ts"), main: join(root, "cli/main.ts") }, outdir });
 
 if (!isOwnOnly) await bundleSdk(join(outdir, "aws-sdk"), root);
 

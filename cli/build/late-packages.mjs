@@ -3,6 +3,7 @@
 // In the sources each is a generated module that holds the whole package in a function, evaluated on the first call; so
 // it works in a browser too. Even so Node scans that text at every start (about 3 ms for both). The bundles for Node
 // therefore leave it in a file of its own, which the first call requires.
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -30,23 +31,56 @@ export async function bundleLatePackage({ name, exports }, root) {
   return outputFiles[0].text;
 }
 
-/** For bundles of Node: the packages are required from `folder`, a path as it stands in the bundle. */
+/** The grammars as Ohm reads them, which only a text that does not match needs. */
+const grammarFiles = /[\\/]grammar[\\/](?:query|route|template)[\\/](query|route|template)\.generated\.ts$/;
+
+/** Writes the packages, and each grammar, into the folder `late` of `outdir`. */
+export async function writeLateFiles(outdir, root) {
+  const folder = join(outdir, "late");
+  mkdirSync(folder, { recursive: true });
+  for (const it of latePackages) writeFileSync(join(folder, `${it.name}.cjs`), await bundleLatePackage(it, root));
+  await build({
+    entryPoints: ["query", "route", "template"].map((name) => ({
+      in: join(root, `grammar/${name}/${name}.generated.ts`),
+      out: `${name}-grammar`,
+    })),
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    outExtension: { ".js": ".cjs" },
+    outdir: folder,
+    minify: true,
+    plugins: [requireLatePackages(".")],
+    logLevel: "warning",
+  });
+}
+
+/** For bundles of Node: the packages and grammars are required from `folder`, a path as the bundle sees it. */
 export function requireLatePackages(folder) {
   return {
     name: "require-late-packages",
     setup(pluginBuild) {
       for (const { file, load, name } of latePackages) {
-        const path = `${folder}/${name}.cjs`;
         const ending = new RegExp(`${file.replaceAll("/", "[\\\\/]").replaceAll(".", "\\.")}$`);
-        pluginBuild.onLoad({ filter: ending }, () => ({
-          contents: `export function ${load}() { return require(${JSON.stringify(path)}); }`,
-          loader: "js",
-        }));
-        pluginBuild.onResolve({ filter: new RegExp(`/${name}\\.cjs$`) }, () => ({ path, external: true }));
+        pluginBuild.onLoad({ filter: ending }, () => requires(load, `${folder}/${name}.cjs`));
       }
+      // What is written there holds the grammar itself.
+      if (folder !== ".") {
+        pluginBuild.onLoad({ filter: grammarFiles }, ({ path }) => {
+          const name = `${grammarFiles.exec(path)[1]}-grammar`;
+          return requires("loadGrammar", `${folder}/${name}.cjs`, ".loadGrammar()");
+        });
+      }
+      pluginBuild.onResolve({ filter: /\/(?:ohm-js|re2js|\w+-grammar)\.cjs$/ }, ({ path }) => ({
+        path,
+        external: true,
+      }));
     },
   };
 }
 
-/** Where a bundle's late packages go below its folder. */
-export const lateFile = (outdir, name) => join(outdir, "late", `${name}.cjs`);
+const requires = (load, path, call = "") => ({
+  contents: `export function ${load}() { return require(${JSON.stringify(path)})${call}; }`,
+  loader: "js",
+});

@@ -1,0 +1,63 @@
+// Code that several bundles need, as CommonJS files beside them, required by path. esbuild splits ESM alone, and makes
+// a file for each set of bundles that share something: the commands would be some eighty files.
+//
+// A bundle that asks for a shared module reads all of the file that holds it, so that a file should hold what is used
+// together.
+import { join, relative, sep } from "node:path";
+import { build } from "esbuild";
+
+/** Tells the plugin's own question from those of esbuild. */
+const RESOLVING = Symbol("resolving");
+
+/**
+ * Bundles `entryPoints` into `outdir`, and what they share into files beside them. `shared` lists these files: each has a
+ * name and `holds`, which matches the paths of its modules from the root; one may use those that come after it.
+ * `isOwn` matches the paths that each bundle has for itself in spite of that. `imports` matches the specifiers to look at.
+ */
+export async function buildWithShared({ entryPoints, outdir, root, shared, isOwn, imports, options }) {
+  /** The modules that are asked for from outside, by the shared file that holds them. */
+  const wanted = new Map(shared.map(({ name }) => [name, new Set()]));
+  const sharedAfter = (index) => requireShared({ root, wanted, shared, index, isOwn, imports });
+  await build({ ...options, entryPoints, outdir, plugins: [sharedAfter(-1), ...options.plugins] });
+  for (const [index, { name }] of shared.entries()) {
+    const contents = [...wanted.get(name)]
+      .sort()
+      .flatMap((module, at) => [
+        `import * as m${at} from ${JSON.stringify(join(root, module))};`,
+        `export { m${at} as ${JSON.stringify(module)} };`,
+      ]);
+    await build({
+      ...options,
+      stdin: { contents: contents.join("\n"), resolveDir: root },
+      outfile: join(outdir, `shared-${name}.cjs`),
+      outExtension: undefined,
+      plugins: [sharedAfter(index), ...options.plugins],
+    });
+  }
+}
+
+/** Leaves a module to the shared file that holds it, if that comes after `index`, the one that is bundled. */
+function requireShared({ root, wanted, shared, index, isOwn, imports }) {
+  return {
+    name: "require-shared",
+    setup(pluginBuild) {
+      pluginBuild.onResolve({ filter: imports }, async ({ path, pluginData, ...args }) => {
+        if (pluginData === RESOLVING || args.kind === "entry-point") return undefined;
+        const found = await pluginBuild.resolve(path, { ...args, pluginData: RESOLVING });
+        if (found.errors.length > 0 || found.external || found.namespace !== "file") return undefined;
+        const module = relative(root, found.path).split(sep).join("/");
+        const at = isOwn.test(module) ? -1 : shared.findIndex(({ holds }) => holds.test(module));
+        if (at <= index) return undefined;
+        const { name } = shared[at];
+        wanted.get(name).add(module);
+        // Without side effects: a bundle that uses nothing of it does not read the file.
+        return { path: module, namespace: "shared", pluginData: name, sideEffects: false };
+      });
+      pluginBuild.onLoad({ filter: /.*/, namespace: "shared" }, ({ path, pluginData: name }) => ({
+        contents: `module.exports = require("./shared-${name}.cjs")[${JSON.stringify(path)}];`,
+        resolveDir: root,
+      }));
+      pluginBuild.onResolve({ filter: /^\.\/shared-\w+\.cjs$/ }, ({ path }) => ({ path, external: true }));
+    },
+  };
+}
