@@ -107,6 +107,68 @@ t.test("the editor's interface is imported by vscode-extension only, and the ser
   t.end();
 });
 
+// A folder's children are its files and folders, each folder with all that is below it.
+t.test("no circle between the files and folders of a folder, type imports counted", (t) => {
+  const folders = [...Object.keys(ALLOWED), "test"];
+  const graphs = siblingGraphs(folders.flatMap(importsOf));
+  for (const folder of folders) t.ok(graphs.has(folder), `${folder} was read`);
+  for (const [folder, graph] of graphs) {
+    t.same(circleIn(graph)?.join(" -> "), undefined, `${folder} has no circle`);
+  }
+  t.end();
+});
+
+t.test("a circle is found, and told with its files", (t) => {
+  const of = (...pairs: readonly (readonly [string, string])[]) =>
+    [...siblingGraphs(pairs.map(([file, specifier]) => ({ file, specifier }))).values()].flatMap(
+      (graph) => circleIn(graph)?.join(" -> ") ?? [],
+    );
+  t.same(of(["a/x.ts", "./y.ts"], ["a/y.ts", "./z.ts"]), []);
+  t.same(of(["a/x.ts", "./y.ts"], ["a/y.ts", "./x.ts"]), ["a/x.ts -> a/y.ts -> a/x.ts"]);
+  t.same(of(["a/b/x.ts", "../c/y.ts"], ["a/c/z.ts", "../b/w.ts"]), ["a/b -> a/c -> a/b"], "between folders");
+  t.same(of(["a/x.ts", "./b/y.ts"], ["a/b/z.ts", "../x.ts"]), ["a/x.ts -> a/b -> a/x.ts"], "of a file and a folder");
+  t.same(of(["a/main.ts", "./b/y.ts"], ["a/b/z.ts", "../io.ts"]), [], "a folder between two files");
+  t.end();
+});
+
+/** Which child of a folder imports which: by folder, and by child. */
+function siblingGraphs(imports: readonly Import[]): Map<string, Map<string, Set<string>>> {
+  const graphs = new Map<string, Map<string, Set<string>>>();
+  for (const { file, specifier } of imports) {
+    if (!specifier.startsWith(".")) continue;
+    const from = file.split("/");
+    const to = relative(root, resolve(root, dirname(file), specifier)).split("/");
+    const depth = from.findIndex((part, index) => part !== to[index]);
+    if (depth < 1) continue;
+    const folder = from.slice(0, depth).join("/");
+    const [child, other] = [from, to].map((path) => path.slice(0, depth + 1).join("/")) as [string, string];
+    const graph = graphs.get(folder) ?? new Map<string, Set<string>>();
+    graphs.set(folder, graph);
+    graph.set(child, (graph.get(child) ?? new Set()).add(other));
+  }
+  return graphs;
+}
+
+/** The first circle that a walk meets, its first child again at its end. */
+function circleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+  const done = new Set<string>();
+  const walk = (child: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(child)) return [...path.slice(path.indexOf(child)), child];
+    if (done.has(child)) return undefined;
+    done.add(child);
+    for (const next of graph.get(child) ?? []) {
+      const circle = walk(next, [...path, child]);
+      if (circle !== undefined) return circle;
+    }
+    return undefined;
+  };
+  for (const child of graph.keys()) {
+    const circle = walk(child, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}
+
 t.test("the reader of imports sees every form", (t) => {
   const here = importsOf("test").filter(({ file }) => file === "test/boundaries.test.ts");
   t.same(
