@@ -3,7 +3,7 @@
 // the reading that matches less, so that whoever relies on a match relies on what is promised.
 import { parseFieldsPattern } from "./filter-pattern/fields.ts";
 import { parseJsonPattern } from "./filter-pattern/json.ts";
-import { PatternReader, PatternSyntaxError } from "./filter-pattern/reader.ts";
+import { type Matcher, PatternReader, PatternSyntaxError } from "./filter-pattern/reader.ts";
 import { parseRegex } from "./filter-pattern/regex.ts";
 
 /** "filterPattern: Length Constraints: Maximum length of 1024." */
@@ -13,8 +13,6 @@ export type FilterPattern =
   | { readonly ok: true; matches(message: string): boolean }
   /** What the service would say in its InvalidParameterException. */
   | { readonly ok: false; readonly error: string };
-
-export type Matcher = (message: string) => boolean;
 
 export function parseFilterPattern(text: string): FilterPattern {
   try {

@@ -4,18 +4,7 @@ import { type Failure, Failures } from "./failures.ts";
 import { Journal } from "./journal.ts";
 import { listen } from "./server.ts";
 import { factories } from "./services.ts";
-import { World } from "./world.ts";
-
-export interface AccountOptions {
-  readonly accountId?: string;
-  readonly region?: string;
-  /** How long IAM needs until Lambda may assume a new role, in the cloud's time. */
-  readonly roleDelayMs?: number;
-  /** How many calls Lambda refuses that name a new role: the same by counting, where a test must not depend on time. */
-  readonly roleRefusals?: number;
-  /** Functions are processes that are stopped between two invocations; not where this is false. */
-  readonly freezes?: boolean;
-}
+import { type AccountOptions, World } from "./world.ts";
 
 export interface AwsOptions extends AccountOptions {
   readonly clock?: ClockOptions;

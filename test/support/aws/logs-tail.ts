@@ -1,6 +1,6 @@
 // A session of Live Tail: a stream that gives, now and then, what came since.
 import type { StartLiveTailCommandInput, StartLiveTailResponseStream } from "@aws-sdk/client-cloudwatch-logs";
-import type { LogEvent, LogGroup } from "./logs.ts";
+import type { LogEvent, LogGroup } from "./log-group.ts";
 
 /** "The sessionUpdate event is emitted every second"; a tenth of it, so that nobody waits for it. */
 const UPDATE_MS = 100;

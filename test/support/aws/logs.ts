@@ -11,28 +11,10 @@ import type {
   StartLiveTailCommandInput,
 } from "@aws-sdk/client-cloudwatch-logs";
 import { parseFilterPattern } from "./filter-pattern.ts";
+import type { LogEvent, LogGroup } from "./log-group.ts";
 import { tailOf } from "./logs-tail.ts";
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
-
-export interface LogEvent {
-  readonly id: string;
-  readonly stream: string;
-  readonly timestamp: number;
-  readonly ingestedAt: number;
-  readonly message: string;
-}
-
-export interface LogGroup {
-  readonly name: string;
-  readonly arn: string;
-  readonly createdAt: number;
-  readonly streams: Map<string, { readonly createdAt: number; lastEventAt?: number }>;
-  /** In the order in which they came. */
-  readonly events: LogEvent[];
-  retentionInDays?: number;
-  readonly tags: Map<string, string>;
-}
 
 /** "The maximum number of events to return. The default is 10,000 events." */
 const MAX_EVENTS = 10_000;

@@ -14,24 +14,25 @@ import { openScheduler } from "./scheduler.ts";
 import { openSns } from "./sns.ts";
 import { openSsm } from "./ssm.ts";
 import { openSts } from "./sts.ts";
-import type { Factories } from "./world.ts";
+import type { Factories, Services } from "./world.ts";
 
-/** By the name that a signature says. */
-export interface Services {
-  readonly acm: ReturnType<typeof openAcm>;
-  readonly apigateway: ReturnType<typeof openApiGateway>;
-  readonly cloudformation: ReturnType<typeof openCloudFormation>;
-  readonly iam: ReturnType<typeof openIam>;
-  readonly lambda: ReturnType<typeof openLambda>;
-  readonly logs: ReturnType<typeof openLogs>;
-  readonly monitoring: ReturnType<typeof openCloudWatch>;
-  readonly route53: ReturnType<typeof openRoute53>;
-  readonly route53domains: ReturnType<typeof openRoute53Domains>;
-  readonly s3: ReturnType<typeof openS3>;
-  readonly scheduler: ReturnType<typeof openScheduler>;
-  readonly sns: ReturnType<typeof openSns>;
-  readonly ssm: ReturnType<typeof openSsm>;
-  readonly sts: ReturnType<typeof openSts>;
+declare module "./world.ts" {
+  interface Services {
+    readonly acm: ReturnType<typeof openAcm>;
+    readonly apigateway: ReturnType<typeof openApiGateway>;
+    readonly cloudformation: ReturnType<typeof openCloudFormation>;
+    readonly iam: ReturnType<typeof openIam>;
+    readonly lambda: ReturnType<typeof openLambda>;
+    readonly logs: ReturnType<typeof openLogs>;
+    readonly monitoring: ReturnType<typeof openCloudWatch>;
+    readonly route53: ReturnType<typeof openRoute53>;
+    readonly route53domains: ReturnType<typeof openRoute53Domains>;
+    readonly s3: ReturnType<typeof openS3>;
+    readonly scheduler: ReturnType<typeof openScheduler>;
+    readonly sns: ReturnType<typeof openSns>;
+    readonly ssm: ReturnType<typeof openSsm>;
+    readonly sts: ReturnType<typeof openSts>;
+  }
 }
 
 export const factories: Factories = {

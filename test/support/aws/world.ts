@@ -1,7 +1,20 @@
 // One account of the cloud: its services by region, its clock, and what was asked of them.
 import type { Clock } from "./clock.ts";
-import type { AccountOptions } from "./index.ts";
-import type { Services } from "./services.ts";
+
+export interface AccountOptions {
+  readonly accountId?: string;
+  readonly region?: string;
+  /** How long IAM needs until Lambda may assume a new role, in the cloud's time. */
+  readonly roleDelayMs?: number;
+  /** How many calls Lambda refuses that name a new role: the same by counting, where a test must not depend on time. */
+  readonly roleRefusals?: number;
+  /** Functions are processes that are stopped between two invocations; not where this is false. */
+  readonly freezes?: boolean;
+}
+
+/** By the name that a signature says. services.ts declares its members, so that a service knows the others without importing them. */
+// biome-ignore lint/suspicious/noEmptyInterface: services.ts fills it, which only an interface allows.
+export interface Services {}
 
 export interface Call {
   readonly region: string;

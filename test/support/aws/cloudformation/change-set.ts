@@ -2,31 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { Change, ResourceChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { World } from "../world.ts";
-import { type Desired, isActive, type Stack, type StackResource, scopeOf } from "./stack.ts";
+import { type ChangeSet, type Desired, isActive, type Stack, type StackResource, scopeOf } from "./stack.ts";
 import { dependenciesOf } from "./template.ts";
 import { resourceType } from "./types/index.ts";
 import type { Properties, ResourceType } from "./types/type.ts";
 import { resolved, Unknown } from "./values.ts";
 import { changedProperties, sorted } from "./work.ts";
-
-export interface ChangeSet {
-  readonly id: string;
-  readonly name: string;
-  readonly type: "CREATE" | "UPDATE";
-  readonly description: string | undefined;
-  readonly desired: Desired;
-  readonly createdAt: Date;
-  readonly changes: readonly Change[];
-  status: "CREATE_PENDING" | "CREATE_IN_PROGRESS" | "CREATE_COMPLETE" | "FAILED";
-  reason: string | undefined;
-  executionStatus:
-    | "UNAVAILABLE"
-    | "AVAILABLE"
-    | "EXECUTE_IN_PROGRESS"
-    | "EXECUTE_COMPLETE"
-    | "EXECUTE_FAILED"
-    | "OBSOLETE";
-}
 
 export function newChangeSet(
   world: World,

@@ -13,8 +13,8 @@ import type {
 } from "@aws-sdk/client-cloudformation";
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
-import { type ChangeSet, changesOf, newChangeSet } from "./change-set.ts";
-import { type Desired, newStack, type Stack, scopeOf, setStatus } from "./stack.ts";
+import { changesOf, newChangeSet } from "./change-set.ts";
+import { type ChangeSet, type Desired, newStack, type Stack, scopeOf, setStatus } from "./stack.ts";
 import { MAX_BODY_BYTES, MAX_OBJECT_BYTES, parseTemplate, refusal } from "./template.ts";
 import { resolved } from "./values.ts";
 import { type ResourceFailure, Work } from "./work.ts";

@@ -1,12 +1,32 @@
 // A stack: what it was told, what it made, and every event on the way.
+
 import { randomUUID } from "node:crypto";
+import type { Change } from "@aws-sdk/client-cloudformation";
 import { randomLetters } from "../random-name.ts";
 import type { World } from "../world.ts";
-import type { ChangeSet } from "./change-set.ts";
 import { refusal, type Template } from "./template.ts";
 import { resourceType } from "./types/index.ts";
 import type { Context, Properties } from "./types/type.ts";
 import { holds, type Scope, Unknown } from "./values.ts";
+
+export interface ChangeSet {
+  readonly id: string;
+  readonly name: string;
+  readonly type: "CREATE" | "UPDATE";
+  readonly description: string | undefined;
+  readonly desired: Desired;
+  readonly createdAt: Date;
+  readonly changes: readonly Change[];
+  status: "CREATE_PENDING" | "CREATE_IN_PROGRESS" | "CREATE_COMPLETE" | "FAILED";
+  reason: string | undefined;
+  executionStatus:
+    | "UNAVAILABLE"
+    | "AVAILABLE"
+    | "EXECUTE_IN_PROGRESS"
+    | "EXECUTE_COMPLETE"
+    | "EXECUTE_FAILED"
+    | "OBSOLETE";
+}
 
 export interface StackResource {
   readonly logicalId: string;

@@ -1,7 +1,6 @@
 // [a, b = x, ..., c > 1]: conditions on the fields of an event that stand between spaces, "quotes" or [brackets].
-import type { Matcher } from "../filter-pattern.ts";
 import { COMPARISON, ordering, parseOperand } from "./operand.ts";
-import { PatternReader, PatternSyntaxError } from "./reader.ts";
+import { type Matcher, PatternReader, PatternSyntaxError } from "./reader.ts";
 import { MAX_REGEXES } from "./regex.ts";
 
 /** Up to what closes or joins conditions. */

@@ -1,7 +1,6 @@
 // { $.selector = value && ... }: conditions on the values of a JSON event.
-import type { Matcher } from "../filter-pattern.ts";
 import { COMPARISON, type Operand, ordering, parseOperand } from "./operand.ts";
-import { PatternReader, PatternSyntaxError } from "./reader.ts";
+import { type Matcher, PatternReader, PatternSyntaxError } from "./reader.ts";
 import { MAX_REGEXES } from "./regex.ts";
 
 /** "You can use only one wildcard per property selector, and up to three wildcards in a filter pattern." */

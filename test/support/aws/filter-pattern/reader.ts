@@ -1,5 +1,7 @@
 // The characters of a filter pattern, read from left to right.
 
+export type Matcher = (message: string) => boolean;
+
 export class PatternSyntaxError extends Error {}
 
 export class PatternReader {

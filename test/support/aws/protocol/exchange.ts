@@ -1,28 +1,13 @@
 // A request of an SDK's client to the operation's name and input; an output or an error to what the client reads.
 import { randomUUID } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
 import { AwsError } from "./error.ts";
 import { eventFrame } from "./event-stream.ts";
 import { fromForm, parseForm } from "./form.ts";
 import { fromJson, toJson } from "./json.ts";
 import type { Model, Operation } from "./model.ts";
 import { framesOf, matchRest, readRest, writeRest } from "./rest.ts";
+import type { WireRequest, WireResponse } from "./wire.ts";
 import { escapeXml, toXml } from "./xml.ts";
-
-export interface WireRequest {
-  readonly method: string;
-  /** Path and query as sent. */
-  readonly target: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
-export interface WireResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** In parts where the operation answers in a stream. */
-  readonly body: Uint8Array | string | AsyncIterable<Uint8Array>;
-}
 
 export interface Asked {
   readonly operation: Operation;

@@ -2,9 +2,9 @@
 import type { NormalizedSchema } from "@smithy/core/schema";
 import { AwsError } from "./error.ts";
 import { eventFrame } from "./event-stream.ts";
-import type { WireRequest, WireResponse } from "./exchange.ts";
 import { fromJson, toJson } from "./json.ts";
 import type { Model, Operation } from "./model.ts";
+import type { WireRequest, WireResponse } from "./wire.ts";
 import { fromText, fromXml, parseXml, toText, toXml } from "./xml.ts";
 
 type Labels = Record<string, string>;

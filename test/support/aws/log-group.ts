@@ -1,0 +1,20 @@
+// What a log group keeps, for its calls and for its tails.
+
+export interface LogEvent {
+  readonly id: string;
+  readonly stream: string;
+  readonly timestamp: number;
+  readonly ingestedAt: number;
+  readonly message: string;
+}
+
+export interface LogGroup {
+  readonly name: string;
+  readonly arn: string;
+  readonly createdAt: number;
+  readonly streams: Map<string, { readonly createdAt: number; lastEventAt?: number }>;
+  /** In the order in which they came. */
+  readonly events: LogEvent[];
+  retentionInDays?: number;
+  readonly tags: Map<string, string>;
+}
