@@ -32,6 +32,8 @@ t.test("plain English", async (t) => {
   ]) {
     t.notOk(isFound(text), text);
   }
+  t.same(placesIn('t.test("what lies there")', true), [], "a test's texts");
+  t.ok(placesIn("ok(); // What lies there.", true).length === 1, "a test's comments");
   t.same(
     placesIn("fine\n// It lies here.\n").map(({ line }: { line: number }) => line),
     [2],
