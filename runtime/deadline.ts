@@ -1,6 +1,9 @@
 /** How late a deadline may pass: next to a request's own time it is nothing. */
 const TICK_MS = 20;
 
+/** The app did not begin its answer in time. */
+export class TimedOut extends Error {}
+
 /**
  * Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. Where
  * the platform says by when an answer must stand, that time passes always, also while a request waits for the app.
@@ -21,10 +24,10 @@ export class Deadline {
     if (answerByMs !== undefined) this.#last = setTimeout(() => this.onPassed(), leftMs);
   }
 
-  /** For what is waited for before the request is sent. */
-  passed(): Promise<"timeout"> {
-    return new Promise((resolve) => {
-      this.onPassed = () => resolve("timeout");
+  /** Rejects with TimedOut: for what is waited for before the request is sent. */
+  passed(): Promise<never> {
+    return new Promise((_, reject) => {
+      this.onPassed = () => reject(new TimedOut());
     });
   }
 

@@ -39,8 +39,6 @@ export interface ServeOptions {
    * once, and answers say why the connection to the app broke.
    */
   readonly isDevelopment?: boolean | undefined;
-  /** Requests go to the app as http-proxy sends them, as the reference for our way. */
-  readonly hasStockHop?: boolean;
 }
 
 export interface RunningServer {
@@ -146,9 +144,7 @@ function handlerOf(options: ApplicationOptions, entries: EntryLog, supervisor: S
   return pipeline({
     ...pipelineOptions(options),
     entries,
-    app:
-      supervisor &&
-      hop({ supervisor, entries, stage, timeoutMs, tellsReasons: options.isDevelopment, isStock: options.hasStockHop }),
+    app: supervisor && hop({ supervisor, entries, stage, timeoutMs, tellsReasons: options.isDevelopment }),
   });
 }
 

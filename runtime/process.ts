@@ -1,4 +1,3 @@
-import { Agent } from "node:http";
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { CancelSignal } from "./cancel-signal.ts";
@@ -63,8 +62,6 @@ export interface Upstream {
   readonly port: number;
   /** Connections of this run only, so that a restarted app never meets a connection of its predecessor. */
   readonly pool: Pool;
-  /** The same for http-proxy's own way of sending. */
-  readonly agent: Agent;
   readonly exited: Promise<Exit>;
   /** How it ended, once it did. */
   exit(): Exit | undefined;
@@ -203,9 +200,7 @@ export class Supervisor {
 
   /** The app may have closed connections, or lost them, while nobody here could see it: the next request opens new ones. */
   dropIdleConnections(): void {
-    if (this.#upstream === undefined) return;
-    this.#upstream.pool.dropIdle();
-    closeIdle(this.#upstream.agent);
+    this.#upstream?.pool.dropIdle();
   }
 
   /** The server closes: requests still reach a running app, but none waits for one that does not run. */
@@ -282,7 +277,6 @@ export class Supervisor {
     let stable = false;
     let stableTimer: NodeJS.Timeout | undefined;
     if (host !== undefined && !isToEnd()) {
-      const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
       entries.write("info", attempt === 1 ? "app listening" : "app listening again", {
         pid: group.pid,
         port,
@@ -298,7 +292,6 @@ export class Supervisor {
         host,
         port,
         pool,
-        agent,
         exited: group.exited,
         exit: () => group.exit,
         answered: isStable,
@@ -308,7 +301,6 @@ export class Supervisor {
       await group.exited;
       this.#upstream = undefined;
       pool.close();
-      closeIdle(agent);
     }
 
     clearTimeout(stableTimer);
@@ -463,11 +455,6 @@ async function untilListening(port: number, exited: Promise<Exit>, timeoutMs: nu
     lookedMs = nowMs;
   }
   return undefined;
-}
-
-/** Connections in use are left to end by themselves: an answer may still be on its way. */
-function closeIdle(agent: Agent): void {
-  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }
 
 function exitFields(exit: Exit): Record<string, unknown> {

@@ -1,8 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { Header } from "../exchange.ts";
-import { UNSENDABLE } from "./field-value.ts";
-import { type ResponseHead, ResponseParser } from "./response-parser.ts";
+import { type ResponseHead, ResponseParser, UNSENDABLE } from "./response-parser.ts";
 
 export interface OutgoingRequest {
   readonly method: string;

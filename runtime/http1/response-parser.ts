@@ -1,6 +1,11 @@
 import { maxHeaderSize } from "node:http";
 import type { Header } from "../exchange.ts";
-import { UNSENDABLE } from "./field-value.ts";
+
+/**
+ * Anything that a header's value must not contain (RFC 9110, section 5.5): other than visible characters, blanks, tabs
+ * and bytes beyond ASCII. A line end would begin another header.
+ */
+export const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** What came in is no HTTP/1.1 response. The connection cannot be used any further. */
 export class MalformedResponse extends Error {}
