@@ -70,6 +70,11 @@ export interface ProxyResponse {
 
 export type Handler = (request: ProxyRequest) => Promise<ProxyResponse>;
 
+/** A request id made by a proxy in front is kept, so that one id runs through all logs; anything that is no id is not. */
+export function keptRequestId(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" && /^[\w.:/+=@-]{1,128}$/.test(header) ? header : undefined;
+}
+
 /** The first value of a response header, whatever the case of its name. */
 export function headerOf(response: ProxyResponse, name: string): string | undefined {
   for (const [own, value] of response.headers) {

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { EntryLog } from "./entries.ts";
 
-export type InjectionType =
+type InjectionType =
   | "literal"
   | "comment"
   | "style"

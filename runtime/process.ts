@@ -29,7 +29,7 @@ const REPORTED_LINES = 20;
 /** Idle connections to the app are closed early: below the keep-alive time of common servers (gunicorn has 2 s). */
 const IDLE_CONNECTION_MS = 1_500;
 
-export interface Backoff {
+interface Backoff {
   /** Milliseconds before the first restart. */
   readonly min: number;
   /** Milliseconds, at most. */

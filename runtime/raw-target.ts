@@ -13,7 +13,7 @@ const LF = 10;
  * undefined where it stopped at something else, or the line begins in an earlier packet. `stoppedAt` is the first byte
  * that it refused.
  */
-export function withEncodedTarget(packet: Buffer, stoppedAt: number): Buffer | undefined {
+function withEncodedTarget(packet: Buffer, stoppedAt: number): Buffer | undefined {
   if (!(packet[stoppedAt]! >= 0x80)) return undefined;
   const start = packet.lastIndexOf(LF, stoppedAt) + 1;
   const line = packet.subarray(start, lineEnd(packet, stoppedAt));

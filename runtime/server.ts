@@ -9,6 +9,7 @@ import {
   type Handler,
   type Header,
   isEndless,
+  keptRequestId,
   type ProxyRequest,
   type ProxyResponse,
   type Sent,
@@ -16,7 +17,6 @@ import {
 import { type Malformed, malformation, malformedBy, PARSED_HEAD_BYTES, type ParserError } from "./malformed.ts";
 import { proxyError } from "./proxy-error.ts";
 import { takeOver } from "./raw-target.ts";
-import { keptRequestId } from "./request-id.ts";
 import { splitTarget } from "./request-target.ts";
 import { respond } from "./respond.ts";
 

@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { lookup } from "mrmime";
 import { look } from "./file-cache.ts";
 import { isHidden, type ServedFolder, type ServedFolderOptions } from "./served-folder.ts";
 
@@ -88,4 +89,13 @@ function segmentsOf(path: string, prefix: string): string[] | undefined {
   }
   // `//evil` and `/a//b` name no file.
   return segments.slice(0, -1).includes("") ? undefined : segments;
+}
+
+/** Text that is not `text/*`: without a charset some programs read it as Latin-1. */
+const TEXT = /^(text\/|application\/(javascript|json|xml|manifest\+json|ld\+json|xhtml\+xml)$|image\/svg\+xml$)/;
+
+/** The Content-Type of a file by its name's ending. */
+export function contentTypeOf(path: string): string {
+  const type = lookup(path) ?? "application/octet-stream";
+  return TEXT.test(type) ? `${type}; charset=utf-8` : type;
 }

@@ -8,7 +8,7 @@ import type { Header } from "../exchange.ts";
 export const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** What came in is no HTTP/1.1 response. The connection cannot be used any further. */
-export class MalformedResponse extends Error {}
+class MalformedResponse extends Error {}
 
 export interface ResponseHead {
   readonly status: number;

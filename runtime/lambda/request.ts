@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { inAscii } from "../context.ts";
-import type { ProxyRequest } from "../exchange.ts";
-import { keptRequestId } from "../request-id.ts";
+import { keptRequestId, type ProxyRequest } from "../exchange.ts";
 import type { HttpEvent } from "./event.ts";
 
 /** What comes from the invocation and not from the event. */
