@@ -10,14 +10,14 @@ import { answerDocument, HEAD_END, MAX_DOCUMENT_BYTES, MAX_HEAD_BYTES, streamHea
 /** One event that the platform hands to the function. */
 export interface Invocation {
   readonly id: string;
-  /** Undefined where what came is no JSON. */
+  /** Undefined if the event is not JSON. */
   readonly event: unknown;
   /** Milliseconds since 1970; then the platform ends the process. */
   readonly deadlineMs: number;
   readonly traceId?: string | undefined;
 }
 
-/** Where the answer goes: one of the two is called, once. Each rejects where the platform does not take it. */
+/** Takes the answer: one of the two is called, once. Each rejects if the platform does not accept it. */
 export interface Answer {
   /** A whole answer, JSON. */
   document(json: string): Promise<void>;
@@ -43,7 +43,7 @@ const MARGIN_MS = 300;
 
 /**
  * Answers one invocation. Whatever the event holds, and whatever becomes of the app, the platform gets an answer: an
- * invocation error would be a bare "Internal Server Error" of the gateway. Rejects only where the answer is not taken.
+ * invocation error would be a bare "Internal Server Error" of the gateway. Rejects only if the answer is not accepted.
  */
 export async function answerInvocation(
   application: Application,
@@ -268,7 +268,7 @@ export async function untilListening({ supervisor }: Application, byMs: number):
   if (supervisor === undefined) return;
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), Math.max(0, byMs - Date.now()));
-  // What goes wrong stands in the log, and is the answer to the next request.
+  // Whatever goes wrong is in the log, and is the answer to the next request.
   await Promise.resolve(supervisor.upstream(abort.signal)).catch(() => {});
   clearTimeout(timer);
 }

@@ -10,23 +10,23 @@ import { proxyError } from "../proxy-error.ts";
 import { ServedFolder } from "../served-folder.ts";
 import { contentTypeOf, type Found, findFile, namedPath, type StaticOptions, servedFile } from "../static-files.ts";
 
-/** The platform's limit for one answer; said here already, where it can still be mended. */
+/** The platform's limit for one answer, enforced locally too, where it can still be fixed. */
 export const MAX_FILE_BYTES = 6 * 1024 * 1024;
 
-/** Siblings that a build may leave beside a file, the smaller one first. */
+/** Siblings that a build may put next to a file, the smaller one first. */
 const PRECOMPRESSED = [
   { coding: "br", ending: ".br" },
   { coding: "gzip", ending: ".gz" },
 ] as const;
 
 export interface StaticFiles {
-  /** For type static they are all there is, else what is no file goes further in. */
+  /** For type static nothing else is served; for others, a request that names no file goes to the next handler. */
   readonly handler: Handler;
   /** Is there a file that the handler would answer this request with? */
   readonly answers: (request: ProxyRequest) => Promise<boolean>;
 }
 
-/** What serving a file takes besides the request. */
+/** What serving a file needs besides the request. */
 interface Site {
   readonly options: StaticOptions;
   readonly entries: EntryLog;
@@ -96,7 +96,7 @@ function refusedNamer(entries: EntryLog) {
   };
 }
 
-/** What stands behind the files where there is no app. */
+/** The last handler of a static site, which has no app. */
 export const notFound: Handler = async (request) => proxyError(request, 404, "there is no such file");
 
 interface Served {
@@ -143,7 +143,7 @@ async function load(path: string, request: ProxyRequest, site: Site): Promise<Se
   return { kind: "served", named, file };
 }
 
-/** Undefined where the file has changed since it was looked at. */
+/** Undefined if the file has changed since it was looked at. */
 async function serve({ named, file }: Served, request: ProxyRequest, site: Site): Promise<ProxyResponse | undefined> {
   const { entries, cache } = site;
   const accepts = request.headers["accept-encoding"] as string | undefined;
