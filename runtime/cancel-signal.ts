@@ -1,4 +1,4 @@
-/** What a request's handlers need of an AbortSignal. */
+/** The part of AbortSignal that handlers of a request need. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -8,7 +8,7 @@ export interface CancelSignal {
 }
 
 /**
- * Says that nobody waits for an answer any more. An AbortController does the same, but each one is an event target with
+ * Signals that the answer is no longer wanted. An AbortController does the same, but each one is an event target with
  * a finalizer: one per request is a fifth of the proxy's time.
  */
 export class Cancellation implements CancelSignal {

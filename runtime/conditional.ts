@@ -5,7 +5,7 @@ export interface Validators {
   readonly bytes: number;
   /** A strong one, with its quotes. */
   readonly etag: string;
-  /** Absent where the time says nothing about the content: conditions on it are then as if they were not there. */
+  /** Absent if the time says nothing about the content: conditions on it are then ignored. */
   readonly modifiedMs?: number;
 }
 
@@ -39,7 +39,7 @@ export function answerTo(request: ProxyRequest, is: Validators): Answer {
   return range(headers.range, is.bytes);
 }
 
-/** Several ranges, other units and what is no range are answered with the whole, as section 14.2 allows. */
+/** Several ranges, other units and malformed ranges are answered with the whole file, as section 14.2 allows. */
 function range(header: string, bytes: number): Answer {
   const single = /^bytes=\s*(?:(\d+)-(\d*)|-(\d+))\s*$/i.exec(header.trim());
   if (single === null) return { status: 200 };
@@ -50,7 +50,7 @@ function range(header: string, bytes: number): Answer {
   return first > last ? { status: 416 } : { status: 206, first, last };
 }
 
-/** The tags of a list; a comma may stand inside of one. */
+/** The tags of a list. A tag may contain a comma. */
 function tagsOf(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"|\*/g) ?? [];
 }

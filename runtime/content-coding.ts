@@ -17,7 +17,7 @@ import {
 
 export type Coding = "br" | "gzip";
 
-/** What a content coding can be undone by; names as they stand in Content-Encoding. */
+/** The decoders, by the name of their coding in Content-Encoding. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
   gzip: createGunzip,
@@ -25,7 +25,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
 };
 
-/** Quality 4 is gzip's speed at a better size; 11, the default, takes a second for a megabyte. */
+/** Quality 4 is gzip's speed at a better size; 11, the default, takes a second per megabyte. */
 const BROTLI_QUALITY = 4;
 
 /** A window of 512 KB: the default of 4 MB is memory for each connection that text seldom gains by. */
@@ -75,7 +75,7 @@ export function isDecodable(coding: string): boolean {
   return Object.hasOwn(DECODERS, coding);
 }
 
-/** A page that came in one packet and is larger is none: it is left as it is. */
+/** If more came in one packet, it is not a page: it is left as it is. */
 const MAX_UNPACKED_BYTES = 64 * 1024 * 1024;
 
 const UNPACK: Readonly<Record<string, (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>>> = {
@@ -87,7 +87,7 @@ const UNPACK: Readonly<Record<string, (bytes: Buffer, options: ZlibOptions) => P
   deflate: promisify(inflate),
 };
 
-/** The plain bytes, the outermost coding first; undefined where the bytes are not in these codings. */
+/** The plain bytes, the outermost coding first; undefined if the bytes are not in these codings. */
 export async function decodedBytes(bytes: Buffer, codings: readonly string[]): Promise<Buffer | undefined> {
   try {
     let plain = bytes;

@@ -17,7 +17,7 @@ export function localContext(request: ProxyRequest, stage: string): string {
   return inAscii(context);
 }
 
-/** JSON that may stand in a header. */
+/** JSON in ASCII, as a header can carry it. */
 export function inAscii(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,

@@ -1,16 +1,20 @@
-/** How late a deadline may pass: next to a request's own time it is nothing. */
+/** How late a deadline may pass; negligible next to a request's own time. */
 const TICK_MS = 20;
 
+/** The app did not begin its answer in time. */
+export class TimedOut extends Error {}
+
 /**
- * Time for the app to answer. Extended by each part of an upload: before it has the whole, an app cannot answer. Where
- * the platform says by when an answer must stand, that time passes always, also while a request waits for the app.
+ * The time that the app has to answer. Each part of an upload extends it: an app cannot answer before it has the
+ * whole. If the platform sets a time by which the answer must have begun, that time always runs, also while a request
+ * waits for the app.
  */
 export class Deadline {
   readonly timeoutMs: number;
-  onPassed: () => void = () => {};
-  /** On the clock of `performance.now`; undefined where it does not run. */
+  onPassed: () => void = nothing;
+  /** On the clock of `performance.now`; undefined while it does not run. */
   #dueMs: number | undefined;
-  /** Where it stands among those that run. */
+  /** Its index in `running`; -1 if it does not run. */
   #at = -1;
   readonly #last: NodeJS.Timeout | undefined;
 
@@ -21,10 +25,10 @@ export class Deadline {
     if (answerByMs !== undefined) this.#last = setTimeout(() => this.onPassed(), leftMs);
   }
 
-  /** For what is waited for before the request is sent. */
-  passed(): Promise<"timeout"> {
-    return new Promise((resolve) => {
-      this.onPassed = () => resolve("timeout");
+  /** Rejects with TimedOut. For waiting before the request is sent. */
+  passed(): Promise<never> {
+    return new Promise((_, reject) => {
+      this.onPassed = () => reject(new TimedOut());
     });
   }
 
@@ -54,12 +58,16 @@ export class Deadline {
   end(): void {
     this.stop();
     clearTimeout(this.#last);
+    // Once V8 has moved the deadline to its old generation, it would keep the request from the young collector.
+    this.onPassed = nothing;
   }
 
   isDue(nowMs: number): boolean {
     return this.#dueMs !== undefined && nowMs >= this.#dueMs;
   }
 }
+
+function nothing(): void {}
 
 /** One timer for all: one for each request would be set and cleared again and again, and is rarely needed. */
 let ticker: NodeJS.Timeout | undefined;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Entry } from "../grammar/entry.ts";
 import { lineOf } from "./entries.ts";
 
-/** One old file is kept beside, so that a forgotten server takes at most twice this. */
+/** One old file is kept next to it, so that a forgotten server uses at most twice this. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Entries that wait for a slow disk; beyond it they are dropped and counted, so that the proxy never waits for it. */
@@ -120,7 +120,7 @@ export function openDevelopmentLog(directory: string, options: DevelopmentLogOpt
     await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx" }).catch((error) => {
       if (error.code !== "EEXIST") throw error;
     });
-    // A FIFO in its place that nobody reads is an error, and no wait that would outlast the process.
+    // A FIFO without a reader in its place is an error; waiting for one would outlast the process.
     file = await open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
     await file.chmod(0o600);
   }

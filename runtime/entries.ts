@@ -10,12 +10,12 @@ export interface EntryLogOptions {
 }
 
 /**
- * Where all entries of a running server come together: the app's output, the requests, what happened to the app.
- * Each carries stage, version and commit. They are handed on once per tick, so that a busy server writes once for many.
+ * Collects all entries of a running server: the app's output, its requests, and the events of its process.
+ * Each carries stage, version and commit. They are passed on once per tick, so that a busy server writes many at once.
  */
 export class EntryLog {
   readonly nowMs: () => number;
-  /** What stands in every entry. */
+  /** Fields of every entry. */
   readonly common: { readonly stage: string; readonly version: string; readonly commit?: string };
   readonly #log: (entries: readonly Entry[]) => void;
   #batch: Entry[] = [];
@@ -29,12 +29,12 @@ export class EntryLog {
     this.common = { stage, version, ...(commit !== undefined && { commit }) };
   }
 
-  /** `message` is free of dynamic content; values stand in `fields`. */
+  /** `message` has no dynamic content; values go into `fields`. */
   write(level: string, message: string, fields: Readonly<Record<string, unknown>>): void {
     this.#push({ timestamp: this.#timestamp(), level, message, fields: { ...this.common, ...fields } });
   }
 
-  /** The same, where `fields` begin with stage, version and commit: written for every request, twice. */
+  /** The same for `fields` that begin with stage, version and commit: called twice for every request. */
   writeWhole(level: string, message: string, fields: Readonly<Record<string, unknown>>): void {
     this.#push({ timestamp: this.#timestamp(), level, message, fields });
   }
@@ -59,7 +59,7 @@ export class EntryLog {
     return this.#lastText;
   }
 
-  /** Hands on what waits for the end of the tick. */
+  /** Passes on what waits for the end of the tick. */
   flush(): void {
     if (this.#batch.length === 0) return;
     const batch = this.#batch;
@@ -83,11 +83,11 @@ export interface RequestFields {
   readonly method: string;
   /** As the client sent it. */
   readonly path: string;
-  /** Without the question mark; empty where there is none. */
+  /** Without the question mark; empty if there is none. */
   readonly query: string;
 }
 
-/** Literals, here and below: two spreads in one object take V8 3 us, and another 4 to turn the outcome into JSON. */
+/** Literals, here and below: two spreads in one object take V8 3 us, and serializing the result takes 4 more. */
 export function writeRequest(log: EntryLog, { id, ip, method, path, query }: RequestFields): void {
   const { stage, version, commit } = log.common;
   const fields =

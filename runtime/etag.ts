@@ -1,6 +1,6 @@
 import { type Header, headerOf, type ProxyRequest, type ProxyResponse } from "./exchange.ts";
 
-/** Tags of two generations; a site has fewer pages that are asked for again at a time. */
+/** Tags of two generations; a site has fewer pages that are requested repeatedly at a time. */
 const MAX_TAGS = 2_048;
 
 /**

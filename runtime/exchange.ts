@@ -11,30 +11,30 @@ export interface ProxyRequest {
   readonly clientPath: string;
   /** The client's path, or what a rewrite made of it. */
   readonly path: string;
-  /** With its question mark; empty where there is none. */
+  /** With its question mark; empty if there is none. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, as sent: repeated headers stand here one by one. */
+  /** Names and values in turn, as sent: repeated headers are listed one by one. */
   readonly rawHeaders: readonly string[];
   readonly body: Readable;
-  /** Of the socket's other end, or as the platform's gateway names it. */
+  /** The address of the other end of the socket, or the one that the platform's gateway names. */
   readonly ip: string;
-  /** The port that the client asked. */
+  /** The port of the client's URL. */
   readonly port: number;
   readonly secure: boolean;
-  /** Aborted where the client goes away before it has the whole answer. */
+  /** Aborted if the client goes away before it has the whole answer. */
   readonly signal: CancelSignal;
-  /** The client waits for leave to send its body (`Expect: 100-continue`). */
+  /** Tells the client to send its body, for which it waits (`Expect: 100-continue`). */
   readonly continue?: (() => void) | undefined;
   /** Tells the client what it may already fetch (103, RFC 8297), before the response. */
   readonly earlyHints?: ((headers: readonly Header[]) => void) | undefined;
-  /** The value of X-Context where a gateway gave its own; else it is made of what is known here. */
+  /** The value of X-Context if a gateway provided one; otherwise it is made from what is known here. */
   readonly context?: string;
   /** Milliseconds since 1970 by which the answer must have begun, whatever `proxy.timeout` says. */
   readonly answerByMs?: number;
   /** A websocket handshake; a handler that switches protocols takes the socket and answers with `Switched`. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer } | undefined;
-  /** Resolves when the response is sent, or cannot be any more. */
+  /** Resolves when the response is sent, or can no longer be sent. */
   readonly sent: Promise<Sent>;
 }
 
@@ -45,7 +45,7 @@ export interface Sent {
   readonly bytes: number;
   /** The level of its entry, if it is not that of the status. */
   readonly level?: string | undefined;
-  /** Why the body broke off, where the client did not leave. */
+  /** Why the body broke off, if the client did not leave. */
   readonly reason?: string | undefined;
 }
 
@@ -53,22 +53,27 @@ export type Header = readonly [name: string, value: string];
 
 export interface ProxyResponse {
   readonly status: number;
-  /** The reason phrase, where it is not the usual one. */
+  /** The reason phrase, if it is not the usual one. */
   readonly statusText?: string | undefined;
   readonly headers: readonly Header[];
   /** Text is sent in UTF-8. A stream is owned by whoever holds the response: read it or `discard` it. */
   readonly body: string | Buffer | Readable | undefined;
-  /** Sent behind the body; known when the body has ended. */
+  /** Sent after the body; known when the body has ended. */
   readonly trailers?: () => readonly Header[];
   /** Why the proxy itself answers with an error, in words for people: the built-in error page shows them. */
   readonly message?: string;
-  /** Of its entry, where it is not that of the status. */
+  /** The level of its entry, if it is not that of the status. */
   readonly level?: string | undefined;
   /** The socket speaks another protocol now; there is nothing to send. */
   readonly switched?: boolean;
 }
 
 export type Handler = (request: ProxyRequest) => Promise<ProxyResponse>;
+
+/** A request id made by a proxy in front is kept, so that all logs have the same; anything that is not an id is dropped. */
+export function keptRequestId(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" && /^[\w.:/+=@-]{1,128}$/.test(header) ? header : undefined;
+}
 
 /** The first value of a response header, whatever the case of its name. */
 export function headerOf(response: ProxyResponse, name: string): string | undefined {
@@ -83,7 +88,7 @@ export function isStream(body: ProxyResponse["body"]): body is Readable {
   return typeof body === "object" && !Buffer.isBuffer(body);
 }
 
-/** An answer that never ends by itself. */
+/** True for an answer that does not end by itself. */
 export function isEndless(response: ProxyResponse): boolean {
   return /^text\/event-stream\b/i.test(headerOf(response, "content-type") ?? "");
 }
@@ -102,10 +107,10 @@ export function varyBy(headers: readonly Header[], field: string): Header[] {
   return [...withoutHeaders(headers, new Set(["vary"])), ["Vary", [...fields, field].filter(Boolean).join(", ")]];
 }
 
-/** More of a body that nobody wants is cheaper to cut off than to read; a connection is lost for it. */
+/** Reading more of an unwanted body costs more than a new connection. */
 const MAX_DISCARDED_BYTES = 256 * 1024;
 
-/** Reads a body to its end and forgets it, so that its connection can serve again. */
+/** Reads a body to its end and drops it, so that its connection can be used again. */
 export function discard(body: ProxyResponse["body"]): void {
   if (!isStream(body)) return;
   let bytes = 0;

@@ -5,13 +5,13 @@ import { type FileHandle, open } from "node:fs/promises";
 /** The whole cache. The smallest function has 128 MB, and most of that is the app's. */
 export const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
-/** Larger files are streamed. Scripts of a megabyte are common, and what is kept is compressed only once. */
+/** Larger files are streamed. Scripts of a megabyte are common, and a cached file is compressed only once. */
 export const MAX_CACHED_FILE_BYTES = 1024 * 1024;
 
-/** What an entry costs besides the content. */
+/** Size of an entry besides the content. */
 const ENTRY_BYTES = 1024;
 
-/** Times of files tick: what is changed twice within a tick shows only once. Whole seconds are those of old file systems. */
+/** File times have ticks: of two changes within a tick only one shows. Old file systems have whole seconds. */
 const TICK_MS = 20;
 const COARSE_TICK_MS = 2_000;
 
@@ -27,7 +27,7 @@ export interface FileVersion {
   readonly mark: Mark;
 }
 
-/** Changes when a file does, also where its size and its time of modification were kept. */
+/** Changes when a file does, also if its size and its modification time are the same. */
 type Mark = Pick<Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs">;
 
 /** A file that a request was answered with, and its precompressed siblings by coding. */
@@ -44,7 +44,7 @@ export interface CachedFile {
  */
 export class FileCache {
   readonly #entries = new Map<string, { file: CachedFile; watched: readonly Watched[]; bytes: number }>();
-  /** Of the versions that were asked for. */
+  /** The contents of those versions that were requested. */
   readonly #digests = new WeakMap<FileVersion, string>();
   readonly #nowMs: () => number;
   #bytes = 0;
@@ -53,18 +53,18 @@ export class FileCache {
     this.#nowMs = nowMs;
   }
 
-  /** Of contents and entries: what the bound is about. */
+  /** Size of contents and entries, which is bounded. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Undefined where it is not known or has changed. */
+  /** Undefined if it is not cached or has changed. */
   get(path: string): CachedFile | undefined {
     const entry = this.#entries.get(path);
     if (entry === undefined) return undefined;
     this.#remove(path);
     if (!entry.watched.every(({ path, mark }) => isSame(mark, look(path)))) return undefined;
-    // Behind all others: what was not asked for the longest goes first.
+    // Last in order: the least recently used goes first.
     this.#put(path, entry);
     return entry.file;
   }
@@ -88,7 +88,7 @@ export class FileCache {
     this.#bytes = 0;
   }
 
-  /** The bytes of a version, from the cache or, where they may go into it, from the file; undefined for a large file. */
+  /** The bytes of a version, from the cache or, if they fit into it, from the file; undefined for a large file. */
   async content(path: string, file: CachedFile, version: FileVersion): Promise<Buffer | undefined> {
     const known = file.contents.get(version.path);
     if (known !== undefined) return known;
@@ -110,7 +110,7 @@ export class FileCache {
     }
   }
 
-  /** A hash of a version's bytes, counted once; undefined where the file is another one by now. */
+  /** A hash of a version's bytes, computed once; undefined if the file has changed. */
   async digest(path: string, file: CachedFile, version: FileVersion): Promise<string | undefined> {
     const known = this.#digests.get(version);
     if (known !== undefined) return known;
@@ -176,7 +176,7 @@ export function isDated({ modifiedMs }: FileVersion): boolean {
   return Math.abs(modifiedMs - ARCHIVE_DAY_MS) > DAY_MS;
 }
 
-/** Undefined where it is gone, unreadable or another one by now. */
+/** Undefined if it is gone, unreadable or has changed. */
 export async function openVersion(version: FileVersion): Promise<FileHandle | undefined> {
   const handle = await open(version.path).catch(() => undefined);
   if (handle === undefined || isSame(version.mark, await handle.stat())) return handle;

@@ -57,7 +57,7 @@ export function headersForApp(request: ProxyRequest, stage: string): Header[] {
     const name = header[0].toLowerCase();
     if (name === "connection") named = [...(named ?? []), ...tokensOf(header[1])];
     if (NOT_FOR_THE_APP.has(name)) continue;
-    // CGI and WSGI write both as HTTP_X_CONTEXT, so that an app would take it for the proxy's.
+    // CGI and WSGI write both as HTTP_X_CONTEXT, so an app would take it for the proxy's.
     if (name.includes("_") && NOT_FOR_THE_APP.has(name.replaceAll("_", "-"))) continue;
     // Only the first of two hosts or lengths counts; Node's server refuses such requests already.
     if (name === "host") {

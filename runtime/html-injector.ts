@@ -1,4 +1,4 @@
-/** A page that goes on behind a `</body>` for longer than this has its body items before that one. */
+/** If a page goes on for longer than this after a `</body>`, the body items are inserted before that one. */
 const MAX_HELD_BYTES = 64 * 1024;
 
 /** Elements whose content is text up to their own end tag, `</head>` in it included (HTML standard, section 13.2.5). */
@@ -14,10 +14,10 @@ const [TAB, LF, FF, CR, SPACE] = [0x09, 0x0a, 0x0c, 0x0d, 0x20];
 const [BANG, QUOTE, APOSTROPHE, DASH, SLASH] = [0x21, 0x22, 0x27, 0x2d, 0x2f];
 const [LESS, EQUALS, GREATER, QUESTION] = [0x3c, 0x3d, 0x3e, 0x3f];
 
-/** Where the bytes at the cursor stand: as far as an HTML tokenizer must know to find end tags. */
+/** The state of the tokenizer at the cursor, as far as it is needed to find end tags. */
 const START = 0;
 const TEXT = 1;
-/** Behind a tag's name, between its attributes. */
+/** After a tag's name, between its attributes. */
 const TAG = 2;
 const BEFORE_VALUE = 3;
 const QUOTED_VALUE = 4;
@@ -90,7 +90,7 @@ export class HtmlInjector {
     let sent = 0;
     let at = 0;
     let state = this.#state;
-    /** The bytes behind it are missing that would say what it is. */
+    /** The next bytes, which tell what it is, have not arrived. */
     let isCut = false;
 
     if (state === START) {
@@ -243,7 +243,7 @@ export class HtmlInjector {
       }
     }
     this.#state = state;
-    // From the last mark on, which is where the cursor is unless something was cut: behind DONE all goes on.
+    // From the last mark on, which is where the cursor is unless something was cut: after DONE all bytes pass.
     const end = state === DONE ? length : at;
     this.#emit(bytes.subarray(sent, end), out);
     return end;
@@ -336,8 +336,8 @@ function rawTextName(bytes: Buffer, at: number): Buffer | undefined {
 }
 
 /**
- * Behind the `>` of a tag that is all there and has nothing unusual, as nearly all tags; else -1, and the states have to
- * find out. This is where the time goes: a page has some tag every 20 bytes.
+ * The offset after the `>` of a tag that is complete and has nothing unusual, as nearly all tags; -1 for any other, which
+ * the states have to read. Most of the time is spent here: a page has a tag every 20 bytes.
  */
 function endOfTag(bytes: Buffer, from: number): number {
   const length = bytes.length;

@@ -19,28 +19,26 @@ export interface ServeOptions {
   /** The project's folder: the app runs in it, and the configuration's paths are relative to it. */
   readonly directory: string;
   readonly stage: string;
-  /** Of the deployment, as it stands in the entries; `development` locally. */
+  /** Version of the deployment, as the entries name it; `development` locally. */
   readonly version: string;
   /** Run by a shell; undefined for a static site. */
   readonly command?: string | undefined;
-  /** Of the app's process. PORT and TOOL_STAGE are set in it, NODE_ENV where it is not there. */
+  /** Environment of the app's process. PORT and TOOL_STAGE are added to it, and NODE_ENV if it is missing. */
   readonly env: NodeJS.ProcessEnv;
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
   /** Takes entries in batches, in order. It should return at once. */
   readonly log: (entries: readonly Entry[]) => void;
-  /** Of the Git repository: its SHA or tag, as a deployment finds it in TOOL_COMMIT. Every entry carries it. */
+  /** SHA or tag of the Git commit; a deployment has it in TOOL_COMMIT. Every entry carries it. */
   readonly commit?: string | undefined;
   /** Whose time the app's entries have: what their lines say (default), or when they came. */
   readonly entryTimes?: EntryTimes;
   /**
-   * For the one who develops the app: files that were asked for, exist and are not served are named in an entry, each
+   * For the developer of the app: files that exist and were requested, but are not served, are named in an entry, each
    * once, and answers say why the connection to the app broke.
    */
   readonly isDevelopment?: boolean | undefined;
-  /** Requests go to the app as http-proxy sends them, as the reference for our way. */
-  readonly hasStockHop?: boolean;
 }
 
 export interface RunningServer {
@@ -93,7 +91,7 @@ export function createApplication(options: ApplicationOptions): Application {
 
 /**
  * Serves an app, or a static site, behind the pipeline. Resolves when the address accepts connections; the app starts
- * meanwhile, requests wait for it, and what goes wrong with it is written as entries. Rejects where the port is taken.
+ * meanwhile, requests wait for it, and its failures are written as entries. Rejects if the port is taken.
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { host, port } = options;
@@ -146,9 +144,7 @@ function handlerOf(options: ApplicationOptions, entries: EntryLog, supervisor: S
   return pipeline({
     ...pipelineOptions(options),
     entries,
-    app:
-      supervisor &&
-      hop({ supervisor, entries, stage, timeoutMs, tellsReasons: options.isDevelopment, isStock: options.hasStockHop }),
+    app: supervisor && hop({ supervisor, entries, stage, timeoutMs, tellsReasons: options.isDevelopment }),
   });
 }
 

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { EntryLog } from "./entries.ts";
 
-export type InjectionType =
+type InjectionType =
   | "literal"
   | "comment"
   | "style"
@@ -21,7 +21,7 @@ export interface Injection {
 }
 
 /**
- * The HTML of an item. Undefined where the value would end the element that it stands in: the check of tool.json refuses
+ * The HTML of an item. Undefined if the value would end the element that contains it: the check of tool.json refuses
  * that, and a file may have changed since.
  */
 export function injectedHtml(type: InjectionType, value: string): string | undefined {
@@ -123,7 +123,7 @@ function analytics(key: string): string {
   );
 }
 
-/** What Segment's script takes over when it has loaded: calls that pages make before are kept in the array. */
+/** Methods that Segment's script replaces when it has loaded: until then the array keeps the calls of the page. */
 const TRACKER_METHODS =
   "track,page,identify,group,alias,ready,on,once,off,reset,debug,user,setAnonymousId,addSourceMiddleware," +
   "addIntegrationMiddleware,addDestinationMiddleware,register,trackLink,trackForm,trackClick,trackSubmit,pageview";

@@ -4,10 +4,10 @@ import { platform } from "node:process";
 import { promisify } from "node:util";
 import { pidsOfGroup } from "./process-group.ts";
 
-/** Asked once, when an app has failed to start: it may take its time, but not for ever. */
+/** Called once, after an app failed to start: lsof may be slow, but must end. */
 const LSOF_TIMEOUT_MS = 2_000;
 
-/** The TCP ports that the processes of a group listen on, in order. Empty where the system does not tell. */
+/** The TCP ports that the processes of a group listen on, in order. Empty if the system does not say. */
 export async function listeningPorts(group: number): Promise<number[]> {
   const ports = platform === "linux" ? portsByProc(group) : await portsByLsof(group);
   return [...new Set(ports)].sort((a, b) => a - b);

@@ -11,13 +11,13 @@ export interface Malformed {
   readonly reason: string;
 }
 
-/** Longer ones are 414. RFC 9110, section 4.1 asks for 8,000 at least; a server of Node's takes up to 16 KB in all. */
+/** Longer ones get 414. RFC 9110, section 4.1 requires at least 8,000; Node's servers accept up to 16 KB in all. */
 const MAX_TARGET_BYTES = 15 * 1024;
 
-/** All header lines together; more are 431. What Node's own server takes, so that an app would refuse them as well. */
+/** All header lines together; more get 431. The limit of Node's own server: an app would refuse more as well. */
 const MAX_HEADERS_BYTES = 16 * 1024;
 
-/** What is read of a head before it is given up: both limits, so that mostly one of them says what is too long. */
+/** How much of a head is read before it is given up: both limits, so that usually one of them says what is too long. */
 export const PARSED_HEAD_BYTES = 32 * 1024;
 
 /** What is wrong with a request that the parser took. */
@@ -49,7 +49,7 @@ export function malformation(req: IncomingMessage): Malformed | undefined {
     : { status: 501, text: "Not Implemented", reason: `the Transfer-Encoding ${coding} is not known` };
 }
 
-/** Of Node's parser: the packet that it read, and how much of it. */
+/** An error of Node's parser, with the packet that it read and how much of it. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
 /** What an error of the parser means. */
@@ -58,7 +58,7 @@ export function malformedBy(error: ParserError): Malformed {
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW": {
       const parsed = error.rawPacket?.toString("latin1", 0, error.bytesParsed) ?? "";
-      // The target has not ended. Where its beginning was read earlier, nothing tells it from a header.
+      // The target has not ended. If its beginning was read earlier, it looks like a header.
       return /^[A-Z-]+ [!-~]*$/.test(parsed) ? targetTooLong(reason) : headersTooLong(reason);
     }
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":

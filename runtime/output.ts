@@ -43,7 +43,7 @@ export class LineSplitter {
     }
   }
 
-  /** Gives out what was written behind the last newline. */
+  /** Emits what was written after the last newline. */
   end(): void {
     if (this.#heldBytes > 0) this.#emit();
   }
@@ -136,7 +136,7 @@ function structured(line: string, { nowMs, times }: OutputOptions): Entry | unde
   };
 }
 
-/** The form that we ask for, at a level that is none of those we know: every level is kept. */
+/** Our own form at an unknown level: every level is kept. */
 function ofUnknownLevel(value: Record<string, unknown>) {
   const { level, message, ...others } = value;
   if (typeof level !== "string" || typeof message !== "string") return undefined;

@@ -13,15 +13,15 @@ import type { StaticOptions } from "./static-files.ts";
 
 export interface PipelineOptions {
   readonly entries: EntryLog;
-  /** Requests and responses make no entries where this is false. */
+  /** If false, requests and responses make no entries. */
   readonly logsRequests: boolean;
   readonly headers: readonly HeaderRule[];
-  /** Undefined: what the app says about other origins stands. */
+  /** Undefined: the CORS headers of the app are left as they are. */
   readonly cors: CorsOptions | undefined;
   readonly redirects: readonly RedirectRule[];
   /** Undefined: errors are answered as the app or the proxy says them. */
   readonly errorPages: ErrorPageOptions | undefined;
-  /** Undefined: pages stay as they are. */
+  /** Undefined: pages are left as they are. */
   readonly inject: InjectionOptions | undefined;
   /** Undefined: no files are served. */
   readonly static: StaticOptions | undefined;

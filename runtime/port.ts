@@ -13,7 +13,7 @@ const LAST_PORT = 31_999;
 /** Where so many ports in a row are taken, all may be: then one of the system's choice. */
 const TRIES = 50;
 
-/** A port that was free on 127.0.0.1 a moment ago; on ::1 it may be taken. Rejects where no port can be had. */
+/** A port that was free on 127.0.0.1 a moment ago; on ::1 it may be taken. Rejects if no port is free. */
 export async function anyPort(random: () => number = Math.random): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     // At random: two processes that look at the same moment rarely find the same one.

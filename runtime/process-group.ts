@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Duplex, Readable } from "node:stream";
 
-/** How a command ended. `error` where it could not be started at all. */
+/** How a command ended. `error` if it could not be started at all. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -11,7 +11,7 @@ export interface Exit {
 
 /** A shell command with everything that it starts, as one process group. */
 export interface ProcessGroup {
-  /** Of the shell, and the number of the group; undefined where it could not be started. */
+  /** Process id of the shell, which is the id of the group; undefined if it could not be started. */
   readonly pid: number | undefined;
   readonly stdout: Readable | null;
   readonly stderr: Readable | null;
@@ -19,18 +19,18 @@ export interface ProcessGroup {
   readonly exited: Promise<Exit>;
   /** How the shell ended, once it did. */
   readonly exit: Exit | undefined;
-  /** The shell ended and nobody holds its output any more: the group is gone. */
+  /** The shell ended and no process holds its output open: the group is gone. */
   readonly closed: Promise<void>;
   /** Asks the whole group to end. */
   terminate(): void;
   /** Ends the whole group. Safe at any time, also when the group is gone. */
   kill(): void;
-  /** Is there still a process in the group, be it one that is about to end? One that nobody has waited for is none. */
+  /** True while the group has a process, even one that is about to exit. A zombie does not count. */
   isThere(): boolean;
 }
 
 /**
- * Runs beside the command, in its group, and ends the group where the process that started it is gone: descriptor 3 is
+ * Runs beside the command, in its group, and ends the group when the process that started it is gone: descriptor 3 is
  * a pipe whose other end only that process holds, so that even after its kill -9 the read below returns. TERM goes to
  * the whole group at an orderly stop: the watchdog must outlive it, for a stop can be interrupted by a kill -9 as well.
  * `exec` makes the command's shell the leader of the group, in place of this one.
@@ -98,7 +98,7 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boole
   try {
     return process.kill(-pid, signal);
   } catch (error) {
-    // ESRCH: nobody is left. EPERM: macOS says so for a group of zombies.
+    // ESRCH: no process is left. EPERM: what macOS says of a group of zombies.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ESRCH" && code !== "EPERM") throw error;
     return false;
@@ -117,14 +117,14 @@ function isDefunct(group: number): boolean {
   }
 }
 
-/** The processes of a group that run, as Linux tells; throws where there is no /proc. */
+/** The running processes of a group, from Linux's /proc; throws if there is none. */
 export function pidsOfGroup(group: number): string[] {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isAliveIn(group, name));
 }
 
 function isAliveIn(group: number, pid: string): boolean {
   try {
-    // proc(5): behind the name, which may hold anything, the 1st is the state, the 3rd the group, the 18th the threads.
+    // proc(5): after the name, which may contain anything, the 1st field is the state, the 3rd the group, the 18th the threads.
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     // The first thread of a process can have ended while others have not.

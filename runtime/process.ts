@@ -1,4 +1,3 @@
-import { Agent } from "node:http";
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { CancelSignal } from "./cancel-signal.ts";
@@ -15,22 +14,22 @@ const POLL_MS = 10;
 /** An app that lived this long, or answered a request, has started; its end is a crash and no failed start. */
 const STABLE_MS = 1_000;
 
-/** Requests that an app still answers have so long before it is restarted for a changed configuration. */
+/** How long the app may finish its requests before it is restarted for a changed configuration. */
 const DRAIN_MS = 5_000;
 
-/** After the group was killed: for it to be gone and its last output to arrive. Only uninterruptible sleep is longer. */
+/** How long a killed group may take to be gone and to deliver its last output. Only uninterruptible sleep takes longer. */
 const LAST_OUTPUT_MS = 500;
 
-/** A look takes no longer. Where two are further apart, this process was stopped in between, and so was the app. */
+/** Longest time between two polls. If more passed, this process was stopped in between, and so was the app. */
 const MAX_STEP_MS = 250;
 
-/** Of an app that did not start, the last lines are reported. */
+/** Lines of output that are reported of an app that did not start. */
 const REPORTED_LINES = 20;
 
 /** Idle connections to the app are closed early: below the keep-alive time of common servers (gunicorn has 2 s). */
 const IDLE_CONNECTION_MS = 1_500;
 
-export interface Backoff {
+interface Backoff {
   /** Milliseconds before the first restart. */
   readonly min: number;
   /** Milliseconds, at most. */
@@ -63,8 +62,6 @@ export interface Upstream {
   readonly port: number;
   /** Connections of this run only, so that a restarted app never meets a connection of its predecessor. */
   readonly pool: Pool;
-  /** The same for http-proxy's own way of sending. */
-  readonly agent: Agent;
   readonly exited: Promise<Exit>;
   /** How it ended, once it did. */
   exit(): Exit | undefined;
@@ -78,7 +75,7 @@ export interface Upstream {
 interface Run {
   /** Its end is wanted: the supervisor stops, or the next run is to begin. */
   readonly end: AbortController;
-  /** Its last requests are answered and nothing of it is left; undefined where nobody asked it to end. */
+  /** Its last requests are answered and nothing of it is left; undefined if nobody asked it to end. */
   ended?: Promise<void>;
 }
 
@@ -125,7 +122,7 @@ export class Supervisor {
 
   /**
    * The running app, waiting while it starts or restarts, up to listen_timeout.
-   * Throws Unavailable, or the signal's reason where the client went away.
+   * Throws Unavailable, or the signal's reason if the client went away.
    */
   upstream(signal: CancelSignal): Promise<Upstream> | Upstream {
     if (this.#upstream !== undefined) return this.#upstream;
@@ -160,7 +157,7 @@ export class Supervisor {
   /**
    * Goes on by other options. Where they make a difference to the app's process, or it does not listen, it is ended as
    * `stop` does, after its requests were answered, and started again: requests wait meanwhile. Resolves with true when
-   * the old process is gone, with false where the app runs on.
+   * the old process is gone, with false if the app keeps running.
    */
   async change(options: SupervisorOptions): Promise<boolean> {
     const runsOn = this.#upstream !== undefined && processKey(options) === processKey(this.#options);
@@ -201,11 +198,9 @@ export class Supervisor {
     };
   }
 
-  /** The app may have closed connections, or lost them, while nobody here could see it: the next request opens new ones. */
+  /** Connections may have been closed or lost while this process was stopped: the next request opens new ones. */
   dropIdleConnections(): void {
-    if (this.#upstream === undefined) return;
-    this.#upstream.pool.dropIdle();
-    closeIdle(this.#upstream.agent);
+    this.#upstream?.pool.dropIdle();
   }
 
   /** The server closes: requests still reach a running app, but none waits for one that does not run. */
@@ -214,7 +209,7 @@ export class Supervisor {
     this.#refuse(STOPPING);
   }
 
-  /** Asks the app to end, kills it after the configured time, and leaves nothing of it behind. */
+  /** Asks the app to exit, kills it after the configured time, and leaves none of its processes running. */
   async stop(): Promise<void> {
     this.#endAll();
     await endGroup(this.#group, this.#options.shutdownTimeoutMs);
@@ -282,7 +277,6 @@ export class Supervisor {
     let stable = false;
     let stableTimer: NodeJS.Timeout | undefined;
     if (host !== undefined && !isToEnd()) {
-      const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
       entries.write("info", attempt === 1 ? "app listening" : "app listening again", {
         pid: group.pid,
         port,
@@ -298,7 +292,6 @@ export class Supervisor {
         host,
         port,
         pool,
-        agent,
         exited: group.exited,
         exit: () => group.exit,
         answered: isStable,
@@ -308,7 +301,6 @@ export class Supervisor {
       await group.exited;
       this.#upstream = undefined;
       pool.close();
-      closeIdle(agent);
     }
 
     clearTimeout(stableTimer);
@@ -400,7 +392,7 @@ export class Supervisor {
   }
 }
 
-/** What to do where the app listens, but not where it is asked. */
+/** What to do if the app listens, but not on its port. */
 function portHint(ports: readonly number[], port: number): string {
   if (ports.includes(port)) return "it listens on another address: let it listen on 127.0.0.1 or on all addresses";
   return `it listens on ${ports.join(", ")}: let it read PORT from its environment`;
@@ -429,7 +421,7 @@ async function endGroup(group: ProcessGroup | undefined, timeoutMs: number): Pro
   await Promise.race([group.closed, sleep(LAST_OUTPUT_MS)]);
 }
 
-/** Equal where the same process would run: a change of the rest needs no restart. */
+/** Equal for options that would run the same process: a change of the others needs no restart. */
 function processKey({ command, directory, env, stage }: SupervisorOptions): string {
   return JSON.stringify([command, directory, stage, Object.entries(env).sort()]);
 }
@@ -445,7 +437,7 @@ function appEnvironment(options: SupervisorOptions, port: number): NodeJS.Proces
   };
 }
 
-/** The address on which the app accepts connections; undefined where it ended before, or the time was over. */
+/** The address on which the app accepts connections; undefined if it exited before that, or the time ran out. */
 async function untilListening(port: number, exited: Promise<Exit>, timeoutMs: number): Promise<string | undefined> {
   let ended = false;
   exited.then(() => {
@@ -463,11 +455,6 @@ async function untilListening(port: number, exited: Promise<Exit>, timeoutMs: nu
     lookedMs = nowMs;
   }
   return undefined;
-}
-
-/** Connections in use are left to end by themselves: an answer may still be on its way. */
-function closeIdle(agent: Agent): void {
-  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }
 
 function exitFields(exit: Exit): Record<string, unknown> {

@@ -5,7 +5,7 @@ import type { Header, ProxyRequest, ProxyResponse } from "./exchange.ts";
 /**
  * An answer of the proxy's own, for clients that do not name HTML (those that do get an error page in its place):
  * `{"status": 503, "error": "Service Unavailable", "message": "...", "id": "..."}` where Accept prefers JSON, else one
- * line of text. `id` is the request's, as in the log, where the reason stands.
+ * line of text. `id` is the request's, as in the log, which has the reason.
  */
 export function proxyError(
   request: ProxyRequest,

@@ -10,10 +10,10 @@ const LF = 10;
 
 /**
  * The bytes of a packet from the request line that the parser stopped in, with its bytes beyond ASCII percent-encoded;
- * undefined where it stopped at something else, or the line begins in an earlier packet. `stoppedAt` is the first byte
+ * undefined if it stopped at something else, or if the line begins in an earlier packet. `stoppedAt` is the first byte
  * that it refused.
  */
-export function withEncodedTarget(packet: Buffer, stoppedAt: number): Buffer | undefined {
+function withEncodedTarget(packet: Buffer, stoppedAt: number): Buffer | undefined {
   if (!(packet[stoppedAt]! >= 0x80)) return undefined;
   const start = packet.lastIndexOf(LF, stoppedAt) + 1;
   const line = packet.subarray(start, lineEnd(packet, stoppedAt));
@@ -30,14 +30,14 @@ function lineEnd(packet: Buffer, from: number): number {
 
 /**
  * Takes a connection from the parser that failed on it, and resolves with the bytes that another parser is to begin
- * with: from the request line on, up to its end at least. Undefined where the line does not end, or the connection ends
+ * with: from the request line on, up to its end at least. Undefined if the line does not end, or the connection ends
  * before: nothing is left to read then. To be called while the parser reports its error.
  */
 export function takeOver(socket: Socket, packet: Buffer, stoppedAt: number): Promise<Buffer | undefined> | undefined {
   const parser = (socket as { parser?: NodeParser | null }).parser;
   if (parser?.unconsume === undefined || parser.remove === undefined) return undefined;
   if (withEncodedTarget(packet, stoppedAt) === undefined) return undefined;
-  // What node:http itself does where a connection changes its protocol, with the parser's own functions.
+  // What node:http itself does when a connection changes its protocol, with the parser's own functions.
   parser.unconsume();
   parser._consumed = false;
   parser.remove();

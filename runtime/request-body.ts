@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 
-/** What is kept of a body to send it again: forms and API calls fit; an upload's second try is the client's affair. */
+/** How much of a body is kept to send it again: enough for forms and API calls. A client repeats an upload itself. */
 const MAX_KEPT_BYTES = 256 * 1024;
 
 /** A request's body that can be sent again, as long as no more of it was read than is kept. */

@@ -1,12 +1,12 @@
 export interface RequestTarget {
   readonly path: string;
-  /** With its question mark; empty where there is none. */
+  /** With its question mark; empty if there is none. */
   readonly query: string;
-  /** Host and port, where the target names them. */
+  /** Host and port, if the target names them. */
   readonly authority?: string;
 }
 
-/** `/path?query`, `*`, or the absolute form `http://host/path?query` that proxies are asked with. */
+/** `/path?query`, `*`, or the absolute form `http://host/path?query` that proxies get. */
 export function splitTarget(target: string): RequestTarget {
   const absolute = target.startsWith("/") ? null : /^https?:\/\/([^/?#]*)(.*)$/is.exec(target);
   const rest = absolute === null ? target : absolute[2]!;

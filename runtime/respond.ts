@@ -4,7 +4,7 @@ import type { CancelSignal } from "./cancel-signal.ts";
 import { discard, headerOf, type ProxyResponse, type Sent } from "./exchange.ts";
 
 /**
- * Sends a response and answers with the bytes of the body that were sent, also where the client left in between: the
+ * Sends a response and resolves with the bytes of the body that were sent, also if the client left meanwhile: the
  * signal says that. Where the body broke off by itself, the reason comes along.
  */
 export async function respond(
@@ -61,7 +61,7 @@ function stream(
   res: ServerResponse,
   signal: CancelSignal,
 ): Promise<{ readonly bytes: number; readonly reason: string | undefined }> {
-  // NaN where the response does not announce its length.
+  // NaN if the response does not announce its length.
   const expectedBytes = Number(headerOf(response, "content-length") ?? Number.NaN);
   return new Promise((resolve) => {
     let bytes = 0;

@@ -32,7 +32,7 @@ export class ServedFolder {
     this.#isProject = options.type === "server" && resolve(options.directory, options.dir) === options.directory;
   }
 
-  /** Looks whether .toolignore changed; true where what was decided before may not hold any more. */
+  /** Checks whether .toolignore changed; true if earlier decisions may no longer hold. */
   refresh(): boolean {
     const nowMs = performance.now();
     if (nowMs - this.#checkedMs < RECHECK_MS) return false;
@@ -69,7 +69,7 @@ export class ServedFolder {
     if (this.#rules.length === 0) return undefined;
     const names = segmentsBelow(realPath(this.#options.directory) ?? this.#options.directory, real);
     if (names === undefined) return undefined;
-    // As the build decides: what is in node_modules may begin with a dot.
+    // As in the build: names in node_modules may begin with a dot.
     const options = {
       rules: this.#rules,
       isNeeded: (at: readonly string[]) => at.lastIndexOf("node_modules", -2) >= 0,
@@ -80,7 +80,7 @@ export class ServedFolder {
   }
 }
 
-/** `.well-known` is made to be asked for (RFC 8615); every other dotfile is private until somebody renames it. */
+/** `.well-known` is meant to be requested (RFC 8615); every other dotfile is private until it is renamed. */
 export function isHidden(segment: string): boolean {
   return segment.startsWith(".") && segment !== ".well-known";
 }

@@ -9,6 +9,7 @@ import {
   type Handler,
   type Header,
   isEndless,
+  keptRequestId,
   type ProxyRequest,
   type ProxyResponse,
   type Sent,
@@ -16,7 +17,6 @@ import {
 import { type Malformed, malformation, malformedBy, PARSED_HEAD_BYTES, type ParserError } from "./malformed.ts";
 import { proxyError } from "./proxy-error.ts";
 import { takeOver } from "./raw-target.ts";
-import { keptRequestId } from "./request-id.ts";
 import { splitTarget } from "./request-target.ts";
 import { respond } from "./respond.ts";
 
@@ -38,12 +38,12 @@ export interface HttpServer {
 export interface HttpServerOptions {
   readonly handler: Handler;
   readonly entries: EntryLog;
-  /** What is no request makes no entry where this is false. */
+  /** If false, malformed requests make no entry. */
   readonly logsRequests: () => boolean;
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Is there an app that may switch protocols? Without one, a wish to upgrade is ignored. */
+  /** True if there is an app, which may switch protocols. Otherwise Upgrade headers are ignored. */
   readonly switchesProtocols: () => boolean;
 }
 
@@ -56,7 +56,7 @@ interface Exchange {
   refusedWith?: number;
 }
 
-/** The edge between node:http and the pipeline. Rejects where the port cannot be had. */
+/** The edge between node:http and the pipeline. Rejects if the port is not free. */
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   // A missing Host is refused with an entry, like all else that is malformed.
   const server = createServer({ maxHeaderSize: PARSED_HEAD_BYTES, requireHostHeader: false });
@@ -70,7 +70,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   let closing = false;
 
   server.on("connection", (socket) => {
-    // A connection whose wish to upgrade was not heard comes in again.
+    // A connection whose Upgrade was ignored comes in again.
     if (connections.has(socket)) return;
     const exchanges: Exchange[] = [];
     connections.set(socket, exchanges);
@@ -161,7 +161,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
         res.once("close", () => endless.delete(socket));
       }
       settleSent(await respond(response, res, request.method, signal));
-      // What is left of a body that nobody read would keep the connection from its next request.
+      // The unread rest of a body would keep the connection from its next request.
       req.resume();
     } catch (error) {
       settleUnsent(signal.aborted ? CLIENT_CLOSED : 500);
@@ -204,7 +204,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     return true;
   }
 
-  /** What came is no HTTP. Answers that are due go first: the client would take this one for theirs. */
+  /** The bytes are not HTTP. Answers that are due go first: the client would take this one for theirs. */
   async function refuse(error: ParserError, socket: Duplex): Promise<void> {
     // The client went away, or the connection is being cut at a stop.
     if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable) {
@@ -232,7 +232,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     options.entries.write("warn", "malformed request", { status, reason, ip: ipOf(socket) });
   }
 
-  /** Health checks and scanners connect, send a part of a request or none, and leave: that is nobody's failure. */
+  /** Health checks and scanners connect, send part of a request or nothing, and leave: that is not a failure. */
   function noteHalfSent(socket: Socket): void {
     if (!options.logsRequests()) return;
     const reason = "the connection ended in the middle of a request";
@@ -253,7 +253,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   }
 }
 
-/** Browsers act on Link alone. What it holds is the app's; node:http throws where it would not send it. */
+/** Browsers act on Link only. Its value is the app's, and node:http throws if it cannot be sent. */
 function hint(res: ServerResponse, headers: readonly Header[]): void {
   const link = headers.filter(([name]) => name.toLowerCase() === "link").map(([, value]) => value);
   if (link.length === 0 || res.headersSent || res.req.httpVersion !== "1.1") return;
@@ -264,7 +264,7 @@ function hint(res: ServerResponse, headers: readonly Header[]): void {
   }
 }
 
-/** A request that is sent to the app again has its leave already. */
+/** A request that is sent to the app again has already been told to continue. */
 function once(action: () => void): () => void {
   let done = false;
   return () => {
@@ -318,7 +318,7 @@ function withHost(rawHeaders: readonly string[], host: string): string[] {
 /**
  * Nobody here speaks the protocol that the client would like (curl --http2 and Java's client ask for h2c), so the
  * request is an ordinary one, as RFC 9110, section 7.8 has it. node:http has stopped parsing at this point: the
- * connection is handed in again, with the request's head as it would be without the wish.
+ * connection is handed in again, with the request's head without that header.
  */
 function withoutUpgrade(server: Server, req: IncomingMessage, socket: Socket, head: Buffer): void {
   const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];
@@ -348,7 +348,7 @@ function answerMalformed(res: ServerResponse, { status, text }: Malformed): void
   res.writeHead(status, text, headers).end(body);
 }
 
-/** The same where there is no response to write to. */
+/** The same if there is no response to write to. */
 function send(socket: Duplex, { status, text }: Malformed): void {
   const body = `${status} ${text}\n`;
   socket.end(

@@ -1,26 +1,27 @@
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { lookup } from "mrmime";
 import { look } from "./file-cache.ts";
 import { isHidden, type ServedFolder, type ServedFolderOptions } from "./served-folder.ts";
 
 export interface StaticOptions extends ServedFolderOptions {
   /** URL prefix, with or without slashes around it; empty for none. */
   readonly prefix: string;
-  /** A file that exists, was asked for and is not served makes an entry, once. */
+  /** A file that exists and was requested, but is not served, makes an entry, once. */
   readonly namesRefused?: boolean | undefined;
 }
 
-/** What a path stands for. `path` of a file is real: no link is left in it. */
+/** What a path names. `path` of a file is real: no link is left in it. */
 export type Found =
   | { readonly kind: "file"; readonly path: string }
-  /** A directory with an index.html, asked without its slash. */
+  /** A directory with an index.html, requested without its slash. */
   | { readonly kind: "directory" }
-  /** There is such a file. Whoever asks must not learn that: they get what a missing one gets. */
+  /** There is such a file. The client must not learn that: it gets the answer for a missing file. */
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
  * The path of the file that a request path would name, with its links, whether it is there or not and may be served or
- * not: `findFile` says that. Undefined where there is none such.
+ * not: `findFile` says that. Undefined if there is none.
  */
 export function namedPath(path: string, options: StaticOptions): string | undefined {
   const segments = segmentsOf(path, options.prefix);
@@ -88,4 +89,13 @@ function segmentsOf(path: string, prefix: string): string[] | undefined {
   }
   // `//evil` and `/a//b` name no file.
   return segments.slice(0, -1).includes("") ? undefined : segments;
+}
+
+/** Text that is not `text/*`: without a charset some programs read it as Latin-1. */
+const TEXT = /^(text\/|application\/(javascript|json|xml|manifest\+json|ld\+json|xhtml\+xml)$|image\/svg\+xml$)/;
+
+/** The Content-Type of a file by its name's ending. */
+export function contentTypeOf(path: string): string {
+  const type = lookup(path) ?? "application/octet-stream";
+  return TEXT.test(type) ? `${type}; charset=utf-8` : type;
 }

@@ -10,10 +10,11 @@ import {
   request as httpRequest,
   type IncomingMessage,
 } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
+import httpProxy from "http-proxy";
 import t from "tap";
 import type { Entry } from "../grammar/entry.ts";
 import { EntryLog } from "../runtime/entries.ts";
@@ -785,6 +786,44 @@ t.test("websockets", async (t) => {
   await server.close();
   await closed;
   t.pass("an open websocket does not keep the server from closing");
+});
+
+t.test("http-proxy carries websockets, and nothing else", async (t) => {
+  const events: string[] = [];
+  let carrying: Socket | undefined;
+  const { createProxyServer } = httpProxy;
+  httpProxy.createProxyServer = ((options: httpProxy.ServerOptions) => {
+    const proxy = createProxyServer(options);
+    proxy.on("proxyReq", () => events.push("request"));
+    proxy.on("proxyReqWs", () => events.push("handshake"));
+    proxy.on("open", (appSocket) => {
+      events.push("switched");
+      carrying = appSocket;
+    });
+    return proxy;
+  }) as typeof createProxyServer;
+  t.teardown(() => {
+    httpProxy.createProxyServer = createProxyServer;
+  });
+  const server = await start(t, { app: streams });
+  t.equal((await ask(server.port, { path: "/bytes?n=10" })).body.length, 10);
+  t.same(events, [], "a plain request");
+
+  const handshake = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+  t.equal((await askRaw(server.port, handshake("/refused"))).status, 403);
+  t.same(events, ["handshake"], "a handshake that the app refuses");
+
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write(handshake("/echo"));
+  await once(socket, "data");
+  t.same(events, ["handshake", "handshake", "switched"], "one that it accepts");
+  const [readBefore, writtenBefore] = [carrying!.bytesRead, carrying!.bytesWritten];
+  socket.write(Buffer.from([0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58]));
+  const [frame] = await once(socket, "data");
+  t.same([carrying!.bytesWritten - writtenBefore, carrying!.bytesRead - readBefore], [11, frame.length], "its bytes");
+  socket.destroy();
 });
 
 t.test("a request and its response, as entries", async (t) => {

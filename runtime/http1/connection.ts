@@ -1,8 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { Header } from "../exchange.ts";
-import { UNSENDABLE } from "./field-value.ts";
-import { type ResponseHead, ResponseParser } from "./response-parser.ts";
+import { type ResponseHead, ResponseParser, UNSENDABLE } from "./response-parser.ts";
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -15,7 +14,7 @@ export interface OutgoingRequest {
 }
 
 export interface IncomingResponse extends ResponseHead {
-  /** A whole body where it came along with the head, as most do. */
+  /** A whole body if it came along with the head, as most do. */
   readonly body: Buffer | Readable;
   /** Known when the body has ended. */
   trailers(): readonly Header[];
@@ -36,7 +35,7 @@ export interface ConnectionOptions {
   readonly onClosed: (connection: Connection) => void;
 }
 
-/** One request at a time on one connection to the app. */
+/** A connection to the app, with one request at a time. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
@@ -66,14 +65,14 @@ export class Connection {
     socket.on("close", () => this.#closed(new Error("the connection was closed")));
   }
 
-  /** Answers with what gives this request up. Throws where a header cannot be sent as it is; nothing was sent then. */
+  /** Returns a function that gives the request up. Throws if it cannot be sent as it is; nothing has been sent then. */
   send(request: OutgoingRequest, outcome: Outcome): () => void {
     const head = headOf(request);
     const { method, body, bodyBytes } = request;
     this.#parser.begin(method);
     const transfer = new Transfer(outcome, this.#socket, body);
     this.#transfer = transfer;
-    // It is sent again in any case.
+    // A GET is sent again in any case.
     if (body === undefined && method === "GET") this.#socket.write(head, "latin1");
     else if (body === undefined) this.#write(head, transfer);
     else {
@@ -92,7 +91,7 @@ export class Connection {
   }
 
   /**
-   * Writes a head and notices where the first try fails: the socket was dead before, and the app has seen nothing. A
+   * Writes a head and notices if the first try fails: the socket was dead before, and the app has seen nothing. A
    * write that fails later may have brought some of its bytes to the app.
    */
   #write(head: string, transfer: Transfer, isCorked = false): () => void {
@@ -188,12 +187,12 @@ export class Connection {
     this.#transfer = undefined;
     this.#options.onClosed(this);
     if (transfer === undefined) return;
-    // Bytes behind the end of a response cost the connection, and no answer.
+    // Bytes after the end of a response cost the connection, but not the response.
     if (isEnd || transfer.hasEnded) transfer.settle(this);
     else {
       transfer.fail(error, { wasSent: this.#isConnected && transfer.isTried, hasAnswered: this.#parser.hasBegun });
     }
-    // Whoever sends it waits for somebody to read it.
+    // The sender waits until its body is read.
     if (!transfer.isSent) transfer.requestBody?.resume();
   }
 }
@@ -276,7 +275,7 @@ class ResponseBody extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    // Nobody wants the rest: reading it to keep the connection may take for ever.
+    // The rest is not wanted: reading it to keep the connection may take forever.
     if (!this.#transfer.hasEnded) this.#connection.destroy(error ?? undefined);
     callback(error);
   }

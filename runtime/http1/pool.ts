@@ -24,7 +24,7 @@ export class Pool {
     this.#options = options;
   }
 
-  /** Answers with what gives the request up. Throws where the request could not be written. */
+  /** Returns a function that gives the request up. Throws if the request could not be written. */
   send(request: OutgoingRequest, outcome: Outcome): () => void {
     const connection = this.#idle.pop()?.connection ?? this.#connect();
     try {
@@ -69,7 +69,7 @@ export class Pool {
 
   #closeOld(): void {
     const oldestMs = performance.now() - this.#options.idleMs;
-    // The oldest stand first.
+    // The oldest come first.
     const kept = this.#idle.findIndex(({ sinceMs }) => sinceMs >= oldestMs);
     for (const { connection } of this.#idle.slice(0, kept === -1 ? undefined : kept)) connection.destroy();
     if (this.#idle.length > 0) return;

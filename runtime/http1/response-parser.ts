@@ -1,9 +1,14 @@
 import { maxHeaderSize } from "node:http";
 import type { Header } from "../exchange.ts";
-import { UNSENDABLE } from "./field-value.ts";
+
+/**
+ * Anything that a header's value must not contain (RFC 9110, section 5.5): other than visible characters, blanks, tabs
+ * and bytes beyond ASCII. A line end would begin another header.
+ */
+export const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** What came in is no HTTP/1.1 response. The connection cannot be used any further. */
-export class MalformedResponse extends Error {}
+class MalformedResponse extends Error {}
 
 export interface ResponseHead {
   readonly status: number;
@@ -17,14 +22,14 @@ export interface ResponseHead {
 
 /** Takes a response in this order: interim heads, the head, parts of the body, the end. */
 export interface ResponseSink {
-  /** 102 and 103; 100 is answered by nobody, since the body is sent without waiting. */
+  /** 102 and 103; 100 is ignored, since the body is sent without waiting. */
   interim(head: ResponseHead): void;
   head(head: ResponseHead): void;
   data(part: Buffer): void;
   end(trailers: readonly Header[]): void;
 }
 
-/** Of a head, and of the trailers; Node's own clients and servers have the same limit. */
+/** Limit of a head, and of the trailers. Node's own clients and servers have the same. */
 const MAX_HEAD_BYTES = maxHeaderSize;
 /** A chunk's size with its extensions, which nobody uses. */
 const MAX_CHUNK_LINE_BYTES = 1024;
@@ -62,7 +67,7 @@ export class ResponseParser {
     return this.#hasBegun;
   }
 
-  /** Throws MalformedResponse, also for bytes that nobody asked for. */
+  /** Throws MalformedResponse, also for bytes that come without a request. */
   read(bytes: Buffer): void {
     this.#hasBegun = true;
     let part = this.#rest === undefined ? bytes : Buffer.concat([this.#rest, bytes]);
@@ -77,14 +82,14 @@ export class ResponseParser {
     }
   }
 
-  /** The other side has closed: true where that was the end of the response. */
+  /** The other side has closed. Returns true if that was the end of the response. */
   close(): boolean {
     if (this.#state !== "until-close") return false;
     this.#end([]);
     return true;
   }
 
-  /** How many bytes were used; 0 where more are needed. */
+  /** Returns how many bytes were used; 0 if more are needed. */
   #step(part: Buffer): number {
     switch (this.#state) {
       case "head":
@@ -201,7 +206,7 @@ interface Fields {
   /** Those for the client. */
   readonly headers: Header[];
   readonly length: number | undefined;
-  /** Of Transfer-Encoding, in lower case; empty where there are none. */
+  /** The value of Transfer-Encoding in lower case; empty if there is none. */
   readonly codings: string;
   /** The tokens of Connection, in lower case. */
   readonly connection: readonly string[];

@@ -6,7 +6,7 @@ import { loadDeployment } from "./deployment.ts";
 import { answerInvocations } from "./loop.ts";
 import { connectRuntimeApi } from "./runtime-api.ts";
 
-/** The platform gives a function 10 s to get ready, and starts it anew when they are over. */
+/** The platform gives a function 10 s to get ready, and restarts it when they are over. */
 const READY_MS = 9_800;
 
 /** From the platform's SIGTERM to its SIGKILL there are 500 ms. */
@@ -20,7 +20,7 @@ async function main(): Promise<void> {
     application = await loadDeployment({
       directory: env.LAMBDA_TASK_ROOT ?? process.cwd(),
       env,
-      // Written at once: the platform reads lines, and may stop this process right behind them.
+      // Written at once: the platform reads lines, and may stop this process right after them.
       log: (entries) => process.stdout.write(entries.map((entry) => `${lineOf(entry)}\n`).join("")),
     });
   } catch (error) {
@@ -41,7 +41,7 @@ async function stop({ supervisor, entries }: Application): Promise<void> {
 }
 
 main().catch((error: Error) => {
-  // The platform shows stderr, and starts a process that ended anew.
+  // The platform shows stderr, and restarts a process that exited.
   process.stderr.write(`${error.stack}\n`);
   process.exit(1);
 });

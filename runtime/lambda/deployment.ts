@@ -4,7 +4,7 @@ import type { Entry } from "../../grammar/entry.ts";
 import { type Config, withDefaults } from "../../schema/index.ts";
 import { type Application, createApplication } from "../index.ts";
 
-/** Below the deployment's folder: where the runtime's own files lie. Never served, as every dotfile. */
+/** The folder of the runtime's own files in a deployment. Never served, like every dotfile. */
 export const RUNTIME_FOLDER = ".tool";
 
 /** What `RUNTIME_FOLDER/deployment.json` holds: decided when the deployment is built, so that nothing is checked here. */
@@ -20,12 +20,12 @@ export interface Deployment {
 
 export interface DeploymentOptions {
   readonly directory: string;
-  /** Of the function. */
+  /** Environment of the function. */
   readonly env: NodeJS.ProcessEnv;
   readonly log: (entries: readonly Entry[]) => void;
 }
 
-/** The deployed app behind the pipeline, not started yet. Rejects where the deployment cannot be read. */
+/** The deployed app behind the pipeline, not started yet. Rejects if the deployment cannot be read. */
 export async function loadDeployment(options: DeploymentOptions): Promise<Application> {
   const { directory, env, log } = options;
   const path = join(directory, RUNTIME_FOLDER, "deployment.json");

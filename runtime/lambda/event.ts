@@ -7,30 +7,30 @@ import { encodeDecodedPath, encodePath, encodeQuery, encodeRawQuery } from "./ta
 export interface HttpEvent {
   readonly kind: "http";
   readonly format: "rest" | "http";
-  /** A REST API and a function URL can pass an answer on in parts, where they are set up so; an HTTP API cannot. */
+  /** A REST API and a function URL can pass an answer on in parts, if they are configured for it; an HTTP API cannot. */
   readonly canStream: boolean;
   readonly method: string;
   /** Percent-encoded, with the base path of a custom domain and without the gateway's stage. */
   readonly path: string;
   /** The stage that the default address has in front of `path`, as `/staging`; empty on a domain or a function URL. */
   readonly stagePrefix: string;
-  /** With its question mark; empty where there is none. */
+  /** With its question mark; empty if there is none. */
   readonly query: string;
-  /** As the gateway gives them, repeated ones one by one where it keeps them apart. */
+  /** As the gateway gives them; repeated headers one by one if it keeps them apart. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The host that the client asked. */
+  /** The host in the client's URL. */
   readonly host: string;
   readonly body: Buffer;
   readonly ip: string;
-  /** Of the gateway, for one request. */
+  /** The gateway's id of the request. */
   readonly requestId: string | undefined;
   /** The members of X-Context. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
 /**
- * `warming`: keeps an instance alive, and busy for `holdMs`, so that of several calls at once each takes one of its own.
- * `unknown`: no request of a gateway; `reason` says what is missing.
+ * `warming`: keeps an instance alive, and busy for `holdMs`, so that each of several calls at once gets its own.
+ * `unknown`: not a gateway's request; `reason` says what is missing.
  */
 export type PlatformEvent =
   | HttpEvent
@@ -143,7 +143,7 @@ function isFunctionUrl(context: Json): boolean {
   return /\.lambda-url\./.test(text(context.domainName) ?? "");
 }
 
-/** What `whole`, the path that the client asked for, has in front of `path`. Only the default address has something there. */
+/** What `whole`, the path of the client's request, has in front of `path`. Only the default address adds something. */
 function stagePrefix(path: string, whole: string, context: Json): string {
   if (!isDefaultAddress(context)) return "";
   // The stage's own path may have no slash at its end.
@@ -152,12 +152,12 @@ function stagePrefix(path: string, whole: string, context: Json): string {
   return /^\/[\w$-]+$/.test(prefix) ? prefix : "";
 }
 
-/** The API is asked under its own name, not under a custom domain. */
+/** The request came to the API's own name, not to a custom domain. */
 function isDefaultAddress({ domainName }: Json): boolean {
   return /\.execute-api\./.test(text(domainName) ?? "");
 }
 
-/** An HTTP API that is asked under its own name has its stage in front of the path, which is no part of the app's. */
+/** An HTTP API that is requested by its own name has its stage in front of the path, which is not the app's. */
 function withoutStage(path: string, context: Json): string {
   const { stage } = context;
   if (typeof stage !== "string" || stage === "$default" || !isDefaultAddress(context)) return path;
@@ -165,7 +165,7 @@ function withoutStage(path: string, context: Json): string {
   return path.startsWith(`/${stage}/`) ? path.slice(stage.length + 1) : path;
 }
 
-/** Names and values; those of the multi-value form where there is one. */
+/** Names and values; those of the multi-value form if there is one. */
 function pairsOf(multiple: unknown, single: unknown): [name: string, value: string][] {
   const source = isObject(multiple) && Object.keys(multiple).length > 0 ? multiple : isObject(single) ? single : {};
   return Object.entries(source).flatMap(([name, values]) =>
@@ -173,7 +173,7 @@ function pairsOf(multiple: unknown, single: unknown): [name: string, value: stri
   );
 }
 
-/** Whatever is no base64 in what is said to be is left out, as everywhere in Node. */
+/** Invalid characters in base64 are ignored, as everywhere in Node. */
 function bodyOf(event: Json): Buffer {
   return Buffer.from(text(event.body) ?? "", event.isBase64Encoded === true ? "base64" : "utf8");
 }

@@ -10,14 +10,14 @@ import { answerDocument, HEAD_END, MAX_DOCUMENT_BYTES, MAX_HEAD_BYTES, streamHea
 /** One event that the platform hands to the function. */
 export interface Invocation {
   readonly id: string;
-  /** Undefined where what came is no JSON. */
+  /** Undefined if the event is not JSON. */
   readonly event: unknown;
   /** Milliseconds since 1970; then the platform ends the process. */
   readonly deadlineMs: number;
   readonly traceId?: string | undefined;
 }
 
-/** Where the answer goes: one of the two is called, once. Each rejects where the platform does not take it. */
+/** Takes the answer: one of the two is called, once. Each rejects if the platform does not accept it. */
 export interface Answer {
   /** A whole answer, JSON. */
   document(json: string): Promise<void>;
@@ -43,7 +43,7 @@ const MARGIN_MS = 300;
 
 /**
  * Answers one invocation. Whatever the event holds, and whatever becomes of the app, the platform gets an answer: an
- * invocation error would be a bare "Internal Server Error" of the gateway. Rejects only where the answer is not taken.
+ * invocation error would be a bare "Internal Server Error" of the gateway. Rejects only if the answer is not accepted.
  */
 export async function answerInvocation(
   application: Application,
@@ -52,7 +52,7 @@ export async function answerInvocation(
   options: InvocationOptions,
 ): Promise<void> {
   const event = readEvent(invocation.event);
-  if (event.kind === "http") return answerRequest(application, event, invocation, answer, options);
+  if (event.kind === "http") return answerRequest(event, { application, invocation, answer, options });
   if (event.kind === "warming") {
     const doneByMs = invocation.deadlineMs - MARGIN_MS;
     const heldSinceMs = Date.now();
@@ -73,13 +73,15 @@ export async function answerInvocation(
   return answer.document(JSON.stringify({ error }));
 }
 
-async function answerRequest(
-  application: Application,
-  event: HttpEvent,
-  invocation: Invocation,
-  answer: Answer,
-  options: InvocationOptions,
-): Promise<void> {
+interface RequestContext {
+  readonly application: Application;
+  readonly invocation: Invocation;
+  readonly answer: Answer;
+  readonly options: InvocationOptions;
+}
+
+async function answerRequest(event: HttpEvent, context: RequestContext): Promise<void> {
+  const { application, invocation, answer, options } = context;
   const abort = new AbortController();
   let settleSent!: (sent: Sent) => void;
   const sent = new Promise<Sent>((resolve) => {
@@ -123,17 +125,17 @@ async function handled({ handler, entries }: Application, request: ProxyRequest)
 
 async function sendWhole(sending: Sending): Promise<Sent> {
   const { request, response, event, answer, answerByMs } = sending;
-  const body = await wholeBody(request, response, answerByMs);
-  if (Buffer.isBuffer(body)) {
+  try {
+    const body = await wholeBody(request, response, answerByMs);
     const json = answerDocument(event, response, body);
     const documentBytes = Buffer.byteLength(json);
-    if (documentBytes <= MAX_DOCUMENT_BYTES) {
-      await answer.document(json);
-      return { status: response.status, bytes: body.length, level: response.level };
-    }
-    return sendFailure(sending, tooLarge(body.length, documentBytes));
+    if (documentBytes > MAX_DOCUMENT_BYTES) throw tooLarge(body.length, documentBytes);
+    await answer.document(json);
+    return { status: response.status, bytes: body.length, level: response.level };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return sendFailure(sending, error);
   }
-  return sendFailure(sending, body);
 }
 
 async function sendFailure(sending: Sending, failure: Failure): Promise<Sent> {
@@ -145,38 +147,37 @@ async function sendFailure(sending: Sending, failure: Failure): Promise<Sent> {
   return { status: page.status, bytes: body.length };
 }
 
-/** Why an answer that began cannot be sent. */
-interface Failure {
+/** The app answered, but the rest of its answer cannot be sent. The message is for the client. */
+class Failure extends Error {
   readonly status: number;
-  readonly message: string;
   readonly entry: string;
   readonly fields: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, message: string, entry: string, fields: Readonly<Record<string, unknown>>) {
+    super(message);
+    this.status = status;
+    this.entry = entry;
+    this.fields = fields;
+  }
 }
 
 function tooLarge(size: number, documentBytes: number): Failure {
-  const limit = MAX_DOCUMENT_BYTES;
-  return {
-    status: 502,
-    message: `the answer has ${size} bytes, more than the platform takes in one piece (6 MB, less where it is no text)`,
-    entry: "answer is over the limit",
-    fields: { size, ...(documentBytes > size && { encoded: documentBytes }), limit },
-  };
+  const message = `the answer has ${size} bytes, more than the platform takes in one piece (6 MB, less where it is no text)`;
+  const fields = { size, ...(documentBytes > size && { encoded: documentBytes }), limit: MAX_DOCUMENT_BYTES };
+  return new Failure(502, message, "answer is over the limit", fields);
 }
 
-function brokenOff(error: Error, bytes: number): Failure {
-  const fields = { reason: error.message, size: bytes };
-  return { status: 502, message: "the app broke off its answer", entry: "app broke off its answer", fields };
+function brokenOff(reason: string, size: number): Failure {
+  return new Failure(502, "the app broke off its answer", "app broke off its answer", { reason, size });
 }
 
-const TIMED_OUT: Failure = {
-  status: 504,
-  message: "the app took too long to answer",
-  entry: "request timed out",
-  fields: { reason: "the answer did not end in time" },
-};
+function timedOut(): Failure {
+  const fields = { reason: "the answer did not end in time" };
+  return new Failure(504, "the app took too long to answer", "request timed out", fields);
+}
 
-/** The body in one piece, or why there is none. */
-async function wholeBody(request: ProxyRequest, response: ProxyResponse, byMs: number): Promise<Buffer | Failure> {
+/** The body in one piece. Rejects with a Failure. */
+async function wholeBody(request: ProxyRequest, response: ProxyResponse, byMs: number): Promise<Buffer> {
   const { body } = response;
   if (isBodiless(request, response)) {
     discard(body);
@@ -187,35 +188,32 @@ async function wholeBody(request: ProxyRequest, response: ProxyResponse, byMs: n
   if (announced > MAX_DOCUMENT_BYTES) {
     body.on("error", () => {});
     body.destroy();
-    return tooLarge(announced, announced);
+    throw tooLarge(announced, announced);
   }
   const parts: Buffer[] = [];
   let bytes = 0;
-  const failure = await read(body, byMs, async (part) => {
+  await read(body, byMs, async (part) => {
     parts.push(part);
     bytes += part.length;
-    // What comes behind is not read to be counted: it may have no end.
-    if (bytes > MAX_DOCUMENT_BYTES) throw new TooLarge();
+    // The rest is not read to be counted: it may have no end.
+    if (bytes > MAX_DOCUMENT_BYTES) throw tooLarge(bytes, bytes);
   });
-  if (failure instanceof TooLarge) return tooLarge(bytes, bytes);
-  if (failure instanceof TimedOut) return TIMED_OUT;
-  if (failure !== undefined) return brokenOff(failure, bytes);
-  if (bytes < announced) return brokenOff(new Error(`${announced - bytes} bytes of it are missing`), bytes);
+  if (bytes < announced) throw brokenOff(`${announced - bytes} bytes of it are missing`, bytes);
   return Buffer.concat(parts);
 }
 
-class TooLarge extends Error {}
-class TimedOut extends Error {}
-
-/** Gives out the parts of a body and answers with what went wrong, if anything did. */
-async function read(body: Readable, byMs: number, onPart: (part: Buffer) => Promise<void>): Promise<Error | undefined> {
-  const timer = setTimeout(() => body.destroy(new TimedOut()), Math.max(0, byMs - Date.now()));
+/** Hands out the parts of a body, one after another. Rejects with a Failure if the body or `onPart` fails. */
+async function read(body: Readable, byMs: number, onPart: (part: Buffer) => Promise<void>): Promise<void> {
+  const timer = setTimeout(() => body.destroy(timedOut()), Math.max(0, byMs - Date.now()));
+  let bytes = 0;
   try {
-    for await (const part of body) await onPart(part as Buffer);
-    return undefined;
+    for await (const part of body) {
+      bytes += (part as Buffer).length;
+      await onPart(part as Buffer);
+    }
   } catch (error) {
     body.destroy();
-    return error as Error;
+    throw error instanceof Failure ? error : brokenOff((error as Error).message, bytes);
   } finally {
     clearTimeout(timer);
   }
@@ -249,21 +247,20 @@ async function sendInParts(sending: Sending): Promise<Sent> {
   await stream.write(start);
   let bytes = 0;
   const announced = Number(headerOf(response, "content-length") ?? Number.NaN);
-  const error = await read(body, answerByMs, async (part) => {
-    bytes += part.length;
-    await stream.write(part);
-  });
-  if (error === undefined && !(bytes < announced)) {
+  try {
+    await read(body, answerByMs, async (part) => {
+      bytes += part.length;
+      await stream.write(part);
+    });
+    if (bytes < announced) throw brokenOff(`${announced - bytes} bytes are missing`, bytes);
     await stream.end();
     return { status, bytes, level };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    application.entries.write("error", error.entry, { ...about(request), ...error.fields });
+    await stream.fail(error.status === 504 ? "Tool.TimedOut" : "Tool.BrokenOff", error.message);
+    return { status, bytes, level: "error", reason: String(error.fields.reason) };
   }
-  const failure =
-    error instanceof TimedOut
-      ? TIMED_OUT
-      : brokenOff(error ?? new Error(`${announced - bytes} bytes are missing`), bytes);
-  application.entries.write("error", failure.entry, { ...about(request), ...failure.fields });
-  await stream.fail(failure === TIMED_OUT ? "Tool.TimedOut" : "Tool.BrokenOff", failure.message);
-  return { status, bytes, level: "error", reason: String(failure.fields.reason) };
 }
 
 /** Resolves when the app listens, at the latest at the given time. */
@@ -271,7 +268,7 @@ export async function untilListening({ supervisor }: Application, byMs: number):
   if (supervisor === undefined) return;
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), Math.max(0, byMs - Date.now()));
-  // What goes wrong stands in the log, and is the answer to the next request.
+  // Whatever goes wrong is in the log, and is the answer to the next request.
   await Promise.resolve(supervisor.upstream(abort.signal)).catch(() => {});
   clearTimeout(timer);
 }

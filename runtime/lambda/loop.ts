@@ -9,14 +9,14 @@ export interface LoopOptions extends InvocationOptions {
 
 /**
  * A connection that idled longer is not used again: the platform stops all processes between two invocations, and an app
- * may find by its clock that a connection idled for an hour just when a request comes on it. Timers would not tell: they
- * may have stood still as well.
+ * may find by its clock that a connection idled for an hour just when a request comes on it. Timers do not help: they
+ * may have been stopped as well.
  */
 const MAX_IDLE_MS = 1_000;
 
 /**
  * Starts the app and answers invocations, one after the other, as long as the platform has any. An app that starts
- * slowly starts on during the first invocation. Rejects where the Runtime API is gone.
+ * slowly starts on during the first invocation. Rejects if the Runtime API is gone.
  */
 export async function answerInvocations(
   application: Application,
@@ -41,7 +41,7 @@ export async function answerInvocations(
   }
 }
 
-/** What the app wrote with its answer lies in the pipe; after the next call it may lie there for an hour. */
+/** What the app wrote with its answer is still in the pipe; after the next call it may stay there for an hour. */
 async function outputRead(): Promise<void> {
   await nextTurn();
   await nextTurn();

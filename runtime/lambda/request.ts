@@ -2,13 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { inAscii } from "../context.ts";
-import type { ProxyRequest } from "../exchange.ts";
-import { keptRequestId } from "../request-id.ts";
+import { keptRequestId, type ProxyRequest } from "../exchange.ts";
 import type { HttpEvent } from "./event.ts";
 
 /** What comes from the invocation and not from the event. */
 export interface RequestEnvironment {
-  /** Of the trace that the platform keeps of this invocation. */
+  /** Id of the trace that the platform keeps of this invocation. */
   readonly traceId?: string | undefined;
   readonly answerByMs?: number;
   readonly signal: AbortSignal;
@@ -23,7 +22,7 @@ export function requestOfEvent(event: HttpEvent, environment: RequestEnvironment
   const headers = given
     .filter(([name]) => !OF_THE_GATEWAY.has(name.toLowerCase()) && !(traceId && name.toLowerCase() === TRACE))
     .map(([name, text]): [string, string] => [name, inLatin1(text)]);
-  // The length that counts is that of the body as it lies here, not as the client sent it.
+  // The length of the body as it is here, which may differ from what the client sent.
   if (event.body.length > 0 || value("content-length") !== undefined) {
     headers.push(["Content-Length", String(event.body.length)]);
   }
@@ -60,7 +59,7 @@ const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const CONTROLS = /[\x00-\x08\x0a-\x1f\x7f]/;
 const TRACE = "x-amzn-trace-id";
 
-/** Of the connection between client and gateway, or made anew from what the event says. */
+/** Headers of the connection between client and gateway, and those that are set again from the event. */
 const OF_THE_GATEWAY = new Set([
   "connection",
   "content-length",
@@ -78,7 +77,7 @@ function inLatin1(value: string): string {
   return /[^\x00-\x7f]/.test(value) ? Buffer.from(value).toString("latin1") : value;
 }
 
-/** Node's form: lower-case names, the first of those that may stand once only, all others joined. */
+/** Node's form: lower-case names, the first value of those that may occur only once, all others joined. */
 function byName(pairs: readonly (readonly [name: string, value: string])[]): IncomingHttpHeaders {
   const headers: Record<string, string> = {};
   for (const [name, value] of pairs) {

@@ -3,13 +3,13 @@ import type { Header, ProxyResponse } from "../exchange.ts";
 import type { HttpEvent } from "./event.ts";
 import { withStagePrefix } from "./stage-prefix.ts";
 
-/** A gateway sends 10 MB, but the platform takes 6 MB from a function, counted in the document that holds the answer. */
+/** A gateway sends 10 MB, but the platform accepts 6 MB from a function: the size of the document with the answer. */
 export const MAX_DOCUMENT_BYTES = 6 * 1024 * 1024;
 
 /** The gateways look for the end of a streamed answer's head within its first 16 KB. */
 export const MAX_HEAD_BYTES = 16 * 1024;
 
-/** Between head and body of a streamed answer stand eight NULs. */
+/** Eight NULs separate the head and the body of a streamed answer. */
 export const HEAD_END = Buffer.alloc(8);
 
 /** What an answer has to know of the event. */

@@ -6,11 +6,11 @@ export interface RuntimeApi {
   /** Waits for the next event, as long as it takes: meanwhile the platform may stop this process. */
   next(): Promise<Invocation>;
   answerTo(invocation: Invocation): Answer;
-  /** The function cannot answer anything: the platform starts it anew. */
+  /** The function cannot answer anything: the platform restarts it. */
   initError(type: string, message: string): Promise<void>;
 }
 
-/** The platform did not take what it was given. */
+/** The platform refused what it was sent. */
 export class Refused extends Error {
   readonly status: number;
 
@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** No function may take longer. */
+/** Longest time that a function may take. */
 const MAX_INVOCATION_MS = 15 * 60 * 1000;
 
 const MEDIA_TYPE_OF_PARTS = "application/vnd.awslambda.http-integration-response";
@@ -34,7 +34,7 @@ const ERROR_BODY = "Lambda-Runtime-Function-Error-Body";
  * runtime API for custom runtimes"; answers in parts: "Using response streaming with custom runtimes").
  */
 export function connectRuntimeApi(address: string): RuntimeApi {
-  // One connection serves all: the platform asks and is asked by turns.
+  // One connection is enough: requests to the platform come one after another.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const base = `http://${address}/2018-06-01/runtime`;
 
@@ -83,7 +83,7 @@ export function connectRuntimeApi(address: string): RuntimeApi {
     response.catch(() => {});
     return {
       write: async (chunk) => {
-        // The platform may answer early, with a refusal; then nobody reads any more.
+        // The platform may answer early, with a refusal, and then reads no more.
         if (req.destroyed) await response;
         if (!req.write(chunk)) await Promise.race([drained(req), response]);
       },

@@ -1,8 +1,8 @@
 // The target of a request line, from what the gateways make of it.
 
 /**
- * A path as the client sent it, safe for a request line: what may not stand there (blanks, controls, text beyond ASCII,
- * `?` and `#`) is encoded, all else stays, a `%` that encodes nothing (`/100%`) too. It begins with a slash.
+ * A path as the client sent it, safe for a request line: what it must not contain (blanks, controls, text beyond ASCII,
+ * `?` and `#`) is encoded. All else stays, also a `%` that encodes nothing (`/100%`). It begins with a slash.
  */
 export function encodePath(path: string): string {
   return rooted(path).replace(UNFIT, (characters) => encoded(characters));
@@ -13,7 +13,7 @@ export function encodeDecodedPath(path: string): string {
   return encodePath(rooted(path).replaceAll("%", "%25"));
 }
 
-/** The query that means these names and values, with as little encoded as may be; empty where there are none. */
+/** The query for these names and values, with as little encoding as possible; empty if there are none. */
 export function encodeQuery(pairs: readonly (readonly [name: string, value: string])[]): string {
   if (pairs.length === 0) return "";
   return `?${pairs.map(([name, value]) => `${inQuery(name).replaceAll("=", "%3D")}=${inQuery(value)}`).join("&")}`;

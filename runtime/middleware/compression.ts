@@ -24,11 +24,11 @@ const COMPRESSIBLE =
 /** They are about the very bytes of the body. */
 const OF_THE_BYTES = ["content-range", "content-md5", "content-digest", "digest", "repr-digest"];
 
-/** Of the plain body alone: its length, and that parts of it may be asked for. */
+/** Headers that are true of the plain body only: its length, and that ranges of it can be requested. */
 const OF_THE_PLAIN_BODY = new Set(["content-length", "content-encoding", "accept-ranges"]);
 
 /**
- * Sends text compressed to clients that take it so. Responses that have a coding already, parts of a body, event streams
+ * Compresses text for clients that accept it. Responses that have a coding already, parts of a body, event streams
  * and what says `Cache-Control: no-transform` stay as they are; so do errors, for a page may still take their place.
  */
 export function compression(tags: WeakenedTags, next: Handler): Handler {
@@ -38,7 +38,7 @@ export function compression(tags: WeakenedTags, next: Handler): Handler {
     if (!isCompressible(request, response, refusesIdentity(accepts))) return response;
     const plain = { ...response, headers: varyBy(response.headers, "Accept-Encoding") };
     const [coding] = acceptedEncodings(accepts, OFFERED) as Coding[];
-    // A client that takes neither a coding nor the plain body gets the plain one all the same: the app has done its work.
+    // A client that accepts neither a coding nor the plain body gets the plain one anyway: the app has done its work.
     if (coding === undefined) return plain;
 
     const headers = tags.weakened(withoutHeaders(plain.headers, OF_THE_PLAIN_BODY));
@@ -50,7 +50,7 @@ export function compression(tags: WeakenedTags, next: Handler): Handler {
     }
     const compressed = await compressedBody(body!, coding);
     headers.push(["Content-Encoding", coding]);
-    // A body without a length is whole or a stream by how its packets came: its headers must not tell that.
+    // Whether a body without a length is whole or a stream depends on how its packets came: its headers must not depend on that.
     if (lengthOf(request, response) !== undefined) {
       if (compressed.length >= Buffer.byteLength(body!) && !refusesIdentity(accepts)) return plain;
       headers.push(["Content-Length", String(compressed.length)]);
@@ -76,7 +76,7 @@ function isCompressible(request: ProxyRequest, response: ProxyResponse, whatever
   return whatever || (COMPRESSIBLE.test(type.trim()) && (bytes === undefined || bytes >= MIN_BYTES));
 }
 
-/** Undefined where the response does not say it. */
+/** Undefined if the response does not have it. */
 function lengthOf({ method }: ProxyRequest, response: ProxyResponse): number | undefined {
   const { body } = response;
   // The answer to a HEAD has no body, whatever a GET would have.

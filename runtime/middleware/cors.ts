@@ -8,7 +8,7 @@ export interface CorsOptions {
   /** Request headers; a `*` among them stands for all. */
   readonly headers: readonly string[];
   readonly exposedHeaders: readonly string[];
-  /** How long browsers may keep the answer to a preflight request; undefined: as long as they like. */
+  /** How long browsers may keep the answer to a preflight request; undefined: as long as they want. */
   readonly maxAgeSeconds?: number | undefined;
   readonly credentials: boolean;
   /** Each decision makes an entry. */
@@ -59,7 +59,7 @@ export function cors(options: CorsOptions, entries: EntryLog | undefined, next: 
 
 interface Decision {
   readonly allowed: boolean;
-  /** In words for people, where it is not allowed. */
+  /** In words for people, if it is not allowed. */
   readonly reason?: string;
   readonly origin: string | undefined;
   /** Headers of the answer to a preflight request, and to any other. */
@@ -85,7 +85,7 @@ function decider(options: CorsOptions) {
     if (origin === undefined) return refusal("no origin: the request is not of another site");
     const isListed = matchesOrigin(origin);
     if (!isListed && !anyOrigin) return refusal("the origin is not in allowed_origins");
-    // OPTIONS is how a browser asks; nobody lists it.
+    // OPTIONS is how a browser asks; configurations do not list it.
     if (method !== "OPTIONS" && !methods.has(method.toUpperCase())) {
       return refusal("the method is not in allowed_methods");
     }
@@ -93,10 +93,10 @@ function decider(options: CorsOptions) {
     if (other !== undefined) return refusal(`the header ${JSON.stringify(other)} is not in allowed_headers`);
 
     const allowOrigin: Header = ["Access-Control-Allow-Origin", isListed ? origin : "*"];
-    // Browsers refuse credentials for the literal `*`, and an origin is reflected only where it is listed.
+    // Browsers refuse credentials for the literal `*`, and an origin is reflected only if it is listed.
     const credentials: Header[] = options.credentials && isListed ? [["Access-Control-Allow-Credentials", "true"]] : [];
     const preflight: Header[] = [allowOrigin, ["Access-Control-Allow-Methods", method]];
-    // What was asked for and no more: `*` would not cover Authorization.
+    // Only what was requested: `*` would not cover Authorization.
     if (asked.length > 0) preflight.push(["Access-Control-Allow-Headers", asked.join(", ")]);
     return {
       allowed: true,

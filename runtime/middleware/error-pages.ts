@@ -18,7 +18,7 @@ import {
 } from "../exchange.ts";
 
 export interface ErrorPageOptions {
-  /** Of the custom templates, absolute. */
+  /** Absolute path of the folder of custom templates. */
   readonly dir: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
@@ -41,7 +41,7 @@ const OF_THE_BODY = new Set([
 ]);
 
 /**
- * Answers clients that name HTML with a page where the status is 400 or more. The project's own template always stands;
+ * Answers clients that accept HTML with a page if the status is 400 or more. The project's own template is always used;
  * the built-in page leaves an HTML body of the app's own as it is.
  */
 export function errorPages(options: ErrorPageOptions, entries: EntryLog, next: Handler): Handler {
@@ -153,7 +153,7 @@ function isHtml(response: ProxyResponse): boolean {
   return /^\s*(text\/html|application\/xhtml\+xml)\s*(;|$)/i.test(headerOf(response, "content-type") ?? "");
 }
 
-/** The body, or undefined where it has no byte. A stream is read up to its first bytes, which stay in it. */
+/** The body, or undefined if it is empty. A stream is read up to its first bytes, which stay in it. */
 async function withoutEmpty(body: ProxyResponse["body"]): Promise<ProxyResponse["body"]> {
   if (body === undefined || typeof body === "string" || Buffer.isBuffer(body)) return body?.length ? body : undefined;
   return (await hasBytes(body)) ? body : undefined;

@@ -45,7 +45,7 @@ const MERGE: ReadonlyMap<string, (headers: Header[], rule: Header) => Header[]> 
   ["vary", withVary],
 ]);
 
-/** RFC 6265, section 5.3: name, domain and path tell cookies apart, so that the last one of them counts. */
+/** RFC 6265, section 5.3: name, domain and path identify a cookie, and the last one counts. */
 function withCookie(headers: Header[], rule: Header): Header[] {
   const key = cookieKey(rule[1]);
   return [...headers.filter(([name, value]) => !isNamed(name, "set-cookie") || cookieKey(value) !== key), rule];

@@ -14,7 +14,7 @@ export interface InjectionOptions {
   readonly directory: string;
 }
 
-/** Of a body that was changed, besides its length. */
+/** Headers that are wrong for a body that was changed, besides its length. */
 const OF_THE_BYTES = new Set([
   "accept-ranges",
   "content-digest",
@@ -65,7 +65,7 @@ function asksForPage({ method, headers, path }: ProxyRequest): boolean {
 
 const PARTS_AND_CODINGS = new Set(["range", "if-range", "accept-encoding"]);
 
-/** A part of a page has no place to insert into, and what is compressed would have to be undone first. */
+/** A part of a page has no place to insert into, and a compressed page would have to be decoded first. */
 function asWhole(request: ProxyRequest): ProxyRequest {
   const { range: _, "if-range": __, "accept-encoding": accepts, ...headers } = request.headers;
   const rawHeaders = request.rawHeaders.filter((_, i, all) => !PARTS_AND_CODINGS.has(all[i - (i % 2)]!.toLowerCase()));
@@ -84,11 +84,11 @@ function isPage(response: ProxyResponse): boolean {
   }
   const type = headerOf(response, "content-type") ?? "";
   if (!/^\s*text\/html\s*(;|$)/i.test(type) || forbidsTransform(response)) return false;
-  // Two or four bytes a character: nothing that is looked for stands there as ASCII.
+  // Two or four bytes a character: the tags are not there as ASCII.
   return !/;\s*charset\s*=\s*"?utf-?(16|32)/i.test(type);
 }
 
-/** The body without its codings; as it is where one of them is unknown, or the body is not what they say. */
+/** The body without its codings; as it is if one of them is unknown, or the body is not in them. */
 async function decoded(
   response: ProxyResponse,
 ): Promise<{ readonly body: ProxyResponse["body"] } | { readonly asItIs: ProxyResponse["body"] }> {

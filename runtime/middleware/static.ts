@@ -3,34 +3,42 @@ import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { acceptedEncodings } from "../accept.ts";
 import { answerTo } from "../conditional.ts";
-import { contentTypeOf } from "../content-type.ts";
 import type { EntryLog } from "../entries.ts";
 import { type Handler, type Header, headerOf, type ProxyRequest, type ProxyResponse, varyBy } from "../exchange.ts";
 import { type CachedFile, FileCache, type FileVersion, isDated, openVersion, versionOf } from "../file-cache.ts";
 import { proxyError } from "../proxy-error.ts";
 import { ServedFolder } from "../served-folder.ts";
-import { type Found, findFile, namedPath, type StaticOptions, servedFile } from "../static-files.ts";
+import { contentTypeOf, type Found, findFile, namedPath, type StaticOptions, servedFile } from "../static-files.ts";
 
-/** The platform's limit for one answer; said here already, where it can still be mended. */
+/** The platform's limit for one answer, enforced locally too, where it can still be fixed. */
 export const MAX_FILE_BYTES = 6 * 1024 * 1024;
 
-/** Siblings that a build may leave beside a file, the smaller one first. */
+/** Siblings that a build may put next to a file, the smaller one first. */
 const PRECOMPRESSED = [
   { coding: "br", ending: ".br" },
   { coding: "gzip", ending: ".gz" },
 ] as const;
 
 export interface StaticFiles {
-  /** For type static they are all there is, else what is no file goes further in. */
+  /** For type static nothing else is served; for others, a request that names no file goes to the next handler. */
   readonly handler: Handler;
   /** Is there a file that the handler would answer this request with? */
   readonly answers: (request: ProxyRequest) => Promise<boolean>;
 }
 
-/** The files of the static directory. What was served lately is in memory. */
+/** What serving a file needs besides the request. */
+interface Site {
+  readonly options: StaticOptions;
+  readonly entries: EntryLog;
+  readonly folder: ServedFolder;
+  readonly cache: FileCache;
+}
+
+/** The files of the static directory. Those that were served last are kept in memory. */
 export function staticFiles(options: StaticOptions, entries: EntryLog, next: Handler): StaticFiles {
   const cache = new FileCache();
   const folder = new ServedFolder(options);
+  const site: Site = { options, entries, folder, cache };
   const nameRefused = options.namesRefused ? refusedNamer(entries) : undefined;
 
   const find = async (request: ProxyRequest): Promise<Served | Found | undefined> => {
@@ -53,15 +61,15 @@ export function staticFiles(options: StaticOptions, entries: EntryLog, next: Han
       return response;
     }
     if (found.kind === "directory") return toSlashForm(request);
-    const served = found.kind === "served" ? found : await load(found.path, request, options, folder, cache);
+    const served = found.kind === "served" ? found : await load(found.path, request, site);
     // It may be gone or another one since it was found; then it is looked for once more, and is as if it were not there.
-    return (served && (await serve(served, request, entries, cache))) ?? ((await again(request)) || next(request));
+    return (served && (await serve(served, request, site))) ?? ((await again(request)) || next(request));
   };
 
   async function again(request: ProxyRequest): Promise<ProxyResponse | undefined> {
     const found = await findFile(request.path, options, folder);
-    const served = found?.kind === "file" ? await load(found.path, request, options, folder, cache) : undefined;
-    return served && serve(served, request, entries, cache);
+    const served = found?.kind === "file" ? await load(found.path, request, site) : undefined;
+    return served && serve(served, request, site);
   }
 
   const answers = async (request: ProxyRequest) => {
@@ -88,7 +96,7 @@ function refusedNamer(entries: EntryLog) {
   };
 }
 
-/** What stands behind the files where there is no app. */
+/** The last handler of a static site, which has no app. */
 export const notFound: Handler = async (request) => proxyError(request, 404, "there is no such file");
 
 interface Served {
@@ -115,14 +123,9 @@ function toSlashForm(request: ProxyRequest): ProxyResponse {
   };
 }
 
-/** Looks at a file and its siblings, and keeps in mind what it saw. */
-async function load(
-  path: string,
-  request: ProxyRequest,
-  options: StaticOptions,
-  folder: ServedFolder,
-  cache: FileCache,
-): Promise<Served | undefined> {
+/** Looks at a file and its siblings, and puts what it finds into the cache. */
+async function load(path: string, request: ProxyRequest, site: Site): Promise<Served | undefined> {
+  const { options, folder, cache } = site;
   const plain = versionOf(path);
   if (plain === undefined) return undefined;
   const root = await realpath(resolve(options.directory, options.dir));
@@ -140,13 +143,9 @@ async function load(
   return { kind: "served", named, file };
 }
 
-/** Undefined where the file has changed since it was looked at. */
-async function serve(
-  { named, file }: Served,
-  request: ProxyRequest,
-  entries: EntryLog,
-  cache: FileCache,
-): Promise<ProxyResponse | undefined> {
+/** Undefined if the file has changed since it was looked at. */
+async function serve({ named, file }: Served, request: ProxyRequest, site: Site): Promise<ProxyResponse | undefined> {
+  const { entries, cache } = site;
   const accepts = request.headers["accept-encoding"] as string | undefined;
   const [coding] = file.siblings.size === 0 ? [] : acceptedEncodings(accepts, [...file.siblings.keys()]);
   const version = coding === undefined ? file.plain : file.siblings.get(coding)!;

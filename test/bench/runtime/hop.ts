@@ -1,4 +1,4 @@
-// What it costs to stand between a client and an app, beside http-proxy alone and nginx. Needs wrk, taskset and nginx.
+// What the proxy costs between a client and an app, compared with http-proxy and nginx. Needs wrk, taskset and nginx.
 import { execFileSync, spawnSync } from "node:child_process";
 import { median, spread } from "../query/statistics.ts";
 import { LOAD_CPU, PROXY_CPU, type Rival, startNginx, startScript } from "./servers.ts";
@@ -24,6 +24,7 @@ export async function benchHop(): Promise<void> {
   const rivals = [
     app,
     await script("bare"),
+    await script("stock"),
     await script("ours"),
     await script("full"),
     await startNginx(NGINX_PORT, app.port, "/nowhere"),
@@ -44,6 +45,7 @@ export async function benchHop(): Promise<void> {
       }
     }
     console.log(`bare hop, processor time: bare http-proxy takes ${ratio(cpu("bare") / cpu("ours"))} of ours`);
+    console.log(`the same in our pipeline: http-proxy takes ${ratio(cpu("stock") / cpu("ours"))} of our hop`);
     console.log(`full pipeline, requests/s: ${ratio(rate("full") / rate("bare"))} of bare http-proxy`);
     console.log(`hop, requests/s: ${ratio(rate("ours") / rate("app"))} of the app asked directly`);
     console.log(`hop, processor time: ${ratio(cpu("ours") / cpu("nginx"))} of nginx`);

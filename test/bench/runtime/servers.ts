@@ -9,7 +9,7 @@ import { listeningHost } from "../../../runtime/port.ts";
 export interface Rival {
   readonly name: string;
   readonly port: number;
-  /** Of the processes that stand between the client and the app, the app's own left out: milliseconds so far. */
+  /** Processor time so far of the processes between the client and the app, without the app's, in milliseconds. */
   cpuMs(): number;
   end(): Promise<void>;
 }

@@ -1,11 +1,15 @@
-// One of the servers of the bench: node subject.js app | bare PORT | ours | stock | full
+// One of the servers of the bench: node subject.js app | bare PORT | stock PORT | ours | full
 import { Agent, createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import httpProxy from "http-proxy";
+import { EntryLog } from "../../../runtime/entries.ts";
 import { serve } from "../../../runtime/index.ts";
+import { pipeline } from "../../../runtime/pipeline.ts";
+import { listen } from "../../../runtime/server.ts";
 import { configOf } from "../../support/runtime.ts";
 import { LOAD_CPU } from "./servers.ts";
+import { stockHop } from "./stock-hop.ts";
 
 /** As small JSON answers are: 650 bytes. */
 const ANSWER = JSON.stringify({
@@ -35,6 +39,9 @@ switch (kind) {
     announce(createServer((request, response) => proxy.web(request, response)));
     break;
   }
+  case "stock":
+    await stock(Number(appPort));
+    break;
   default:
     await ours(kind);
 }
@@ -61,13 +68,37 @@ async function ours(kind: string): Promise<void> {
     log: (entries) => {
       for (const entry of entries) written += JSON.stringify(entry).length;
     },
-    hasStockHop: kind === "stock",
   });
   process.on("SIGTERM", () => {
     server.kill();
     process.exit(written < 0 ? 1 : 0);
   });
   process.send!({ port: server.port });
+}
+
+/** The same as `ours`, but for the hop: the edge and the pipeline, with http-proxy in front of the app. */
+async function stock(appPort: number): Promise<void> {
+  const entries = new EntryLog({ log: () => {}, stage: "bench", version: "bench" });
+  const { port } = await listen({
+    handler: pipeline({
+      entries,
+      logsRequests: false,
+      headers: [],
+      cors: undefined,
+      redirects: [],
+      errorPages: undefined,
+      inject: undefined,
+      static: undefined,
+      app: stockHop({ host: "127.0.0.1", port: appPort, stage: "bench" }),
+    }),
+    entries,
+    logsRequests: () => false,
+    host: "127.0.0.1",
+    port: 0,
+    switchesProtocols: () => false,
+  });
+  process.on("SIGTERM", () => process.exit());
+  process.send!({ port });
 }
 
 function announce(server: Server): void {
