@@ -10,10 +10,10 @@ import { ANY_SCOPE } from "../schema/rpc-schema.ts";
 import { Refusals } from "./access/refusals.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
 import { type Grant, grantOf } from "./access/tokens.ts";
+import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
 import { type InFlight, withBody } from "./http/body.ts";
 import { answering, type ServiceLog } from "./http/exchange.ts";
-import { parseJson } from "./http/json.ts";
 import { Metrics } from "./http/metrics.ts";
 import { QuerySlots } from "./http/query-slots.ts";
 import { readLines, readPlainLines } from "./http/read-lines.ts";
@@ -24,12 +24,12 @@ import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { eventsKeyOf, type ProjectMode } from "./records/projects.ts";
 import type { BatchKey } from "./rpc/call.ts";
-import { RpcError } from "./rpc/error.ts";
 import { addScanned, append, reportOf } from "./rpc/events.ts";
 import { operations } from "./rpc/operations.ts";
+import { parseJson } from "./rpc/parse-json.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
-import type { Service } from "./service.ts";
+import type { Service } from "./rpc/service.ts";
 
 export interface AppOptions {
   readonly limits: Limits;
@@ -49,7 +49,9 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   const statements = new SqlSlots(limits);
   const inFlight: InFlight = { bytes: 0 };
   const tails = new Map<string, number>();
-  const refusals = new Refusals(service, log);
+  const refusals = new Refusals(service.records.db, service.nowMs, (error) =>
+    log.error("a refusal could not be written into the audit", error),
+  );
   const app = polka({ onNoMatch: (_, response) => sendError(response, NOT_FOUND) });
 
   for (const [name, { scope, limited = false }] of Object.entries(rpcSchema.operations)) {

@@ -380,7 +380,7 @@ t.test("the audit says who was refused, once an hour", async (t) => {
 
 t.test("so many refusals at most, however many there are", async (t) => {
   const service = await startTestService(t);
-  const refusals = new Refusals({ records: service.records, nowMs: Date.now }, { error: (text) => t.fail(text) });
+  const refusals = new Refusals(service.records.db, Date.now, (error) => t.fail(String(error)));
   for (let i = 0; i < MAX_REFUSALS + 10; i++) {
     await refusals.note({ actor: "", address: `10.0.${i >> 8}.${i & 255}`, operation: "search" }, "unauthorized");
   }
@@ -393,10 +393,11 @@ t.test("old refusals are removed, old changes are not", async (t) => {
   let nowMs = Date.parse("2026-01-01T00:00:00Z");
   const service = await startTestService(t, { nowMs: () => nowMs });
   const note = () =>
-    new Refusals({ records: service.records, nowMs: () => nowMs }, { error: (text) => t.fail(text) }).note(
-      { actor: "", address: "10.0.0.1", operation: "search" },
-      "unauthorized",
-    );
+    new Refusals(
+      service.records.db,
+      () => nowMs,
+      (error) => t.fail(String(error)),
+    ).note({ actor: "", address: "10.0.0.1", operation: "search" }, "unauthorized");
   await note();
   await service.call("add_project", { project: { name: "p" } });
   const left = async () => {

@@ -236,7 +236,7 @@ async function changeTokens(
 ): Promise<number> {
   const { addToken, listTokens, removeToken } = await import("../../logservice/access/tokens.ts");
   const { writeAudit } = await import("../../logservice/records/audit.ts");
-  const { RpcError } = await import("../../logservice/rpc/error.ts");
+  const { RpcError } = await import("../../logservice/error.ts");
   const at = new Date(context.io.nowMs()).toISOString();
   const audit = { at, actor: "terminal", address: "", project_id: "", result: "done" } as const;
   if (asked.action === "add") {

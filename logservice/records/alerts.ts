@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Alert, AlertInput } from "../../schema/rpc.generated.ts";
-import { RpcError } from "../rpc/error.ts";
+import { RpcError } from "../error.ts";
 import { changedAt } from "./changed-at.ts";
 import { newId } from "./id.ts";
 import type { AlertRow, Tables } from "./tables.ts";

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Search, SearchInput } from "../../schema/rpc.generated.ts";
-import { RpcError } from "../rpc/error.ts";
+import { RpcError } from "../error.ts";
 import { changedAt } from "./changed-at.ts";
 import { newId } from "./id.ts";
 import type { Tables } from "./tables.ts";

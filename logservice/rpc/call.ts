@@ -3,8 +3,8 @@ import type { Operations, Scope } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/tokens.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { Tables } from "../records/tables.ts";
-import type { Service } from "../service.ts";
 import type { Printable } from "./json-text.ts";
+import type { Service } from "./service.ts";
 
 /** What makes a retried batch count once: the header Idempotency-Key, and a hash of the body that came with it. */
 export interface BatchKey {

@@ -2,12 +2,12 @@ import type { BatchReport, Stats as WireStats } from "../../schema/rpc.generated
 import { levelName } from "../events/level-names.ts";
 import type { Range, Stats } from "../events/store.ts";
 import { eventsKeyOf, eventsPlaceOf, type ProjectMode } from "../records/projects.ts";
-import type { Service } from "../service.ts";
 import type { BatchKey, Handlers } from "./call.ts";
 import { JsonText } from "./json-text.ts";
 import { type ReadBatch, readEvents } from "./read-events.ts";
 import { readField, readRange } from "./read-range.ts";
 import { scanEvents } from "./scan-events.ts";
+import type { Service } from "./service.ts";
 import { wireEvent } from "./wire-event.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { NotificationInput } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
 import { alertsTelling } from "../records/alerts.ts";
 import {
   addNotification,
@@ -9,7 +10,6 @@ import {
 } from "../records/notifications.ts";
 import { getProject } from "../records/projects.ts";
 import { changing, type Handlers } from "./call.ts";
-import { RpcError } from "./error.ts";
 import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
 import { readChanged } from "./read-input.ts";
 

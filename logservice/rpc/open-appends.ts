@@ -1,4 +1,4 @@
-import { RpcError } from "./error.ts";
+import { RpcError } from "../error.ts";
 
 /**
  * The appends under way, by project, so that a project's removal leaves none behind: what came after the events are
