@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import t from "tap";
-import { notOpened } from "../cli/service/data-folder.ts";
 import { MAX_REFUSALS, Refusals } from "../logservice/access/refusals.ts";
 import { isTokenText, newToken, tokenHash } from "../logservice/access/token.ts";
+import { operatorErrorOf } from "../logservice/admin/data-directory.ts";
 import { unreadable } from "../logservice/records/check.ts";
 import { newId } from "../logservice/records/id.ts";
 import { getNotification } from "../logservice/records/notifications.ts";
@@ -461,10 +461,10 @@ t.test("a file system that is read-only is said in words", (t) => {
     ["EMFILE", "/data cannot be opened: EMFILE"],
   ] as const) {
     t.equal(unreadable("/data", error(code)).message, message);
-    t.equal(notOpened("/data", error(code)).message, message);
+    t.equal(operatorErrorOf("/data", error(code)).message, message);
   }
   t.match(unreadable("/data", error("EROFS")).hint, /^mount it writable/);
-  t.equal(notOpened("/data", new Error("is in use")).message, "is in use");
+  t.equal(operatorErrorOf("/data", new Error("is in use")).message, "is in use");
   t.end();
 });
 
