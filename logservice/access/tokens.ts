@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Scope, Token } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
-import { newId } from "../records/id.ts";
+import { newId } from "../records/row.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
 import { newToken, tokenHash } from "./token.ts";
 

@@ -2,28 +2,22 @@ import type { BatchReport, Stats as WireStats } from "../../schema/rpc.generated
 import { levelName } from "../events/level-names.ts";
 import type { Range, Stats } from "../events/store.ts";
 import { eventsKeyOf, eventsPlaceOf, type ProjectMode } from "../records/projects.ts";
-import type { BatchKey, Handlers } from "./call.ts";
+import type { BatchKey, Handlers, Service } from "./call.ts";
 import { JsonText } from "./json-text.ts";
 import { type ReadBatch, readEvents } from "./read-events.ts";
 import { readField, readRange } from "./read-range.ts";
-import { scanEvents } from "./scan-events.ts";
-import type { Service } from "./service.ts";
+import type { ScannedBatch } from "./scan-events.ts";
 import { wireEvent } from "./wire-event.ts";
 
-/**
- * Does what `add_events` does, several times as fast. Undefined where the body does not let it: then nothing has happened,
- * and the operation knows what is to be done or said.
- */
+/** `add_events` for a batch that was scanned instead of parsed. */
 export async function addScanned(
   service: Service,
-  body: Buffer,
+  { project, events, isPartial }: ScannedBatch,
   batchKey: BatchKey | undefined,
-): Promise<{ readonly output: BatchReport | undefined } | undefined> {
-  const batch = scanEvents(body, service.nowMs());
-  if (batch === undefined) return undefined;
-  const whole = { events: batch.events, errors: [] };
-  await append(service, batch.project, (mode) => inMode(whole, mode), batchKey);
-  return { output: batch.isPartial ? reportOf(whole) : undefined };
+): Promise<BatchReport | undefined> {
+  const batch = { events, errors: [] };
+  await append(service, project, (mode) => inMode(batch, mode), batchKey);
+  return isPartial ? reportOf(batch) : undefined;
 }
 
 /** What a partial batch is answered. Events that the project had already count as accepted. */
