@@ -6,8 +6,8 @@ import type { EventsStore } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { Records } from "../records/open.ts";
 import type { Tables } from "../records/tables.ts";
+import type { BatchKey, OpenAppends } from "./append.ts";
 import type { Printable } from "./json-text.ts";
-import type { OpenAppends } from "./open-appends.ts";
 
 /** What the operations work on. */
 export interface Service {
@@ -19,12 +19,6 @@ export interface Service {
   readonly appends: OpenAppends;
   readonly region: string;
   nowMs(): number;
-}
-
-/** What makes a retried batch count once: the header Idempotency-Key, and a hash of the body that came with it. */
-export interface BatchKey {
-  readonly idempotencyKey: string;
-  readonly digest: string;
 }
 
 /** Who asks, and how long they wait. */

@@ -1,53 +1,13 @@
-import type { BatchReport, Stats as WireStats } from "../../schema/rpc.generated.ts";
+import type { Stats as WireStats } from "../../schema/rpc.generated.ts";
 import { levelName } from "../events/level-names.ts";
 import type { Range, Stats } from "../events/store.ts";
-import { eventsKeyOf, eventsPlaceOf, type ProjectMode } from "../records/projects.ts";
-import type { BatchKey, Handlers, Service } from "./call.ts";
+import { eventsKeyOf } from "../records/projects.ts";
+import { append, inMode, reportOf } from "./append.ts";
+import type { Handlers, Service } from "./call.ts";
 import { JsonText } from "./json-text.ts";
-import { type ReadBatch, readEvents } from "./read-events.ts";
+import { readEvents } from "./read-events.ts";
 import { readField, readRange } from "./read-range.ts";
-import type { ScannedBatch } from "./scan-events.ts";
 import { wireEvent } from "./wire-event.ts";
-
-/** `add_events` for a batch that was scanned instead of parsed. */
-export async function addScanned(
-  service: Service,
-  { project, events, isPartial }: ScannedBatch,
-  batchKey: BatchKey | undefined,
-): Promise<BatchReport | undefined> {
-  const batch = { events, errors: [] };
-  await append(service, project, (mode) => inMode(batch, mode), batchKey);
-  return isPartial ? reportOf(batch) : undefined;
-}
-
-/** What a partial batch is answered. Events that the project had already count as accepted. */
-export function reportOf({ events, errors }: ReadBatch): BatchReport {
-  return { accepted: events.length, errors };
-}
-
-/** Stores the batch that `read` gives for the project's mode, and gives it back. Rejects with `not_found`. */
-export function append(
-  { records, events, appends }: Service,
-  projectId: string,
-  read: (mode: ProjectMode) => ReadBatch,
-  batchKey: BatchKey | undefined,
-): Promise<ReadBatch> {
-  return appends.run(projectId, async () => {
-    const { key, mode } = await eventsPlaceOf(records.db, projectId);
-    const batch = read(mode);
-    if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
-    return batch;
-  });
-}
-
-/** In a project of plain text an event is its message. */
-function inMode(batch: ReadBatch, mode: ProjectMode): ReadBatch {
-  if (mode !== "plain_text") return batch;
-  const events = batch.events.map(({ id, timestamp, level, message, truncated }) => {
-    return { id, timestamp, level, message, truncated, fields: {} };
-  });
-  return { ...batch, events };
-}
 
 export const events: Handlers<
   | "add_events"
