@@ -13,7 +13,7 @@ import { type Grant, grantOf } from "./access/tokens.ts";
 import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
 import { RequestBodies } from "./http/body.ts";
-import { answering, type ServiceLog } from "./http/exchange.ts";
+import { runExchange, type ServiceLog } from "./http/exchange.ts";
 import { Metrics } from "./http/metrics.ts";
 import { QuerySlots } from "./http/query-slots.ts";
 import { readLines, readPlainLines } from "./http/read-lines.ts";
@@ -35,13 +35,13 @@ export interface AppOptions {
   readonly limits: Limits;
   readonly version: string;
   readonly log: ServiceLog;
-  /** Aborted when the service is about to end: it is no longer ready, and tails end. */
+  /** Aborted when the service begins to stop: it is no longer ready, and tails end. */
   readonly stopping: AbortSignal;
 }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Everything that the service answers over HTTP. */
+/** Makes the handler of all HTTP requests. */
 export function createApp(service: Service, { limits, version, log, stopping }: AppOptions): RequestHandler {
   const metrics = new Metrics();
   const rate = new RequestRate(limits);
@@ -82,7 +82,7 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   });
   get("/_health", (response) => sendJson(response, 200, { status: "ok" }));
   get("/_ready", async (response) => {
-    if (stopping.aborted) throw new RpcError("unavailable", "the service is about to end");
+    if (stopping.aborted) throw new RpcError("unavailable", "the service is shutting down");
     await service.records.db.selectFrom("instance").select("key").limit(1).execute();
     sendJson(response, 200, { status: "ready", ...missingOf(service.events.losses()) });
   });
@@ -101,19 +101,19 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
 
   function get(path: string, answer: (response: ServerResponse) => void | Promise<void>): void {
     const handler: RequestHandler = (request, response) =>
-      void answering(request, response, log, async () => answer(response));
+      void runExchange(request, response, log, async () => answer(response));
     app.get(path, handler);
     app.head(path, handler);
     app.all(path, onlyBy("GET, HEAD"));
   }
 
-  /** A route that asks for a token, counted by its name. */
+  /** The handler of a route that needs a token. Requests are counted under the name of the route. */
   function exchange(route: string, answer: Answer, isForBrowsers: boolean): RequestHandler {
     return (request, response) => {
       const beginMs = performance.now();
       if (isForBrowsers) allowBrowsers(response);
       response.once("close", () => metrics.answered(route, response.statusCode, performance.now() - beginMs));
-      void answering(request, response, log, async (signal, end) => {
+      void runExchange(request, response, log, async (signal, end) => {
         let close = () => {};
         let actor = "";
         try {
@@ -210,8 +210,8 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   }
 
   /**
-   * Runs a query with a signal that is aborted when the exchange is over or the time is. Rejects at that moment: the query
-   * may take a while to end, with a process of its own to be killed, and keeps its slot until then.
+   * Runs a query with a signal that is aborted when the exchange ends or the time is up. Rejects at that moment: the query
+   * may need a while to end, since its process has to be killed, and keeps its slot until then.
    */
   async function withinTime<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const timeout = new AbortController();
@@ -237,7 +237,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse, grant: Grant,
 
 const NOT_FOUND = new RpcError("not_found", "there is no such operation: /openapi.json lists them");
 
-/** Pages of other origins may add events; nothing else is theirs to ask for. */
+/** The only operation that pages of other origins may call. */
 const BROWSER_ROUTES: ReadonlySet<string> = new Set(["add_events"]);
 
 const LINE_TYPES = [
@@ -249,12 +249,12 @@ const LINE_TYPES = [
   "text/plain",
 ];
 
-/** The address without what proxies and clients put before the path: a host, or a second slash. */
+/** The path and query of a URL, without what some proxies and clients put before them: a host, or a second slash. */
 function pathOf(url: string): string {
   return url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/^\/*/, "/");
 }
 
-/** The text of the request's token, which may not be known. */
+/** The token of the request, which may be unknown. */
 function tokenOf(request: IncomingMessage): string {
   const token = /^Bearer +(\S+) *$/i.exec(headerOf(request, "authorization"))?.[1];
   if (token === undefined) {
@@ -270,7 +270,7 @@ function allow(grant: Grant, scope: Scope): void {
   if (!grant.scopes.has(scope)) throw new RpcError("forbidden", `this token lacks the scope ${scope}`);
 }
 
-/** How much is missing, without names: the route asks for no token. Nothing if nobody needs to look after it. */
+/** How much is missing, without names since the route needs no token. Empty if all losses are accepted. */
 function missingOf(losses: readonly Loss[]): { missing?: Record<"losses" | "bytes" | "projects", number> } {
   const open = losses.filter(({ isAccepted }) => !isAccepted);
   if (open.length === 0) return {};
@@ -278,7 +278,7 @@ function missingOf(losses: readonly Loss[]): { missing?: Record<"losses" | "byte
   return { missing: { losses: open.length, bytes, projects: new Set(open.map(({ project }) => project)).size } };
 }
 
-/** A body without a type is taken for what is expected, one without a charset for UTF-8. */
+/** Refuses other types of bodies. A body without a type is taken for the expected one, without a charset for UTF-8. */
 function expectType(request: IncomingMessage, types: readonly string[]): void {
   const header = headerOf(request, "content-type");
   const type = header.split(";")[0]!.trim().toLowerCase();
@@ -290,10 +290,10 @@ function expectType(request: IncomingMessage, types: readonly string[]): void {
   throw new RpcError("unsupported_media_type", "Content-Type: the charset must be utf-8");
 }
 
-/** Names of UTF-8 and of its first half. */
+/** Names of UTF-8 and of its subset ASCII. */
 const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
 
-/** The text of a body. Anything else than UTF-8 would be stored with replacement characters for what it says. */
+/** The text of a body. Other encodings than UTF-8 are refused: they would be stored with replacement characters. */
 function textOf(body: Buffer): string {
   if (!isUtf8(body)) throw new RpcError("bad_request", "the body is not valid UTF-8");
   return body.toString();
@@ -309,7 +309,8 @@ function keyOf(request: IncomingMessage): string | undefined {
 
 function batchKeyOf(idempotencyKey: string | undefined, body: Buffer): BatchKey | undefined {
   if (idempotencyKey === undefined) return undefined;
-  // Tells apart batches of one client, by mistake sent with the same key. A cryptographic hash would cost three times as much.
+  // Only has to tell apart batches that one client sent with the same key by mistake. A cryptographic hash takes three times
+  // as long.
   const digest = `${crc32(body).toString(36)}.${body.length.toString(36)}`;
   return { idempotencyKey, digest };
 }
@@ -335,7 +336,7 @@ function allowBrowsers(response: ServerResponse): void {
   response.setHeader("Access-Control-Expose-Headers", "Retry-After");
 }
 
-/** Browsers keep the permission for so long; more than a day they do not. */
+/** How long browsers may cache the permission. They cap it at a day. */
 const PREFLIGHT_SECONDS = 86_400;
 
 function preflight(_: IncomingMessage, response: ServerResponse): void {

@@ -1,8 +1,8 @@
-/** What a request is answered with where it is not done. The message says what is wrong, then what to do. */
+/** The answer to a request that was refused or failed. The message says what is wrong, then what to do. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly type: ErrorType;
-  /** When it may be tried again; makes a Retry-After. */
+  /** When the request may be sent again: the answer gets a Retry-After. */
   readonly retryAfterMs: number | undefined;
 
   constructor(type: ErrorType, message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
@@ -29,7 +29,7 @@ export const ERROR_STATUS = {
   timeout: 504,
 } as const;
 
-/** Why a service cannot be started, or a command on its data directory not run: for whoever operates the service. */
+/** Why the service cannot start, or a command on its data directory cannot run. For the people who operate the service. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
   /** What can be done about it. */

@@ -54,7 +54,7 @@ t.test("ids of projects: made, sent, taken", async (t) => {
   t.same(await add({ name: "x", id: "Mine-1" }), [200, "Mine-1"]);
   t.same(await add({ name: "x", id: "Mine-1" }), [409, 'project.id: "Mine-1" is taken: send another, or none']);
   for (const name of ["日本", "Привет, мир"]) {
-    const message = `project.id: is required: ${JSON.stringify(name)} has no letter or digit to make one of`;
+    const message = `project.id: is required: ${JSON.stringify(name)} has no letter or digit to make one from`;
     t.same(await add({ name }), [400, message]);
   }
   t.same(await add({ name: "日本", id: "japan" }), [200, "japan"]);

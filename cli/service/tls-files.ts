@@ -30,7 +30,7 @@ export async function tlsFiles({ directory }: Context, cert: string, key: string
   try {
     createSecureContext(pair);
   } catch (error) {
-    return { ok: false, message: `${cert} and ${key} are no certificate and its key: ${(error as Error).message}` };
+    return { ok: false, message: `${cert} and ${key} are not a certificate and its key: ${(error as Error).message}` };
   }
   return { ok: true, value: pair };
 }

@@ -5,31 +5,31 @@ import type { AuditRow, Tables } from "../records/tables.ts";
 
 type Request = Pick<AuditRow, "actor" | "address" | "operation">;
 
-/** Who tries again and again is written down once in so long ... */
+/** The same refusal is written down once in this time ... */
 const ONCE_MS = 3_600_000;
-/** ... and so many different refusals at most: anybody can make them, and each is a write that waits for the disk. */
+/** ... and at most this many different ones: anybody can cause them, and each is a write that waits for the disk. */
 export const MAX_REFUSALS = 500;
 const KEPT_MS = 90 * 24 * 3_600_000;
 
-/** Writes down in the audit who was refused. Changes that were made are written with the change (`rpc/call.ts`). */
+/** Writes refused requests into the audit. Changes are written by `rpc/call.ts`, in the transaction of the change. */
 export class Refusals {
   readonly #db: Kysely<Tables>;
   readonly #clockMs: () => number;
   readonly #failed: (error: unknown) => void;
-  /** Those of the current hour, by the clock that nobody sets. */
+  /** Refusals of the current hour, which is measured by a monotonic clock. */
   readonly #noted = new Set<string>();
   #beganMs = Number.NEGATIVE_INFINITY;
 
-  /** `failed` is told why a refusal could not be written down. */
+  /** `failed` is called with the error if a refusal could not be written. */
   constructor(db: Kysely<Tables>, clockMs: () => number, failed: (error: unknown) => void) {
     this.#db = db;
     this.#clockMs = clockMs;
     this.#failed = failed;
   }
 
-  /** Never rejects: a refusal that cannot be written down is one all the same. */
+  /** Never rejects: the request is refused even if that cannot be written down. */
   async note(request: Request, result: ErrorType): Promise<void> {
-    // Somebody asked for what is not theirs. Other errors are mistakes.
+    // Other errors are mistakes of clients that may do what they ask for.
     if (result !== "unauthorized" && result !== "forbidden") return;
     const nowMs = performance.now();
     const db = this.#db;
@@ -46,7 +46,7 @@ export class Refusals {
       const at = new Date(clockMs).toISOString();
       await writeAudit(db, { ...request, result, at, project_id: "", target_id: "" });
     } catch (error) {
-      // A full disk is told by what fails of it.
+      // A full or failing disk is reported by what else fails.
       if (!/^SQLITE_(FULL|BUSY|IOERR|READONLY)/.test(String((error as { code?: unknown }).code))) {
         this.#failed(error);
       }

@@ -47,7 +47,7 @@ export class RequestBodies {
   }
 }
 
-/** The client went away while it sent: nobody waits for an answer. */
+/** The client disconnected: nobody waits for an answer. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
@@ -118,7 +118,7 @@ async function unpack(packed: Buffer, coding: Coding, { inflatedBytes }: Limits)
   }
 }
 
-/** RFC 1950 section 2.2. `deflate` means zlib (RFC 9110 section 8.4.1.2); some clients send the bare stream. */
+/** RFC 1950 section 2.2. `deflate` means zlib (RFC 9110 section 8.4.1.2), but some clients send the raw stream. */
 function hasZlibHeader(bytes: Buffer): boolean {
   return bytes.length >= 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
 }

@@ -17,7 +17,7 @@ export async function listAlerts(db: Db, projectId: string): Promise<Alert[]> {
   return rows.map(alertOf);
 }
 
-/** The alert of this project, or `not_found`: one of another project is not there either. */
+/** The alert, or `not_found`, also if it belongs to another project. */
 export async function getAlert(db: Db, projectId: string, id: string): Promise<Alert> {
   const row = await db
     .selectFrom("alerts")
@@ -38,7 +38,7 @@ export async function addAlert(db: Db, alert: AlertInput, now: string): Promise<
   return id;
 }
 
-/** What an alert counts and compares begins anew where it changed: it is not triggered then. */
+/** Changes an alert. If what it counts or compares has changed, it is no longer triggered. */
 export async function updateAlert(db: Db, before: Alert, alert: AlertInput, now: string): Promise<void> {
   const row = rowOf(alert);
   const isReset = (["query", "operator", "threshold", "interval"] as const).some((key) => row[key] !== before[key]);
@@ -53,8 +53,8 @@ export async function removeAlert(db: Db, id: string): Promise<void> {
   await db.deleteFrom("alerts").where("id", "=", id).execute();
 }
 
-/** How many alerts tell a notification. */
-export async function alertsTelling(db: Db, notificationId: string): Promise<number> {
+/** How many alerts use a notification. */
+export async function countAlertsUsing(db: Db, notificationId: string): Promise<number> {
   const rows = await db.selectFrom("alerts").select("id").where("notification_id", "=", notificationId).execute();
   return rows.length;
 }

@@ -3,10 +3,10 @@ import type Libsql from "libsql";
 import { isKnownMigration, MIGRATION_TABLE } from "./migrations.ts";
 import { openDatabase } from "./sqlite.ts";
 
-/** What keeps records from being opened. */
+/** Why the records cannot be opened. */
 export class RecordsError extends Error {
   override readonly name = "RecordsError";
-  /** What whoever runs the service can do; undefined if only a backup helps. */
+  /** What can be done about it; undefined if only a backup helps. */
   readonly hint: string | undefined;
 
   constructor(message: string, options: ErrorOptions & { readonly hint?: string } = {}) {
@@ -51,7 +51,7 @@ export async function checkFile(path: string, access: "r" | "r+"): Promise<void>
 
 function checkTables(path: string, database: Libsql.Database): void {
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all([]) as { name: string }[];
-  // The log beside the file was lost, or `init` was ended early. New tables would hide that.
+  // The WAL file was lost, or `init` was interrupted. New tables would hide that.
   if (tables.length === 0) throw damaged(path, "it holds no records");
   if (!tables.some(({ name }) => name === MIGRATION_TABLE)) {
     throw new RecordsError(`${path} is a database of another program`);
@@ -64,7 +64,7 @@ function checkTables(path: string, database: Libsql.Database): void {
 const damaged = (path: string, reason: string, cause?: unknown) =>
   new RecordsError(`${path} is damaged: ${reason}`, { cause });
 
-/** The error of a file of the data directory that the system does not let us open. */
+/** The error about a file of the data directory that the system does not allow us to open. */
 export function unreadable(path: string, cause: unknown): RecordsError {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (code === "EACCES" || code === "EPERM") {

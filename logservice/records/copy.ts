@@ -6,11 +6,11 @@ import { RECORDS_FILE } from "./open.ts";
 import { SEAL_KEY_BYTES } from "./seal.ts";
 import { openDatabase } from "./sqlite.ts";
 
-/** Copies the records of a data directory, as they are at one moment, with the key of their secrets; also beside a service. */
+/** Copies a snapshot of the records of a data directory, with the key of their secrets, also while a service runs. */
 export async function copyRecords(from: string, to: string): Promise<void> {
   const database = await openDatabase(join(from, RECORDS_FILE));
   try {
-    // One transaction that reads, and a file without a log beside it.
+    // Reads in one transaction and writes a file that needs no WAL.
     database.prepare("vacuum into ?").run([join(to, RECORDS_FILE)]);
   } finally {
     database.close();

@@ -89,7 +89,7 @@ export const events: Handlers<
 
 const namedLevel = <One extends { readonly value: string }>(one: One): One => ({ ...one, value: levelName(one.value) });
 
-/** The range of an input, under the store's name of its project, which is there. */
+/** The range of an input, with the key of the project's events. Rejects with `not_found`. */
 async function rangeOf(
   { records }: Service,
   input: Parameters<typeof readRange>[0] & { readonly project_id: string },
@@ -108,7 +108,7 @@ function statsOf({ durationMs, bytesProcessed, cacheHit, missingBytes }: Stats):
   };
 }
 
-/** What answers over missing events say. Estimates may round to 0, which would be a whole answer. */
+/** What an answer says if events are missing. An estimate that rounds to 0 would look like a complete answer. */
 export function missing(bytes: number): { missing_bytes?: number } {
   return bytes > 0 ? { missing_bytes: Math.max(1, Math.round(bytes)) } : {};
 }
