@@ -57,7 +57,7 @@ const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k$
 const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`;
 const listed = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
 const message = (text: string) => `{"level":"info","message":"${text}"}`;
-/** Of exactly so many bytes, as they are counted: the message, and the fields as JSON. */
+/** An event of exactly this size in bytes, by the message and the fields as JSON. */
 const sized = (bytes: number) => fields(`{"a":"${"x".repeat(bytes - 1 - '{"a":""}'.length)}"}`);
 
 t.test("bodies that the service takes are scanned", async (t) => {

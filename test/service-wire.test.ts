@@ -785,7 +785,7 @@ t.test("the live tail", async (t) => {
     /id: one\ndata: \{"id":"one","timestamp":"[^"]+","level":"error","message":"one","fields":\{\}\}\n\n/,
   );
   const resumed = await open("", "one");
-  await until("what came behind it", () => resumed.ids().length === 2);
+  await until("what came after it", () => resumed.ids().length === 2);
   t.same(resumed.ids(), ["two", "three"]);
   const third = await open("");
   t.match(third.text(), /^HTTP\/1\.1 429 /, "as many as a token may have");

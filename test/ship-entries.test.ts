@@ -1,4 +1,4 @@
-// Entries on their way to a log service that fails: the real service, behind a gate that breaks what the test asks for.
+// Entries on their way to a log service that fails: the real service, and a proxy in front of it that injects failures.
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,7 +25,7 @@ interface Gate {
   readonly url: string;
   /** Requests to /ingest that came in, by their keys. */
   readonly keys: string[];
-  /** Of the next requests to /ingest; then `always`. */
+  /** Failures of the next requests to /ingest; after these, `always`. */
   readonly fates: Fate[];
   always: Fate;
 }
