@@ -10,10 +10,10 @@ import { ANY_SCOPE } from "../schema/rpc-schema.ts";
 import { Refusals } from "./access/refusals.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
 import { type Grant, grantOf } from "./access/tokens.ts";
+import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
-import { type InFlight, withBody } from "./http/body.ts";
-import { answering, type ServiceLog } from "./http/exchange.ts";
-import { parseJson } from "./http/json.ts";
+import { RequestBodies } from "./http/body.ts";
+import { runExchange, type ServiceLog } from "./http/exchange.ts";
 import { Metrics } from "./http/metrics.ts";
 import { QuerySlots } from "./http/query-slots.ts";
 import { readLines, readPlainLines } from "./http/read-lines.ts";
@@ -23,33 +23,35 @@ import { SqlSlots } from "./http/sql-slots.ts";
 import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { eventsKeyOf, type ProjectMode } from "./records/projects.ts";
-import type { BatchKey } from "./rpc/call.ts";
-import { RpcError } from "./rpc/error.ts";
-import { addScanned, append, reportOf } from "./rpc/events.ts";
+import { addScanned, append, type BatchKey, reportOf } from "./rpc/append.ts";
+import type { Service } from "./rpc/call.ts";
 import { operations } from "./rpc/operations.ts";
+import { parseJson } from "./rpc/parse-json.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
-import type { Service } from "./service.ts";
+import { scanEvents } from "./rpc/scan-events.ts";
 
 export interface AppOptions {
   readonly limits: Limits;
   readonly version: string;
   readonly log: ServiceLog;
-  /** Aborted when the service is about to end: it is no longer ready, and tails end. */
+  /** Aborted when the service begins to stop: it is no longer ready, and tails end. */
   readonly stopping: AbortSignal;
 }
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Everything that the service answers over HTTP. */
+/** Makes the handler of all HTTP requests. */
 export function createApp(service: Service, { limits, version, log, stopping }: AppOptions): RequestHandler {
   const metrics = new Metrics();
   const rate = new RequestRate(limits);
   const queries = new QuerySlots(limits);
   const statements = new SqlSlots(limits);
-  const inFlight: InFlight = { bytes: 0 };
+  const bodies = new RequestBodies(limits);
   const tails = new Map<string, number>();
-  const refusals = new Refusals(service, log);
+  const refusals = new Refusals(service.records.db, service.nowMs, (error) =>
+    log.error("a refusal could not be written into the audit", error),
+  );
   const app = polka({ onNoMatch: (_, response) => sendError(response, NOT_FOUND) });
 
   for (const [name, { scope, limited = false }] of Object.entries(rpcSchema.operations)) {
@@ -80,12 +82,15 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   });
   get("/_health", (response) => sendJson(response, 200, { status: "ok" }));
   get("/_ready", async (response) => {
-    if (stopping.aborted) throw new RpcError("unavailable", "the service is about to end");
+    if (stopping.aborted) throw new RpcError("unavailable", "the service is shutting down");
     await service.records.db.selectFrom("instance").select("key").limit(1).execute();
     sendJson(response, 200, { status: "ready", ...missingOf(service.events.losses()) });
   });
   get("/metrics", (response) => {
-    const gauges = { body_bytes_in_flight: inFlight.bytes, tails: [...tails.values()].reduce((sum, n) => sum + n, 0) };
+    const gauges = {
+      body_bytes_in_flight: bodies.heldBytes,
+      tails: [...tails.values()].reduce((sum, n) => sum + n, 0),
+    };
     sendText(response, 200, "text/plain; version=0.0.4", metrics.text({ ...gauges, ...service.events.metrics() }));
   });
 
@@ -96,19 +101,19 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
 
   function get(path: string, answer: (response: ServerResponse) => void | Promise<void>): void {
     const handler: RequestHandler = (request, response) =>
-      void answering(request, response, log, async () => answer(response));
+      void runExchange(request, response, log, async () => answer(response));
     app.get(path, handler);
     app.head(path, handler);
     app.all(path, onlyBy("GET, HEAD"));
   }
 
-  /** A route that asks for a token, counted by its name. */
+  /** The handler of a route that needs a token. Requests are counted under the name of the route. */
   function exchange(route: string, answer: Answer, isForBrowsers: boolean): RequestHandler {
     return (request, response) => {
       const beginMs = performance.now();
       if (isForBrowsers) allowBrowsers(response);
       response.once("close", () => metrics.answered(route, response.statusCode, performance.now() - beginMs));
-      void answering(request, response, log, async (signal, end) => {
+      void runExchange(request, response, log, async (signal, end) => {
         let close = () => {};
         let actor = "";
         try {
@@ -137,11 +142,11 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       expectType(request, ["application/json"]);
       const idempotencyKey = keyOf(request);
       const address = addressOf(request);
-      const output = await withBody(request, limits, inFlight, signal, async (body) => {
+      const output = await bodies.receive(request, signal, async (body) => {
         signal.throwIfAborted();
         const batchKey = batchKeyOf(idempotencyKey, body);
-        const scanned = name === "add_events" ? await addScanned(service, body, batchKey) : undefined;
-        if (scanned !== undefined) return scanned.output;
+        const batch = name === "add_events" ? scanEvents(body, service.nowMs()) : undefined;
+        if (batch !== undefined) return addScanned(service, batch, batchKey);
         const text = textOf(body);
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
         if (!isLimited) return operations[name](service, input, { grant, signal, batchKey, address });
@@ -165,7 +170,7 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     expectType(request, LINE_TYPES);
     const idempotencyKey = keyOf(request);
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
-    const report = await withBody(request, limits, inFlight, signal, async (body) => {
+    const report = await bodies.receive(request, signal, async (body) => {
       signal.throwIfAborted();
       const text = textOf(body);
       const nowMs = service.nowMs();
@@ -205,8 +210,8 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   }
 
   /**
-   * Runs a query with a signal that is aborted when the exchange is over or the time is. Rejects at that moment: the query
-   * may take a while to end, with a process of its own to be killed, and keeps its slot until then.
+   * Runs a query with a signal that is aborted when the exchange ends or the time is up. Rejects at that moment: the query
+   * may need a while to end, since its process has to be killed, and keeps its slot until then.
    */
   async function withinTime<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const timeout = new AbortController();
@@ -232,7 +237,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse, grant: Grant,
 
 const NOT_FOUND = new RpcError("not_found", "there is no such operation: /openapi.json lists them");
 
-/** Pages of other origins may add events; nothing else is theirs to ask for. */
+/** The only operation that pages of other origins may call. */
 const BROWSER_ROUTES: ReadonlySet<string> = new Set(["add_events"]);
 
 const LINE_TYPES = [
@@ -244,12 +249,12 @@ const LINE_TYPES = [
   "text/plain",
 ];
 
-/** The address without what proxies and clients put before the path: a host, or a second slash. */
+/** The path and query of a URL, without what some proxies and clients put before them: a host, or a second slash. */
 function pathOf(url: string): string {
   return url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/^\/*/, "/");
 }
 
-/** The text of the request's token, which may not be known. */
+/** The token of the request, which may be unknown. */
 function tokenOf(request: IncomingMessage): string {
   const token = /^Bearer +(\S+) *$/i.exec(headerOf(request, "authorization"))?.[1];
   if (token === undefined) {
@@ -265,7 +270,7 @@ function allow(grant: Grant, scope: Scope): void {
   if (!grant.scopes.has(scope)) throw new RpcError("forbidden", `this token lacks the scope ${scope}`);
 }
 
-/** How much is missing, without names: the route asks for no token. Nothing if nobody needs to look after it. */
+/** How much is missing, without names since the route needs no token. Empty if all losses are accepted. */
 function missingOf(losses: readonly Loss[]): { missing?: Record<"losses" | "bytes" | "projects", number> } {
   const open = losses.filter(({ isAccepted }) => !isAccepted);
   if (open.length === 0) return {};
@@ -273,7 +278,7 @@ function missingOf(losses: readonly Loss[]): { missing?: Record<"losses" | "byte
   return { missing: { losses: open.length, bytes, projects: new Set(open.map(({ project }) => project)).size } };
 }
 
-/** A body without a type is taken for what is expected, one without a charset for UTF-8. */
+/** Refuses other types of bodies. A body without a type is taken for the expected one, without a charset for UTF-8. */
 function expectType(request: IncomingMessage, types: readonly string[]): void {
   const header = headerOf(request, "content-type");
   const type = header.split(";")[0]!.trim().toLowerCase();
@@ -285,10 +290,10 @@ function expectType(request: IncomingMessage, types: readonly string[]): void {
   throw new RpcError("unsupported_media_type", "Content-Type: the charset must be utf-8");
 }
 
-/** Names of UTF-8 and of its first half. */
+/** Names of UTF-8 and of its subset ASCII. */
 const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
 
-/** The text of a body. Anything else than UTF-8 would be stored with replacement characters for what it says. */
+/** The text of a body. Other encodings than UTF-8 are refused: they would be stored with replacement characters. */
 function textOf(body: Buffer): string {
   if (!isUtf8(body)) throw new RpcError("bad_request", "the body is not valid UTF-8");
   return body.toString();
@@ -304,7 +309,8 @@ function keyOf(request: IncomingMessage): string | undefined {
 
 function batchKeyOf(idempotencyKey: string | undefined, body: Buffer): BatchKey | undefined {
   if (idempotencyKey === undefined) return undefined;
-  // Tells apart batches of one client, by mistake sent with the same key. A cryptographic hash would cost three times as much.
+  // Only has to tell apart batches that one client sent with the same key by mistake. A cryptographic hash takes three times
+  // as long.
   const digest = `${crc32(body).toString(36)}.${body.length.toString(36)}`;
   return { idempotencyKey, digest };
 }
@@ -330,7 +336,7 @@ function allowBrowsers(response: ServerResponse): void {
   response.setHeader("Access-Control-Expose-Headers", "Retry-After");
 }
 
-/** Browsers keep the permission for so long; more than a day they do not. */
+/** How long browsers may cache the permission. They cap it at a day. */
 const PREFLIGHT_SECONDS = 86_400;
 
 function preflight(_: IncomingMessage, response: ServerResponse): void {

@@ -8,7 +8,7 @@ import { listAcceptedLosses } from "./records/accepted-losses.ts";
 import type { Records } from "./records/open.ts";
 import { listRetentions } from "./records/projects.ts";
 import { watchRecords } from "./records/watch.ts";
-import { OpenAppends } from "./rpc/open-appends.ts";
+import { OpenAppends } from "./rpc/append.ts";
 
 export interface StartOptions {
   readonly records: Records;
@@ -26,21 +26,21 @@ export interface StartOptions {
 export interface RunningService {
   readonly url: string;
   readonly port: number;
-  /** Answers what is under way, then closes the events and the records. */
+  /** Answers the requests under way, then closes the events and the records. */
   close(): Promise<void>;
 }
 
-/** Longer than any query; whoever asked gets the answer. */
+/** How long requests under way may take to be answered once the service stops. */
 const GRACE_MS = 10_000;
 
-/** The service over its two stores, which it closes in the end. */
+/** Starts the service over its two stores. It closes them when it stops. */
 export async function startService(options: StartOptions): Promise<RunningService> {
   const { records, events, version, host, port, tls, log, region = "local", nowMs = Date.now } = options;
   const limits = { ...LIMITS, ...options.limits };
   for (const { events_key, retention } of await listRetentions(records.db)) events.setRetention(events_key, retention);
-  // A manifest that was lost does not know what was deleted before.
+  // A manifest that had to be rebuilt may name events that had expired before.
   await events.expire();
-  // Others accept them while the service runs: the watch looks again.
+  // `tool service check` accepts losses while the service runs, so the watch repeats this.
   const acceptLosses = async () => events.acceptLosses(await listAcceptedLosses(records.db));
   await acceptLosses();
   const exchanges = new OpenExchanges();

@@ -64,8 +64,12 @@ t.test("slots of queries: the exact limits, and none is lost to who gave up", as
   const first = [run(), run()];
   await until("both", () => running === 2);
   const waiting = run();
-  await t.rejects(run(), { message: /^2 queries of this token run already, and 1 wait: / }, "one waits, not two");
-  await t.rejects(waiting, { message: /^2 queries of this token run already: / }, "and not for ever");
+  await t.rejects(
+    run(),
+    { message: /^2 queries of this token are running already, and 1 are waiting: / },
+    "one waits, not two",
+  );
+  await t.rejects(waiting, { message: /^2 queries of this token are running already: / }, "and not for ever");
   t.equal(running, 2);
   freeAll();
   await Promise.all(first);

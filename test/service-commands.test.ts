@@ -139,7 +139,7 @@ t.test("words that cannot be meant", async (t) => {
     [
       ["service", "start", "--data", "data", "--tls-cert", "no.pem", "--tls-key", "no.pem"],
       2,
-      /^error: no\.pem and no\.pem are no certificate and its key: /,
+      /^error: no\.pem and no\.pem are not a certificate and its key: /,
     ],
     [
       ["service", "token", "make", "--data", "data"],

@@ -159,7 +159,7 @@ interface Place {
   readonly path: readonly string[];
   readonly schema: ValueSchema;
   readonly isRequired: boolean;
-  /** Of a change only what says which record is meant is read by itself. */
+  /** Whether it is part of a change, of which only the members that name the record are read by themselves. */
   readonly isChange: boolean;
 }
 

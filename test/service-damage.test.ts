@@ -256,7 +256,7 @@ t.test("the key of the secrets", async (t) => {
       t.equal(code, 1);
       t.equal(
         stderr,
-        `error: ${path} has ${bytes} bytes instead of 32\n  put it back from a backup, or move it away to go on with a new key, which opens none of the secrets kept so far\n`,
+        `error: ${path} has ${bytes} bytes instead of 32\n  put it back from a backup, or move it away to continue with a new key, which opens none of the secrets stored so far\n`,
       );
     }
     t.equal(statSync(path).size, bytes, "it is never overwritten");

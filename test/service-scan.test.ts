@@ -1,9 +1,9 @@
 // Bodies of add_events that are scanned rather than parsed: whatever they hold, the journal gets what parsing would give it.
 import t from "tap";
+import { RpcError } from "../logservice/error.ts";
 import { type EncodedEvent, encodeEvent } from "../logservice/events/encoded.ts";
-import { parseJson } from "../logservice/http/json.ts";
 import { LIMITS } from "../logservice/limits.ts";
-import { RpcError } from "../logservice/rpc/error.ts";
+import { parseJson } from "../logservice/rpc/parse-json.ts";
 import { readEvents } from "../logservice/rpc/read-events.ts";
 import { readInput } from "../logservice/rpc/read-input.ts";
 import { type ScannedBatch, scanEvents } from "../logservice/rpc/scan-events.ts";
@@ -57,7 +57,7 @@ const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k$
 const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`;
 const listed = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
 const message = (text: string) => `{"level":"info","message":"${text}"}`;
-/** Of exactly so many bytes, as they are counted: the message, and the fields as JSON. */
+/** An event of exactly this size in bytes, by the message and the fields as JSON. */
 const sized = (bytes: number) => fields(`{"a":"${"x".repeat(bytes - 1 - '{"a":""}'.length)}"}`);
 
 t.test("bodies that the service takes are scanned", async (t) => {

@@ -74,7 +74,7 @@ t.test("who waits too long is told to come back; who leaves makes room", async (
   const beganMs = performance.now();
   await t.rejects(ask("b1"), {
     type: "rate_limited",
-    message: "1 statements of SQL are running already, for all tokens: try again later",
+    message: "1 SQL statements are running already, for all tokens: try again later",
     retryAfterMs: 200,
   });
   t.ok(performance.now() - beganMs > 150, "after the time that it waits");
@@ -145,7 +145,7 @@ t.test("a place in the queue is free when its client leaves, and a refusal says 
   t.equal(refused.headers["retry-after"], "1");
   t.strictSame(refused.json, {
     type: "rate_limited",
-    message: "1 statements of SQL are running already, for all tokens: try again later",
+    message: "1 SQL statements are running already, for all tokens: try again later",
   });
   t.equal((await service.call("get_projects")).status, 200, "only SQL waits");
   const waiting = service.call("query", quick, other);

@@ -361,15 +361,15 @@ t.test("events that are refused, and the whole batch with them", async (t) => {
     [{ level: "", message: "m" }, "events[1].level: is required"],
     [{ level: "loud", message: "m" }, `events[1].level: must be one of: ${levels}`],
     [{ level: "LOUD", message: "m" }, `events[1].level: must be one of: ${levels}`],
-    [{ level: 3, message: "m" }, "events[1].level: must be a text"],
-    [{ ...good, id: 7 }, "events[1].id: must be a text"],
+    [{ level: 3, message: "m" }, "events[1].level: must be a string"],
+    [{ ...good, id: 7 }, "events[1].id: must be a string"],
     [{ ...good, id: "x".repeat(256) }, "events[1].id: must have at most 255 characters"],
     [{ ...good, timestamp: "yesterday" }, "events[1].timestamp: must be a time like 2026-01-31T12:00:00Z"],
     ...["1677-12-31T23:59:59Z", "2262-01-01T00:00:00Z", "9999-12-31T23:59:59Z"].map((timestamp): [unknown, string] => [
       { ...good, timestamp },
       "events[1].timestamp: must be from 1678-01-01T00:00:00.000Z to 2261-12-31T23:59:59.999Z",
     ]),
-    [{ ...good, timestamp: 1700000000 }, "events[1].timestamp: must be a text"],
+    [{ ...good, timestamp: 1700000000 }, "events[1].timestamp: must be a string"],
     [{ ...good, fields: [] }, "events[1].fields: must be an object"],
     [{ ...good, fields: "x" }, "events[1].fields: must be an object"],
     [{ ...good, fields: deep(11) }, "events[1].fields: must be at most 10 objects and lists deep"],
@@ -676,7 +676,7 @@ t.test("slow and absurd clients", async (t) => {
     [
       "half a head",
       "POST /get_pro",
-      /^HTTP\/1\.1 408 .*\{"type":"timeout","message":"the request did not come in time"\}$/s,
+      /^HTTP\/1\.1 408 .*\{"type":"timeout","message":"the request did not arrive in time"\}$/s,
     ],
     ["half a body", `${head}Content-Length: 10\r\n\r\n{`, /^(HTTP\/1\.1 408 .*"type":"timeout".*)?$/s],
     [
@@ -688,7 +688,7 @@ t.test("slow and absurd clients", async (t) => {
     [
       "no host",
       `POST /get_projects HTTP/1.1\r\nAuthorization: Bearer ${service.owner}\r\nContent-Length: 2\r\n\r\n{}`,
-      /^HTTP\/1\.1 400 .*\r\nContent-Type: application\/json\r\n.*\{"type":"bad_request","message":"a request of HTTP\/1\.1 must have the header Host"\}$/s,
+      /^HTTP\/1\.1 400 .*\r\nContent-Type: application\/json\r\n.*\{"type":"bad_request","message":"an HTTP\/1\.1 request must have the header Host"\}$/s,
     ],
     ["no host of a page", "GET /_health HTTP/1.1\r\n\r\n", /^HTTP\/1\.1 400 .*"type":"bad_request"/s],
     ["no host in HTTP/1.0", "GET /_health HTTP/1.0\r\n\r\n", /^HTTP\/1\.1 200 /],
@@ -785,7 +785,7 @@ t.test("the live tail", async (t) => {
     /id: one\ndata: \{"id":"one","timestamp":"[^"]+","level":"error","message":"one","fields":\{\}\}\n\n/,
   );
   const resumed = await open("", "one");
-  await until("what came behind it", () => resumed.ids().length === 2);
+  await until("what came after it", () => resumed.ids().length === 2);
   t.same(resumed.ids(), ["two", "three"]);
   const third = await open("");
   t.match(third.text(), /^HTTP\/1\.1 429 /, "as many as a token may have");

@@ -1,4 +1,4 @@
-// Entries on their way to a log service that fails: the real service, behind a gate that breaks what the test asks for.
+// Entries on their way to a log service that fails: the real service, and a proxy in front of it that injects failures.
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,7 +25,7 @@ interface Gate {
   readonly url: string;
   /** Requests to /ingest that came in, by their keys. */
   readonly keys: string[];
-  /** Of the next requests to /ingest; then `always`. */
+  /** Failures of the next requests to /ingest; after these, `always`. */
   readonly fates: Fate[];
   always: Fate;
 }
@@ -124,8 +124,8 @@ t.test("entries arrive in their order, in a project that is added", async (t) =>
 });
 
 for (const [fate, reason] of [
-  ["cut", /^the log service does not take entries: (?:other side closed|read ECONNRESET); trying again$/],
-  ["lose the answer", /^the log service does not take entries: (?:other side closed|read ECONNRESET); trying again$/],
+  ["cut", /^the log service does not accept entries: (?:other side closed|read ECONNRESET); trying again$/],
+  ["lose the answer", /^the log service does not accept entries: (?:other side closed|read ECONNRESET); trying again$/],
   [{ status: 503 }, /: the answer was 503 Service Unavailable; trying again$/],
   [{ status: 429 }, /: the answer was 429 Too Many Requests; trying again$/],
   [{ status: 408 }, /: the answer was 408 Request Timeout; trying again$/],
@@ -210,7 +210,7 @@ t.test("a project that may not be added, or that never comes", async (t) => {
   await shipper.close();
   t.equal(
     notes[0],
-    `the log service does not take entries: this token lacks the scope projects:write (there is no project shop yet: add it, or start again with a token of tool service token add --scope events:write,projects:write); trying again`,
+    `the log service does not accept entries: this token lacks the scope projects:write (there is no project shop yet: add it, or start again with a token of tool service token add --scope events:write,projects:write); trying again`,
   );
   t.equal(notes.at(-1), "1 entry did not reach the log service");
 

@@ -1,48 +1,47 @@
 import { randomUUID } from "node:crypto";
 import type { Entry } from "../../grammar/entry.ts";
-import type { BatchReport } from "../../schema/rpc.generated.ts";
 import { type RpcClient, RpcFailure } from "../../schema/rpc-client.ts";
 
 export interface Shipper {
   /** Returns at once. */
   write(entries: readonly Entry[]): void;
-  /** Sends what waits, for a short while, and says what could not be sent. */
+  /** Tries for a short while to send what is waiting, and reports what could not be sent. */
   close(): Promise<void>;
 }
 
 export interface ShipperOptions {
   readonly client: RpcClient;
   readonly project: string;
-  /** Of the project, where it has to be added. */
+  /** Name of the project, used if it has to be added. */
   readonly name: string;
-  /** What a person should know; the same is not said twice in a row. */
+  /** Takes messages for people. The same message is not repeated in a row. */
   readonly note: (text: string) => void;
   readonly maxWaitingBytes?: number;
-  /** What the end of the command waits for. */
+  /** How long `close` may take. */
   readonly closeMs?: number;
 }
 
-/** Entries that wait for a slow or absent service; beyond it the newest are dropped and counted. */
+/** Entries that wait for a slow or unreachable service. When it is reached, new entries are dropped and counted. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** A batch: a fifth of what the service takes at once. */
+/** Size of a batch: a fifth of the limit of the service. */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_LINES = 1_000;
-/** Entries of one moment travel together; nobody waits longer than that to see them. */
+/** How long entries are gathered into a batch. */
 const GATHER_MS = 200;
 const FIRST_WAIT_MS = 500;
-/** A service that is back is noticed within it. */
+/** The longest wait between attempts: a service that is back is noticed within it. */
 const MAX_WAIT_MS = 5_000;
-/** Of what a service, or something before it, asks for by Retry-After. */
+/** The longest wait that a service, or a proxy in front of it, may ask for by Retry-After. */
 const MAX_ASKED_WAIT_MS = 60_000;
-/** Longer than the service holds a request before it refuses it. */
+/** Timeout of a request. Longer than the service holds one before it refuses it. */
 const ANSWER_MS = 15_000;
-/** Somebody pressed Ctrl-C and waits. */
+/** How long `close` takes at most: somebody has pressed Ctrl-C and waits. */
 const CLOSE_MS = 2_000;
 
 /**
- * Sends entries to a log service, in order and in batches, each again until it is taken: a batch carries a key, by which the
- * service knows it when only its answer was lost. Lines go as they are; what the service refuses to keep is left out, alone
- * where the service can tell.
+ * Sends entries to a log service, in order and in batches. A batch is sent again until it is accepted; it has an idempotency
+ * key, so that the service recognizes it if only the answer was lost. Entries that the service refuses are left out, one by
+ * one if the service says which they are.
  */
 export function shipEntries(options: ShipperOptions): Shipper {
   const { client, project, note, maxWaitingBytes = MAX_WAITING_BYTES, closeMs = CLOSE_MS } = options;
@@ -112,30 +111,35 @@ export function shipEntries(options: ShipperOptions): Shipper {
     }
   }
 
-  /** Until it is taken, or refused for good; false where it was given up. A batch with a bad line goes in halves. */
+  /**
+   * Sends a batch until it is accepted or refused for good. Splits one that is refused as a whole. Returns false if the
+   * shipper was stopped before that.
+   */
   async function sendWhole(lines: readonly string[]): Promise<boolean> {
     const idempotencyKey = randomUUID();
     let isProjectAdded = false;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
-      let errors: BatchReport["errors"] = [];
-      let failure = await failureOf(async (signal) => {
-        ({ errors } = await client.ingest(project, lines.join("\n"), { idempotencyKey, signal }));
-      });
+      const sent = await attempt((signal) => client.ingest(project, lines.join("\n"), { idempotencyKey, signal }));
+      if (sent.ok) {
+        lastTrouble = "";
+        const { errors } = sent.value;
+        if (errors.length > 0) leaveOut(errors.length, errors[0]!.message);
+        return true;
+      }
+      let { failure } = sent;
       let remedy = remedyOf(failure);
       const isProjectMissing = remedy === "add the project";
       if (remedy === "add the project" && !isProjectAdded) {
-        failure = await failureOf((signal) =>
+        const added = await attempt((signal) =>
           client.call("add_project", { project: { id: project, name: options.name } }, { signal }),
         );
-        // Somebody else may have been faster.
-        isProjectAdded = failure === undefined || (failure instanceof RpcFailure && failure.status === 409);
-        if (isProjectAdded) continue;
+        // Another client may have added it just now.
+        if (added.ok || (added.failure instanceof RpcFailure && added.failure.status === 409)) {
+          isProjectAdded = true;
+          continue;
+        }
+        failure = added.failure;
         remedy = remedyOf(failure);
-      }
-      if (remedy === "none") {
-        lastTrouble = "";
-        if (errors.length > 0) leaveOut(errors.length, errors[0]!.message);
-        return true;
       }
       if (stop.signal.aborted) return false;
       if (remedy === "send parts" && lines.length > 1) {
@@ -147,24 +151,24 @@ export function shipEntries(options: ShipperOptions): Shipper {
         return true;
       }
       const hint = remedy === "try again" ? "" : ` (${isProjectMissing ? projectHint(project) : TOKEN_HINT})`;
-      say(`the log service does not take entries: ${reasonOf(failure)}${hint}; trying again`);
+      say(`the log service does not accept entries: ${reasonOf(failure)}${hint}; trying again`);
       const askedMs = failure instanceof RpcFailure ? (failure.retryAfterMs ?? 0) : 0;
       await pause(Math.max(waitMs, Math.min(askedMs, MAX_ASKED_WAIT_MS)));
       if (stop.signal.aborted) return false;
     }
   }
 
-  /** Undefined where it succeeded. */
-  async function failureOf(ask: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
+  /** Sends a request once. */
+  async function attempt<T>(request: (signal: AbortSignal) => Promise<T>): Promise<Attempt<T>> {
     try {
-      await ask(AbortSignal.any([stop.signal, AbortSignal.timeout(ANSWER_MS)]));
-      return undefined;
-    } catch (error) {
-      return error;
+      const value = await request(AbortSignal.any([stop.signal, AbortSignal.timeout(ANSWER_MS)]));
+      return { ok: true, value };
+    } catch (failure) {
+      return { ok: false, failure };
     }
   }
 
-  /** Not all of it where the command is about to end: then every moment may be the last one to send something. */
+  /** Waits, but only briefly while closing: any attempt may be the last. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => wake(), isClosing ? Math.min(ms, CLOSING_WAIT_MS) : ms);
@@ -199,16 +203,17 @@ const projectHint = (project: string) =>
 
 const TOKEN_HINT = "start again with TOOL_LOGS_TOKEN set to what tool service token add prints";
 
-type Remedy = "none" | "try again" | "use another token" | "add the project" | "send parts" | "leave it out";
+type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: unknown };
 
-/** What is to be done where a request failed so. */
+type Remedy = "try again" | "use another token" | "add the project" | "send parts" | "leave it out";
+
+/** What to do about the failure of a request. */
 function remedyOf(failure: unknown): Remedy {
-  if (failure === undefined) return "none";
   if (!(failure instanceof RpcFailure)) return "try again";
   const { status, type } = failure;
   if (status === 401 || status === 403) return "use another token";
   if (status === 404 && type === "not_found") return "add the project";
-  // Proxies have limits of their own; a 400 that is not the service's says nothing about a line.
+  // Proxies have limits of their own. A 400 from one of them says nothing about a line.
   if (status === 413 || (status === 400 && type !== "unknown")) return "send parts";
   return status >= 500 || status === 408 || status === 429 ? "try again" : "leave it out";
 }
@@ -216,6 +221,6 @@ function remedyOf(failure: unknown): Remedy {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
-  // fetch says no more than that it failed.
+  // fetch itself only says that it failed.
   return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : error.message;
 }

@@ -1,19 +1,19 @@
 import type { Kysely } from "kysely";
+import { RpcError } from "../error.ts";
 import type { Tables } from "../records/tables.ts";
-import { RpcError } from "../rpc/error.ts";
 
-/** Ends an exchange: what it waits for is rejected with the error, which becomes its answer. */
+/** Ends an exchange: whatever it awaits rejects with the error, which becomes the answer. */
 export type EndExchange = (error: RpcError) => void;
 
 /**
- * The exchanges that are being answered, by the hash of their token, so that they end with it. By the hash and not by the
- * public id because that is known before the records are asked: an exchange that is opened first and looked up second
- * is either ended here or does not find its token any more, whenever the removal comes.
+ * The exchanges being answered, by the hash of their token, so that they end when the token is removed. The key is the hash
+ * and not the public id because the hash is known before the records are read: an exchange registers first and looks its
+ * token up second, so whenever the removal happens, it is either ended here or does not find its token.
  */
 export class OpenExchanges {
   readonly #byHash = new Map<string, Set<EndExchange>>();
 
-  /** Returns what is to be called when the exchange is over. */
+  /** Registers an exchange. Returns a function to call when it is over. */
   open(hash: string, end: EndExchange): () => void {
     const ends = this.#byHash.get(hash) ?? new Set();
     this.#byHash.set(hash, ends);
@@ -25,9 +25,9 @@ export class OpenExchanges {
   }
 
   /**
-   * Ends all that is open with a token which was just removed. Tails and queries end at once, and so does what is still
-   * waiting for its turn or its body. A change of records or an append that has begun finishes: ending it would leave
-   * the client without the answer whether it is stored.
+   * Ends the exchanges of a token that was just removed. Tails and queries end at once, and so do requests that wait for
+   * their turn or their body. A change of records or an append that has begun finishes; otherwise the client would not
+   * know whether it is stored.
    */
   end(hash: string): void {
     const ends = this.#byHash.get(hash);
@@ -36,7 +36,7 @@ export class OpenExchanges {
     for (const end of ends) end(new RpcError("unauthorized", "this token was removed"));
   }
 
-  /** The same for all tokens that the records no longer have: another process removes them as well. */
+  /** Ends the exchanges of all tokens that the records no longer have: other processes remove tokens, too. */
   async endRemoved(db: Kysely<Tables>): Promise<void> {
     const hashes = [...this.#byHash.keys()];
     for (let at = 0; at < hashes.length; at += MAX_ASKED) {
@@ -48,5 +48,5 @@ export class OpenExchanges {
   }
 }
 
-/** Parameters of one statement. SQLite takes 32,766, PostgreSQL 65,535. */
+/** Parameters of one statement. SQLite allows 32,766, PostgreSQL 65,535. */
 const MAX_ASKED = 1_000;

@@ -1,51 +1,54 @@
-import type { ServiceLog } from "../http/exchange.ts";
+import type { Kysely } from "kysely";
+import type { ErrorType } from "../error.ts";
 import { removeRefusals, writeAudit } from "../records/audit.ts";
-import type { AuditRow } from "../records/tables.ts";
-import type { ErrorType } from "../rpc/error.ts";
-import type { Service } from "../service.ts";
+import type { AuditRow, Tables } from "../records/tables.ts";
 
 type Request = Pick<AuditRow, "actor" | "address" | "operation">;
 
-/** Who tries again and again is written down once in so long ... */
+/** The same refusal is written down once in this time ... */
 const ONCE_MS = 3_600_000;
-/** ... and so many different refusals at most: anybody can make them, and each is a write that waits for the disk. */
+/** ... and at most this many different ones: anybody can cause them, and each is a write that waits for the disk. */
 export const MAX_REFUSALS = 500;
 const KEPT_MS = 90 * 24 * 3_600_000;
 
-/** Writes down in the audit who was refused. Changes that were made are written with the change (`rpc/call.ts`). */
+/** Writes refused requests into the audit. Changes are written by `rpc/call.ts`, in the transaction of the change. */
 export class Refusals {
-  readonly #service: Pick<Service, "records" | "nowMs">;
-  readonly #log: ServiceLog;
-  /** Those of the current hour, by the clock that nobody sets. */
+  readonly #db: Kysely<Tables>;
+  readonly #clockMs: () => number;
+  readonly #failed: (error: unknown) => void;
+  /** Refusals of the current hour, which is measured by a monotonic clock. */
   readonly #noted = new Set<string>();
   #beganMs = Number.NEGATIVE_INFINITY;
 
-  constructor(service: Pick<Service, "records" | "nowMs">, log: ServiceLog) {
-    this.#service = service;
-    this.#log = log;
+  /** `failed` is called with the error if a refusal could not be written. */
+  constructor(db: Kysely<Tables>, clockMs: () => number, failed: (error: unknown) => void) {
+    this.#db = db;
+    this.#clockMs = clockMs;
+    this.#failed = failed;
   }
 
-  /** Never rejects: a refusal that cannot be written down is one all the same. */
+  /** Never rejects: the request is refused even if that cannot be written down. */
   async note(request: Request, result: ErrorType): Promise<void> {
-    // Somebody asked for what is not theirs. Other errors are mistakes.
+    // Other errors are mistakes of clients that may do what they ask for.
     if (result !== "unauthorized" && result !== "forbidden") return;
     const nowMs = performance.now();
-    const { records, nowMs: clockMs } = this.#service;
+    const db = this.#db;
+    const clockMs = this.#clockMs();
     try {
       if (nowMs - this.#beganMs > ONCE_MS) {
         this.#noted.clear();
         this.#beganMs = nowMs;
-        await removeRefusals(records.db, new Date(clockMs() - KEPT_MS).toISOString());
+        await removeRefusals(db, new Date(clockMs - KEPT_MS).toISOString());
       }
       const key = JSON.stringify([request, result]);
       if (this.#noted.has(key) || this.#noted.size >= MAX_REFUSALS) return;
       this.#noted.add(key);
-      const at = new Date(clockMs()).toISOString();
-      await writeAudit(records.db, { ...request, result, at, project_id: "", target_id: "" });
+      const at = new Date(clockMs).toISOString();
+      await writeAudit(db, { ...request, result, at, project_id: "", target_id: "" });
     } catch (error) {
-      // A full disk is told by what fails of it.
+      // A full or failing disk is reported by what else fails.
       if (!/^SQLITE_(FULL|BUSY|IOERR|READONLY)/.test(String((error as { code?: unknown }).code))) {
-        this.#log.error("a refusal could not be written into the audit", error);
+        this.#failed(error);
       }
     }
   }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** Says to people and to scanners of leaked secrets what it is. */
+/** Tells people and scanners for leaked secrets what it is. */
 export const TOKEN_PREFIX = "lgs_";
 const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^32 is 2^190. */
@@ -9,11 +9,11 @@ const RANDOM_LENGTH = 32;
 /** 62^6 is more than 2^32. */
 const CHECKSUM_LENGTH = 6;
 
-/** A new token: `lgs_`, 32 random letters and digits, 6 that check the others. */
+/** A new token: `lgs_`, 32 random letters and digits, and a checksum of 6. */
 export function newToken(): string {
   let text = TOKEN_PREFIX;
   while (text.length < TOKEN_PREFIX.length + RANDOM_LENGTH) {
-    // Bytes beyond the last whole multiple of 62 would make the first letters more frequent.
+    // Bytes past the last multiple of 62 would make the first letters more frequent.
     for (const byte of randomBytes(RANDOM_LENGTH)) {
       if (byte < 248 && text.length < TOKEN_PREFIX.length + RANDOM_LENGTH) text += LETTERS[byte % LETTERS.length];
     }
@@ -21,14 +21,14 @@ export function newToken(): string {
   return text + checksum(text);
 }
 
-/** Whether a text has the form and the checksum of a token: a slip or a cut is known without looking it up. */
+/** Whether a text has the form and the checksum of a token: detects typos and truncation without a lookup. */
 export function isTokenText(text: string): boolean {
   if (!/^lgs_[0-9A-Za-z]{38}$/.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);
   return checksum(body) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** What is stored of a token. It has so much chance in it that a plain hash tells nothing. */
+/** What is stored of a token. It has enough entropy for a plain hash. */
 export function tokenHash(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

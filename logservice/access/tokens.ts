@@ -1,29 +1,29 @@
 import type { Kysely } from "kysely";
 import type { Scope, Token } from "../../schema/rpc.generated.ts";
-import { newId } from "../records/id.ts";
+import { RpcError } from "../error.ts";
+import { newId } from "../records/row.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
-import { RpcError } from "../rpc/error.ts";
 import { newToken, tokenHash } from "./token.ts";
 
-/** What a request may do. */
+/** What the token of a request allows. */
 export interface Grant {
   /** The public id of its token. */
   readonly id: string;
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** When a token was used is written down to the minute: each write is synced to the disk. */
+/** The last use of a token is stored to the minute, since each write is synced to the disk. */
 const LAST_USED_STEP_MS = 60_000;
 
-/** What the token of this hash may do; undefined if there is none. */
+/** What the token with this hash allows; undefined if there is none. */
 export async function grantOf(db: Kysely<Tables>, hash: string, nowMs: number): Promise<Grant | undefined> {
   const row = await db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
   if (row === undefined) return undefined;
   const lastMs = row.last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(row.last_used_at);
-  // Earlier, too: a time of a clock that was ahead would stand until that comes.
+  // An earlier time counts, too: otherwise one from a clock that was ahead would stay until that time.
   if (Math.floor(nowMs / LAST_USED_STEP_MS) !== Math.floor(lastMs / LAST_USED_STEP_MS)) {
     const last_used_at = new Date(nowMs).toISOString();
-    // What cannot be written, on a full disk or beside a long backup, is no reason to refuse the request.
+    // A write that fails, on a full disk or during a long backup, is no reason to refuse the request.
     await db
       .updateTable("tokens")
       .set({ last_used_at })
@@ -42,7 +42,7 @@ export async function listTokens(db: Kysely<Tables>): Promise<Token[]> {
   return rows.map(tokenOf);
 }
 
-/** Makes a token; answers the secret, which is kept nowhere, and the public id. */
+/** Makes a token. Returns the secret, which is stored nowhere, and the public id. */
 export async function addToken(
   db: Kysely<Tables>,
   token: { readonly description?: string; readonly scopes: readonly Scope[] },
@@ -64,14 +64,14 @@ export async function addToken(
   return { secret, id };
 }
 
-/** Removes a token by its public id or itself; answers its public id and its hash. */
+/** Removes a token by its public id or the secret. Returns its public id and its hash. */
 export async function removeToken(db: Kysely<Tables>, idOrSecret: string): Promise<Pick<TokenRow, "id" | "hash">> {
   const row = await db
     .selectFrom("tokens")
     .select(["id", "hash"])
     .where((where) => where.or([where("id", "=", idOrSecret), where("hash", "=", tokenHash(idOrSecret))]))
     .executeTakeFirst();
-  // What was sent may be a secret, so that it is not said again.
+  // The message does not repeat what was sent: it may be a secret.
   if (row === undefined) throw new RpcError("not_found", "there is no such token");
   await db.deleteFrom("tokens").where("id", "=", row.id).execute();
   return row;

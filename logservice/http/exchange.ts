@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { RpcError } from "../error.ts";
 import { StoreError } from "../events/store.ts";
-import { RpcError } from "../rpc/error.ts";
 import { ClientGone } from "./body.ts";
 import { sendError, writeError } from "./send.ts";
 
 export interface ServiceLog {
-  /** Something that ought not to be, for whoever runs the service. */
+  /** Reports a failure to the people who operate the service. */
   error(message: string, error: unknown): void;
 }
 
 /**
- * Runs one exchange. The signal is aborted when the client leaves, and by `end`, whose error is then the answer to
- * whatever is thrown. Otherwise what is thrown becomes the answer: RpcErrors and StoreErrors as they are, everything
- * else `internal`, whose cause only the log tells.
+ * Runs one exchange. The signal is aborted when the client disconnects, and by `end`, whose error then becomes the answer.
+ * Otherwise the answer to a thrown error is that error if it is an RpcError or StoreError, and else `internal`, with the
+ * cause in the log only.
  */
-export async function answering(
+export async function runExchange(
   request: IncomingMessage,
   response: ServerResponse,
   log: ServiceLog,
@@ -22,7 +22,7 @@ export async function answering(
 ): Promise<void> {
   const over = new AbortController();
   const leave = () => {
-    // Making the reason costs more than the rest of this: nobody waits for it where the answer was taken.
+    // Creating the error costs more than the rest of this function; it is not needed if the answer was sent.
     if (!response.writableFinished) over.abort(new ClientGone("the client left"));
   };
   response.once("close", leave);
@@ -30,7 +30,7 @@ export async function answering(
     await answer(over.signal, (error) => over.abort(error));
   } catch (thrown) {
     const reason: unknown = over.signal.aborted ? over.signal.reason : thrown;
-    // One that was ended may have lost its client since.
+    // The client of an exchange that `end` ended may have disconnected since.
     if (reason instanceof ClientGone || response.destroyed) {
       response.destroy();
       return;
@@ -38,7 +38,7 @@ export async function answering(
     const error = asRpcError(reason);
     if (error.type === "internal") log.error(`${request.method} ${request.url} failed`, thrown);
     if (response.headersSent) {
-      // Half an answer must not pass for a whole one.
+      // Half an answer must not look like a whole one.
       response.destroy();
       return;
     }
@@ -76,12 +76,12 @@ function asRpcError(thrown: unknown): RpcError {
   return new RpcError("internal", "the service failed; see its log", { cause: thrown });
 }
 
-/** A client reads the answer only when it has sent its body, or sees it when the connection ends. */
+/** How long the rest of a body is read after an early answer. */
 const LINGER_MS = 2_000;
 
 /**
- * Answers before all of the body is there. What still comes of it is thrown away for a moment, then the connection ends:
- * ended at once it would be reset, and the client, which still writes, would lose the answer.
+ * Answers before the whole body has arrived. The rest is read and discarded for a moment before the connection is closed:
+ * closed at once it would be reset, and a client that is still sending would lose the answer.
  */
 function answerEarly(request: IncomingMessage, response: ServerResponse, error: RpcError): void {
   response.setHeader("Connection", "close");

@@ -1,8 +1,8 @@
-/** What the service counts, as Prometheus reads it. Names of projects and tokens are no labels: they are somebody's. */
+/** Counts requests for Prometheus. Names of projects and tokens never become labels: they belong to users. */
 export class Metrics {
   readonly #requests = new Map<string, { count: number; seconds: number }>();
 
-  /** `route` is one of ours: what clients write would be a label without end. */
+  /** `route` is the name of a route: paths that clients send would make an unbounded number of labels. */
   answered(route: string, status: number, durationMs: number): void {
     const key = `route="${route}",status="${status}"`;
     const row = this.#requests.get(key) ?? { count: 0, seconds: 0 };
@@ -11,7 +11,7 @@ export class Metrics {
     this.#requests.set(key, row);
   }
 
-  /** The text exposition format; gauges and counters of the parts below are given by name. */
+  /** The metrics in the text exposition format, with further gauges and counters by name. */
   text(more: Readonly<Record<string, number>>): string {
     const rows = [...this.#requests].sort(([a], [b]) => (a < b ? -1 : 1));
     const lines = [

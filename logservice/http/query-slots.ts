@@ -1,8 +1,8 @@
+import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
-import { turn } from "./turn.ts";
+import { waitForTurn } from "./turn.ts";
 
-/** Few queries of one token run at once; the next ones wait their turn, and not for long. */
+/** Limits the queries of a token that run at once. Others wait for their turn, but not for long. */
 export class QuerySlots {
   readonly #limits: Pick<Limits, "queriesPerToken" | "queriesWaitingPerToken" | "holdMs">;
   readonly #byToken = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
@@ -11,7 +11,7 @@ export class QuerySlots {
     this.#limits = limits;
   }
 
-  /** Rejects with `rate_limited` where no slot gets free while it waits, and with the signal's reason. */
+  /** Rejects with `rate_limited` if no slot becomes free in time, and with the signal's reason. */
   async run<T>(token: string, signal: AbortSignal, query: () => Promise<T>): Promise<T> {
     await this.#enter(token, signal);
     try {
@@ -23,7 +23,7 @@ export class QuerySlots {
 
   async #enter(token: string, signal: AbortSignal): Promise<void> {
     const { queriesPerToken, queriesWaitingPerToken, holdMs } = this.#limits;
-    const running = `${queriesPerToken} queries of this token run already`;
+    const running = `${queriesPerToken} queries of this token are running already`;
     const slots = this.#byToken.get(token) ?? { running: 0, waiting: [] };
     this.#byToken.set(token, slots);
     if (slots.running < queriesPerToken) {
@@ -31,12 +31,12 @@ export class QuerySlots {
       return;
     }
     if (slots.waiting.length >= queriesWaitingPerToken) {
-      throw this.#refusal(`${running}, and ${queriesWaitingPerToken} wait`);
+      throw this.#refusal(`${running}, and ${queriesWaitingPerToken} are waiting`);
     }
-    await turn(slots.waiting, { signal, holdMs, refusal: () => this.#refusal(running) });
+    await waitForTurn(slots.waiting, { signal, holdMs, refusal: () => this.#refusal(running) });
   }
 
-  /** Hands the slot to the next query, so that no new one gets in between. */
+  /** Passes the slot on to the next query, so that no new one can take it. */
   #leave(token: string): void {
     const slots = this.#byToken.get(token)!;
     const next = slots.waiting.shift();

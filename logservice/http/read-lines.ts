@@ -1,17 +1,17 @@
 import { isOwnForm, levelOf, readLoggerLine } from "../../grammar/query/index.ts";
 import type { BatchReport } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
+import { parseJson } from "../rpc/parse-json.ts";
 import { MAX_ID_LENGTH, type ReadBatch, readEvent, readPart } from "../rpc/read-events.ts";
-import { parseJson } from "./json.ts";
 
 /**
- * The lines of a log as events. A line that is a JSON object is an event: level, message and time by the keys of the
- * logger that wrote it, if grammar knows them; all other keys, and those of `fields`, are the fields. Any other line is a
- * message at level info. Levels and times that are none stay among the fields.
- * A line that cannot be kept is an error, by its index among all lines, blank ones too.
+ * Reads the lines of a log as events. A line that is a JSON object is an event: its level, message and time are taken from
+ * the keys of the logger that wrote it, if grammar knows that logger; all other keys, and those of `fields`, become fields.
+ * Any other line is a message at level info. A level or time that is not valid stays a field. A line that cannot be kept
+ * is an error with its index among all lines, blank lines included.
  */
 export function readLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
@@ -29,7 +29,7 @@ export function readLines(text: string, nowMs: number): ReadBatch {
   return batch;
 }
 
-/** The lines of a project of plain text: each is a message, indented as it came. */
+/** Reads the lines for a project of plain text: each is a message, with its indentation. */
 export function readPlainLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
   const batch = newBatch();
@@ -42,10 +42,10 @@ export function readPlainLines(text: string, nowMs: number): ReadBatch {
   return batch;
 }
 
-/** A byte order mark at the beginning of a body is no text; anywhere else U+FEFF is a character like any other. */
+/** Where the text begins. A byte order mark is skipped; elsewhere, U+FEFF is a character like any other. */
 const beginOf = (text: string) => (text.charCodeAt(0) === 0xfeff ? 1 : 0);
 
-/** The text between two places, without the blanks of ASCII around it. Other blanks are what somebody logged. */
+/** The text from `start` to `end` without surrounding ASCII whitespace. Other whitespace is part of what was logged. */
 function trimmed(text: string, start: number, end: number): string {
   let [first, last] = [start, end];
   while (first < last && isBlank(text.charCodeAt(first))) first++;
@@ -66,23 +66,23 @@ function refuseFull({ events, errors }: ReadBatch): void {
 function eventOf(line: string): Record<string, unknown> {
   const value = line.startsWith("{") ? objectOf(line) : undefined;
   if (value === undefined) return { level: "info", message: line };
-  return isOwn(value) ? value : (ofLogger(value, line) ?? ofObject(value, line));
+  return isOwn(value) ? value : (fromLogger(value, line) ?? fromObject(value, line));
 }
 
-/** Whether a line is an event as it is. */
+/** Whether a line already is an event in the form of add_events. */
 function isOwn(value: Record<string, unknown>): boolean {
   const { message, timestamp } = value;
   return isOwnForm(value) && message !== "" && typeof timestamp === "string" && isStorableTimestamp(timestamp);
 }
 
-function ofLogger(value: Record<string, unknown>, line: string): Record<string, unknown> | undefined {
+function fromLogger(value: Record<string, unknown>, line: string): Record<string, unknown> | undefined {
   const logger = readLoggerLine(value);
   if (logger === undefined) return undefined;
   const { timestamp, timeKey, others } = logger;
   const isTime = timestamp !== undefined && isStorableTimestamp(timestamp);
   const event: Record<string, unknown> = {
     level: logger.level.toLowerCase(),
-    // What has no message is shown as it came.
+    // An object without a message is shown as it was sent.
     message: logger.message === "" ? line.slice(0, MAX_SHOWN_LENGTH) : logger.message,
     fields: others,
   };
@@ -102,7 +102,7 @@ function ofLogger(value: Record<string, unknown>, line: string): Record<string, 
   return event;
 }
 
-function ofObject(value: Record<string, unknown>, line: string): Record<string, unknown> {
+function fromObject(value: Record<string, unknown>, line: string): Record<string, unknown> {
   const { id, timestamp, level, message, fields, ...rest } = value;
   const hasFields = typeof fields === "object" && fields !== null && !Array.isArray(fields);
   const odd: Record<string, unknown> = {};
@@ -119,7 +119,7 @@ function ofObject(value: Record<string, unknown>, line: string): Record<string, 
     ...(isId && { id }),
     ...(isTime && { timestamp }),
     level: isLevel ? level : "info",
-    // What has no message is shown as it came.
+    // An object without a message is shown as it was sent.
     message: isMessage ? message : line.slice(0, MAX_SHOWN_LENGTH),
     fields: { ...rest, ...(hasFields ? (fields as object) : {}), ...odd },
   };
@@ -127,7 +127,7 @@ function ofObject(value: Record<string, unknown>, line: string): Record<string, 
 
 const MAX_SHOWN_LENGTH = 1_000;
 
-/** Undefined where the line only looks like an object. */
+/** The object in a line; undefined if the line only looks like one. */
 function objectOf(line: string): Record<string, unknown> | undefined {
   try {
     return parseJson(line) as Record<string, unknown>;

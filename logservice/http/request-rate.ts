@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
 
 type RateLimits = Pick<Limits, "requestsPerSecond" | "requestBurst" | "holdMs" | "requestsHeld">;
 
 /**
- * How often one token may ask: a bucket that holds a burst and fills at the rate. What finds it empty is held until its
- * turn, and refused where its turn would come later than that.
+ * Limits the requests of each token by a token bucket, which holds a burst and refills at the rate. A request that finds the
+ * bucket empty is held until its turn, and refused if that is more than `holdMs` away.
  */
 export class RequestRate {
   readonly #limits: RateLimits;
-  /** By token: when its bucket is full again, by the clock that nobody sets. */
+  /** For each token, when its bucket will be full again, in the time of a monotonic clock. */
   readonly #fullAtMs = new Map<string, number>();
   #held = 0;
 
@@ -18,7 +18,7 @@ export class RequestRate {
     this.#limits = limits;
   }
 
-  /** Resolves when the request may go on. Rejects with `rate_limited`, or with the signal's reason. */
+  /** Resolves when the request may proceed. Rejects with `rate_limited`, or with the signal's reason. */
   async take(token: string, signal: AbortSignal): Promise<void> {
     const { requestsPerSecond, requestBurst, holdMs, requestsHeld } = this.#limits;
     const stepMs = 1000 / requestsPerSecond;
@@ -30,7 +30,7 @@ export class RequestRate {
     if (isTaken) this.#fullAtMs.set(token, fullAtMs);
     this.#forget(nowMs);
     if (!isHeld) return;
-    // What is refused at once has taken nothing from those who wait.
+    // A request that is refused at once takes nothing from those that wait.
     if (this.#held < requestsHeld) {
       this.#held++;
       try {
@@ -45,7 +45,7 @@ export class RequestRate {
     });
   }
 
-  /** Full buckets need no memory. */
+  /** Drops the buckets that are full. */
   #forget(nowMs: number): void {
     if (this.#fullAtMs.size < 1_000) return;
     for (const [token, fullAtMs] of this.#fullAtMs) if (fullAtMs <= nowMs) this.#fullAtMs.delete(token);

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { ERROR_STATUS, type RpcError } from "../rpc/error.ts";
+import { ERROR_STATUS, type RpcError } from "../error.ts";
 import { printOutput } from "../rpc/json-text.ts";
 
-/** Clients compare it to the letter. */
+/** Clients compare the whole header, so there is no charset. */
 const JSON_TYPE = "application/json";
 
 export function sendJson(response: ServerResponse, status: number, value: object): void {
@@ -22,13 +22,13 @@ export function sendNothing(response: ServerResponse): void {
   response.end();
 }
 
-/** `{type, message}`. `status` where it is not that of the type. */
+/** Sends `{type, message}`, with the status of the type unless told otherwise. */
 export function sendError(response: ServerResponse, error: RpcError, status: number = ERROR_STATUS[error.type]): void {
   writeError(response, error, status);
   response.end();
 }
 
-/** The same, all of it, but for the end of the response. */
+/** Like `sendError`, but does not end the response. */
 export function writeError(response: ServerResponse, error: RpcError, status: number = ERROR_STATUS[error.type]): void {
   if (error.retryAfterMs !== undefined) {
     response.setHeader("Retry-After", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));

@@ -1,15 +1,15 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
 import { sendError } from "./send.ts";
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** PEM texts; without them plain HTTP. */
+  /** PEM texts; plain HTTP without them. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly limits: Limits;
 }
@@ -17,16 +17,16 @@ export interface ListenOptions {
 export interface RunningHttp {
   readonly url: string;
   readonly port: number;
-  /** Takes no more requests and resolves when those under way are answered, or cut off after `graceMs`. */
+  /** Accepts no more requests. Resolves when those under way are answered, or were cut off after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** How often slow clients are looked for. */
+/** How often Node looks for slow clients. */
 const CHECK_MS = 1_000;
-/** Longer than the idle time of usual load balancers, which otherwise ask on a connection that is just being closed. */
+/** Longer than the idle timeout of usual load balancers, which would otherwise send requests on connections being closed. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Listens. Rejects with the system's error where it cannot. */
+/** Listens. Rejects with the system's error if it cannot. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<RunningHttp> {
   const { host, port, tls, limits } = options;
   const settings = {
@@ -37,17 +37,17 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     // Node would answer with an empty body.
     requireHostHeader: false,
   };
-  /** Open connections, each with the answer to its last request. */
+  /** Open connections, each with the response to its last request. */
   const connections = new Map<Socket, ServerResponse | undefined>();
   const answer: RequestListener = (request, response) => {
-    // An answer is what its type says, and no part of another page: texts of logs are anybody's.
+    // Browsers must not guess the type of an answer or show it in a frame: logs contain text from anybody.
     response.setHeader("X-Content-Type-Options", "nosniff");
     response.setHeader("X-Frame-Options", "DENY");
     const isNamed = request.headers.host !== undefined || request.httpVersion !== "1.1";
     connections.set(request.socket, response);
     if (isNamed) return handler(request, response);
     response.setHeader("Connection", "close");
-    sendError(response, new RpcError("bad_request", "a request of HTTP/1.1 must have the header Host"));
+    sendError(response, new RpcError("bad_request", "an HTTP/1.1 request must have the header Host"));
   };
   const server: Server =
     tls === undefined
@@ -57,15 +57,15 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     connections.set(socket, undefined);
     socket.once("close", () => connections.delete(socket));
   });
-  // Node's own, which `close` calls as well, takes an answer for sent when it was handed over, and cuts it off. And it
-  // closes what is idle now: a connection whose answer ends later would stay as long as it is kept alive.
+  // Node's own method, which `close` calls, takes a response for sent once it was handed over, and cuts it off. It also
+  // only closes what is idle now: a connection whose response ends later would stay open until its keep-alive timeout.
   server.closeIdleConnections = () => {
     for (const [socket, response] of connections) {
       if (response === undefined || response.writableFinished) socket.destroy();
       else response.once("finish", () => socket.destroySoon());
     }
   };
-  // A reader that stops reading; asking and answering count as movement.
+  // Closes the connection of a client that stops reading. Requests and responses both count as activity.
   server.setTimeout(limits.stalledMs, (socket: Socket) => socket.destroy());
   server.on("clientError", answerMalformed);
   await new Promise<void>((resolve, reject) => {
@@ -90,7 +90,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   };
 }
 
-/** What could not be read as a request is answered like everything else, as far as the connection allows. */
+/** Answers what is not a valid request with an error in the usual form, if the connection still allows it. */
 function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
@@ -99,7 +99,7 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   const [status, type, message] = MALFORMED[error.code ?? ""] ?? [
     "400 Bad Request",
     "bad_request",
-    "this is no HTTP/1.1 request",
+    "this is not an HTTP/1.1 request",
   ];
   const body = JSON.stringify({ type, message });
   socket.end(
@@ -108,6 +108,6 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 const MALFORMED: Readonly<Record<string, readonly [status: string, type: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "too_large", "the headers must take at most 16 KiB"],
-  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "timeout", "the request did not come in time"],
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "too_large", "the headers must be at most 16 KiB"],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "timeout", "the request did not arrive in time"],
 };

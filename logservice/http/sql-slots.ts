@@ -1,6 +1,6 @@
+import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
-import { turn } from "./turn.ts";
+import { waitForTurn } from "./turn.ts";
 
 /**
  * Limits the SQL statements that run at once on this instance, since each has a process of its own. Waiting statements are
@@ -8,7 +8,7 @@ import { turn } from "./turn.ts";
  */
 export class SqlSlots {
   readonly #limits: Pick<Limits, "sqlAtOnce" | "holdMs">;
-  /** Waiting statements by token, the token to be served next first. A token without any has no entry. */
+  /** Waiting statements by token, in the order in which tokens are served. A token without any has no entry. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #running = 0;
 
@@ -16,7 +16,7 @@ export class SqlSlots {
     this.#limits = limits;
   }
 
-  /** Rejects with `rate_limited` if no slot gets free while it waits, and with the signal's reason. */
+  /** Rejects with `rate_limited` if no slot becomes free in time, and with the signal's reason. */
   async run<T>(token: string, signal: AbortSignal, statement: () => Promise<T>): Promise<T> {
     await this.#enter(token, signal);
     try {
@@ -35,22 +35,18 @@ export class SqlSlots {
     const queue = this.#waiting.get(token) ?? [];
     this.#waiting.set(token, queue);
     const refusal = () =>
-      new RpcError(
-        "rate_limited",
-        `${sqlAtOnce} statements of SQL are running already, for all tokens: try again later`,
-        {
-          retryAfterMs: holdMs,
-        },
-      );
+      new RpcError("rate_limited", `${sqlAtOnce} SQL statements are running already, for all tokens: try again later`, {
+        retryAfterMs: holdMs,
+      });
     try {
-      await turn(queue, { signal, holdMs, refusal });
+      await waitForTurn(queue, { signal, holdMs, refusal });
     } catch (error) {
       if (queue.length === 0) this.#waiting.delete(token);
       throw error;
     }
   }
 
-  /** Hands the slot to the next statement, so that no new one gets in between. */
+  /** Passes the slot on to the next statement, so that no new one can take it. */
   #leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

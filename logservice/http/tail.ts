@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { RpcError } from "../error.ts";
 import type { TailItem } from "../events/store.ts";
-import { RpcError } from "../rpc/error.ts";
 import { wireEvent } from "../rpc/wire-event.ts";
 
-/** Tells proxies and clients that the stream lives; shorter than the idle time of every usual proxy. */
+/** How often a comment keeps the stream alive: more often than usual proxies close idle connections. */
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Writes events as they come (server-sent events, HTML section 9.2): `data` is the event as JSON, `id` its id, so that
- * a client that comes back says in Last-Event-ID where it was. What was missed is an event `dropped` with a count, null
- * where nobody knows. Ends with the items, when the client leaves, when the signal is aborted, and then with an event
- * `error` of a type and a message if the signal's reason is an RpcError: coming back is of no use then.
+ * Streams events as server-sent events (HTML section 9.2). `data` is the event as JSON and `id` its id, so that a client
+ * that reconnects sends in Last-Event-ID where it was. Missed events are reported by an event `dropped` with their count,
+ * or null if it is unknown. Ends when the items end, the client disconnects or the signal is aborted. If the signal's reason
+ * is an RpcError, the last event is `error` with its type and message: reconnecting would be of no use.
  */
 export async function sendTail(
   response: ServerResponse,
@@ -30,14 +30,14 @@ export async function sendTail(
   try {
     for await (const item of items) {
       if (signal.aborted) break;
-      // The store counts what comes meanwhile, and drops what gets too old.
+      // The store buffers events meanwhile, and drops and counts those that do not fit.
       if (!response.write(frameOf(item))) await once(response, "drain", { signal }).catch(() => undefined);
     }
     const { aborted, reason } = signal;
     let isRead = !(aborted && response.writableNeedDrain);
     if (reason instanceof RpcError && !response.destroyed) isRead = response.write(errorFrame(reason));
     if (isRead) response.end();
-    // The end is after what the client has not read yet, and it may never read that.
+    // The end would come after what the client has not read yet, and it may never read that.
     else response.destroy();
   } finally {
     clearInterval(heartbeat);
@@ -54,6 +54,6 @@ function frameOf(item: TailItem): string {
   if ("dropped" in item) return `event: dropped\ndata: ${JSON.stringify({ count: item.dropped })}\n\n`;
   const { id } = item.event;
   const data = JSON.stringify(wireEvent(item.event));
-  // An id with a line end would end the field.
+  // A line break in the id would end the field.
   return `${/[\r\n\0]/.test(id) ? "" : `id: ${id}\n`}data: ${data}\n\n`;
 }

@@ -1,8 +1,8 @@
 /**
- * Adds a callback to a queue and resolves when it is called; the caller takes it out. Leaves the queue and rejects with
- * `refusal()` after `holdMs`, or at once with the signal's reason.
+ * Adds a callback to a queue and resolves when it is called, by a caller that has removed it from the queue. After `holdMs`
+ * removes the callback itself and rejects with `refusal()`; on an abort, at once with the signal's reason.
  */
-export function turn(
+export function waitForTurn(
   queue: (() => void)[],
   { signal, holdMs, refusal }: { signal: AbortSignal; holdMs: number; refusal: () => Error },
 ): Promise<void> {

@@ -1,8 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Alert, AlertInput } from "../../schema/rpc.generated.ts";
-import { RpcError } from "../rpc/error.ts";
-import { changedAt } from "./changed-at.ts";
-import { newId } from "./id.ts";
+import { RpcError } from "../error.ts";
+import { changedAt, newId } from "./row.ts";
 import type { AlertRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
@@ -18,7 +17,7 @@ export async function listAlerts(db: Db, projectId: string): Promise<Alert[]> {
   return rows.map(alertOf);
 }
 
-/** The alert of this project, or `not_found`: one of another project is not there either. */
+/** The alert, or `not_found`, also if it belongs to another project. */
 export async function getAlert(db: Db, projectId: string, id: string): Promise<Alert> {
   const row = await db
     .selectFrom("alerts")
@@ -39,7 +38,7 @@ export async function addAlert(db: Db, alert: AlertInput, now: string): Promise<
   return id;
 }
 
-/** What an alert counts and compares begins anew where it changed: it is not triggered then. */
+/** Changes an alert. If what it counts or compares has changed, it is no longer triggered. */
 export async function updateAlert(db: Db, before: Alert, alert: AlertInput, now: string): Promise<void> {
   const row = rowOf(alert);
   const isReset = (["query", "operator", "threshold", "interval"] as const).some((key) => row[key] !== before[key]);
@@ -54,8 +53,8 @@ export async function removeAlert(db: Db, id: string): Promise<void> {
   await db.deleteFrom("alerts").where("id", "=", id).execute();
 }
 
-/** How many alerts tell a notification. */
-export async function alertsTelling(db: Db, notificationId: string): Promise<number> {
+/** How many alerts use a notification. */
+export async function countAlertsUsing(db: Db, notificationId: string): Promise<number> {
   const rows = await db.selectFrom("alerts").select("id").where("notification_id", "=", notificationId).execute();
   return rows.length;
 }

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
-import { newId } from "./id.ts";
+import { newId } from "./row.ts";
 import type { AuditRow, Tables } from "./tables.ts";
 
-/** Writes down who changed what; in the transaction of the change, so that there is none without the other. */
+/** Writes who changed what, in the transaction of the change, so that neither exists without the other. */
 export async function writeAudit(db: Kysely<Tables>, entry: Omit<AuditRow, "id">): Promise<void> {
   await db
     .insertInto("audit")
@@ -11,12 +11,12 @@ export async function writeAudit(db: Kysely<Tables>, entry: Omit<AuditRow, "id">
 }
 
 export interface AuditRange {
-  /** RFC 3339 in UTC with milliseconds, both included. */
+  /** RFC 3339 in UTC with milliseconds. Both ends are included. */
   readonly start: string | undefined;
   readonly stop: string | undefined;
   readonly projectId: string | undefined;
   readonly limit: number;
-  /** The last entry of the page before. */
+  /** The last entry of the previous page. */
   readonly after: Pick<AuditRow, "at" | "id"> | undefined;
 }
 
@@ -35,7 +35,7 @@ export function findAudit(db: Kysely<Tables>, range: AuditRange): Promise<AuditR
   return found.orderBy("at", "desc").orderBy("id", "desc").limit(limit).execute();
 }
 
-/** Removes refusals from before a time: anybody can make them. Changes are kept for ever. */
+/** Removes refusals before a time, since anybody can cause them. Changes are kept forever. */
 export async function removeRefusals(db: Kysely<Tables>, before: string): Promise<void> {
   await db.deleteFrom("audit").where("result", "!=", "done").where("at", "<", before).execute();
 }

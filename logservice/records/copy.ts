@@ -1,16 +1,16 @@
 import { copyFile, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RecordsError, wrongFile } from "./check.ts";
+import { checkFile, RecordsError } from "./check.ts";
 import { KEY_FILE } from "./key-file.ts";
 import { RECORDS_FILE } from "./open.ts";
 import { SEAL_KEY_BYTES } from "./seal.ts";
 import { openDatabase } from "./sqlite.ts";
 
-/** Copies the records of a data directory, as they are at one moment, with the key of their secrets; also beside a service. */
+/** Copies a snapshot of the records of a data directory, with the key of their secrets, also while a service runs. */
 export async function copyRecords(from: string, to: string): Promise<void> {
   const database = await openDatabase(join(from, RECORDS_FILE));
   try {
-    // One transaction that reads, and a file without a log beside it.
+    // Reads in one transaction and writes a file that needs no WAL.
     database.prepare("vacuum into ?").run([join(to, RECORDS_FILE)]);
   } finally {
     database.close();
@@ -22,12 +22,11 @@ export async function copyRecords(from: string, to: string): Promise<void> {
   }
 }
 
-/** What is wrong with the records of a folder; undefined if they are whole. */
-export async function wrongRecords(directory: string): Promise<RecordsError | undefined> {
-  const wrong = await wrongFile(join(directory, RECORDS_FILE), "r");
-  if (wrong !== undefined) return wrong;
+/** Throws a RecordsError if the records of a folder are damaged. */
+export async function checkRecords(directory: string): Promise<void> {
+  await checkFile(join(directory, RECORDS_FILE), "r");
   const path = join(directory, KEY_FILE);
   const key = await readFile(path).catch(() => undefined);
-  if (key?.length === SEAL_KEY_BYTES) return undefined;
-  return new RecordsError(`${path} is missing or damaged`, { hint: "put the file back, or take another backup" });
+  if (key?.length === SEAL_KEY_BYTES) return;
+  throw new RecordsError(`${path} is missing or damaged`, { hint: "put the file back, or take another backup" });
 }

@@ -1,14 +1,14 @@
 import type { Kysely } from "kysely";
-import { newId } from "./id.ts";
+import { newId } from "./row.ts";
 import type { Tables } from "./tables.ts";
 
-/** The id of this installation, made once by `init`; undefined before. */
+/** The id of this installation, which `init` makes; undefined before that. */
 export async function instanceId(db: Kysely<Tables>): Promise<string | undefined> {
   const row = await db.selectFrom("instance").select("value").where("key", "=", "id").executeTakeFirst();
   return row?.value;
 }
 
-/** Makes the id. Fails where there is one. */
+/** Makes the id. Fails if there already is one. */
 export async function makeInstanceId(db: Kysely<Tables>): Promise<void> {
   await db.insertInto("instance").values({ key: "id", value: newId() }).execute();
 }

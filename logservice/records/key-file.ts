@@ -7,9 +7,9 @@ import { SEAL_KEY_BYTES } from "./seal.ts";
 export const KEY_FILE = "secrets.key";
 
 /**
- * The key of the secrets. It has a file of its own, for its owner only, so that a copy of the records alone opens nothing.
- * A missing one is made: the service runs without the secrets of before, and its start names them. One of a wrong length
- * is never overwritten, since part of it may still be of use.
+ * Reads the key of the secrets. It has a file of its own, readable by its owner only, so that a copy of the records alone
+ * reveals nothing. A missing key is replaced by a new one: the service runs without the earlier secrets, and names them when
+ * it starts. A key of the wrong length is never overwritten, since part of it may still be of use.
  */
 export async function readOrMakeKey(path: string): Promise<Buffer> {
   return (await readKey(path)) ?? (await makeKey(path));
@@ -25,11 +25,11 @@ async function readKey(path: string): Promise<Buffer | undefined> {
   }
   if (key.length === SEAL_KEY_BYTES) return key;
   throw new RecordsError(`${path} has ${key.length} bytes instead of ${SEAL_KEY_BYTES}`, {
-    hint: "put it back from a backup, or move it away to go on with a new key, which opens none of the secrets kept so far",
+    hint: "put it back from a backup, or move it away to continue with a new key, which opens none of the secrets stored so far",
   });
 }
 
-/** The file appears under its name when it is whole and durable: half a key would be refused for ever. */
+/** The file gets its name only when it is complete and durable: half a key would be refused forever. */
 async function makeKey(path: string): Promise<Buffer> {
   const key = randomBytes(SEAL_KEY_BYTES);
   const aside = `${path}.${process.pid}.new`;
@@ -46,7 +46,7 @@ async function makeKey(path: string): Promise<Buffer> {
     await folder.sync().finally(() => folder.close());
     return key;
   } catch (error) {
-    // Another process made it meanwhile.
+    // Another process has made it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreadable(path, error);
     return (await readKey(path))!;
   } finally {

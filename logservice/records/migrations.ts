@@ -8,14 +8,14 @@ import {
 } from "kysely";
 import type { Tables } from "./tables.ts";
 
-/** Brings the tables to what this version needs. Each migration runs once, by name and in their order; none is ever edited. */
+/** Migrates the tables to this version. Each migration runs once, in the order of their names; none is ever edited. */
 export async function migrate(db: Kysely<unknown>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw new Error("the records cannot be brought to this version", { cause: error });
+  if (error !== undefined) throw new Error("the records cannot be migrated to this version", { cause: error });
 }
 
-/** Where the names of those that have run are kept. */
+/** The table with the names of the migrations that have run. */
 export const MIGRATION_TABLE = DEFAULT_MIGRATION_TABLE;
 
 export function isKnownMigration(name: string): boolean {
@@ -94,7 +94,7 @@ const MIGRATIONS: Record<string, Migration> = {
         .execute();
     },
   },
-  // SQLite does not run a migration in one transaction: each step may have been done before the process was ended.
+  // SQLite does not run a migration in one transaction: the process may have ended after any step.
   "2026-11-events": {
     async up(db: Kysely<unknown>) {
       const tables = await db.introspection.getTables();
@@ -103,7 +103,7 @@ const MIGRATIONS: Record<string, Migration> = {
         const empty = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo("");
         await db.schema.alterTable("projects").addColumn("events_key", "text", empty).execute();
       }
-      // Their events are kept under the id.
+      // The events of existing projects are stored under the id.
       await (db as Kysely<Pick<Tables, "projects">>)
         .updateTable("projects")
         .set((row) => ({ events_key: row.ref("id") }))
@@ -125,7 +125,7 @@ const MIGRATIONS: Record<string, Migration> = {
       const columns = tables.find(({ name }) => name === "audit")!.columns.map(({ name }) => name);
       for (const [name, before] of [
         ["address", ""],
-        // What was refused was not written down.
+        // Refusals were not written before.
         ["result", "done"],
       ] as const) {
         const column = (builder: ColumnDefinitionBuilder) => builder.notNull().defaultTo(before);

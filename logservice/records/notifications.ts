@@ -1,12 +1,11 @@
 import type { Kysely } from "kysely";
 import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
-import { RpcError } from "../rpc/error.ts";
-import { changedAt } from "./changed-at.ts";
-import { newId } from "./id.ts";
+import { RpcError } from "../error.ts";
+import { changedAt, newId } from "./row.ts";
 import type { Seal } from "./seal.ts";
 import type { NotificationRow, Tables } from "./tables.ts";
 
-/** What opens the sealed is needed beside the tables. */
+/** The tables, and what encrypts and decrypts the secrets in them. */
 interface Sealed {
   readonly db: Kysely<Tables>;
   readonly seal: Seal;
@@ -38,8 +37,7 @@ export async function getNotification({ db, seal }: Sealed, projectId: string, i
 }
 
 export async function addNotification(
-  db: Kysely<Tables>,
-  seal: Seal,
+  { db, seal }: Sealed,
   notification: NotificationInput,
   now: string,
 ): Promise<string> {
@@ -52,8 +50,7 @@ export async function addNotification(
 }
 
 export async function updateNotification(
-  db: Kysely<Tables>,
-  seal: Seal,
+  { db, seal }: Sealed,
   id: string,
   notification: NotificationInput,
   now: string,
@@ -69,7 +66,7 @@ export async function removeNotification(db: Kysely<Tables>, id: string): Promis
   await db.deleteFrom("notifications").where("id", "=", id).execute();
 }
 
-/** The notifications with a secret that does not open: its key was lost or replaced. */
+/** The notifications with a secret that cannot be decrypted because its key was lost or replaced. */
 export async function listUnopened({
   db,
   seal,
@@ -78,11 +75,11 @@ export async function listUnopened({
   return rows.filter((row) => SECRETS.some((name) => opened(row, name, seal) === undefined));
 }
 
-/** The members that open something. */
+/** The members that are secrets. */
 export const SECRETS = ["slack_webhook_url", "webhook_url", "pagerduty_service_key"] as const;
 
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
-  // One that does not open is as good as none: it has to be set again, and until then the rest is of use.
+  // A secret that cannot be decrypted reads as empty: it has to be set again, and the rest stays usable until then.
   const secrets = SECRETS.map((name) => [name, opened(row, name, seal) ?? ""]);
   return {
     ...row,

@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
-import { wrongFile } from "./check.ts";
+import { checkFile } from "./check.ts";
 import { KEY_FILE, readOrMakeKey } from "./key-file.ts";
 import { migrate } from "./migrations.ts";
 import { openSeal, type Seal } from "./seal.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Tables } from "./tables.ts";
 
-/** Everything but events: what the operations read and change. */
+/** The store of everything but events. */
 export interface Records {
   readonly db: Kysely<Tables>;
   readonly seal: Seal;
-  /** Changes when another process changed the records. */
+  /** A number that changes when another process changes the records. */
   dataVersion(): number;
   close(): Promise<void>;
 }
@@ -20,13 +20,12 @@ export interface Records {
 export const RECORDS_FILE = "records.sqlite";
 
 /**
- * Opens the records of a data directory, which is there; makes what is not there yet. Rejects with a RecordsError if
- * the file is damaged or of a newer version, before anything is changed, and if its key cannot be read.
+ * Opens the records of a data directory, which must exist, and creates missing files. Rejects with a RecordsError, before
+ * anything is changed, if the file is damaged or of a newer version, and if its key cannot be read.
  */
 export async function openRecords(directory: string): Promise<Records> {
   const path = join(directory, RECORDS_FILE);
-  const wrong = existsSync(path) ? await wrongFile(path, "r+") : undefined;
-  if (wrong !== undefined) throw wrong;
+  if (existsSync(path)) await checkFile(path, "r+");
   const database = await openSqlite(path);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   try {

@@ -1,11 +1,11 @@
 import type { Kysely } from "kysely";
-import { newId } from "./id.ts";
+import { newId } from "./row.ts";
 import type { OutboxRow, Tables } from "./tables.ts";
 
-/** What could not be told for so long is told no more. */
+/** Messages that could not be delivered for this long are dropped. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** Puts something to be told into the outbox, from which delivery takes it; what is too old leaves it. */
+/** Adds a message to the outbox, from which it will be delivered, and drops messages that are too old. */
 export async function addToOutbox(
   db: Kysely<Tables>,
   message: Omit<OutboxRow, "id" | "created_at">,

@@ -1,9 +1,8 @@
 import type { Kysely } from "kysely";
 import { projectIdOf } from "../../schema/project-id.ts";
 import type { Project, ProjectInput } from "../../schema/rpc.generated.ts";
-import { RpcError } from "../rpc/error.ts";
-import { changedAt } from "./changed-at.ts";
-import { newId } from "./id.ts";
+import { RpcError } from "../error.ts";
+import { changedAt, newId } from "./row.ts";
 import type { ProjectRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
@@ -32,7 +31,7 @@ export async function getProject(db: Db, id: string): Promise<Project> {
   return row as Project;
 }
 
-/** The name under which the events store keeps the events of a project, or `not_found`. */
+/** The key under which the events store keeps the events of a project, or `not_found`. */
 export async function eventsKeyOf(db: Db, id: string): Promise<string> {
   const row = await db.selectFrom("projects").select("events_key").where("id", "=", id).executeTakeFirst();
   if (row === undefined) throw missing(id);
@@ -41,14 +40,14 @@ export async function eventsKeyOf(db: Db, id: string): Promise<string> {
 
 export type ProjectMode = Project["mode"];
 
-/** The same, and what events of the project are. */
+/** The key of the events of a project and its mode, or `not_found`. */
 export async function eventsPlaceOf(db: Db, id: string): Promise<{ readonly key: string; readonly mode: ProjectMode }> {
   const row = await db.selectFrom("projects").select(["events_key", "mode"]).where("id", "=", id).executeTakeFirst();
   if (row === undefined) throw missing(id);
   return { key: row.events_key, mode: row.mode as ProjectMode };
 }
 
-/** The days that the events of each project are kept, by the store's name for it. */
+/** The days that the events of each project are kept, by the key of its events. */
 export function listRetentions(db: Db): Promise<Pick<ProjectRow, "events_key" | "retention">[]> {
   return db.selectFrom("projects").select(["events_key", "retention"]).execute();
 }
@@ -59,7 +58,7 @@ export async function projectNames(db: Db): Promise<ReadonlyMap<string, string>>
   return new Map(rows.map(({ id, events_key }) => [events_key, id]));
 }
 
-/** Adds it under the id that was sent, or one that is made of its name; answers the id and the key of its events. */
+/** Adds a project under its id, or one made from its name. Returns the id and the key of its events. */
 export async function addProject(
   db: Db,
   project: ProjectInput,
@@ -72,7 +71,7 @@ export async function addProject(
     const slug = projectIdOf(project.name);
     if (slug === undefined) {
       const name = JSON.stringify(project.name);
-      throw new RpcError("invalid", `project.id: is required: ${name} has no letter or digit to make one of`);
+      throw new RpcError("invalid", `project.id: is required: ${name} has no letter or digit to make one from`);
     }
     id = slug;
     for (let number = 2; await taken(id); number++) id = `${slug}_${number}`;
@@ -87,7 +86,7 @@ export async function addProject(
   return { id, events_key };
 }
 
-/** Never that of an earlier project: what a removed one of the same id may have left is not the new one's. */
+/** A key that no project has or had, since a removed project of the same id may have left files. */
 async function newEventsKey(db: Db): Promise<string> {
   for (;;) {
     const key = newId();
@@ -108,7 +107,7 @@ export async function updateProject(db: Db, id: string, project: ProjectInput, n
     .execute();
 }
 
-/** With its alerts, notifications and searches. */
+/** Removes a project with its alerts, notifications and searches. */
 export async function removeProject(db: Db, id: string): Promise<void> {
   await db.deleteFrom("projects").where("id", "=", id).execute();
 }

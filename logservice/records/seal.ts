@@ -1,17 +1,17 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
-/** Keeps the secrets of notifications from whoever reads the file of the records, or a backup of it alone. */
+/** Encrypts the secrets of notifications, so that the file of the records, or a backup of it, reveals none of them. */
 export interface Seal {
-  /** `place` binds the text to where it stands: moved elsewhere it opens nothing. An empty text stays empty. */
+  /** `place` names the row and the column: the result cannot be decrypted in another one. An empty text stays empty. */
   close(text: string, place: string): string;
   open(sealed: string, place: string): string;
 }
 
 export const SEAL_KEY_BYTES = 32;
-/** As NIST SP 800-38D recommends for GCM. */
+/** As recommended for GCM by NIST SP 800-38D. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Of the layout below, for the day when another one is needed. */
+/** Version of the layout below. */
 const VERSION = "v1.";
 
 /** AES-256-GCM: version, then nonce, tag and text in base64. */

@@ -4,7 +4,7 @@ import type Libsql from "libsql";
 /** How long a statement waits for another process on the same file (`tool service token`). */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** The file as it is; it is made where it is missing. */
+/** Opens the file without changing its settings. Creates it if it is missing. */
 export async function openDatabase(path: string): Promise<Libsql.Database> {
   const { default: Database } = await import("libsql").catch((error: unknown) => {
     throw new Error(`the log service needs the package libsql, which has no build for this platform`, { cause: error });
@@ -13,11 +13,11 @@ export async function openDatabase(path: string): Promise<Libsql.Database> {
 }
 
 export interface RecordsDatabase extends SqliteDatabase {
-  /** Another number than before when another connection, of this process or another one, has changed the file. */
+  /** A number that changes when another connection, of any process, has changed the file. */
   dataVersion(): number;
 }
 
-/** Opens or makes the file. Committed is what a power loss leaves there. */
+/** Opens or creates the file. A transaction that was committed survives a power loss. */
 export async function openSqlite(path: string): Promise<RecordsDatabase> {
   const database = await openDatabase(path);
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) database.pragma(pragma);
@@ -25,33 +25,33 @@ export async function openSqlite(path: string): Promise<RecordsDatabase> {
   return {
     dataVersion: () => (version.get([]) as { data_version: number }).data_version,
     close() {
-      moveLog(database);
+      checkpoint(database);
       database.close();
     },
-    // A full disk has rolled the transaction back by itself (sqlite.org/lang_transaction.html, section 3): the failure of
-    // another rollback would hide that reason.
+    // SQLite itself rolls back if the disk is full (sqlite.org/lang_transaction.html, section 3). The failure of another
+    // rollback would hide that reason.
     prepare: (sql) =>
       guarded(database.prepare(sql === "rollback" && !database.inTransaction ? "select 1 where false" : sql)),
   };
 }
 
 /**
- * Moves what the log (`-wal`) holds into the file itself, as SQLite does when its last connection closes. libsql keeps
- * the connection as long as a statement is in memory, and leaves a file without a single table beside a full log.
+ * Writes the log (`-wal`) back to the file, as SQLite does when its last connection closes. libsql keeps the connection as
+ * long as a statement is in memory, and would leave a file without any table and a full log.
  */
-function moveLog(database: Libsql.Database): void {
+function checkpoint(database: Libsql.Database): void {
   try {
-    // Others that read or write just now keep the log, and nobody waits for them.
+    // If other connections are reading or writing, they keep the log. We do not wait for them.
     database.pragma("busy_timeout = 0");
     database.pragma("wal_checkpoint(TRUNCATE)");
   } catch {
-    // On a full disk the log stays, which is as good.
+    // On a full disk the log stays, which is just as safe.
   }
 }
 
 type Statement = ReturnType<SqliteDatabase["prepare"]>;
 
-/** libsql ends the whole process on a parameter of a type that it does not know, a boolean among them. */
+/** libsql aborts the process on a parameter of a type that it does not know, such as a boolean. */
 function guarded(statement: Libsql.Statement): Statement {
   return {
     reader: statement.reader,

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../../schema/rpc.generated.ts";
 
-/** The tables as Kysely knows them. Truth values are 0 and 1, lists JSON, times RFC 3339. */
+/** The tables for Kysely. Booleans are 0 and 1, lists are JSON, times RFC 3339. */
 export interface Tables {
   projects: ProjectRow;
   alerts: AlertRow;
@@ -20,7 +20,7 @@ interface Changed {
 
 export interface ProjectRow extends Changed {
   id: string;
-  /** The name under which the events store keeps the project's events. Never changed, and shown to nobody. */
+  /** The key under which the events store keeps the project's events. Never changes, and is shown to nobody. */
   events_key: string;
   name: string;
   description: string;
@@ -53,7 +53,7 @@ export interface NotificationRow extends Changed {
   email_addresses: string;
   sms_numbers: string;
   slack_channel: string;
-  /** The three that open something, sealed (seal.ts). */
+  /** These three are secrets, encrypted by seal.ts. */
   slack_webhook_url: string;
   webhook_url: string;
   pagerduty_service_key: string;
@@ -81,18 +81,18 @@ export interface TokenRow {
 export interface AuditRow {
   id: string;
   at: string;
-  /** The public id of the token; "terminal" for commands on this machine. */
+  /** The public id of the token, or "terminal" for commands on this machine. */
   actor: string;
   operation: string;
   project_id: string;
   target_id: string;
-  /** The address of the client's end of the connection; "" of commands on this machine. */
+  /** The address of the client's end of the connection, or "" for commands on this machine. */
   address: string;
-  /** "done", or the type of the error of what was refused. */
+  /** "done", or the type of the error if the request was refused. */
   result: AuditEntry["result"];
 }
 
-/** What is to be told to whom. */
+/** A message to deliver. */
 export interface OutboxRow {
   id: string;
   kind: string;
@@ -102,7 +102,7 @@ export interface OutboxRow {
   created_at: string;
 }
 
-/** A loss of events that whoever runs the service knows of. */
+/** A loss of events that was accepted. */
 export interface AcceptedLossRow {
   /** The events store's id of the loss. */
   id: string;

@@ -1,11 +1,11 @@
 import type { Records } from "./open.ts";
 
-/** How soon a change by another process is noticed. Asking costs 6 µs: SQLite reads a number in shared memory. */
+/** How often to look for changes by other processes. A look takes 6 µs: SQLite reads a number in shared memory. */
 const WATCH_MS = 500;
 
 /**
- * Calls `look` after another process changed the records (`tool service token rm` beside the service), and again after
- * WATCH_MS if it fails. `failed` is told the first failure of a row. Returns what ends the watch.
+ * Calls `look` when another process has changed the records, such as `tool service token rm`, and again after WATCH_MS if it
+ * fails. Of several failures in a row, `failed` is called with the first. Returns a function that ends the watch.
  */
 export function watchRecords(
   records: Pick<Records, "dataVersion">,

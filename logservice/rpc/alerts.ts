@@ -1,11 +1,11 @@
 import type { Kysely } from "kysely";
 import type { AlertInput } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
 import { addAlert, getAlert, listAlerts, removeAlert, updateAlert } from "../records/alerts.ts";
 import { addToOutbox } from "../records/outbox.ts";
 import { getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
-import { changing, type Handlers } from "./call.ts";
-import { RpcError } from "./error.ts";
+import { changeRecords, type Handlers } from "./call.ts";
 import { readChanged } from "./read-input.ts";
 import { readQuery } from "./read-range.ts";
 
@@ -22,7 +22,7 @@ export const alerts: Handlers<
   },
 
   async add_alert(service, { alert }, call) {
-    const { targetId: id } = await changing(service, call, "add_alert", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, "add_alert", async (db, now) => {
       await check(db, alert);
       return { projectId: alert.project_id, targetId: await addAlert(db, alert, now) };
     });
@@ -30,7 +30,7 @@ export const alerts: Handlers<
   },
 
   async update_alert(service, { alert: change }, call) {
-    await changing(service, call, "update_alert", async (db, now) => {
+    await changeRecords(service, call, "update_alert", async (db, now) => {
       const before = await getAlert(db, change.project_id, change.id);
       const alert = readChanged("AlertInput", "alert", before, change);
       await check(db, alert);
@@ -41,7 +41,7 @@ export const alerts: Handlers<
   },
 
   async remove_alert(service, { project_id, alert_id }, call) {
-    await changing(service, call, "remove_alert", async (db) => {
+    await changeRecords(service, call, "remove_alert", async (db) => {
       await getAlert(db, project_id, alert_id);
       await removeAlert(db, alert_id);
       return { projectId: project_id, targetId: alert_id };
@@ -50,7 +50,7 @@ export const alerts: Handlers<
   },
 
   async test_alert(service, { alert }, call) {
-    await changing(service, call, "test_alert", async (db) => {
+    await changeRecords(service, call, "test_alert", async (db) => {
       await check(db, alert);
       const { project_id, notification_id } = alert;
       const message = { kind: "test_alert", project_id, notification_id, payload: JSON.stringify(alert) };
@@ -61,7 +61,7 @@ export const alerts: Handlers<
   },
 };
 
-/** What the schema cannot say of an alert. */
+/** Checks what the schema cannot express. */
 async function check(db: Kysely<Tables>, { project_id, query, notification_id }: AlertInput): Promise<void> {
   await getProject(db, project_id);
   readQuery(query, "alert.query");

@@ -1,6 +1,6 @@
+import { RpcError } from "../error.ts";
 import { findAudit } from "../records/audit.ts";
 import type { Handlers } from "./call.ts";
-import { RpcError } from "./error.ts";
 import { readTime } from "./read-range.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -11,7 +11,7 @@ export const audit: Handlers<"get_audit"> = {
       text === undefined ? undefined : new Date(readTime(text, place)).toISOString();
     const range = { start: time(start, "start"), stop: time(stop, "stop"), projectId: project_id };
     const after = cursor ? readCursor(cursor) : undefined;
-    // One more says whether there is another page.
+    // One entry more than asked for tells whether there is another page.
     const found = await findAudit(records.db, { ...range, limit: limit + 1, after });
     const entries = found.slice(0, limit);
     const last = entries.at(-1);
@@ -28,7 +28,7 @@ function readCursor(text: string): { at: string; id: string } {
     const [at, id] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
     if (typeof at === "string" && typeof id === "string") return { at, id };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new RpcError("bad_request", "cursor: is not one that an answer returned");
 }

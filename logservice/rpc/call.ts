@@ -1,28 +1,37 @@
 import type { Transaction } from "kysely";
 import type { Operations, Scope } from "../../schema/rpc.generated.ts";
+import type { OpenExchanges } from "../access/open-exchanges.ts";
 import type { Grant } from "../access/tokens.ts";
+import type { EventsStore } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
+import type { Records } from "../records/open.ts";
 import type { Tables } from "../records/tables.ts";
-import type { Service } from "../service.ts";
+import type { BatchKey, OpenAppends } from "./append.ts";
 import type { Printable } from "./json-text.ts";
 
-/** What makes a retried batch count once: the header Idempotency-Key, and a hash of the body that came with it. */
-export interface BatchKey {
-  readonly idempotencyKey: string;
-  readonly digest: string;
+/** What the operations work on. */
+export interface Service {
+  readonly records: Records;
+  readonly events: EventsStore;
+  /** The requests being answered; the removal of a token ends those it opened. */
+  readonly exchanges: OpenExchanges;
+  /** The appends under way; the removal of a project waits for them. */
+  readonly appends: OpenAppends;
+  readonly region: string;
+  nowMs(): number;
 }
 
-/** Who asks, and how long they wait. */
+/** The request of an operation: whose it is, and until when the answer is wanted. */
 export interface Call {
   readonly grant: Grant;
-  /** Aborted where the client left or the time is over. */
+  /** Aborted when the client disconnects or the time is up. */
   readonly signal: AbortSignal;
   readonly batchKey: BatchKey | undefined;
-  /** The client's end of the connection. */
+  /** Address of the client's end of the connection. */
   readonly address: string;
 }
 
-/** One function for each operation: its input is checked, its scope granted. */
+/** One function for each operation. It is called with checked input and a granted scope. */
 export type Handlers<Names extends keyof Operations = keyof Operations> = {
   readonly [Name in Names]: (
     service: Service,
@@ -31,8 +40,8 @@ export type Handlers<Names extends keyof Operations = keyof Operations> = {
   ) => Promise<Printable<Operations[Name]["output"]>>;
 };
 
-/** A change of records and the line about it in the audit, both or neither. The change answers what it changed. */
-export function changing(
+/** Changes records and writes the line of the audit about it, both or neither. `change` returns what it changed. */
+export function changeRecords(
   { records, nowMs }: Service,
   { grant, address }: Call,
   operation: keyof Operations,
@@ -47,7 +56,7 @@ export function changing(
   });
 }
 
-/** The scopes of a list that a grant lacks. */
-export function lacking(grant: Grant, scopes: readonly Scope[]): Scope[] {
+/** The scopes of a list that a grant does not have. */
+export function missingScopes(grant: Grant, scopes: readonly Scope[]): Scope[] {
   return scopes.filter((scope) => !grant.scopes.has(scope));
 }

@@ -1,4 +1,4 @@
-/** A member of an output that is JSON text already. It is sent unparsed: parsing would round long numbers. */
+/** A member of an output that already is JSON text. It is sent unparsed because parsing would round long numbers. */
 export class JsonText {
   readonly text: string;
 
@@ -12,7 +12,7 @@ export type Printable<Output> = Output extends object
   ? { readonly [Name in keyof Output]: Output[Name] | JsonText }
   : Output;
 
-/** JSON text of an output. */
+/** The output as JSON text. */
 export function printOutput(output: object): string {
   const members = Object.entries(output);
   if (!members.some(([, value]) => value instanceof JsonText)) return JSON.stringify(output);

@@ -1,5 +1,6 @@
 import type { NotificationInput } from "../../schema/rpc.generated.ts";
-import { alertsTelling } from "../records/alerts.ts";
+import { RpcError } from "../error.ts";
+import { countAlertsUsing } from "../records/alerts.ts";
 import {
   addNotification,
   getNotification,
@@ -8,8 +9,7 @@ import {
   updateNotification,
 } from "../records/notifications.ts";
 import { getProject } from "../records/projects.ts";
-import { changing, type Handlers } from "./call.ts";
-import { RpcError } from "./error.ts";
+import { changeRecords, type Handlers } from "./call.ts";
 import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
 import { readChanged } from "./read-input.ts";
 
@@ -26,10 +26,10 @@ export const notifications: Handlers<
   },
 
   async add_notification(service, { notification }, call) {
-    const { targetId: id } = await changing(service, call, "add_notification", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, "add_notification", async (db, now) => {
       check(notification);
       await getProject(db, notification.project_id);
-      const id = await addNotification(db, service.records.seal, notification, now);
+      const id = await addNotification({ db, seal: service.records.seal }, notification, now);
       return { projectId: notification.project_id, targetId: id };
     });
     return { id };
@@ -37,23 +37,23 @@ export const notifications: Handlers<
 
   async update_notification(service, { notification: change }, call) {
     const { seal } = service.records;
-    await changing(service, call, "update_notification", async (db, now) => {
+    await changeRecords(service, call, "update_notification", async (db, now) => {
       const before = await getNotification({ db, seal }, change.project_id, change.id);
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
       check(notification);
-      await updateNotification(db, seal, change.id, notification, now);
+      await updateNotification({ db, seal }, change.id, notification, now);
       return { projectId: change.project_id, targetId: change.id };
     });
     return undefined;
   },
 
   async remove_notification(service, { project_id, notification_id }, call) {
-    await changing(service, call, "remove_notification", async (db) => {
+    await changeRecords(service, call, "remove_notification", async (db) => {
       await getNotification({ db, seal: service.records.seal }, project_id, notification_id);
-      const alerts = await alertsTelling(db, notification_id);
+      const alerts = await countAlertsUsing(db, notification_id);
       if (alerts > 0) {
-        const tell = alerts === 1 ? "1 alert uses it" : `${alerts} alerts use it`;
-        throw new RpcError("conflict", `${tell}: change or remove them first`);
+        const uses = alerts === 1 ? "1 alert uses it" : `${alerts} alerts use it`;
+        throw new RpcError("conflict", `${uses}: change or remove them first`);
       }
       await removeNotification(db, notification_id);
       return { projectId: project_id, targetId: notification_id };
@@ -62,7 +62,7 @@ export const notifications: Handlers<
   },
 };
 
-/** What a type needs to reach somebody. */
+/** The member that each type needs to reach somebody. */
 const NEEDED = {
   email: "email_addresses",
   sms: "sms_numbers",
@@ -71,7 +71,7 @@ const NEEDED = {
   pagerduty: "pagerduty_service_key",
 } as const satisfies Record<NotificationInput["type"], keyof NotificationInput>;
 
-/** What the schema cannot say of a notification. */
+/** Checks what the schema cannot express. */
 function check(notification: NotificationInput): void {
   refuseMasks(notification);
   const needed = NEEDED[notification.type];

@@ -8,7 +8,7 @@ import { projects } from "./projects.ts";
 import { searches } from "./searches.ts";
 import { tokens } from "./tokens.ts";
 
-/** Every operation of schema/rpc.schema.json; one that were missing here would be an error of types. */
+/** Every operation of schema/rpc.schema.json. The compiler reports one that is missing. */
 export const operations: Handlers = {
   ...projects,
   ...events,

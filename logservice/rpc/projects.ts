@@ -6,7 +6,7 @@ import {
   removeProject,
   updateProject,
 } from "../records/projects.ts";
-import { changing, type Handlers } from "./call.ts";
+import { changeRecords, type Handlers } from "./call.ts";
 import { missing } from "./events.ts";
 import { readChanged } from "./read-input.ts";
 
@@ -19,7 +19,7 @@ export const projects: Handlers<
 
   async add_project(service, { project }, call) {
     let key = "";
-    const { targetId: id } = await changing(service, call, "add_project", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, "add_project", async (db, now) => {
       const { id, events_key } = await addProject(db, project, now);
       key = events_key;
       return { projectId: id, targetId: id };
@@ -30,7 +30,7 @@ export const projects: Handlers<
 
   async update_project(service, { project: change }, call) {
     let [key, days] = ["", 0];
-    await changing(service, call, "update_project", async (db, now) => {
+    await changeRecords(service, call, "update_project", async (db, now) => {
       const project = readChanged("ProjectInput", "project", await getProject(db, change.id), change);
       await updateProject(db, change.id, project, now);
       key = await eventsKeyOf(db, change.id);
@@ -44,9 +44,9 @@ export const projects: Handlers<
   async remove_project(service, { project_id }, call) {
     await service.appends.remove(project_id, async () => {
       const key = await eventsKeyOf(service.records.db, project_id);
-      // The events first: where this ends half way, the project is still there to be removed again.
+      // The events first: if this fails half way, the project still exists and can be removed again.
       await service.events.drop(key);
-      await changing(service, call, "remove_project", async (db) => {
+      await changeRecords(service, call, "remove_project", async (db) => {
         await removeProject(db, project_id);
         return { projectId: project_id, targetId: project_id };
       });

@@ -1,27 +1,27 @@
 import { LEVEL_SPELLINGS, LEVELS, levelOf } from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import type { BatchReport } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
 import { FIRST_STORABLE, isStorableTimestamp, LAST_STORABLE } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
-import { RpcError } from "./error.ts";
 import { isZeroTime } from "./read-input.ts";
 
-/** What becomes of the events of a batch that are not as they should be. */
+/** What to do with the events of a batch that are not valid. */
 export interface BatchOptions {
-  /** A message that is too long is refused; otherwise it is cut. */
+  /** Refuse a message that is too long instead of cutting it. */
   readonly isStrict: boolean;
-  /** The other events of the batch are kept. */
+  /** Keep the other events of the batch. */
   readonly isPartial: boolean;
 }
 
 export interface ReadBatch {
   readonly events: readonly NewEvent[];
-  /** What is wrong with the events that were left out. Depends on nothing but the batch: a retry is told the same. */
+  /** What is wrong with the events that were left out. Depends on the batch alone, so that a retry gets the same. */
   readonly errors: BatchReport["errors"];
 }
 
-/** The events of a batch. Throws with the first that is wrong, `events[3].level: ...`, unless the batch is partial. */
+/** Reads the events of a batch. Unless it is partial, throws for the first that is wrong, `events[3].level: ...`. */
 export function readEvents(
   values: readonly unknown[],
   nowMs: number,
@@ -52,8 +52,8 @@ export function readPart(
 }
 
 /**
- * One event, as schema/rpc.schema.json describes NewEvent. `place` is said before what is wrong. A message that is too long
- * is cut, or refused if `isStrict`.
+ * Reads one event, as schema/rpc.schema.json describes NewEvent. `place` begins the message about what is wrong. A message
+ * that is too long is cut, or refused if `isStrict`.
  */
 export function readEvent(value: unknown, place: string, now: string, isStrict = false): NewEvent {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -64,7 +64,7 @@ export function readEvent(value: unknown, place: string, now: string, isStrict =
   const level = textOf(own("level"), `${place}.level`).toLowerCase();
   if (levelOf(level) === undefined) throw new RpcError("invalid", `${place}.level: must be one of: ${SPELLINGS}`);
   const written = own("message");
-  // The one text of which "" is a value: loggers write empty messages, and mean them.
+  // The one member for which "" is a value: loggers write empty messages on purpose.
   const whole = written === "" ? "" : wellFormed(textOf(written, `${place}.message`));
   const truncated = Buffer.byteLength(whole) > LIMITS.messageBytes;
   if (truncated && isStrict) {
@@ -92,7 +92,7 @@ export function readEvent(value: unknown, place: string, now: string, isStrict =
   };
 }
 
-/** The first bytes of a text in UTF-8, without a character of which not all is there. */
+/** The beginning of a text, at most `maxBytes` of UTF-8, cut at the end of a character. */
 function beginningOf(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   let end = maxBytes;
@@ -101,10 +101,10 @@ function beginningOf(text: string, maxBytes: number): string {
   return bytes.toString("utf8", 0, end);
 }
 
-/** Longer than every kind of id in use; the newest ones are kept in memory. */
+/** Longer than every kind of id in use. Limited because the newest ids are kept in memory. */
 export const MAX_ID_LENGTH = 255;
 
-/** The names first, `warning` as the specification has it, then what is understood as well. */
+/** The names of the levels, with `warning` as in the specification, then the other spellings. */
 const SPELLINGS = [
   ...LEVELS.map((level) => (level === "warn" ? "warning" : level)),
   ...LEVELS.flatMap((level) => LEVEL_SPELLINGS[level].filter((word) => word !== level && word !== "warning")),
@@ -117,10 +117,10 @@ function textOf(value: unknown, place: string): string {
   return text;
 }
 
-/** Zero values are absent. */
+/** The string; undefined for the zero values, which count as absent. */
 function optionalText(value: unknown, place: string): string | undefined {
   if (value === undefined || value === null || value === "" || value === 0) return undefined;
-  if (typeof value !== "string") throw new RpcError("invalid", `${place}: must be a text`);
+  if (typeof value !== "string") throw new RpcError("invalid", `${place}: must be a string`);
   return value;
 }
 
@@ -149,14 +149,14 @@ function fieldsOf(value: unknown, place: string): { fields: Record<string, unkno
   const fields = value as Record<string, unknown>;
   const fieldsJson = JSON.stringify(fields);
   if (!HALF_PAIR.test(fieldsJson)) return { fields, fieldsJson };
-  // An escape is written for halves of surrogate pairs only, or stands behind a backslash of the text itself.
+  // JSON.stringify escapes only halves of surrogate pairs this way; else the backslash is one of the text itself.
   const repaired = allWellFormed(fields) as Record<string, unknown>;
   return { fields: repaired, fieldsJson: JSON.stringify(repaired) };
 }
 
 const HALF_PAIR = /\\ud[89a-f]/;
 
-/** Keys at all levels; looks no deeper than allowed, whatever the value. */
+/** Counts the keys at all levels. Throws at the first level that is too deep. */
 function countKeys(value: object, depth: number, place: string): number {
   if (depth > LIMITS.fieldsDepth) {
     throw new RpcError("invalid", `${place}: must be at most ${LIMITS.fieldsDepth} objects and lists deep`);
@@ -167,7 +167,7 @@ function countKeys(value: object, depth: number, place: string): number {
   return count;
 }
 
-/** A half of a surrogate pair, which UTF-8 cannot hold, is the replacement character. */
+/** Replaces halves of surrogate pairs, which UTF-8 cannot hold, by the replacement character. */
 function wellFormed(text: string): string {
   if (!SURROGATE.test(text)) return text;
   return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");

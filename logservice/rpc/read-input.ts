@@ -9,11 +9,11 @@ import type {
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { resolved, type ValueSchema } from "../../schema/rpc-schema.ts";
 import * as validators from "../../schema/rpc-validate.generated.js";
-import { RpcError } from "./error.ts";
+import { RpcError } from "../error.ts";
 
 /**
- * The input of an operation out of a body: unknown keys left out, zero values that say nothing taken for absent,
- * defaults filled in. Throws `invalid` with the first thing that is wrong.
+ * Reads the input of an operation from a body. Unknown keys are left out, zero values that mean nothing count as absent, and
+ * defaults are filled in. Throws `invalid` for the first thing that is wrong.
  */
 export function readInput<Name extends keyof Operations>(name: Name, body: unknown): Operations[Name]["input"] {
   if (!isObject(body)) throw new RpcError("bad_request", "the body must be a JSON object");
@@ -30,7 +30,7 @@ interface RecordInputs {
   TokenInput: TokenInput;
 }
 
-/** A record with the keys of a change laid over it, as if it were added anew. `path` is where messages say that it stands. */
+/** Merges a change into a record and reads the result as if it were added. `path` is the path of the record in messages. */
 export function readChanged<Name extends keyof RecordInputs>(
   name: Name,
   path: string,
@@ -42,9 +42,9 @@ export function readChanged<Name extends keyof RecordInputs>(
   return input as unknown as RecordInputs[Name];
 }
 
-/** The keys that the schema knows. Built anew, so that a key such as __proto__ is never more than a name. */
+/** A new object with the keys that the schema knows, so that a key such as __proto__ is no more than a name. */
 function filled(schema: ValueSchema, value: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  // In a change a zero is a value like any other; readChanged looks at the record that it makes.
+  // In a change, zero is a value like any other; readChanged checks the record that results.
   const isChange = schema.$ref?.endsWith("Update") === true;
   const { properties = {}, required = [] } = resolved(schema, rpcSchema);
   const result: Record<string, unknown> = {};
@@ -79,7 +79,7 @@ function isZero(value: unknown, { format }: ValueSchema): boolean {
   return value === "" || value === 0 || (format === "date-time" && isZeroTime(value));
 }
 
-/** The zero of clients whose times are structs. */
+/** Whether a text is the zero value that clients with times of a struct type send. */
 export function isZeroTime(value: unknown): boolean {
   return typeof value === "string" && /^0001-01-01T00:00:00(\.0+)?(Z|[+-]00:00)$/i.test(value);
 }
@@ -116,12 +116,12 @@ function check(name: keyof Operations | keyof RecordInputs, input: unknown, path
     const { missingProperty } = failure.params;
     throw new RpcError("invalid", `${at === "" ? "" : `${at}.`}${missingProperty}: is required`);
   }
-  // How many events a batch may hold is a limit as those of its bytes are.
+  // The number of events in a batch is limited like the number of its bytes.
   const isTooLarge = failure.keyword === "maxItems" && at === "events";
-  throw new RpcError(isTooLarge ? "too_large" : "invalid", `${at}: ${words(failure)}`);
+  throw new RpcError(isTooLarge ? "too_large" : "invalid", `${at}: ${messageOf(failure)}`);
 }
 
-function words({ keyword, params }: Failure): string {
+function messageOf({ keyword, params }: Failure): string {
   const { limit } = params;
   switch (keyword) {
     case "enum":
@@ -148,17 +148,17 @@ function words({ keyword, params }: Failure): string {
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   integer: "a whole number",
   number: "a number",
   boolean: "true or false",
-  array: "a list",
+  array: "an array",
   object: "an object",
 };
 
 let knownPatterns: Map<string, string> | undefined;
 
-/** What the schema says in words beside each pattern. */
+/** The messages for patterns: what the schema says about each of them in `x-must`. */
 function patternWords(): Map<string, string> {
   if (knownPatterns !== undefined) return knownPatterns;
   const found = new Map<string, string>();

@@ -1,11 +1,11 @@
 import { describe } from "../../grammar/problem.ts";
 import { parseQuery, type Query, type Target, target } from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
+import { RpcError } from "../error.ts";
 import { FIRST_TIME, FIRST_TIME_MS } from "../events/steps.ts";
 import type { Range } from "../events/store.ts";
-import { RpcError } from "./error.ts";
 
-/** The events that an input means, but for their project: its closed period, its query. Throws `invalid`. */
+/** Reads the closed time range and the query of an input. Throws `invalid`. */
 export function readRange(input: {
   readonly start: string;
   readonly stop: string;
@@ -17,16 +17,16 @@ export function readRange(input: {
   return { startMs, stopMs, query: readQuery(input.query ?? "", "query") };
 }
 
-/** Undefined where it selects everything. */
+/** Parses a query; undefined if it selects everything. Throws `invalid`. */
 export function readQuery(text: string, place: string): Query | undefined {
   const parsed = parseQuery(text);
   if (!parsed.ok) throw new RpcError("invalid", `${place}: ${parsed.problems.map(describe).join("; ")}`);
   return parsed.value.expr === undefined ? undefined : parsed.value;
 }
 
-/** A field as a query names it. */
+/** Parses a field as a query names it. Throws `invalid`. */
 export function readField(text: string): Target {
-  // Of the language only the names of fields are wanted here: the text must be all of what stands behind the operator.
+  // Only the name of a field is allowed here: it has to be the whole text after the operator.
   const source = `exists ${text}`;
   const parsed = parseQuery(source);
   const expr = parsed.ok ? parsed.value.expr : undefined;
@@ -39,7 +39,7 @@ export function readField(text: string): Target {
   return target(expr.field);
 }
 
-/** Milliseconds since 1970 of a time of an input. Throws `invalid`. */
+/** Reads a time of an input as milliseconds since 1970. Throws `invalid`. */
 export function readTime(text: string, place: string): number {
   const timeMs = parseTimestamp(text);
   if (timeMs === undefined) throw new RpcError("invalid", `${place}: must be a time like 2026-01-31T12:00:00Z`);
@@ -49,6 +49,6 @@ export function readTime(text: string, place: string): number {
   return timeMs;
 }
 
-/** In UTC: an offset may lead out of the years that RFC 3339 has four digits for. */
+/** In UTC, since an offset may lead out of the years that have four digits, as RFC 3339 requires. */
 const LAST_TIME = "9999-12-31T23:59:59.999Z";
 const END_OF_TIME_MS = Date.parse(LAST_TIME) + 1;

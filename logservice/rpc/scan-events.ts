@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { LEVEL_SPELLINGS, LEVELS } from "../../grammar/query/index.ts";
+import { RpcError } from "../error.ts";
 import { type EncodedEvent, encodeEvent, encodePieces } from "../events/encoded.ts";
 import { type Instant, LONGEST_EXACT, readInstant } from "../events/instant.ts";
-import { parseJson } from "../http/json.ts";
 import { LIMITS } from "../limits.ts";
-import { RpcError } from "./error.ts";
+import { parseJson } from "./parse-json.ts";
 import { MAX_ID_LENGTH, readEvent } from "./read-events.ts";
 import { isZeroTime } from "./read-input.ts";
 import {
@@ -24,14 +24,14 @@ import {
 export interface ScannedBatch {
   readonly project: string;
   readonly events: readonly EncodedEvent[];
-  /** None of the events is wrong, so that a batch which may be partial is whole. */
+  /** The request allows a partial batch, so the answer is a report. No event of a scanned batch is left out. */
   readonly isPartial: boolean;
 }
 
 /**
- * Reads a body of `add_events` without making values of it: what an event is made of is copied from the body as it
- * stands there. Gives what `readInput` and `readEvents` would, or undefined where the body is unusual as a whole or
- * anything is wrong: those then say what.
+ * Reads a body of `add_events` several times as fast as parsing it: the parts of an event are copied from the body as they
+ * are. Returns what `readInput` and `readEvents` would, or undefined if the body is unusual or anything in it is wrong:
+ * then they have to read it, and say what is wrong.
  */
 export function scanEvents(body: Buffer, nowMs: number): ScannedBatch | undefined {
   return isUtf8(body) ? new EventsScan(body, new Date(nowMs).toISOString()).batch() : undefined;
@@ -40,11 +40,11 @@ export function scanEvents(body: Buffer, nowMs: number): ScannedBatch | undefine
 class EventsScan {
   readonly #json: JsonScan;
   readonly #bytes: Buffer;
-  /** Pieces of it are cheap. */
+  /** The body as latin1, of which slices are cheap. */
   readonly #text: string;
   readonly #now: string;
   readonly #nowInstant: Instant;
-  /** Behind what was read last. */
+  /** Offset past what was read last. */
   #at = 0;
   /** Whether a message was cut. */
   #isCut = false;
@@ -114,7 +114,7 @@ class EventsScan {
     return events;
   }
 
-  /** An event of texts that need no look inside and of canonical fields; `#at` is then behind it. */
+  /** Reads an event in canonical form and moves `#at` past it; undefined if it has to be parsed. */
   #event(from: number): EncodedEvent | undefined {
     const json = this.#json;
     const bytes = this.#bytes;
@@ -146,7 +146,7 @@ class EventsScan {
         case "id":
           if (isAbsent) break;
           if (at - begin - 2 > MAX_ID_LENGTH) return undefined;
-          // A piece of the text would keep all of it for as long as the id is remembered.
+          // A slice of the text would keep the whole text in memory as long as the id is remembered.
           id = bytes.toString("utf8", begin + 1, at - 1);
           idJson = text.slice(begin, at);
           break;
@@ -171,7 +171,7 @@ class EventsScan {
       at = json.space(at);
     } while (bytes[at] === COMMA);
     if (bytes[at] !== CLOSE_BRACE || level === undefined || messageJson === "") return undefined;
-    // Counted with its quotes and escapes the event is a little larger than it is.
+    // With its quotes and escapes, the event counts as a little larger than it is.
     if (fieldsJson.length + messageJson.length + idJson.length > LIMITS.eventBytes) return undefined;
     this.#at = at + 1;
     return encodePieces({ id, idJson, timestamp, instant, level, isCut: false, messageJson, fieldsJson });
@@ -184,7 +184,7 @@ class EventsScan {
     return name === "message" ? json.text(at) : json.plainText(at);
   }
 
-  /** An object that has to be parsed: its escapes or numbers are written otherwise, or it is no event. */
+  /** Parses an event that is not in canonical form, such as with other escapes; undefined if it is not valid. */
   #unusual(from: number): EncodedEvent | undefined {
     const end = this.#objectEnd(from);
     if (end === NONE) return undefined;
@@ -199,7 +199,7 @@ class EventsScan {
     }
   }
 
-  /** Behind the bracket that closes the one at `at`, if this is JSON: the parser will say. */
+  /** Offset past the brace that closes the one at `at`, provided that the text is JSON. */
   #objectEnd(at: number): number {
     const bytes = this.#bytes;
     if (bytes[at] !== OPEN_BRACE) return NONE;
@@ -218,7 +218,7 @@ class EventsScan {
   }
 }
 
-/** What names a folder and needs no escape; other names are for the schema to judge. */
+/** Ids of projects that need no escapes. Others are left to the schema. */
 const PROJECT = /^[A-Za-z0-9_-]{1,64}$/;
 
 interface Member {
@@ -227,7 +227,7 @@ interface Member {
   readonly bit: number;
 }
 
-/** The members of an event by the first byte of their names, which all differ. */
+/** The members of an event by the first byte of their names, which are all different. */
 const MEMBERS: readonly (Member | undefined)[] = (() => {
   const members: (Member | undefined)[] = Array.from({ length: 256 }, () => undefined);
   for (const [i, name] of (["id", "timestamp", "level", "message", "fields"] as const).entries()) {
@@ -236,7 +236,7 @@ const MEMBERS: readonly (Member | undefined)[] = (() => {
   return members;
 })();
 
-/** Each spelling as a text of its own rather than a piece of a body. Those in mixed case are left to the reader. */
+/** The spellings of levels in lower and upper case, each as a string of its own and not a slice of a body. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map(
   LEVELS.flatMap((level) =>
     LEVEL_SPELLINGS[level].flatMap((spelling) =>
@@ -245,7 +245,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The spelling that a text is in any case, in small letters. */
+/** The spelling of a level in lower case, given in any case. */
 function spellingOf(text: string): string | undefined {
   return SPELLINGS.get(text) ?? SPELLINGS.get(text.toLowerCase());
 }

@@ -1,17 +1,17 @@
 import { LIMITS } from "../limits.ts";
 
 /**
- * Finds the ends of JSON values in bytes of valid UTF-8, as long as they are just as JSON.parse and JSON.stringify would
- * give them back, but for white space between tokens. Positions are indexes; NONE stands for "this has to be parsed":
- * other escapes, numbers written otherwise or beyond float64, keys twice or that sort themselves, what is no JSON, and
- * what exceeds the limits of an event's fields.
+ * Finds the ends of JSON values in valid UTF-8, if they are in canonical form: JSON.parse and JSON.stringify would return
+ * the same text, except for white space between tokens. Methods take the offset of a value and return the offset
+ * past it, or NONE if it has to be parsed: other escapes, other forms of numbers or numbers beyond float64, duplicate keys, keys
+ * that JSON.parse reorders, text that is not JSON, and fields beyond the limits of an event.
  */
 export class JsonScan {
   readonly bytes: Buffer;
-  /** White space within the last value of `fields`: where each piece begins and ends. */
+  /** White space within the last value of `fields`: the begin and the end of each gap. */
   readonly gaps: number[] = [];
   #keys = 0;
-  /** Of the keys of the objects that are open, the inner ones last. */
+  /** Hashes of the keys of the open objects, inner objects last. */
   readonly #hashes = new Int32Array(LIMITS.fieldsPerEvent);
   #hashCount = 0;
 
@@ -19,7 +19,7 @@ export class JsonScan {
     this.bytes = bytes;
   }
 
-  /** Behind the white space. */
+  /** Offset past white space. */
   space(at: number): number {
     let to = at;
     for (;;) {
@@ -29,7 +29,7 @@ export class JsonScan {
     }
   }
 
-  /** Behind the text whose quote is at `at`. */
+  /** A string whose quote is at `at`. */
   text(at: number): number {
     const { bytes } = this;
     if (bytes[at] !== QUOTE) return NONE;
@@ -44,7 +44,7 @@ export class JsonScan {
     }
   }
 
-  /** Behind a text without any escape. */
+  /** A string without escapes. */
   plainText(at: number): number {
     const { bytes } = this;
     if (bytes[at] !== QUOTE) return NONE;
@@ -55,7 +55,7 @@ export class JsonScan {
     }
   }
 
-  /** Behind the object at `at`, an event's fields. */
+  /** The object at `at`, which is the fields of an event. */
   fields(at: number): number {
     if (this.bytes[at] !== OPEN_BRACE) return NONE;
     this.gaps.length = 0;
@@ -116,7 +116,7 @@ export class JsonScan {
     return this.literal(at, NULL);
   }
 
-  /** Behind the literal at `at`. */
+  /** The literal at `at`. */
   literal(at: number, literal: Uint8Array): number {
     for (let i = 0; i < literal.length; i++) if (this.bytes[at + i] !== literal[i]) return NONE;
     return at + literal.length;
@@ -126,12 +126,12 @@ export class JsonScan {
     return this.literal(at, TRUE) !== NONE;
   }
 
-  /** Behind the `true` or `false` at `at`. */
+  /** The `true` or `false` at `at`. */
   truth(at: number): number {
     return this.literal(at, this.bytes[at] === TRUE[0] ? TRUE : FALSE);
   }
 
-  /** Behind a key that no other key of its object equals: those with the hash of another have to be parsed. */
+  /** A key that is unique in its object. One with the hash of another key has to be parsed. */
   #key(at: number, firstHash: number): number {
     const { bytes } = this;
     if (bytes[at] !== QUOTE || ++this.#keys > LIMITS.fieldsPerEvent) return NONE;
@@ -154,7 +154,7 @@ export class JsonScan {
     return to + 1;
   }
 
-  /** Behind a number that is printed as it stands there. An exponent is left over, and no value ends before one. */
+  /** A number in canonical form. Ends before an exponent, where no value can end, so that the event is parsed. */
   #number(at: number): number {
     const { bytes } = this;
     const isNegative = bytes[at] === MINUS;
@@ -185,7 +185,7 @@ export class JsonScan {
     }
   }
 
-  /** Behind the escape whose backslash is before `at`, where JSON.stringify writes it so. */
+  /** The escape whose backslash is before `at`, if JSON.stringify writes it that way. */
   #escape(at: number): number {
     const code = this.bytes[at]!;
     if (SHORT_ESCAPES[code] === 1) return at + 1;
@@ -202,7 +202,7 @@ export class JsonScan {
 }
 
 export const NONE = -1;
-/** So many digits come back from float64 as they went in. */
+/** Float64 preserves this many digits. */
 const EXACT_DIGITS = 15;
 
 const TAB = 0x09;
@@ -227,7 +227,7 @@ export const NULL = Buffer.from("null");
 /** 1 for each byte that may follow a backslash. */
 const SHORT_ESCAPES = new Uint8Array(256);
 for (const code of Buffer.from('"\\bfnrt')) SHORT_ESCAPES[code] = 1;
-/** What has no short escape, in the digits that JSON.stringify writes. */
+/** The four digits that JSON.stringify writes for control characters without a short escape. */
 const CONTROL_ESCAPES: ReadonlySet<string> = new Set(
   Array.from({ length: 0x20 }, (_, code) => JSON.stringify(String.fromCharCode(code)))
     .filter((text) => text.startsWith('"\\u'))

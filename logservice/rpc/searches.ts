@@ -1,6 +1,6 @@
 import { getProject } from "../records/projects.ts";
 import { addSearch, getSearch, listSearches, removeSearch, updateSearch } from "../records/searches.ts";
-import { changing, type Handlers } from "./call.ts";
+import { changeRecords, type Handlers } from "./call.ts";
 import { readChanged } from "./read-input.ts";
 import { readQuery } from "./read-range.ts";
 
@@ -11,7 +11,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
   },
 
   async add_search(service, { search }, call) {
-    const { targetId: id } = await changing(service, call, "add_search", async (db, now) => {
+    const { targetId: id } = await changeRecords(service, call, "add_search", async (db, now) => {
       await getProject(db, search.project_id);
       readQuery(search.query, "search.query");
       return { projectId: search.project_id, targetId: await addSearch(db, search, now) };
@@ -20,7 +20,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
   },
 
   async update_search(service, { search: change }, call) {
-    await changing(service, call, "update_search", async (db, now) => {
+    await changeRecords(service, call, "update_search", async (db, now) => {
       const before = await getSearch(db, change.project_id, change.id);
       const search = readChanged("SearchInput", "search", before, change);
       readQuery(search.query, "search.query");
@@ -31,7 +31,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
   },
 
   async remove_search(service, { project_id, search_id }, call) {
-    await changing(service, call, "remove_search", async (db) => {
+    await changeRecords(service, call, "remove_search", async (db) => {
       await getSearch(db, project_id, search_id);
       await removeSearch(db, search_id);
       return { projectId: project_id, targetId: search_id };

@@ -1,6 +1,6 @@
 import { addToken, listTokens, removeToken } from "../access/tokens.ts";
-import { changing, type Handlers, lacking } from "./call.ts";
-import { RpcError } from "./error.ts";
+import { RpcError } from "../error.ts";
+import { changeRecords, type Handlers, missingScopes } from "./call.ts";
 
 export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   async get_tokens({ records }) {
@@ -8,12 +8,12 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   },
 
   async add_token(service, { token }, call) {
-    const beyond = lacking(call.grant, token.scopes);
+    const beyond = missingScopes(call.grant, token.scopes);
     if (beyond.length > 0) {
       throw new RpcError("forbidden", `this token lacks ${beyond.join(", ")} itself and cannot grant it`);
     }
     let secret = "";
-    await changing(service, call, "add_token", async (db, now) => {
+    await changeRecords(service, call, "add_token", async (db, now) => {
       const added = await addToken(db, token, now);
       secret = added.secret;
       return { targetId: added.id };
@@ -23,7 +23,7 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
 
   async remove_token(service, { token_id }, call) {
     let removed = "";
-    await changing(service, call, "remove_token", async (db) => {
+    await changeRecords(service, call, "remove_token", async (db) => {
       const { id, hash } = await removeToken(db, token_id);
       removed = hash;
       return { targetId: id };

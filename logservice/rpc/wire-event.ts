@@ -2,7 +2,7 @@ import type { Event as WireEvent } from "../../schema/rpc.generated.ts";
 import { levelName } from "../events/level-names.ts";
 import type { Event } from "../events/store.ts";
 
-/** An event as clients read it: the level by its one name, whatever spelling it was sent in. */
+/** An event as clients read it, with the name of its level instead of the spelling that was sent. */
 export function wireEvent({ id, timestamp, level, message, truncated, fields }: Event): WireEvent {
   return {
     id,

@@ -180,7 +180,7 @@ t.test("queries: four at once, a hundred wait, thirty seconds", async (t) => {
     return { ...answer, ms: performance.now() - beganMs };
   });
   // They are running once another one of the token is refused.
-  const RUNNING = /^4 queries of this token run already/;
+  const RUNNING = /^4 queries of this token are running already/;
   await until("all four", async () => RUNNING.test((await count(token)).json.message ?? ""));
   let held = 0;
   let atOnce = 0;
@@ -194,7 +194,8 @@ t.test("queries: four at once, a hundred wait, thirty seconds", async (t) => {
     t.ok(answers.every(({ status, headers }) => status === 429 && headers["retry-after"] === "3"));
     for (const { json, ms } of answers) {
       const isFull =
-        json.message === "4 queries of this token run already, and 100 wait: send them one after the other";
+        json.message ===
+        "4 queries of this token are running already, and 100 are waiting: send them one after the other";
       if (isFull) atOnce++;
       else held++;
       if (!isFull && ms < LIMITS.holdMs - EARLY_MS) t.fail(`held for ${ms} ms only`);

@@ -90,7 +90,7 @@ t.test("what npm start shows is found in its log service", { skip, timeout: STAR
   await until("the end of all", () => processes().length === 0);
 });
 
-/** The project as it stands, with what is installed and built; links in place of copies of packages. */
+/** The project with everything that is installed and built, and links instead of copies of packages. */
 function copyProject(folder: string): void {
   const left = new Set(["node_modules", ".git", ".tool"]);
   cpSync(root, folder, { recursive: true, filter: (path) => !left.has(basename(path)) });

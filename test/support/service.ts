@@ -54,9 +54,9 @@ export async function startTestService(
     readonly nowMs?: () => number;
     /** A data directory that is there already; a new one unless told otherwise. */
     readonly directory?: string;
-    /** Where events lie; the oracle unless told otherwise. */
+    /** Where events are stored; the oracle unless told otherwise. */
     readonly engine?: "oracle" | "duckdb";
-    /** Stands around the store: what another one would do. */
+    /** Wraps the store to change what it does. */
     readonly around?: (events: EventsStore) => EventsStore;
   } = {},
 ): Promise<TestService> {

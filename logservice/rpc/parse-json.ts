@@ -1,22 +1,22 @@
-import { RpcError } from "../rpc/error.ts";
+import { RpcError } from "../error.ts";
 
 /**
- * A JSON text as a value. Numbers that float64 cannot hold (whole ones beyond 2^53 that it would round, and those beyond
- * its range) become texts of their digits. Throws `bad_request`.
+ * Parses JSON. Numbers that float64 cannot hold (integers beyond 2^53 that it would round, and numbers beyond its range)
+ * become strings of their digits. Throws `bad_request`.
  */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(MAY_HOLD_LARGE_NUMBERS.test(text) ? quoteLargeNumbers(text) : text);
   } catch (error) {
-    // The parser's words quote the text, which may hold anything.
+    // The parser's message quotes the text, which may contain anything.
     throw new RpcError("bad_request", "the body is not valid JSON", { cause: error });
   }
 }
 
-/** Sixteen digits that do not follow a point: fractions are often as long. */
+/** Sixteen digits, but not after a point: fractions often have as many. */
 const MAY_HOLD_LARGE_NUMBERS = /(?<![.\d])\d{16}|[eE]\+?\d{3}/;
 
-/** Text that is no JSON stays none: only whole numbers are touched, and quotes go around what was one token before. */
+/** Puts large numbers in quotes. Text that is not JSON does not become JSON: each number was a token before. */
 function quoteLargeNumbers(text: string): string {
   let result = "";
   let copied = 0;
@@ -46,7 +46,7 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Behind the quote that ends the string that begins at `start`; the end of the text where there is none. */
+/** Offset past the string whose text begins at `start`; the end of the text if the string is not closed. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = text.indexOf('"', at);

@@ -1,0 +1,25 @@
+import { resolve } from "node:path";
+import { OperatorError } from "../../logservice/admin.ts";
+import type { Context } from "../context.ts";
+
+export interface DataFlag {
+  /** The data directory as it was written; "" if it was not. */
+  readonly data: string;
+}
+
+/** Runs a command on the data directory that its flag names. Answers its exit code, or tells why it cannot be done. */
+export async function onDataDirectory(
+  context: Context,
+  { data }: DataFlag,
+  run: (folder: string) => Promise<number>,
+): Promise<number> {
+  if (data === "") return context.misuse("--data is missing", "write --data and the data directory of the log service");
+  context.io.keepFilesPrivate();
+  try {
+    return await run(resolve(context.directory, data));
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const hint = error.mayBeCreated ? `tool service init --data ${data} creates one` : error.hint;
+    return context.fail(error.message, hint);
+  }
+}
