@@ -13,7 +13,7 @@ import { rollbackStage } from "../cli/aws/function/rollback.ts";
 import { settingsOf } from "../cli/aws/function/settings.ts";
 import { codeSource } from "../cli/aws/function/upload.ts";
 import { removeAll } from "../cli/aws/stack/remove.ts";
-import type { Commit } from "../cli/platform.ts";
+import type { Commit } from "../cli/platform/target.ts";
 import { type Config, forStage, withDefaults } from "../schema/index.ts";
 import type { Failure } from "./support/aws/failures.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";

@@ -1,7 +1,7 @@
 import type { MetricDataQuery } from "@aws-sdk/client-cloudwatch";
 import { forStage } from "../../schema/index.ts";
-import type { Cost, Metrics, MetricsPeriod } from "../metrics.ts";
-import type { TargetOptions } from "../platform.ts";
+import type { Cost, Metrics, MetricsPeriod } from "../platform/metrics.ts";
+import type { TargetOptions } from "../platform/target.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 import { apiName, functionName, stageAlias } from "./names.ts";

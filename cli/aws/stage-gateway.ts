@@ -1,5 +1,6 @@
 import { DEFAULT_STAGES } from "../../schema/index.ts";
-import type { TargetOptions, Watched } from "../platform.ts";
+import type { Watched } from "../platform/progress.ts";
+import type { TargetOptions } from "../platform/target.ts";
 import type { Cloud } from "./clients.ts";
 import { isNotFound } from "./function/aliases.ts";
 import type { StageEndpoint, StageGateway } from "./function/deploy.ts";

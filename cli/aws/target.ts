@@ -1,5 +1,6 @@
 import { forStage } from "../../schema/index.ts";
-import type { StageBefore, Target, TargetOptions, Watched } from "../platform.ts";
+import type { Watched } from "../platform/progress.ts";
+import type { StageBefore, Target, TargetOptions } from "../platform/target.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 import { deployStage, type StageBefore as FunctionBefore, lookAtStage, type StageDeploy } from "./function/deploy.ts";

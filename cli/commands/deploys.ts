@@ -1,9 +1,9 @@
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import type { Deployment } from "../platform.ts";
-import { openProjectTarget } from "../project/opened-target.ts";
+import type { Deployment } from "../platform/target.ts";
 import { DEFAULT_STAGE } from "../project/stage-word.ts";
 
 /** `tool deploys`: every deployment that is kept, newest first, of all stages or of one. */

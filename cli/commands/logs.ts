@@ -2,10 +2,10 @@ import { renderProblem } from "../../grammar/problem.ts";
 import { completedMoment, parseMoment, parseQuery, readFields } from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
+import { chooseSource } from "../logs/choose-source.ts";
 import { progress } from "../logs/progress.ts";
 import { namesSavedQuery, parseWithSaved } from "../logs/saved-query.ts";
 import { selectEntries } from "../logs/select-entries.ts";
-import { chooseSource } from "../logs/sources.ts";
 import { nothingAmong, Survey } from "../logs/survey.ts";
 
 export interface LogsFlags {

@@ -2,8 +2,9 @@ import { humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
-import { type Metrics, readMetrics } from "../metrics.ts";
+import { readMetrics } from "../open-platform.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
+import type { Metrics } from "../platform/metrics.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { DEFAULT_STAGE, explainStage } from "../project/stage-word.ts";
 

@@ -1,8 +1,8 @@
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import { openProjectTarget } from "../project/opened-target.ts";
 import { DEFAULT_STAGE } from "../project/stage-word.ts";
 
 const DEFAULT_RETAIN = 30;

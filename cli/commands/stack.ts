@@ -1,11 +1,12 @@
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { accessPolicy, openStack } from "../open-platform.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
+import type { Change, Stack, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { accessPolicy, type Change, openStack, type Stack, type StackPlan, type StackWatch } from "../stack.ts";
 
 /** `tool stack`, `tool stack status`: stages with their endpoints, certificates, name servers, resources. */
 export function status(context: Context): Promise<number> {

@@ -2,9 +2,9 @@ import { copyToClipboard } from "../clipboard.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
 import { openInBrowser } from "../open-in-browser.ts";
+import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import { openProjectTarget } from "../project/opened-target.ts";
 import { DEFAULT_STAGE } from "../project/stage-word.ts";
 
 export interface UrlFlags {

@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Query, readTime } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
-import { PlatformError } from "../platform.ts";
+import { hasCredentials, openLog } from "../open-platform.ts";
+import { PlatformError } from "../platform/error.ts";
+import { LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
+import { asTheyCome, mergeByTime } from "../time/merge-by-time.ts";
 import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
-import { LINES_CAUGHT_UP, type LogLine } from "./log-line.ts";
-import { asTheyCome, mergeByTime } from "./merge-by-time.ts";
 import { InputError, type OnRead } from "./read-files.ts";
-import type { Chosen, Source } from "./sources.ts";
+import type { Chosen, Source } from "./source.ts";
 
 export interface AskedOfDeployed {
   readonly query: Query;
@@ -30,8 +31,7 @@ export async function deployedSource(
 ): Promise<Chosen | undefined> {
   const { io, directory } = context;
   if (!existsSync(join(directory, "tool.json"))) return undefined;
-  const { hasCredentials, openLog } = await import("../aws/logs/open-log.ts");
-  if (!hasCredentials(io.env)) return undefined;
+  if (!(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await readConfigFile(context);
   // What is wrong was said; what this machine wrote can be read all the same.
@@ -41,7 +41,7 @@ export async function deployedSource(
 
   const stop = new AbortController();
   const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
-  const log = openLog({ env: io.env, config });
+  const log = await openLog({ env: io.env, config });
   let isAwaited = false;
   const lines = log.read(
     {

@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { serviceAddress } from "../service/service-address.ts";
 import { type AskedOfService, discoveredFields, followService, searchService } from "./service-log.ts";
-import type { Chosen } from "./sources.ts";
+import type { Chosen } from "./source.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -9,7 +9,9 @@ import {
   variablesSize,
   withCommas,
 } from "../../../schema/index.ts";
-import { type Commit, type DeployResult, PlatformError, type Watched } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
+import type { Watched } from "../../platform/progress.ts";
+import type { Commit, DeployResult } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
 import {
   accountOf,

@@ -1,6 +1,7 @@
 import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import type { ListObjectsV2CommandOutput } from "@aws-sdk/client-s3";
-import type { Deployment, PruneResult, Watched } from "../../platform.ts";
+import type { Watched } from "../../platform/progress.ts";
+import type { Deployment, PruneResult } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
 import { accountOf, bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";

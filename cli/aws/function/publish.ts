@@ -1,5 +1,5 @@
 import type { FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
-import { PlatformError } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
 import { accountOf } from "../names.ts";
 import { polling, retrying } from "./retrying.ts";
 import { configurationOf, type FunctionSettings, hasEnvironment, isConfigured } from "./settings.ts";

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ACM, CertificateDetail, Tag } from "@aws-sdk/client-acm";
 import { getDomain } from "tldts";
-import type { Certificate } from "../../stack.ts";
+import type { Certificate } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { hasEdge, TAGS } from "../names.ts";
-import type { Zones } from "./domains.ts";
+import type { Zones } from "./resource.ts";
 import { zoneOf } from "./zones.ts";
 
 /** Certificates of domains at the edge live here, whatever the app's region is. */

@@ -2,8 +2,8 @@ import type { Stack } from "@aws-sdk/client-cloudformation";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
 import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
+import { aboutOf, type StackInput, type Template, tagsOf } from "./resource.ts";
 import { describeStack, type StackState, stateOf } from "./state.ts";
-import { aboutOf, type StackInput, type Template, tagsOf } from "./template.ts";
 import { templateBody } from "./template-body.ts";
 import { stageAlone, withStage } from "./with-stage.ts";
 

@@ -2,38 +2,10 @@ import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Query, stagesNamed } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
+import { hasCredentials } from "../open-platform.ts";
 import type { Block } from "./line-blocks.ts";
-import { followFiles, type OnRead, type PlainFile, readRotated, readStream, reasonOf, STDIN } from "./read-files.ts";
-
-/** Where entries come from. */
-export interface Source {
-  /** The time asked for. Without one the development log goes back a day; other inputs have no bound. */
-  readonly sinceMs: number | undefined;
-  /** Said once on stderr before the first entry. */
-  readonly note: string | undefined;
-  /** Lines come while time passes: each batch is shown at once. */
-  readonly live: boolean;
-  /** A limit takes the newest entries, and not the first. */
-  readonly limitsToNewest: boolean;
-  /**
-   * How it is known what there is if nothing is found: by the entries that are read here, by fields that are asked for, or
-   * not at all, as others have left out what does not match.
-   */
-  readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
-  /** What was not read, said where nothing is found. */
-  readonly unread?: string;
-  /** It is followed, and `CAUGHT_UP` stands between what was there and what comes. */
-  readonly saysWhenCaughtUp?: boolean;
-  /** Of all inputs together, as far as known. */
-  readonly totalBytes: number | undefined;
-  /** One behind the other: files that are read once, to be opened by whoever reads them, and blocks of anything else. */
-  inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
-}
-
-export type Input = PlainFile | AsyncIterable<Block>;
-
-/** A source, or what is wrong with the words that name it. */
-export type Chosen = { readonly source: Source } | { readonly message: string; readonly hint?: string };
+import { followFiles, type OnRead, readRotated, readStream, reasonOf, STDIN } from "./read-files.ts";
+import type { Chosen, Source } from "./source.ts";
 
 /**
  * `--file` before `--service` before stdin (a FIFO or a regular file, and nothing followed) before the log of the deployed
@@ -84,8 +56,7 @@ export async function chooseSource(
   }
   const asksForDeployed = stagesNamed(asked.query).some(({ name }) => name !== "development");
   if (!asksForDeployed || !isThere(join(context.directory, "tool.json"))) return development;
-  const { hasCredentials } = await import("../aws/logs/open-log.ts");
-  if (hasCredentials(context.io.env)) return development;
+  if (await hasCredentials(context.io.env)) return development;
   const unread = "only the development log was read: the log of the deployed app needs AWS credentials";
   return { source: { ...development.source, unread } };
 }

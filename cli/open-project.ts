@@ -1,9 +1,10 @@
-import type { Config, ResolvedConfig } from "../../schema/index.ts";
-import { readConfigFile } from "../config-file.ts";
-import type { Context } from "../context.ts";
-import { openTarget, type Target } from "../platform.ts";
-import { resolveProject } from "./resolve-config.ts";
-import { explainStage } from "./stage-word.ts";
+import type { Config, ResolvedConfig } from "../schema/index.ts";
+import { readConfigFile } from "./config-file.ts";
+import type { Context } from "./context.ts";
+import { openTarget } from "./open-platform.ts";
+import type { Target } from "./platform/target.ts";
+import { resolveProject } from "./project/resolve-config.ts";
+import { explainStage } from "./project/stage-word.ts";
 
 /** A project and the place that it is deployed to, or the exit code after what is wrong was said. */
 export type Opened =
