@@ -6,28 +6,28 @@ import type { Target } from "./platform/target.ts";
 import { resolveProject } from "./project/resolve-config.ts";
 import { explainStage } from "./project/stage-word.ts";
 
-/** A project and the place that it is deployed to, or the exit code after what is wrong was said. */
+/** A project and the target that it is deployed to, or the exit code after its problems were printed. */
 export type Opened =
   | {
-      readonly code: undefined;
+      readonly ok: true;
       readonly config: Config;
       readonly resolved: ResolvedConfig;
       readonly stage: string;
       readonly target: Target;
     }
-  | { readonly code: number };
+  | { readonly ok: false; readonly code: number };
 
-/** Reads tool.json, checks the stage's name, and opens the target; nothing is called yet. */
+/** Reads tool.json, checks the stage's name, and opens the target. Makes no call yet. */
 export async function openProjectTarget(
   context: Context,
   stage: string,
   options: { readonly sizes?: boolean } = {},
 ): Promise<Opened> {
   const file = await readConfigFile(context, options);
-  if (file.code !== undefined) return file;
+  if (!file.ok) return file;
   const wrong = explainStage(stage, file.config);
-  if (wrong !== undefined) return { code: await context.misuse(wrong.message, wrong.hint) };
+  if (wrong !== undefined) return { ok: false, code: await context.misuse(wrong.message, wrong.hint) };
   const { config: resolved } = resolveProject(context, file.config, { development: false });
   const target = await openTarget({ env: context.io.env, config: file.config, resolved });
-  return { code: undefined, config: file.config, resolved, stage, target };
+  return { ok: true, config: file.config, resolved, stage, target };
 }

@@ -32,7 +32,7 @@ export async function deploy(context: Context, word: string | undefined, flags: 
   }
   const beganMs = io.nowMs();
   const opened = await openProjectTarget(context, word || DEFAULT_STAGE, { sizes: true });
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   const progress = deployProgress(context);
@@ -67,7 +67,7 @@ export async function deploy(context: Context, word: string | undefined, flags: 
   }
 }
 
-type Project = Extract<Opened, { code: undefined }>;
+type Project = Extract<Opened, { ok: true }>;
 
 interface BuildStep {
   readonly inference: Inference;

@@ -67,7 +67,7 @@ export async function logs(context: Context, words: string | undefined, flags: L
     // The checker of tool.json is larger than all the rest, and few queries need it.
     const { readConfigFile } = await import("../config-file.ts");
     const file = await readConfigFile(context);
-    if (file.code !== undefined) return file.code;
+    if (!file.ok) return file.code;
     saved = file.config.logs?.queries ?? {};
   }
   const query = namesSavedQuery(source) ? parseWithSaved(source, saved) : parseQuery(source);
@@ -89,7 +89,7 @@ export async function logs(context: Context, words: string | undefined, flags: L
     service: flags.service,
     project: flags.project,
   });
-  if ("message" in chosen) return context.misuse(chosen.message, chosen.hint);
+  if (!chosen.ok) return context.misuse(chosen.message, chosen.hint);
   if (chosen.source.note !== undefined) await context.say(chosen.source.note);
 
   const stop = new AbortController();

@@ -24,7 +24,7 @@ export async function metrics(
     );
   }
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const stage = flags.stage || DEFAULT_STAGE;
   const wrong = explainStage(stage, file.config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);

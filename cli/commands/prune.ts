@@ -17,7 +17,7 @@ export async function prune(
     return context.misuse(`--retain ${flags.retain} is not a number of deployments`, "write --retain 30");
   }
   const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   const progress = deployProgress(context);

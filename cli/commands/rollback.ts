@@ -12,7 +12,7 @@ export async function rollback(
   flags: { readonly stage: string },
 ): Promise<number> {
   const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   try {

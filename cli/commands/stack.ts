@@ -132,7 +132,7 @@ export function remove(context: Context, flags: { readonly yes: boolean; readonl
 /** `tool stack policy`: the access policy that the account needs for this app, a JSON document in either format. */
 export async function policy(context: Context): Promise<number> {
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const { config } = resolveProject(context, file.config, { development: false });
   const { function: settings, stages = {} } = file.config;
   const named = [settings, ...Object.values(stages).map((stage) => stage.function)].flatMap((one) => one?.role ?? []);
@@ -152,7 +152,7 @@ interface Opened {
 /** Opens the stack of the project; says what failed, and where an interruption leaves it. */
 async function withStack(context: Context, run: (opened: Opened) => Promise<number>): Promise<number> {
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const { config: resolved } = resolveProject(context, file.config, { development: false });
   const stop = interruption(context);
   const progress = stackProgress(context);

@@ -16,7 +16,7 @@ export interface UrlFlags {
 /** `tool url`: where a stage answers, printed, opened in the browser, or copied. */
 export async function url(context: Context, flags: UrlFlags): Promise<number> {
   const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   try {

@@ -32,6 +32,7 @@ export async function chooseSource(
   if (!follow && stdinHoldsData()) {
     const totalBytes = fstatSync(0).isFile() ? fstatSync(0).size : undefined;
     return {
+      ok: true,
       source: {
         sinceMs,
         note: undefined,
@@ -48,17 +49,18 @@ export async function chooseSource(
   }
   const development = developmentSource(context, follow, sinceMs);
   const { deployedSource } = await import("./deployed-log.ts");
-  const isWritten = "source" in development && (follow || hasDevelopmentLog(context.directory));
+  const isWritten = development.ok && (follow || hasDevelopmentLog(context.directory));
   const deployed = await deployedSource(context, asked, isWritten ? development.source : undefined);
-  if (deployed !== undefined || !("source" in development)) {
+  if (deployed !== undefined) return { ok: true, source: deployed };
+  if (!development.ok) {
     const isPiped = follow && stdinHoldsData();
-    return deployed ?? (isPiped ? { ...development, hint: "to follow what is piped in, add --file -" } : development);
+    return isPiped ? { ...development, hint: "to follow what is piped in, add --file -" } : development;
   }
   const asksForDeployed = stagesNamed(asked.query).some(({ name }) => name !== "development");
   if (!asksForDeployed || !isThere(join(context.directory, "tool.json"))) return development;
   if (await hasCredentials(context.io.env)) return development;
   const unread = "only the development log was read: the log of the deployed app needs AWS credentials";
-  return { source: { ...development.source, unread } };
+  return { ok: true, source: { ...development.source, unread } };
 }
 
 export const DEVELOPMENT_LOG = ".tool/development.ndjson";
@@ -76,6 +78,7 @@ async function fileSource(
     const path = found[0];
     if (path === undefined)
       return {
+        ok: false,
         message: `no file matches ${JSON.stringify(pattern)}`,
         hint: "quote the pattern, so that the shell does not expand it",
       };
@@ -86,12 +89,14 @@ async function fileSource(
         found.length === 1 && file === resolve(context.directory, pattern) ? pattern : nameOf(context, file),
       );
       const wrong = file === "-" ? undefined : unreadable(file, follow);
-      if (wrong !== undefined) return { message: `cannot read ${JSON.stringify(names.get(file))}: ${wrong}` };
+      if (wrong !== undefined)
+        return { ok: false, message: `cannot read ${JSON.stringify(names.get(file))}: ${wrong}` };
     }
   }
   const paths = await list();
   if (follow && paths.includes("-") && paths.length > 1) {
     return {
+      ok: false,
       message: "stdin cannot be followed together with files",
       hint: "omit -f, or the files",
     };
@@ -114,7 +119,7 @@ async function fileSource(
       }
     },
   };
-  return { source };
+  return { ok: true, source };
 }
 
 /** A name that stands for itself, or the files that a pattern matches, sorted by name. */
@@ -203,6 +208,7 @@ function developmentSource(
   const hasLog = hasDevelopmentLog(directory);
   if (!hasLog && !isThere(join(directory, "tool.json"))) {
     return {
+      ok: false,
       message: `there is no log to read: neither tool.json nor ${DEVELOPMENT_LOG} is in ${directory}`,
       hint: "name a log with --file, or a project with -C",
     };
@@ -211,6 +217,7 @@ function developmentSource(
     ? `reading ${DEVELOPMENT_LOG}, the log of tool start`
     : `${DEVELOPMENT_LOG} does not exist yet: tool start writes it`;
   return {
+    ok: true,
     source: {
       sinceMs,
       note,

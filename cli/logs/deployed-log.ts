@@ -8,7 +8,7 @@ import { LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
 import { asTheyCome, mergeByTime } from "../time/merge-by-time.ts";
 import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
 import { InputError, type OnRead } from "./read-files.ts";
-import type { Chosen, Source } from "./source.ts";
+import type { Source } from "./source.ts";
 
 export interface AskedOfDeployed {
   readonly query: Query;
@@ -28,14 +28,14 @@ export async function deployedSource(
   context: Context,
   asked: AskedOfDeployed,
   development: Source | undefined,
-): Promise<Chosen | undefined> {
+): Promise<Source | undefined> {
   const { io, directory } = context;
   if (!existsSync(join(directory, "tool.json"))) return undefined;
   if (!(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await readConfigFile(context);
   // What is wrong was said; what this machine wrote can be read all the same.
-  if (file.code !== undefined) return undefined;
+  if (!file.ok) return undefined;
   const { resolveProject } = await import("../project/resolve-config.ts");
   const { config } = resolveProject(context, file.config, { development: false });
 
@@ -77,28 +77,26 @@ export async function deployedSource(
         if (development !== undefined) yield* development.inputs(signal, onRead);
       },
     };
-    return { source: failing };
+    return failing;
   }
   const read = [
     ...(isAwaited ? [] : [`the log of ${config.name} in ${log.region}`]),
     ...(development === undefined ? [] : [isAwaited ? "the log of tool start" : "that of tool start"]),
   ];
   return {
-    source: {
-      sinceMs,
-      note: [
-        ...(isAwaited ? [`${config.name} has no log in ${log.region} yet: its first request makes it`] : []),
-        ...(read.length > 0 ? [`reading ${read.join(", and ")}`] : []),
-      ].join("\n"),
-      live: asked.follow,
-      limitsToNewest: !asked.follow,
-      known: "period",
-      saysWhenCaughtUp: asked.follow,
-      totalBytes: undefined,
-      async *inputs(signal, onRead) {
-        signal.addEventListener("abort", () => stop.abort(), { once: true });
-        yield joined(first, lines, development, { follow: asked.follow, signal, onRead });
-      },
+    sinceMs,
+    note: [
+      ...(isAwaited ? [`${config.name} has no log in ${log.region} yet: its first request makes it`] : []),
+      ...(read.length > 0 ? [`reading ${read.join(", and ")}`] : []),
+    ].join("\n"),
+    live: asked.follow,
+    limitsToNewest: !asked.follow,
+    known: "period",
+    saysWhenCaughtUp: asked.follow,
+    totalBytes: undefined,
+    async *inputs(signal, onRead) {
+      signal.addEventListener("abort", () => stop.abort(), { once: true });
+      yield joined(first, lines, development, { follow: asked.follow, signal, onRead });
     },
   };
 }

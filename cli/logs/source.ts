@@ -29,4 +29,6 @@ export interface Source {
 export type Input = PlainFile | AsyncIterable<Block>;
 
 /** A source, or what is wrong with the words that name it. */
-export type Chosen = { readonly source: Source } | { readonly message: string; readonly hint?: string };
+export type Chosen =
+  | { readonly ok: true; readonly source: Source }
+  | { readonly ok: false; readonly message: string; readonly hint?: string };
