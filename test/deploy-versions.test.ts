@@ -53,7 +53,7 @@ async function open(t: Test) {
       await meanwhile?.();
       const artifact = { ...archive(word), runtime: "nodejs24.x", wrapper: "/var/task/run", runtimeLayer: undefined };
       const named = commit === undefined ? undefined : { isDirty: false, author: undefined, ...commit };
-      return deployStage(deploy, before, artifact, named, watched);
+      return deployStage(deploy, { before, artifact, commit: named }, watched);
     },
     rollback: (to?: string, stage = "staging") => rollbackStage(lambda, "app", { stage, to }, watched),
     prune: (retain: number, stage = "staging") => pruneStage(cloud, "app", { stage, retain }, watched),

@@ -96,28 +96,18 @@ export function costOf(
 }
 
 function queriesOf(app: string, stage: string, Period: number): MetricDataQuery[] {
-  const gateway = { ApiName: apiName(app), Stage: stage };
-  const ofFunction = { FunctionName: functionName(app), Resource: `${functionName(app)}:${stageAlias(stage)}` };
-  const query = (
-    Id: string,
-    Namespace: string,
-    MetricName: string,
-    Stat: string,
-    dimensions: Record<string, string>,
-  ) => ({
-    Id,
-    MetricStat: {
-      Metric: {
-        Namespace,
-        MetricName,
-        Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
-      },
-      Period,
-      Stat,
-    },
+  const from = (Namespace: string, dimensions: Record<string, string>) => {
+    const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
+    return (Id: string, MetricName: string, Stat: string) => ({
+      Id,
+      MetricStat: { Metric: { Namespace, MetricName, Dimensions }, Period, Stat },
+    });
+  };
+  const api = from("AWS/ApiGateway", { ApiName: apiName(app), Stage: stage });
+  const lambda = from("AWS/Lambda", {
+    FunctionName: functionName(app),
+    Resource: `${functionName(app)}:${stageAlias(stage)}`,
   });
-  const api = (id: string, metric: string, stat: string) => query(id, "AWS/ApiGateway", metric, stat, gateway);
-  const lambda = (id: string, metric: string, stat: string) => query(id, "AWS/Lambda", metric, stat, ofFunction);
   return [
     api("requests", "Count", "SampleCount"),
     api("client", "4XXError", "Sum"),

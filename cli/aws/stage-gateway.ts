@@ -28,7 +28,7 @@ export function stageGateway(
     },
     async ensure(stage, accountId) {
       const { ensureStage, templateHash } = await import("./stack/index.ts");
-      const state = await ensureStage(cloud, inputFor(accountId), stage, note, signal);
+      const state = await ensureStage(cloud, inputFor(accountId), stage, { report: note, signal });
       const endpoint = endpointIn(state, stage, inputFor, templateHash);
       if (endpoint === undefined) throw new Error(`the stack of ${config.name} has no ${stage} after it was made`);
       if (!state.isChanged)

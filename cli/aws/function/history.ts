@@ -69,7 +69,7 @@ export async function pruneStage(
   const anyArn = versions[0]?.FunctionArn;
   if (removed.length > 0 && anyArn !== undefined) {
     const left = versions.filter(({ Version }) => !removed.includes(Version!));
-    await removeArchives(cloud, app, accountOf(anyArn), left, signal);
+    await removeArchives(cloud, { app, accountId: accountOf(anyArn), left }, signal);
   }
   return { stage, removed, kept };
 }
@@ -115,11 +115,16 @@ async function readAll(lambda: Lambda, app: string, signal: AbortSignal) {
 /** A deploy may be between its upload and its version. */
 const YOUNG_MS = 3_600_000;
 
+interface UnusedArchives {
+  readonly app: string;
+  readonly accountId: string;
+  /** The versions whose archives are kept. */
+  readonly left: readonly FunctionConfiguration[];
+}
+
 async function removeArchives(
   cloud: Cloud,
-  app: string,
-  accountId: string,
-  left: readonly FunctionConfiguration[],
+  { app, accountId, left }: UnusedArchives,
   signal: AbortSignal,
 ): Promise<void> {
   const s3 = await cloud.s3();

@@ -57,10 +57,10 @@ export async function* readCloudLog(
     startMs: request.sinceMs - CLOCK_SLACK_MS,
     endMs: (request.untilMs ?? nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
   };
-  const slice: Slice = (stream, part) => readEvents(client, group, "", part, signal, stream);
+  const slice: Slice = (stream, part) => readEvents(client, { group, stream, pattern: "", period: part }, signal);
   const shown = new Recent();
   const read = async function* (part: Period) {
-    const readings = patterns.map((pattern) => readEvents(client, group, pattern, part, signal));
+    const readings = patterns.map((pattern) => readEvents(client, { group, pattern, period: part }, signal));
     for await (const events of mergeByTime(readings)) {
       // Several patterns find one event, at the same time; and a look behind the newest one finds what was shown.
       if (!follow) shown.forgetBefore(shown.newestMs);

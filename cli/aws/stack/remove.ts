@@ -163,7 +163,7 @@ async function removeCertificate(
   const names = Object.fromEntries(zones.map(({ name, id }) => [name, id]));
   const zone = zoneOf(domain, names);
   if (record !== undefined && zone !== undefined) {
-    await changeRecord(cloud, zone.id, "DELETE", record, signal).catch((error: Error) => {
+    await changeRecord(cloud, { action: "DELETE", zoneId: zone.id, record }, signal).catch((error: Error) => {
       // It was never written, or is another one by now.
       if (error.name !== "InvalidChangeBatch") throw error;
     });
