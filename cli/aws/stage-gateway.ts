@@ -5,7 +5,9 @@ import type { Cloud } from "./clients.ts";
 import { isNotFound } from "./function/aliases.ts";
 import type { StageEndpoint, StageGateway } from "./function/deploy.ts";
 import { accountOf, functionName, partition, stageAlias } from "./names.ts";
-import type { StackEvent, StackInput, StackState } from "./stack/index.ts";
+import type { StackEvent } from "./stack/operation.ts";
+import type { StackInput } from "./stack/resource.ts";
+import type { StackState } from "./stack/state.ts";
 
 /** The stack of an app, as deploying a stage needs it. Its part is loaded when it is asked, which few deploys do. */
 export function stageGateway(
@@ -18,18 +20,18 @@ export function stageGateway(
   const inputFor = (accountId: string): StackInput => ({ name: config.name, config, region: cloud.region, accountId });
   return {
     async askedHash(accountId) {
-      const { templateHash } = await import("./stack/index.ts");
+      const { templateHash } = await import("./stack/template.ts");
       const stages = new Set([...DEFAULT_STAGES, ...Object.keys(config.stages ?? {})]);
       return templateHash(inputFor(accountId), [...stages]);
     },
     async find(stage) {
-      const { readStack, templateHash } = await import("./stack/index.ts");
-      return endpointIn(await readStack(cloud, config.name, signal), stage, inputFor, templateHash);
+      const { readStack } = await import("./stack/state.ts");
+      return endpointIn(await readStack(cloud, config.name, signal), stage, inputFor);
     },
     async ensure(stage, accountId) {
-      const { ensureStage, templateHash } = await import("./stack/index.ts");
+      const { ensureStage } = await import("./stack/ensure-stage.ts");
       const state = await ensureStage(cloud, inputFor(accountId), stage, { report: note, signal });
-      const endpoint = endpointIn(state, stage, inputFor, templateHash);
+      const endpoint = await endpointIn(state, stage, inputFor);
       if (endpoint === undefined) throw new Error(`the stack of ${config.name} has no ${stage} after it was made`);
       if (!state.isChanged)
         await allowAgain(cloud, { name: config.name, stage, apiId: endpoint.apiId, accountId, signal });
@@ -73,14 +75,14 @@ async function allowAgain(
   }
 }
 
-function endpointIn(
+async function endpointIn(
   state: StackState | undefined,
   stage: string,
   inputFor: (accountId: string) => StackInput,
-  templateHash: (input: StackInput, present: readonly string[]) => string,
-): StageEndpoint | undefined {
+): Promise<StageEndpoint | undefined> {
   const found = state?.stages.find(({ name }) => name === stage);
   if (state?.apiId === undefined || found === undefined) return undefined;
+  const { templateHash } = await import("./stack/template.ts");
   const present = state.stages.map(({ name }) => name);
   const isBehind = state.templateHash !== templateHash(inputFor(accountOf(state.id)), present);
   return { apiId: state.apiId, url: found.endpoint, isBehind };

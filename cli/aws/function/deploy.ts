@@ -30,7 +30,7 @@ import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
 import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
-import { type DeployRecord, identityOf, ofVersion, readRecord, writeRecord } from "./record.ts";
+import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 import { ensureRole } from "./role.ts";
 import { settingsHash, settingsOf } from "./settings.ts";
 import { functionTags, syncTags, tagsHash } from "./tags.ts";
@@ -370,11 +370,6 @@ async function followStage(
     all.push(follow(commitAlias(stage, commit.ref), version, record, "absent"));
   }
   await Promise.all(all);
-}
-
-/** A version's number; an alias may name the unpublished function. */
-export function numbered(version: string | undefined): string | undefined {
-  return version !== undefined && /^\d+$/.test(version) ? version : undefined;
 }
 
 function toHex(base64: string): string {

@@ -5,8 +5,7 @@ import type { Deployment, PruneResult } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
 import { accountOf, bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";
-import { numbered } from "./deploy.ts";
-import { readRecord } from "./record.ts";
+import { numbered, readRecord } from "./record.ts";
 
 /** Every published version of an app with the stage that it was published for, newest first. */
 export async function listDeployments(

@@ -99,3 +99,8 @@ export function readRecord(description: string | undefined, version: string | un
   const isWhole = ["version", "code", "settings", "policy"].every((name) => record[name] !== undefined);
   return isWhole && record.version === version ? (record as unknown as DeployRecord) : undefined;
 }
+
+/** The number of a published version; undefined for `$LATEST`, which an alias may name too. */
+export function numbered(version: string | undefined): string | undefined {
+  return version !== undefined && /^\d+$/.test(version) ? version : undefined;
+}

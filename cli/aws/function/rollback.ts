@@ -4,8 +4,7 @@ import type { Watched } from "../../platform/progress.ts";
 import type { RollbackRequest, RollbackResult } from "../../platform/target.ts";
 import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
-import { numbered } from "./deploy.ts";
-import { type DeployRecord, identityOf, ofVersion, readRecord, writeRecord } from "./record.ts";
+import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 
 /**
  * Puts an earlier deployment of the stage in force, with the variables of its own deploy. Without a name it is the one
