@@ -5,11 +5,13 @@ import type { Cloud } from "./clients.ts";
 import { isNotFound } from "./function/aliases.ts";
 import type { StageEndpoint, StageGateway } from "./function/deploy.ts";
 import { accountOf, functionName, partition, stageAlias } from "./names.ts";
+import { ensureStage } from "./stack/ensure-stage.ts";
 import type { StackEvent } from "./stack/operation.ts";
 import type { StackInput } from "./stack/resource.ts";
-import type { StackState } from "./stack/state.ts";
+import { readStack, type StackState } from "./stack/state.ts";
+import { templateHash } from "./stack/template.ts";
 
-/** The stack of an app, as deploying a stage needs it. Its part is loaded when it is asked, which few deploys do. */
+/** The stack of an app, as deploying a stage needs it. */
 export function stageGateway(
   cloud: Cloud,
   { config }: Pick<TargetOptions, "config">,
@@ -20,18 +22,15 @@ export function stageGateway(
   const inputFor = (accountId: string): StackInput => ({ name: config.name, config, region: cloud.region, accountId });
   return {
     async askedHash(accountId) {
-      const { templateHash } = await import("./stack/template.ts");
       const stages = new Set([...DEFAULT_STAGES, ...Object.keys(config.stages ?? {})]);
       return templateHash(inputFor(accountId), [...stages]);
     },
     async find(stage) {
-      const { readStack } = await import("./stack/state.ts");
       return endpointIn(await readStack(cloud, config.name, signal), stage, inputFor);
     },
     async ensure(stage, accountId) {
-      const { ensureStage } = await import("./stack/ensure-stage.ts");
       const state = await ensureStage(cloud, inputFor(accountId), stage, { report: note, signal });
-      const endpoint = await endpointIn(state, stage, inputFor);
+      const endpoint = endpointIn(state, stage, inputFor);
       if (endpoint === undefined) throw new Error(`the stack of ${config.name} has no ${stage} after it was made`);
       if (!state.isChanged)
         await allowAgain(cloud, { name: config.name, stage, apiId: endpoint.apiId, accountId, signal });
@@ -75,14 +74,13 @@ async function allowAgain(
   }
 }
 
-async function endpointIn(
+function endpointIn(
   state: StackState | undefined,
   stage: string,
   inputFor: (accountId: string) => StackInput,
-): Promise<StageEndpoint | undefined> {
+): StageEndpoint | undefined {
   const found = state?.stages.find(({ name }) => name === stage);
   if (state?.apiId === undefined || found === undefined) return undefined;
-  const { templateHash } = await import("./stack/template.ts");
   const present = state.stages.map(({ name }) => name);
   const isBehind = state.templateHash !== templateHash(inputFor(accountOf(state.id)), present);
   return { apiId: state.apiId, url: found.endpoint, isBehind };
