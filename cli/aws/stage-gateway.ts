@@ -40,8 +40,8 @@ export function stageGateway(
 }
 
 /**
- * The permission of the gateway to call the stage lies on its alias, and is gone with it: where somebody removed the alias,
- * the stack believes in one that is not there.
+ * The gateway's permission to call the stage is attached to its alias and is deleted with it. If somebody removed the alias,
+ * CloudFormation still believes that the permission exists.
  */
 async function allowAgain(
   cloud: Cloud,

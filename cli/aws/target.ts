@@ -8,7 +8,7 @@ import { listDeployments, pruneStage } from "./function/history.ts";
 import { rollbackStage } from "./function/rollback.ts";
 import { type RuntimeLayerFile, runtimeLayerFile } from "./layer/runtime-layer.ts";
 
-/** The function platform behind a REST API. */
+/** Lambda behind an API gateway. */
 export function openTarget({ env, config, resolved }: TargetOptions): Target {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
