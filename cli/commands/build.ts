@@ -3,7 +3,8 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { forStage } from "../../schema/index.ts";
-import { type Artifact, buildArtifact, bySize } from "../artifact/index.ts";
+import { type Artifact, buildArtifact } from "../artifact/artifact.ts";
+import { bySize } from "../artifact/limits.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { stagesOf } from "../hooks/hooks.ts";
@@ -22,7 +23,7 @@ const ARCHIVE = "out.zip";
 /** `tool build`: what a deploy would upload, as ./out.zip or on a stdout that leads elsewhere; or the sizes in it. */
 export async function build(context: Context, flags: BuildFlags): Promise<number> {
   const file = await readConfigFile(context, { sizes: true });
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const stage = flags.stage || DEFAULT_STAGE;
   const misuse = explainStageOf(stage, stagesOf(file.config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);

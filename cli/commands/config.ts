@@ -10,7 +10,7 @@ export async function config(context: Context, { schema }: { readonly schema: bo
     return EXIT.ok;
   }
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const { config } = resolveProject(context, file.config, { development: false });
   await context.print(JSON.stringify(config, null, 2));
   return EXIT.ok;

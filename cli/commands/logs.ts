@@ -2,10 +2,10 @@ import { renderProblem } from "../../grammar/problem.ts";
 import { completedMoment, parseMoment, parseQuery, readFields } from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
+import { chooseSource } from "../logs/choose-source.ts";
 import { progress } from "../logs/progress.ts";
 import { namesSavedQuery, parseWithSaved } from "../logs/saved-query.ts";
 import { selectEntries } from "../logs/select-entries.ts";
-import { chooseSource } from "../logs/sources.ts";
 import { nothingAmong, Survey } from "../logs/survey.ts";
 
 export interface LogsFlags {
@@ -67,7 +67,7 @@ export async function logs(context: Context, words: string | undefined, flags: L
     // The checker of tool.json is larger than all the rest, and few queries need it.
     const { readConfigFile } = await import("../config-file.ts");
     const file = await readConfigFile(context);
-    if (file.code !== undefined) return file.code;
+    if (!file.ok) return file.code;
     saved = file.config.logs?.queries ?? {};
   }
   const query = namesSavedQuery(source) ? parseWithSaved(source, saved) : parseQuery(source);
@@ -89,7 +89,7 @@ export async function logs(context: Context, words: string | undefined, flags: L
     service: flags.service,
     project: flags.project,
   });
-  if ("message" in chosen) return context.misuse(chosen.message, chosen.hint);
+  if (!chosen.ok) return context.misuse(chosen.message, chosen.hint);
   if (chosen.source.note !== undefined) await context.say(chosen.source.note);
 
   const stop = new AbortController();

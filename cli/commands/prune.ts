@@ -1,8 +1,8 @@
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import { openProjectTarget } from "../project/opened-target.ts";
 import { DEFAULT_STAGE } from "../project/stage-word.ts";
 
 const DEFAULT_RETAIN = 30;
@@ -17,7 +17,7 @@ export async function prune(
     return context.misuse(`--retain ${flags.retain} is not a number of deployments`, "write --retain 30");
   }
   const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   const progress = deployProgress(context);

@@ -1,8 +1,8 @@
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import { openProjectTarget } from "../project/opened-target.ts";
 import { DEFAULT_STAGE } from "../project/stage-word.ts";
 
 /** `tool rollback [version]`: an earlier deployment of a stage in force again; without a version the one before. */
@@ -12,7 +12,7 @@ export async function rollback(
   flags: { readonly stage: string },
 ): Promise<number> {
   const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   try {

@@ -18,7 +18,7 @@ export async function run(context: Context, hook: string, flags: { readonly stag
     );
   }
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const stage = flags.stage || DEFAULT_STAGE;
   const misuse = explainStageOf(stage, stagesOf(file.config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);

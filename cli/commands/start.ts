@@ -14,8 +14,7 @@ import { type Address, parseAddress } from "../start/address.ts";
 import { entryView } from "../start/entry-view.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { liveLine } from "../start/live-line.ts";
-import { nextFreePort } from "../start/next-free-port.ts";
-import { portOwner } from "../start/port-owner.ts";
+import { nextFreePort, portOwner } from "../start/ports.ts";
 import { watchFile } from "../start/watch-file.ts";
 
 export interface StartFlags {
@@ -146,7 +145,7 @@ interface Project extends ResolvedProject {
 
 async function readProject(context: Context, flags: StartFlags): Promise<Project | { readonly code: number }> {
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file;
+  if (!file.ok) return file;
   const staged = forStage(file.config, STAGE);
   const command = flags.command || staged.proxy?.command;
   const written = command === undefined ? staged : { ...staged, proxy: { ...staged.proxy, command } };

@@ -2,9 +2,9 @@ import { copyToClipboard } from "../clipboard.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
 import { openInBrowser } from "../open-in-browser.ts";
+import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import { openProjectTarget } from "../project/opened-target.ts";
 import { DEFAULT_STAGE } from "../project/stage-word.ts";
 
 export interface UrlFlags {
@@ -16,7 +16,7 @@ export interface UrlFlags {
 /** `tool url`: where a stage answers, printed, opened in the browser, or copied. */
 export async function url(context: Context, flags: UrlFlags): Promise<number> {
   const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   try {

@@ -2,14 +2,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Query, readTime } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
-import { PlatformError } from "../platform.ts";
+import { hasCredentials, openLog } from "../open-platform.ts";
+import { PlatformError } from "../platform/error.ts";
+import { LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
+import { asTheyCome, mergeByTime } from "../time/merge-by-time.ts";
 import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
-import { LINES_CAUGHT_UP, type LogLine } from "./log-line.ts";
-import { asTheyCome, mergeByTime } from "./merge-by-time.ts";
 import { InputError, type OnRead } from "./read-files.ts";
-import type { Chosen, Source } from "./sources.ts";
+import type { Source } from "./source.ts";
 
-export interface AskedOfDeployed {
+export interface DeployedLogQuestion {
   readonly query: Query;
   readonly follow: boolean;
   readonly live: boolean;
@@ -20,28 +21,27 @@ export interface AskedOfDeployed {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The log of the deployed app, with the development log between its lines where there is one. Undefined where there are no
- * credentials, or nothing was deployed: then the development log is all there is.
+ * The log of the deployed app, merged with the development log if there is one. Undefined if there are no credentials, or
+ * nothing was deployed: then only the development log can be read.
  */
 export async function deployedSource(
   context: Context,
-  asked: AskedOfDeployed,
+  asked: DeployedLogQuestion,
   development: Source | undefined,
-): Promise<Chosen | undefined> {
+): Promise<Source | undefined> {
   const { io, directory } = context;
   if (!existsSync(join(directory, "tool.json"))) return undefined;
-  const { hasCredentials, openLog } = await import("../aws/logs/open-log.ts");
-  if (!hasCredentials(io.env)) return undefined;
+  if (!(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await readConfigFile(context);
-  // What is wrong was said; what this machine wrote can be read all the same.
-  if (file.code !== undefined) return undefined;
+  // The problems were printed. The development log can be read all the same.
+  if (!file.ok) return undefined;
   const { resolveProject } = await import("../project/resolve-config.ts");
   const { config } = resolveProject(context, file.config, { development: false });
 
   const stop = new AbortController();
   const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
-  const log = openLog({ env: io.env, config });
+  const log = await openLog({ env: io.env, config });
   let isAwaited = false;
   const lines = log.read(
     {
@@ -72,33 +72,31 @@ export async function deployedSource(
       saysWhenCaughtUp: asked.follow && development !== undefined,
       totalBytes: undefined,
       async *inputs(signal, onRead) {
-        // Said before what there is besides, which may never end.
+        // Fails before the development log is read, which may never end.
         yield failed(error);
         if (development !== undefined) yield* development.inputs(signal, onRead);
       },
     };
-    return { source: failing };
+    return failing;
   }
   const read = [
     ...(isAwaited ? [] : [`the log of ${config.name} in ${log.region}`]),
     ...(development === undefined ? [] : [isAwaited ? "the log of tool start" : "that of tool start"]),
   ];
   return {
-    source: {
-      sinceMs,
-      note: [
-        ...(isAwaited ? [`${config.name} has no log in ${log.region} yet: its first request makes it`] : []),
-        ...(read.length > 0 ? [`reading ${read.join(", and ")}`] : []),
-      ].join("\n"),
-      live: asked.follow,
-      limitsToNewest: !asked.follow,
-      known: "period",
-      saysWhenCaughtUp: asked.follow,
-      totalBytes: undefined,
-      async *inputs(signal, onRead) {
-        signal.addEventListener("abort", () => stop.abort(), { once: true });
-        yield joined(first, lines, development, { follow: asked.follow, signal, onRead });
-      },
+    sinceMs,
+    note: [
+      ...(isAwaited ? [`${config.name} has no log in ${log.region} yet: its first request makes it`] : []),
+      ...(read.length > 0 ? [`reading ${read.join(", and ")}`] : []),
+    ].join("\n"),
+    live: asked.follow,
+    limitsToNewest: !asked.follow,
+    known: "period",
+    saysWhenCaughtUp: asked.follow,
+    totalBytes: undefined,
+    async *inputs(signal, onRead) {
+      signal.addEventListener("abort", () => stop.abort(), { once: true });
+      yield joined(first, lines, development, { follow: asked.follow, signal, onRead });
     },
   };
 }
@@ -108,7 +106,7 @@ function failed(error: PlatformError): AsyncIterable<Block> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new RemoteError(error)) }) };
 }
 
-/** The outside world failed while its log was read. What came before counts. */
+/** The cloud's log could not be read to its end. What came before is shown. */
 class RemoteError extends InputError {
   constructor(error: PlatformError) {
     super("", "", error.hint, error);
@@ -137,7 +135,7 @@ async function* joined(
       yield* rest;
     } catch (error) {
       if (signal.aborted) return;
-      // The other log is read to its end first; one that is followed has none.
+      // The other log is read to its end first, unless it is followed and has none.
       if (follow) stop.abort();
       if (!(error instanceof PlatformError)) throw error;
       failure = error;
@@ -145,11 +143,11 @@ async function* joined(
   };
   const readings = [remote(), ...(development === undefined ? [] : [linesOf(development, both)])];
   const blocks = new LineBlocks();
-  let behind = readings.length;
+  let pending = readings.length;
   for await (const lines of follow ? asTheyCome(readings) : mergeByTime(readings)) {
     if (lines === LINES_CAUGHT_UP) {
-      behind -= 1;
-      if (behind === 0) yield CAUGHT_UP;
+      pending -= 1;
+      if (pending === 0) yield CAUGHT_UP;
     }
     if (lines.length === 0) continue;
     const bytes = Buffer.from(`${lines.map(({ text }) => text).join("\n")}\n`);
@@ -172,7 +170,7 @@ async function* linesOf(source: Source, signal: AbortSignal): AsyncGenerator<rea
           .split("\n")
           .filter((text) => text !== "")
           .map((text) => {
-            // Entries of one tick may have been written in another order than their times.
+            // Entries that are written at the same moment may not be in the order of their times.
             timeMs = Math.max(timeMs, timeOf(text) ?? timeMs);
             return { timeMs, text };
           });

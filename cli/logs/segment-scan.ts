@@ -1,10 +1,11 @@
+import { readSync } from "node:fs";
 import type { TextState } from "../output/log-text.ts";
 import { FoundLines, type Shown } from "./found-lines.ts";
+import { type Block, MAX_LINE_BYTES } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
-import { SegmentReader } from "./segment.ts";
 
 export interface SegmentsSetup {
-  /** A file descriptor: threads share them. */
+  /** A file descriptor, which threads share. */
   readonly file: number;
   readonly size: number;
   readonly wanted: Wanted;
@@ -16,7 +17,7 @@ export interface SegmentTask {
   readonly start: number;
   readonly end: number;
   readonly limit: number;
-  /** What the lines before leave to the first of these, or what that is guessed to be. */
+  /** The state of the text output before the first line, known or guessed. */
   readonly textState: TextState;
 }
 
@@ -28,7 +29,7 @@ export interface SegmentResult {
   readonly tooLongAt: number | undefined;
 }
 
-/** Scans segments of a file one after the other: in a thread, or where the threads are managed. */
+/** Scans segments of a file, one after another: in a worker thread, or in the main thread. */
 export function segmentScanner({ file, size, wanted, shown }: SegmentsSetup): (task: SegmentTask) => SegmentResult {
   const scan = lineScan(wanted);
   const segments = new SegmentReader(file, size);
@@ -43,3 +44,72 @@ export function segmentScanner({ file, size, wanted, shown }: SegmentsSetup): (t
     return { id, output, count: lines.count, textState: lines.textState, tooLongAt };
   };
 }
+
+/** The lines of a segment; or, if a line is too long for segments, where to continue reading sequentially. */
+export interface Segment {
+  readonly block: Block | undefined;
+  readonly tooLongAt: number | undefined;
+}
+
+/**
+ * Reads the lines of a file that start between two offsets, so that adjacent segments contain every line once. The last line
+ * may end past the segment, or with the file.
+ */
+export class SegmentReader {
+  readonly #file: number;
+  readonly #size: number;
+  #buffer = Buffer.alloc(0);
+
+  constructor(file: number, size: number) {
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /** Valid until the next call. */
+  read(start: number, end: number): Segment {
+    // Includes the byte before: if it is an LF, a line starts at `start`.
+    const from = Math.max(0, start - 1);
+    let length = this.#fill(from, 0, end - from);
+    let begin = 0;
+    if (start > 0) {
+      begin = this.#buffer.subarray(0, length).indexOf(LF) + 1;
+      // No line starts here.
+      if (begin === 0 || from + begin >= end) return { block: undefined, tooLongAt: undefined };
+    }
+    if (begin >= length) return { block: undefined, tooLongAt: undefined };
+    let last = this.#buffer.subarray(0, length).indexOf(LF, Math.max(begin, end - 1 - from));
+    while (last < 0) {
+      const lineStart = Math.max(begin, this.#buffer.subarray(0, length).lastIndexOf(LF) + 1);
+      if (length - lineStart > MAX_LINE_BYTES) return { block: undefined, tooLongAt: from + begin };
+      const more = this.#fill(from + length, length, BEYOND_BYTES);
+      if (more === 0) break;
+      last = this.#buffer.subarray(0, length + more).indexOf(LF, length);
+      length += more;
+    }
+    const blockEnd = last < 0 ? length : last;
+    this.#buffer[blockEnd] = LF;
+    return { block: { bytes: this.#buffer, start: begin, end: blockEnd }, tooLongAt: undefined };
+  }
+
+  /** Reads into the buffer at `at` and returns the number of bytes. One byte past them stays free. */
+  #fill(position: number, at: number, byteCount: number): number {
+    const wanted = Math.min(byteCount, this.#size - position);
+    if (this.#buffer.length < at + wanted + 1) {
+      const larger = Buffer.allocUnsafeSlow(at + wanted + 1 + BEYOND_BYTES);
+      larger.set(this.#buffer.subarray(0, at));
+      this.#buffer = larger;
+    }
+    let read = 0;
+    while (read < wanted) {
+      const count = readSync(this.#file, this.#buffer, at + read, wanted - read, position + read);
+      // The file was truncated meanwhile.
+      if (count === 0) break;
+      read += count;
+    }
+    return read;
+  }
+}
+
+const LF = 0x0a;
+/** How much is read at a time past the end of a segment, for the rest of its last line. */
+const BEYOND_BYTES = 64 * 1024;

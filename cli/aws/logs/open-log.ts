@@ -1,7 +1,5 @@
-import type { Query } from "../../../grammar/query/index.ts";
-import type { ResolvedConfig } from "../../../schema/index.ts";
-import type { LogLine } from "../../logs/log-line.ts";
-import { PlatformError } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
+import type { AppLog, LogSource } from "../../platform/log.ts";
 import { profileNames } from "../../project/profile-region.ts";
 import { openCloud } from "../clients.ts";
 import { explainError } from "../errors.ts";
@@ -11,31 +9,7 @@ import { readCloudLog } from "./cloud-log.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export interface LogRequest {
-  readonly query: Query;
-  readonly sinceMs: number;
-  readonly untilMs: number | undefined;
-  readonly follow: boolean;
-  readonly live: boolean;
-  readonly nowMs: () => number;
-  /** The app is deployed, but nothing has written to its log yet. */
-  readonly onAwaited: () => void;
-  /** The service began to leave entries out: a log that is followed live has more than 500 a second. */
-  readonly onSampled: () => void;
-  /** A log that is followed could not be read for a while. */
-  readonly onTrouble: (error: PlatformError) => void;
-}
-
-export interface OpenLog {
-  readonly region: string;
-  /**
-   * Lines that the query may select, oldest first. Throws a PlatformError; `logs/not-deployed` if there is neither a log
-   * group nor a function that would make one.
-   */
-  read(request: LogRequest, signal: AbortSignal): AsyncGenerator<readonly LogLine[]>;
-}
-
-export function openLog({ env, config }: { readonly env: Env; readonly config: ResolvedConfig }): OpenLog {
+export function openLog({ env, config }: LogSource): AppLog {
   const region = config.regions[0]!;
   const { profile } = config;
   const cloud = openCloud({ env, region, profile });
@@ -63,7 +37,7 @@ export function openLog({ env, config }: { readonly env: Env; readonly config: R
       try {
         const onTrouble = (error: unknown) => {
           const explained = explain(error);
-          // Waiting brings no rights and no credentials.
+          // Missing rights and credentials do not come by waiting.
           if (!(explained instanceof PlatformError) || !/^(network|platform)\//.test(explained.code)) throw explained;
           request.onTrouble(explained);
         };
@@ -74,7 +48,7 @@ export function openLog({ env, config }: { readonly env: Env; readonly config: R
           {
             ...request,
             group,
-            // The platform makes the group when the function first writes to it.
+            // The platform creates the group when the function first writes to it.
             isAwaited: () => isDeployed(signal),
             onTrouble,
             live: live === undefined ? undefined : { groupArn: live, onSampled: request.onSampled },
@@ -89,7 +63,7 @@ export function openLog({ env, config }: { readonly env: Env; readonly config: R
   };
 }
 
-/** Whether somebody set this machine up for a cloud: without that, nothing is asked, as each call would wait for nothing. */
+/** Whether this machine has any cloud credentials. Without them a call would only wait for a timeout. */
 export function hasCredentials(env: Env): boolean {
   return VARIABLES.some((name) => env[name]) || profileNames(env).size > 0;
 }

@@ -6,28 +6,34 @@ export interface LogEvent {
   readonly stream: string;
   /** When it was written, in milliseconds since 1970. */
   readonly timeMs: number;
-  /** Without the line's end. */
+  /** The line without its line end. */
   readonly text: string;
 }
 
 export interface Period {
   readonly startMs: number;
-  /** Undefined for no end: what comes while it is read is there too. */
+  /** Undefined for no end: events that come while reading are included. */
   readonly endMs: number | undefined;
 }
 
+/** Which events of a log group are read. */
+export interface EventSelection {
+  readonly group: string;
+  /** Only this stream; undefined for all. */
+  readonly stream?: string;
+  /** A filter pattern; an empty one matches every event. */
+  readonly pattern: string;
+  readonly period: Period;
+}
+
 /**
- * The events of a period that a filter pattern matches, oldest first, a page at a time. A page may be empty: so much was
- * searched without a match. An empty pattern matches every event.
- * Of one stream where it is named. Throws as the client does.
+ * Reads events, oldest first, a page at a time. A page may be empty if nothing in the part that was searched matches.
+ * Throws what the client throws.
  */
 export async function* readEvents(
   client: CloudWatchLogs,
-  group: string,
-  pattern: string,
-  { startMs, endMs }: Period,
+  { group, stream, pattern, period: { startMs, endMs } }: EventSelection,
   signal: AbortSignal,
-  stream?: string,
 ): AsyncGenerator<readonly LogEvent[]> {
   let nextToken: string | undefined;
   do {

@@ -1,9 +1,9 @@
 import type { Stack } from "@aws-sdk/client-cloudformation";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
-import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
+import { operate, removeRemains, untilIdle, type Watch } from "./operation.ts";
+import { aboutOf, type StackInput, type Template, tagsOf } from "./resource.ts";
 import { describeStack, type StackState, stateOf } from "./state.ts";
-import { aboutOf, type StackInput, type Template, tagsOf } from "./template.ts";
 import { templateBody } from "./template-body.ts";
 import { stageAlone, withStage } from "./with-stage.ts";
 
@@ -11,20 +11,18 @@ export interface EnsuredStack extends StackState {
   readonly isChanged: boolean;
 }
 
-/** How often another run may begin between our look at the stack and our change of it. */
+/** How often another run may change the stack after we looked at it and before we change it. */
 const MAX_RACES = 5;
 
 /**
- * Makes the stack with nothing but `stage`, or adds the stage to it and leaves every other part as it is. Domains, zones
- * and records wait for `tool stack apply`. The function and the stage's alias are there already. Waits, and answers what
- * the stack is then.
+ * Creates the stack with only `stage`, or adds the stage and leaves every other part unchanged. Domains, zones and records wait
+ * for `tool stack apply`. The function and the stage's alias must exist. Waits, then returns the state of the stack.
  */
 export async function ensureStage(
   cloud: Cloud,
   input: StackInput,
   stage: string,
-  report: (event: StackEvent) => void,
-  signal: AbortSignal,
+  { report, signal }: Omit<Watch, "about">,
 ): Promise<EnsuredStack> {
   const watch = { report, signal, about: aboutOf(stageAlone(input, stage).template) };
   const name = stackName(input.name);
@@ -37,7 +35,7 @@ export async function ensureStage(
       else {
         const state = stateOf(stack, cloud.region);
         if (state.stages.some((one) => one.name === stage && one.isOpen)) return { ...state, isChanged: false };
-        await extend(cloud, input, stage, stack, watch);
+        await extend(cloud, stack, { input, stage }, watch);
       }
     } catch (error) {
       if (race === MAX_RACES || !isRace(error)) throw error;
@@ -65,7 +63,12 @@ async function create(cloud: Cloud, input: StackInput, stage: string, watch: Wat
   );
 }
 
-async function extend(cloud: Cloud, input: StackInput, stage: string, stack: Stack, watch: Watch): Promise<void> {
+async function extend(
+  cloud: Cloud,
+  stack: Stack,
+  { input, stage }: { readonly input: StackInput; readonly stage: string },
+  watch: Watch,
+): Promise<void> {
   const stackId = stack.StackId!;
   const client = await cloud.cloudFormation();
   const abortSignal = watch.signal;
@@ -79,7 +82,7 @@ async function extend(cloud: Cloud, input: StackInput, stage: string, stack: Sta
     cloud,
     input.name,
     async (ClientRequestToken) => {
-      // Other tags of tool.json wait for an apply, as all else does.
+      // Changed tags of tool.json wait for an apply, like every other change.
       const Tags = stack.Tags ?? [];
       await client.updateStack({ ...options, Tags, Parameters, ClientRequestToken }, { abortSignal });
       return stackId;
@@ -88,19 +91,19 @@ async function extend(cloud: Cloud, input: StackInput, stage: string, stack: Sta
   );
 }
 
-/** What every change of the stack says. Roles of our small functions are made, which has to be allowed. */
+/** The options of every change of the stack. CAPABILITY_IAM allows the roles of our helper functions. */
 export const stackOptions = async (cloud: Cloud, input: StackInput, template: Template, signal: AbortSignal) => ({
   StackName: stackName(input.name),
   ...(await templateBody(cloud, input, template, signal)),
   Capabilities: ["CAPABILITY_IAM" as const],
-  // The service puts them on all resources that take tags.
+  // CloudFormation adds them to all resources that support tags.
   Tags: tagsOf(input),
 });
 
 export const newParameters = (values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([ParameterKey, ParameterValue]) => ({ ParameterKey, ParameterValue }));
 
-/** Another run was faster: the stack is there now, or it is being changed. */
+/** Whether another run was faster: the stack exists by now, or it is being changed. */
 export const isRace = (error: unknown) =>
   error instanceof Error &&
   (error.name === "AlreadyExistsException" ||

@@ -1,95 +1,28 @@
-import { createHash } from "node:crypto";
-import { type Config, DEFAULT_STAGES, forStage, type ResolvedConfig, withDefaults } from "../../../schema/index.ts";
-import { TAGS } from "../names.ts";
+import { type Config, DEFAULT_STAGES, forStage, withDefaults } from "../../../schema/index.ts";
 import { actionResources, alarmResources } from "./alarms.ts";
-import { domainResources, stageDomain, type Zones, zoneResources } from "./domains.ts";
+import { domainResources, stageDomain, zoneResources } from "./domains.ts";
 import { apiResources, stageResources } from "./gateway.ts";
+import {
+  type AppStack,
+  type Known,
+  type Parts,
+  type StackInput,
+  sha256,
+  type Template,
+  type TemplateProblem,
+} from "./resource.ts";
 import { warmingResources } from "./warming.ts";
-
-/** A CloudFormation template, as JSON has it. */
-export interface Template {
-  readonly AWSTemplateFormatVersion: "2010-09-09";
-  readonly Description: string;
-  readonly Parameters?: Readonly<Record<string, Parameter>>;
-  readonly Resources: Readonly<Record<string, Resource>>;
-  readonly Outputs: Readonly<Record<string, Output>>;
-}
-
-export interface Resource {
-  readonly Type: string;
-  readonly Properties: Readonly<Record<string, unknown>>;
-  readonly DependsOn?: readonly string[];
-  readonly DeletionPolicy?: string;
-  readonly UpdateReplacePolicy?: string;
-  readonly Metadata: { readonly tool: About };
-}
-
-/** What a resource is for, to show it and to find what belongs to a stage. */
-export interface About {
-  /** In the user's words: `domain api.example.com`. */
-  readonly about: string;
-  /** Absent where it belongs to the app. */
-  readonly stage?: string;
-}
-
-interface Parameter {
-  readonly Type: "String";
-  readonly NoEcho: true;
-  readonly Description: string;
-}
-
-export interface Output {
-  readonly Description: string;
-  readonly Value: unknown;
-}
-
-export type Resources = Record<string, Resource>;
-
-/** What the stack is made for. */
-export interface StackInput {
-  readonly name: string;
-  /** Checked; overrides of stages not applied. */
-  readonly config: Config;
-  readonly region: string;
-  readonly accountId: string;
-}
-
-/** The same with every default. */
-export interface AppStack extends StackInput {
-  readonly config: ResolvedConfig;
-}
-
-/** What has to be known of the account. */
-export interface Known {
-  /** The remote stages that the stack has. */
-  readonly stages: readonly string[];
-  /** Stages that were deployed: their alias exists, and the gateway can be allowed to call it. */
-  readonly deployed: ReadonlySet<string>;
-  /** ARNs of the certificates that are issued, by domain. A domain without one is left out. */
-  readonly certificates: Readonly<Record<string, string>>;
-  /** Ids of the zones that the account has beside those of this stack, by name. */
-  readonly zones: Zones;
-  /** The API as it is, where it is left alone: stages are snapshots of it. */
-  readonly api?: Resources;
-}
-
-/** What cannot be made as tool.json has it. */
-export interface TemplateProblem {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
-}
 
 export interface StackTemplate {
   readonly template: Template;
-  /** Values of the parameters: secrets, which the template must not hold. */
+  /** Values of the parameters: secrets, which must not be in the template. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly problems: readonly TemplateProblem[];
 }
 
 /**
- * The template of an app's stack. Pure. Logical ids depend on nothing but what a resource is for, so that an unchanged
- * part of tool.json is an unchanged part of the stack. Function and aliases are only referred to.
+ * The template of an app's stack. Pure. Logical ids depend only on what a resource is for, so that an unchanged part of
+ * tool.json is an unchanged part of the stack. The function and its aliases are only referred to.
  */
 export function buildTemplate(input: StackInput, known: Known): StackTemplate {
   const app = resolved(input);
@@ -119,9 +52,9 @@ export function buildTemplate(input: StackInput, known: Known): StackTemplate {
 }
 
 /**
- * The hash of what tool.json asks for: the stack is behind where its own, the output TemplateHash, is another. It does
- * not depend on what the account answers (ARNs of certificates, ids of zones, which stages were deployed). `present` are
- * the stages that the stack has.
+ * The hash of what tool.json asks for. If it differs from the stack's output TemplateHash, the stack is out of date. It does
+ * not depend on the account (ARNs of certificates, ids of zones, which stages were deployed). `present` are the stages that
+ * the stack has.
  */
 export function templateHash(input: StackInput, present: readonly string[]): string {
   const { config } = resolved(input);
@@ -133,7 +66,7 @@ export function templateHash(input: StackInput, present: readonly string[]): str
   );
 }
 
-/** The hash of a stack that has no more than these stages and domains of tool.json. */
+/** The hash of a stack with only these stages and domains of tool.json. */
 export function partialHash(input: StackInput, stages: readonly string[], domains: readonly string[]): string {
   return hashOf(resolved(input), {
     stages,
@@ -143,39 +76,26 @@ export function partialHash(input: StackInput, stages: readonly string[], domain
   });
 }
 
-/** Only the region matters of what the environment decides, and that is given. */
+/** Fills in the defaults. The environment would only decide the region, which is known. */
 export const resolved = (input: StackInput): AppStack => ({
   ...input,
   config: withDefaults(input.config, { env: {} }),
 });
 
 /**
- * The remote stages that the stack is to have. Staging and production exist without being written: they come with their
- * first deploy, or when tool.json says something of them.
+ * The remote stages that the stack should have. Staging and production need not be in tool.json: they are added by their first
+ * deploy, or if tool.json configures them.
  */
 export function wantedStages(config: Config, present: readonly string[]): string[] {
   const written = Object.keys(config.stages ?? {});
   const remote = [...new Set([...DEFAULT_STAGES, ...written])].filter((stage) => stage !== LOCAL_STAGE);
   const wanted = remote.filter((stage) => written.includes(stage) || present.includes(stage));
-  // A gateway without a stage would answer nothing.
+  // Without a stage the gateway would serve nothing.
   return wanted.length > 0 ? wanted : [FIRST_STAGE];
 }
 
 const LOCAL_STAGE = "development";
 const FIRST_STAGE = "staging";
-
-export interface Parts {
-  readonly resources: Resources;
-  readonly outputs: Record<string, Output>;
-  readonly secrets: readonly Secret[];
-  readonly problems: readonly TemplateProblem[];
-}
-
-export interface Secret {
-  readonly parameter: string;
-  readonly value: string;
-  readonly about: string;
-}
 
 function partsOf(input: AppStack, known: Known): Parts {
   const { config } = input;
@@ -206,32 +126,9 @@ function hashOf(input: AppStack, { stages, certificates }: Known): string {
     certificates: Object.fromEntries(Object.keys(certificates).map((domain) => [domain, "issued"])),
     zones: {},
   });
-  // In whatever order they stand.
+  // Sorted, so that their order does not matter.
   const secrets = asked.secrets.map(({ parameter, value }) => [parameter, value]);
   return sha256(
     JSON.stringify([...Object.entries(asked.resources), ...secrets].sort(([a], [b]) => (a! < b! ? -1 : 1))),
   ).slice(0, 16);
 }
-
-/** The tags of a resource, those of tool.json included. The stack has them too, for what takes them from there. */
-export function tagsOf(
-  { name, config }: Pick<StackInput, "name" | "config">,
-  stage?: string,
-): { Key: string; Value: string }[] {
-  return [
-    { Key: TAGS.app, Value: name },
-    ...(stage === undefined ? [] : [{ Key: TAGS.stage, Value: stage }]),
-    ...Object.entries(config.tags ?? {})
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([Key, Value]) => ({ Key, Value })),
-  ];
-}
-
-export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-
-export const aboutOf = ({ Resources }: Template): Record<string, About> =>
-  Object.fromEntries(
-    Object.entries(Resources).flatMap(([id, { Metadata }]) =>
-      Metadata?.tool === undefined ? [] : [[id, Metadata.tool]],
-    ),
-  );

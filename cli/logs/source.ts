@@ -1,0 +1,34 @@
+import type { Block } from "./line-blocks.ts";
+import type { OnRead, PlainFile } from "./read-files.ts";
+
+/** Where entries come from. */
+export interface Source {
+  /** The start of the period. By default the development log goes back a day, and other inputs have no bound. */
+  readonly sinceMs: number | undefined;
+  /** Printed once on stderr before the first entry. */
+  readonly note: string | undefined;
+  /** Lines come as they are written, so each batch is shown at once. */
+  readonly live: boolean;
+  /** Whether a limit takes the newest entries instead of the first. */
+  readonly limitsToNewest: boolean;
+  /**
+   * What is known about the log if nothing is found: the entries, as all of them are read here; the names of fields, which the
+   * function asks for; or only the period, as others filter.
+   */
+  readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
+  /** What was not read; printed if nothing is found. */
+  readonly unread?: string;
+  /** A followed source that yields `CAUGHT_UP` between existing and new lines. */
+  readonly saysWhenCaughtUp?: boolean;
+  /** Size of all inputs together, if it is known. */
+  readonly totalBytes: number | undefined;
+  /** The inputs, one after another: files to open and read once, and blocks of anything else. */
+  inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
+}
+
+export type Input = PlainFile | AsyncIterable<Block>;
+
+/** A source, or what is wrong with the options that name it. */
+export type Chosen =
+  | { readonly ok: true; readonly source: Source }
+  | { readonly ok: false; readonly message: string; readonly hint?: string };

@@ -1,0 +1,114 @@
+import type { Config, ResolvedConfig } from "../../schema/index.ts";
+import type { Watched } from "./progress.ts";
+
+export interface TargetOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** tool.json as it is written, checked. */
+  readonly config: Config;
+  /** The same with every default filled in, the region too. The overrides of stages are applied in neither. */
+  readonly resolved: ResolvedConfig;
+}
+
+/** One app in one region of one account. Every method throws a `PlatformError` if a call to the platform fails. */
+export interface Target {
+  readonly region: string;
+  /**
+   * Checks before anything is built that the credentials work and the stage may be deployed. `deploy` takes the result.
+   */
+  look(stage: string, options: Watched): Promise<StageBefore>;
+  /**
+   * Makes sure, before anything is built, that the runtime of the artifact's language is available: some runtimes are
+   * built on this machine, once.
+   */
+  prepare(request: Pick<ArtifactFile, "needsLayer">, options: Watched): Promise<void>;
+  /** Deploys an artifact to the stage and creates what is missing. Uploads nothing if it is already active. */
+  deploy(request: DeployRequest, options: Watched): Promise<DeployResult>;
+  /** Activates an earlier deployment of the stage: the previous one, or the one that a commit or version names. */
+  rollback(request: RollbackRequest, options: Watched): Promise<RollbackResult>;
+  /** All deployments that are kept, newest first. */
+  deploys(options: Watched): Promise<readonly Deployment[]>;
+  /** Removes the oldest deployments of a stage beyond `retain`; never the current or the previous one. */
+  prune(request: { readonly stage: string; readonly retain: number }, options: Watched): Promise<PruneResult>;
+  /** The URL of the stage; undefined if it was never deployed. */
+  url(stage: string, options: Watched): Promise<string | undefined>;
+}
+
+/** A stage as it was before a deploy. Only the target knows what else is in it. */
+export interface StageBefore {
+  readonly stage: string;
+}
+
+export interface DeployRequest {
+  readonly before: StageBefore;
+  readonly artifact: ArtifactFile;
+  readonly commit: Commit | undefined;
+}
+
+/** The archive to upload, and how the platform runs it. */
+export interface ArtifactFile {
+  /** The bytes, or the path of a file that holds them. */
+  readonly zip: Uint8Array | string;
+  readonly sha256Base64: string;
+  readonly bytes: number;
+  readonly runtime: string;
+  /** Path of the executable that the platform runs instead of its own runtime. */
+  readonly wrapper: string;
+  /** Whether that executable is in a layer. */
+  readonly needsLayer: boolean;
+}
+
+/** What Git says about the project's folder. */
+export interface Commit {
+  /** The tag of the commit, else its abbreviated SHA; followed by `-dirty` if files differ from it. */
+  readonly ref: string;
+  readonly sha: string;
+  readonly isDirty: boolean;
+  readonly author: string | undefined;
+}
+
+export interface DeployResult {
+  readonly stage: string;
+  readonly version: string;
+  readonly commit: string | undefined;
+  readonly url: string;
+  /** `unchanged`: this deployment was already active, so nothing was uploaded. */
+  readonly outcome: "created" | "updated" | "unchanged";
+  /** The version that it replaced. */
+  readonly previousVersion: string | undefined;
+  readonly uploadedBytes: number;
+  /** What else the user should know or do. */
+  readonly remarks: readonly string[];
+}
+
+export interface RollbackRequest {
+  readonly stage: string;
+  /** A commit, a tag or a version; undefined for the previous deployment. */
+  readonly to: string | undefined;
+}
+
+export interface RollbackResult {
+  readonly stage: string;
+  readonly version: string;
+  readonly commit: string | undefined;
+  readonly previousVersion: string;
+  /** `unchanged`: it was already active. */
+  readonly outcome: "rolled-back" | "unchanged";
+  /** Variables whose values differ between the two deployments, by name only. */
+  readonly differingVariables: readonly string[];
+}
+
+export interface Deployment {
+  readonly stage: string;
+  readonly version: string;
+  readonly commit: string | undefined;
+  readonly author: string | undefined;
+  /** RFC 3339. */
+  readonly date: string;
+  readonly state: "current" | "previous" | "kept";
+}
+
+export interface PruneResult {
+  readonly stage: string;
+  readonly removed: readonly string[];
+  readonly kept: number;
+}
