@@ -1,5 +1,5 @@
 import { commandsBelow, type Flag, globalFlagsOf } from "./argv.ts";
-import type { Command } from "./table.ts";
+import type { Command } from "./command-row.ts";
 
 /** Help for one command, for those below a word (`domains`), or for all. No newline at the end. */
 export function renderHelp(

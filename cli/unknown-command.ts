@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Misuse, neededUsage } from "./argv.ts";
+import type { Command } from "./command-row.ts";
 import type { Context } from "./context.ts";
-import type { Command } from "./table.ts";
 
 /** Commands of the whole tool that this version leaves out. Naming one is no slip of the fingers. */
 const LATER = ["upgrade", "env", "team"];

@@ -10,20 +10,15 @@ import { stagesOf } from "../hooks/hooks.ts";
 import { buildProgress, sayBuildProblems } from "../output/build-progress.ts";
 import { sizesByFolder } from "../output/sizes-by-folder.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { DEFAULT_STAGE, explainStageOf } from "../project/stage-word.ts";
-
-export interface BuildFlags {
-  readonly stage: string;
-  readonly size: boolean;
-}
+import { explainStageOf } from "../project/stage-word.ts";
+import type { Options } from "../table.ts";
 
 const ARCHIVE = "out.zip";
 
 /** `tool build`: what a deploy would upload, as ./out.zip or on a stdout that leads elsewhere; or the sizes in it. */
-export async function build(context: Context, flags: BuildFlags): Promise<number> {
+export async function build(context: Context, { stage, size }: Options<"build">): Promise<number> {
   const file = await readConfigFile(context, { sizes: true });
   if (file.code !== undefined) return file.code;
-  const stage = flags.stage || DEFAULT_STAGE;
   const misuse = explainStageOf(stage, stagesOf(file.config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
   const { inference } = resolveProject(context, forStage(file.config, stage), { development: false });
@@ -37,7 +32,7 @@ export async function build(context: Context, flags: BuildFlags): Promise<number
   const { artifact } = result;
   if (context.verbose)
     for (const { path, reason } of artifact.leftOut) await context.say(`left out: ${path} (${reason})`);
-  if (flags.size) await printSizes(context, artifact, stage);
+  if (size) await printSizes(context, artifact, stage);
   else if (!context.io.stdout.isTerminal && context.format === undefined) await context.io.stdout.write(artifact.zip);
   else {
     const path = join(context.directory, ARCHIVE);

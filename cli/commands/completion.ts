@@ -6,22 +6,17 @@ import { behindBreak, splitLine } from "../completion/shell-words.ts";
 import { CONFIG_FILE } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { HOOKS, stagesOf } from "../hooks/hooks.ts";
-import type { Command } from "../table.ts";
+import { describeTable, type Options } from "../table.ts";
 
 /**
  * `tool completion <shell>`: the script that teaches a shell to complete; with `--line` what that script asks for, the
  * candidates for the line's last word. A line, as each shell splits words in its own way.
  */
-export async function completion(
-  context: Context,
-  shell: string,
-  { line }: { readonly line: string },
-  commands: readonly Command[],
-): Promise<number> {
+export async function completion(context: Context, { shell, line }: Options<"completion">): Promise<number> {
   if (!isShell(shell)) {
     return context.misuse(`there are no completions for ${JSON.stringify(shell)}`, "the shells are: bash, zsh, fish");
   }
-  if (line === "") {
+  if (line === undefined) {
     await context.io.stdout.write(SCRIPTS[shell]);
     return EXIT.ok;
   }
@@ -34,7 +29,7 @@ export async function completion(
     ) + 1,
   );
   const typed = words.at(-1) ?? "";
-  const found = complete(words, commands, projectWords(context, words));
+  const found = complete(words, describeTable(), projectWords(context, words));
   if (found.kind !== "words") await context.print(`:${found.kind}`);
   else {
     const lines = found.candidates

@@ -12,26 +12,21 @@ import { appEnvironment, withPackageBinaries } from "../project/app-environment.
 import { readCommit } from "../project/commit.ts";
 import { type Opened, openProjectTarget } from "../project/opened-target.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { DEFAULT_STAGE } from "../project/stage-word.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
-
-export interface DeployFlags {
-  /** False with --no-build. */
-  readonly build: boolean;
-}
+import { DEFAULT_STAGE, type Options } from "../table.ts";
 
 /**
  * `tool deploy [stage]`: builds, uploads and puts in force, in the order prebuild, build, postbuild, predeploy, the deploy
  * itself, postdeploy, clean. Whether it can be deployed at all is asked before anything is built.
  */
-export async function deploy(context: Context, word: string | undefined, flags: DeployFlags): Promise<number> {
+export async function deploy(context: Context, options: Options<"deploy">): Promise<number> {
   const { io } = context;
   if (await wantsFirstConfig(context)) {
-    const code = await writeFirstConfig(context, { command: "" });
+    const code = await writeFirstConfig(context, {});
     if (code !== undefined) return code;
   }
   const beganMs = io.nowMs();
-  const opened = await openProjectTarget(context, word || DEFAULT_STAGE, { sizes: true });
+  const opened = await openProjectTarget(context, options.stage ?? DEFAULT_STAGE, { sizes: true });
   if (opened.code !== undefined) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
@@ -43,7 +38,7 @@ export async function deploy(context: Context, word: string | undefined, flags: 
     const { inference } = resolveProject(context, forStage(opened.config, stage), { development: false });
     await target.prepare(deliveryOf(inference), watched);
     const hooks = hookRunner(context, opened, commit, stop);
-    const built = await build(context, opened, { inference, commit, runsHooks: flags.build, stop });
+    const built = await build(context, opened, { inference, commit, runsHooks: options.build, stop });
     if (built.code !== undefined) return built.code;
     const { artifact } = built;
     let code = await hooks.run("predeploy");
@@ -54,7 +49,7 @@ export async function deploy(context: Context, word: string | undefined, flags: 
     await sayResult(context, result, took.durationMs);
     code = await hooks.run("postdeploy");
     // Nothing was built that could be cleaned away.
-    if (code === EXIT.ok && flags.build) code = await hooks.run("clean");
+    if (code === EXIT.ok && options.build) code = await hooks.run("clean");
     await printResult(context, result, artifact, took);
     return code;
   } catch (error) {

@@ -4,16 +4,16 @@ import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import type { Deployment } from "../platform.ts";
 import { openProjectTarget } from "../project/opened-target.ts";
-import { DEFAULT_STAGE } from "../project/stage-word.ts";
+import { DEFAULT_STAGE, type Options } from "../table.ts";
 
 /** `tool deploys`: every deployment that is kept, newest first, of all stages or of one. */
-export async function deploys(context: Context, flags: { readonly stage: string }): Promise<number> {
-  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
+export async function deploys(context: Context, { stage }: Options<"deploys">): Promise<number> {
+  const opened = await openProjectTarget(context, stage ?? DEFAULT_STAGE);
   if (opened.code !== undefined) return opened.code;
   const stop = interruption(context);
   try {
     const all = await opened.target.deploys({ signal: stop.signal, report: deployProgress(context).report });
-    const shown = flags.stage === "" ? all : all.filter(({ stage }) => stage === flags.stage);
+    const shown = stage === undefined ? all : all.filter((deployment) => deployment.stage === stage);
     if (context.format === "json") {
       const rows = shown.map(({ commit, author, ...row }) => ({
         ...row,
@@ -22,7 +22,7 @@ export async function deploys(context: Context, flags: { readonly stage: string 
       }));
       await context.print(JSON.stringify({ deployments: rows }, null, 2));
     } else if (shown.length === 0) {
-      await context.say(`${flags.stage || opened.config.name} was never deployed`);
+      await context.say(`${stage ?? opened.config.name} was never deployed`);
     } else {
       await context.print(renderTable(shown));
     }

@@ -4,6 +4,7 @@ import { interruption } from "../interruption.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import { accountProfile } from "../project/account-profile.ts";
 import { type Contact, type DomainOffer, openRegistrar, type Registrar } from "../registrar.ts";
+import type { Options } from "../table.ts";
 
 /** `tool domains ls`: the domains of the account. */
 export function ls(context: Context): Promise<number> {
@@ -23,8 +24,8 @@ export function ls(context: Context): Promise<number> {
 }
 
 /** `tool domains check <domain>`: whether it can be bought, and for how much. */
-export async function check(context: Context, word: string): Promise<number> {
-  const domain = canonical(word);
+export async function check(context: Context, options: Options<"domains check">): Promise<number> {
+  const domain = canonical(options.domain);
   const wrong = domainProblem(domain);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   return withRegistrar(context, async (registrar, signal) => {

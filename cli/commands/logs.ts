@@ -7,61 +7,45 @@ import { namesSavedQuery, parseWithSaved } from "../logs/saved-query.ts";
 import { selectEntries } from "../logs/select-entries.ts";
 import { chooseSource } from "../logs/sources.ts";
 import { nothingAmong, Survey } from "../logs/survey.ts";
-
-export interface LogsFlags {
-  readonly follow: boolean;
-  readonly live: boolean;
-  readonly since: string;
-  readonly until: string;
-  readonly expand: boolean;
-  readonly limit: string;
-  readonly count: boolean;
-  /** sade answers one path as text, several as an array. */
-  readonly file: string | readonly string[];
-  readonly service: string;
-  readonly project: string;
-}
+import type { Options } from "../table.ts";
 
 /** What is shown of the past before a log is followed, as `tail -f` does; `--since` asks for more. */
 const PAST_ENTRIES = 10;
 
 /** `tool logs [query]`: the entries that the query selects, as text on a terminal, else as JSON lines. */
-export async function logs(context: Context, words: string | undefined, flags: LogsFlags): Promise<number> {
+export async function logs(context: Context, options: Options<"logs">): Promise<number> {
   const { io } = context;
   const bounds: Partial<Record<"since" | "until", number>> = {};
   for (const name of ["since", "until"] as const) {
-    if (flags[name] === "") continue;
-    const bound = timeOf(flags[name], io.nowMs());
-    if ("hint" in bound)
-      return context.misuse(`--${name} ${JSON.stringify(flags[name])}: ${bound.message}`, bound.hint);
+    const written = options[name];
+    if (written === undefined) continue;
+    const bound = timeOf(written, io.nowMs());
+    if ("hint" in bound) return context.misuse(`--${name} ${JSON.stringify(written)}: ${bound.message}`, bound.hint);
     bounds[name] = bound.timeMs;
   }
 
   if (bounds.since !== undefined && bounds.until !== undefined && bounds.since >= bounds.until) {
-    const said = `--since ${JSON.stringify(flags.since)} is not before --until ${JSON.stringify(flags.until)}`;
+    const said = `--since ${JSON.stringify(options.since)} is not before --until ${JSON.stringify(options.until)}`;
     const isSame = bounds.since === bounds.until;
     return context.misuse(
       said,
-      isSame ? "give a later --until" : `write --since ${flags.until} --until ${flags.since}`,
+      isSame ? "give a later --until" : `write --since ${options.until} --until ${options.since}`,
     );
   }
-  if (flags.file !== "" && flags.service !== "") {
+  if (options.file.length > 0 && options.service !== undefined) {
     return context.misuse("--file and --service name two logs", "leave one of them out");
   }
-  if (flags.project !== "" && flags.service === "") {
+  if (options.project !== undefined && options.service === undefined) {
     return context.misuse("--project names a project of a log service", "give --service, too");
   }
-  const limit = flags.limit === "" ? Number.POSITIVE_INFINITY : Number(flags.limit);
-  if (flags.limit !== "" && !/^[1-9]\d{0,14}$/.test(flags.limit)) {
-    return context.misuse(`--limit ${JSON.stringify(flags.limit)}: not a number of entries`, "write --limit 20");
-  }
-  if (flags.count && flags.follow && limit === Number.POSITIVE_INFINITY) {
+  const limit = options.limit ?? Number.POSITIVE_INFINITY;
+  if (options.count && options.follow && limit === Number.POSITIVE_INFINITY) {
     return context.misuse("--count with -f never ends", "leave out -f, or give a --limit");
   }
 
-  if (flags.live && !flags.follow) return context.misuse("--live needs -f", "write tool logs -f --live");
+  if (options.live && !options.follow) return context.misuse("--live needs -f", "write tool logs -f --live");
 
-  const source = words ?? "";
+  const source = options.query ?? "";
   let saved: Readonly<Record<string, string>> = {};
   if (namesSavedQuery(source)) {
     // The checker of tool.json is larger than all the rest, and few queries need it.
@@ -77,17 +61,16 @@ export async function logs(context: Context, words: string | undefined, flags: L
     return EXIT.failed;
   }
 
-  const files = flags.file === "" ? [] : [flags.file].flat();
   const chosen = await chooseSource(context, {
-    files,
-    follow: flags.follow,
-    live: flags.live,
+    files: options.file,
+    follow: options.follow,
+    live: options.live,
     sinceMs: bounds.since,
     untilMs: bounds.until,
     query: query.value,
     limit,
-    service: flags.service,
-    project: flags.project,
+    service: options.service ?? "",
+    project: options.project ?? "",
   });
   if ("message" in chosen) return context.misuse(chosen.message, chosen.hint);
   if (chosen.source.note !== undefined) await context.say(chosen.source.note);
@@ -108,17 +91,17 @@ export async function logs(context: Context, words: string | undefined, flags: L
   let code: number = EXIT.ok;
   const wanted = { query: query.value, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until };
   // A person sees nothing where nothing was found; a program does not mind. Entries may go to a pipe, or be counted only.
-  const explains = io.stderr.isTerminal && !flags.follow;
+  const explains = io.stderr.isTerminal && !options.follow;
   const { known } = chosen.source;
   const survey = explains && known === "entries" ? new Survey(wanted) : undefined;
   try {
     const count = await selectEntries(chosen.source, {
       wanted,
-      shown: { format, color: io.stdout.color, expand: flags.expand, nowMs, countOnly: flags.count },
+      shown: { format, color: io.stdout.color, expand: options.expand, nowMs, countOnly: options.count },
       limit,
-      pastLimit: flags.since === "" && !flags.count ? PAST_ENTRIES : undefined,
+      pastLimit: options.since === undefined && !options.count ? PAST_ENTRIES : undefined,
       output: io.stdout,
-      progress: progress(io.stderr, flags.follow ? undefined : chosen.source.totalBytes, () => performance.now()),
+      progress: progress(io.stderr, options.follow ? undefined : chosen.source.totalBytes, () => performance.now()),
       signal: stop.signal,
       survey,
       onError: async (error) => {
@@ -126,7 +109,7 @@ export async function logs(context: Context, words: string | undefined, flags: L
       },
     });
     // Half a number would be taken for the whole one.
-    if (flags.count && !isInterrupted)
+    if (options.count && !isInterrupted)
       await context.print(context.format === "json" ? JSON.stringify({ count }) : `${count}`);
     if (explains && count === 0 && !isInterrupted && code === EXIT.ok) {
       const said: string[] = [];

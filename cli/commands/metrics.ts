@@ -5,26 +5,23 @@ import { interruption } from "../interruption.ts";
 import { type Metrics, readMetrics } from "../metrics.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { DEFAULT_STAGE, explainStage } from "../project/stage-word.ts";
+import { explainStage } from "../project/stage-word.ts";
+import type { Options } from "../table.ts";
 
 const DEFAULT_SINCE = "1M";
 
 /** `tool metrics`: requests, durations, invocations, errors, throttles and the estimated cost of a stage. */
-export async function metrics(
-  context: Context,
-  flags: { readonly stage: string; readonly since: string },
-): Promise<number> {
-  const since = parseDuration(flags.since || DEFAULT_SINCE);
+export async function metrics(context: Context, { stage, since: written }: Options<"metrics">): Promise<number> {
+  const since = parseDuration(written ?? DEFAULT_SINCE);
   if (!since.ok || since.value === 0) {
     const problem = since.ok ? undefined : since.problems[0];
     return context.misuse(
-      `--since ${flags.since} is not a period${problem === undefined ? "" : `: ${problem.message}`}`,
+      `--since ${written} is not a period${problem === undefined ? "" : `: ${problem.message}`}`,
       problem?.hint ?? "write --since 7d",
     );
   }
   const file = await readConfigFile(context);
   if (file.code !== undefined) return file.code;
-  const stage = flags.stage || DEFAULT_STAGE;
   const wrong = explainStage(stage, file.config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   const { config: resolved } = resolveProject(context, file.config, { development: false });
@@ -39,7 +36,7 @@ export async function metrics(
       const document = { stage, ...times, ...found };
       await context.print(JSON.stringify(document, (_, value) => (value === undefined ? null : value), 2));
     } else {
-      await context.print(render(found, `${resolved.name} ${stage}, last ${flags.since || "30d"}`, context.io.stdout));
+      await context.print(render(found, `${resolved.name} ${stage}, last ${written ?? "30d"}`, context.io.stdout));
     }
     return EXIT.ok;
   } catch (error) {

@@ -3,26 +3,20 @@ import { interruption } from "../interruption.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import { openProjectTarget } from "../project/opened-target.ts";
-import { DEFAULT_STAGE } from "../project/stage-word.ts";
-
-const DEFAULT_RETAIN = 30;
+import type { Options } from "../table.ts";
 
 /** `tool prune`: removes the oldest deployments of a stage; the current one and the one before always stay. */
-export async function prune(
-  context: Context,
-  flags: { readonly stage: string; readonly retain: string },
-): Promise<number> {
-  const retain = flags.retain === "" ? DEFAULT_RETAIN : Number(flags.retain);
-  if (!Number.isInteger(retain) || retain < 0 || !/^\d*$/.test(flags.retain)) {
-    return context.misuse(`--retain ${flags.retain} is not a number of deployments`, "write --retain 30");
-  }
-  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
+export async function prune(context: Context, options: Options<"prune">): Promise<number> {
+  const opened = await openProjectTarget(context, options.stage);
   if (opened.code !== undefined) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   const progress = deployProgress(context);
   try {
-    const result = await target.prune({ stage, retain }, { signal: stop.signal, report: progress.report });
+    const result = await target.prune(
+      { stage, retain: options.retain },
+      { signal: stop.signal, report: progress.report },
+    );
     if (context.format === "json") await context.print(JSON.stringify(result, null, 2));
     else {
       const { removed, kept } = result;

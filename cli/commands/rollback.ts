@@ -3,21 +3,17 @@ import { interruption } from "../interruption.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import { openProjectTarget } from "../project/opened-target.ts";
-import { DEFAULT_STAGE } from "../project/stage-word.ts";
+import type { Options } from "../table.ts";
 
 /** `tool rollback [version]`: an earlier deployment of a stage in force again; without a version the one before. */
-export async function rollback(
-  context: Context,
-  to: string | undefined,
-  flags: { readonly stage: string },
-): Promise<number> {
-  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
+export async function rollback(context: Context, options: Options<"rollback">): Promise<number> {
+  const opened = await openProjectTarget(context, options.stage);
   if (opened.code !== undefined) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   try {
     const result = await target.rollback(
-      { stage, to },
+      { stage, to: options.version },
       { signal: stop.signal, report: deployProgress(context).report },
     );
     if (context.format === "json") {

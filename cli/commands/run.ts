@@ -6,10 +6,11 @@ import { type Context, EXIT } from "../context.ts";
 import { commandsOf, HOOKS, type HookName, howItEnded, runCommands, stagesOf } from "../hooks/hooks.ts";
 import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { DEFAULT_STAGE, explainStageOf } from "../project/stage-word.ts";
+import { explainStageOf } from "../project/stage-word.ts";
+import type { Options } from "../table.ts";
 
 /** `tool run <hook>`: its commands one after another, each in its own shell in the project's folder. */
-export async function run(context: Context, hook: string, flags: { readonly stage: string }): Promise<number> {
+export async function run(context: Context, { hook, stage }: Options<"run">): Promise<number> {
   if (!isHook(hook)) {
     const near = didYouMean(hook, HOOKS);
     return context.misuse(
@@ -19,7 +20,6 @@ export async function run(context: Context, hook: string, flags: { readonly stag
   }
   const file = await readConfigFile(context);
   if (file.code !== undefined) return file.code;
-  const stage = flags.stage || DEFAULT_STAGE;
   const misuse = explainStageOf(stage, stagesOf(file.config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
 

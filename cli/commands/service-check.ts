@@ -5,20 +5,14 @@ import type { Records } from "../../logservice/records/open.ts";
 import { type Context, EXIT } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { EVENTS_FOLDER, lostEvents, notOpened, openServiceRecords, wrongFolder } from "../service/data-folder.ts";
-
-interface CheckFlags {
-  readonly data: string;
-  readonly repair: boolean;
-  /** sade answers one as text, several as an array. */
-  readonly "accept-loss": string | readonly string[];
-}
+import type { Options } from "../table.ts";
 
 /**
  * `tool service check`: reads every file of a data directory and says what is damaged or missing; exit code 1 if anything
  * is. With `--repair` it does what a start of the service would do about it, for all files at once.
  */
-export async function check(context: Context, flags: CheckFlags): Promise<number> {
-  if (flags.data === "")
+export async function check(context: Context, flags: Options<"service check">): Promise<number> {
+  if (flags.data === undefined)
     return context.misuse("--data is missing", "write --data and the data directory of the log service");
   const folder = resolve(context.directory, flags.data);
   context.io.keepFilesPrivate();
@@ -34,7 +28,12 @@ export async function check(context: Context, flags: CheckFlags): Promise<number
   }
 }
 
-async function checked(context: Context, records: Records, events: string, flags: CheckFlags): Promise<number> {
+async function checked(
+  context: Context,
+  records: Records,
+  events: string,
+  flags: Options<"service check">,
+): Promise<number> {
   const { acceptLosses, listAcceptedLosses } = await import("../../logservice/records/accepted-losses.ts");
   const { checkEvents, isWrong } = await import("../../logservice/events/check.ts");
   const { projectNames } = await import("../../logservice/records/projects.ts");
@@ -55,7 +54,7 @@ async function checked(context: Context, records: Records, events: string, flags
   try {
     if (flags.repair) await repair(context, events, { owner, names: await projectNames(records.db) });
     let report = await look();
-    const ids = [flags["accept-loss"]].flat().filter((id) => id !== "");
+    const ids = flags["accept-loss"];
     if (ids.length > 0) {
       const known = new Set(report.findings.flatMap(({ loss }) => loss?.id ?? []));
       const unknown = ids.find((id) => !known.has(id));

@@ -21,14 +21,11 @@ import { makePrivate } from "../service/private-files.ts";
 import { tlsFiles } from "../service/tls-files.ts";
 import { unopenedSecrets } from "../service/unopened-secrets.ts";
 import { type Address, parseAddress } from "../start/address.ts";
+import type { Options } from "../table.ts";
 import { version } from "../version.ts";
 
-interface DataFlag {
-  readonly data: string;
-}
-
 /** `tool service init`: the data directory with its records, and the owner's token, which is shown here and nowhere else. */
-export async function init(context: Context, flags: DataFlag): Promise<number> {
+export async function init(context: Context, flags: Options<"service init">): Promise<number> {
   const folder = dataFolder(context, flags);
   if (folder === undefined) return withoutData(context);
   if (isServiceFolder(folder)) {
@@ -63,22 +60,16 @@ export async function init(context: Context, flags: DataFlag): Promise<number> {
   return EXIT.ok;
 }
 
-interface StartFlags extends DataFlag {
-  readonly address: string;
-  readonly "tls-cert": string;
-  readonly "tls-key": string;
-}
-
 const DEFAULT_ADDRESS = ":5000";
 /** How far the default address moves on where ports are taken, as that of tool start does. */
 const PORT_TRIES = 20;
 
 /** `tool service start`: the log service until a signal. */
-export async function start(context: Context, flags: StartFlags): Promise<number> {
+export async function start(context: Context, flags: Options<"service start">): Promise<number> {
   const { io } = context;
   const folder = dataFolder(context, flags);
   if (folder === undefined) return withoutData(context);
-  const address = parseAddress(flags.address || DEFAULT_ADDRESS);
+  const address = parseAddress(flags.address ?? DEFAULT_ADDRESS);
   if (address === undefined) {
     const written = JSON.stringify(flags.address);
     return context.misuse(`${written} is not an address`, "write :5000, 127.0.0.1:8080, 0.0.0.0:443 or [::1]:5000");
@@ -141,7 +132,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   const log = {
     error: (message: string, error: unknown) => say(`error: ${message}: ${(error as Error).stack ?? error}`),
   };
-  const running = await listen(address, flags.address === "", (at) =>
+  const running = await listen(address, flags.address === undefined, (at) =>
     startService({ ...at, records, events, version, tls, log, nowMs: io.nowMs }),
   ).catch(async (error: NodeJS.ErrnoException) => {
     await events.close();
@@ -185,19 +176,8 @@ async function listen(
   }
 }
 
-interface TokenFlags extends DataFlag {
-  /** sade answers one as text, several as an array. */
-  readonly scope: string | readonly string[];
-  readonly description: string;
-}
-
 /** `tool service token add|ls|rm`: the tokens, also while the service runs; who may read the directory is its owner. */
-export async function token(
-  context: Context,
-  action: string,
-  id: string | undefined,
-  flags: TokenFlags,
-): Promise<number> {
+export async function token(context: Context, { do: action, id, ...flags }: Options<"service token">): Promise<number> {
   if (!["add", "ls", "rm"].includes(action)) {
     return context.misuse(`tool service token has no action ${JSON.stringify(action)}`, "write add, ls or rm");
   }
@@ -211,14 +191,19 @@ export async function token(
   context.io.keepFilesPrivate();
   const wrong = await wrongDataFolder(folder, flags);
   if (wrong !== undefined) return context.fail(wrong.message, wrong.hint);
-  const scopes = readScopes(flags.scope === "" ? [] : [flags.scope].flat());
+  const scopes = readScopes(flags.scope);
   if (action === "add" && typeof scopes === "string") {
     return context.misuse(scopes, `write --scope all, or some of ${SCOPES.join(", ")}`);
   }
   const records = await openServiceRecords(folder);
   if ("message" in records) return context.fail(records.message, records.hint);
   try {
-    return await changeTokens(context, records, { action, id, scopes: scopes as readonly Scope[], flags });
+    return await changeTokens(context, records, {
+      action,
+      id,
+      scopes: scopes as readonly Scope[],
+      description: flags.description,
+    });
   } finally {
     await records.close();
   }
@@ -231,7 +216,7 @@ async function changeTokens(
     readonly action: string;
     readonly id: string | undefined;
     readonly scopes: readonly Scope[];
-    readonly flags: TokenFlags;
+    readonly description: string | undefined;
   },
 ): Promise<number> {
   const { addToken, listTokens, removeToken } = await import("../../logservice/access/tokens.ts");
@@ -240,9 +225,9 @@ async function changeTokens(
   const at = new Date(context.io.nowMs()).toISOString();
   const audit = { at, actor: "terminal", address: "", project_id: "", result: "done" } as const;
   if (asked.action === "add") {
-    const { scopes, flags } = asked;
+    const { scopes, description = "" } = asked;
     const { secret, id } = await db.transaction().execute(async (db) => {
-      const added = await addToken(db, { scopes, description: flags.description }, at);
+      const added = await addToken(db, { scopes, description }, at);
       await writeAudit(db, { ...audit, operation: "add_token", target_id: added.id });
       return added;
     });
@@ -286,17 +271,17 @@ function readScopes(words: readonly string[]): readonly Scope[] | string {
 }
 
 /** `tool service backup`: a copy that `restore` makes a data directory of; the service may run meanwhile. */
-export async function backup(context: Context, folder: string, flags: DataFlag): Promise<number> {
+export async function backup(context: Context, { to, ...flags }: Options<"service backup">): Promise<number> {
   const data = dataFolder(context, flags);
   if (data === undefined) return withoutData(context);
-  return copied(context, "data directory", data, resolve(context.directory, folder));
+  return copied(context, "data directory", data, resolve(context.directory, to));
 }
 
 /** `tool service restore`: a data directory of a backup, which is looked at first. */
-export async function restore(context: Context, folder: string, flags: DataFlag): Promise<number> {
+export async function restore(context: Context, { from, ...flags }: Options<"service restore">): Promise<number> {
   const data = dataFolder(context, flags);
   if (data === undefined) return withoutData(context);
-  return copied(context, "backup", resolve(context.directory, folder), data);
+  return copied(context, "backup", resolve(context.directory, from), data);
 }
 
 /** How often a copy that takes long says how far it is. */
@@ -319,12 +304,14 @@ async function copied(context: Context, kind: "data directory" | "backup", from:
   return EXIT.ok;
 }
 
-function wrongDataFolder(folder: string, { data }: DataFlag): Promise<Wrong | undefined> {
+type DataOption = Pick<Options<"service init">, "data">;
+
+function wrongDataFolder(folder: string, { data }: DataOption): Promise<Wrong | undefined> {
   return wrongFolder(folder, "data directory", `tool service init --data ${data} creates one`);
 }
 
-function dataFolder({ directory }: Context, { data }: DataFlag): string | undefined {
-  return data === "" ? undefined : resolve(directory, data);
+function dataFolder({ directory }: Context, { data }: DataOption): string | undefined {
+  return data === undefined ? undefined : resolve(directory, data);
 }
 
 function withoutData(context: Context): Promise<number> {

@@ -6,6 +6,7 @@ import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { accessPolicy, type Change, openStack, type Stack, type StackPlan, type StackWatch } from "../stack.ts";
+import type { Options } from "../table.ts";
 
 /** `tool stack`, `tool stack status`: stages with their endpoints, certificates, name servers, resources. */
 export function status(context: Context): Promise<number> {
@@ -33,14 +34,14 @@ export function plan(context: Context): Promise<number> {
 }
 
 /** `tool stack apply`: makes the stack what tool.json asks for. It asks before it removes or replaces what others rely on. */
-export function apply(context: Context, flags: { readonly yes: boolean }): Promise<number> {
+export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
   return withStack(context, async ({ stack, name, progress, watch }) => {
     let isRefused = false;
     let loss = "";
     const confirm = async (found: StackPlan) => {
       progress.pause();
       const asked = found.changes.filter((change) => change.needsConfirmation);
-      if (asked.length === 0 || flags.yes) return true;
+      if (asked.length === 0 || options.yes) return true;
       await context.say(renderPlan(found, context.io.stderr));
       loss = lossOf(asked);
       isRefused = !isAsking(context);
@@ -87,16 +88,16 @@ function lossOf(changes: readonly Change[]): string {
 const MAX_NAMED = 5;
 
 /** `tool stack delete`: removes all that deploying made, after the app's name was typed. */
-export function remove(context: Context, flags: { readonly yes: boolean; readonly logs: boolean }): Promise<number> {
+export function remove(context: Context, options: Options<"stack delete">): Promise<number> {
   return withStack(context, async ({ stack, name, region, progress, watch }) => {
-    if (!flags.yes) {
+    if (!options.yes) {
       if (!isAsking(context)) {
         return context.misuse(
           `this would remove everything of ${name} in ${region}, and there is no terminal to confirm it`,
           "write --yes to agree",
         );
       }
-      const found = await stack.inventory(flags, watch);
+      const found = await stack.inventory(options, watch);
       if (found.length === 0) {
         await context.print(`there is nothing of ${name} in ${region}`);
         return EXIT.ok;
@@ -113,7 +114,7 @@ export function remove(context: Context, flags: { readonly yes: boolean; readonl
         return EXIT.failed;
       }
     }
-    const { removed, left } = await stack.remove(flags, watch);
+    const { removed, left } = await stack.remove(options, watch);
     progress.end();
     if (context.format === "json") await context.print(toJson({ removed, left }));
     else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${region}`);

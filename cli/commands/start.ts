@@ -17,13 +17,7 @@ import { liveLine } from "../start/live-line.ts";
 import { nextFreePort } from "../start/next-free-port.ts";
 import { portOwner } from "../start/port-owner.ts";
 import { watchFile } from "../start/watch-file.ts";
-
-export interface StartFlags {
-  readonly command: string;
-  readonly open: boolean;
-  readonly address: string;
-  readonly "logs-url": string;
-}
+import type { Options } from "../table.ts";
 
 const STAGE = "development";
 const DEFAULT_ADDRESS = ":3000";
@@ -34,22 +28,22 @@ const PORT_TRIES = 20;
  * `tool start`: the app behind the proxy on this machine, until a signal. It runs the server and no hooks. A changed
  * tool.json is in force at once and without a gap; a bad one is reported and changes nothing.
  */
-export async function start(context: Context, flags: StartFlags): Promise<number> {
+export async function start(context: Context, options: Options<"start">): Promise<number> {
   const { io } = context;
-  const address = parseAddress(flags.address || DEFAULT_ADDRESS);
+  const address = parseAddress(options.address ?? DEFAULT_ADDRESS);
   if (address === undefined) {
-    const written = JSON.stringify(flags.address);
+    const written = JSON.stringify(options.address);
     return context.misuse(`${written} is not an address`, "write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000");
   }
   const path = join(context.directory, CONFIG_FILE);
   if (await wantsFirstConfig(context)) {
-    const code = await writeFirstConfig(context, flags);
+    const code = await writeFirstConfig(context, options);
     if (code !== undefined) return code;
   }
-  const project = await readProject(context, flags);
+  const project = await readProject(context, options);
   if (project.code !== undefined) return project.code;
   const service =
-    flags["logs-url"] === "" ? undefined : await serviceOf(context, flags["logs-url"], project.config.name);
+    options["logs-url"] === undefined ? undefined : await serviceOf(context, options["logs-url"], project.config.name);
   if (service !== undefined && "message" in service) return context.misuse(service.message, service.hint);
 
   const stop = new AbortController();
@@ -84,7 +78,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   };
 
   try {
-    const listening = await listen(context, project, address, { log, isDefault: flags.address === "", note });
+    const listening = await listen(context, project, address, { log, isDefault: options.address === undefined, note });
     if (typeof listening === "number") return listening;
     server = listening;
     const { host, port } = server;
@@ -94,7 +88,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     note(`${project.config.name} is at ${url}`);
     if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
-    if (flags.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
+    if (options.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
       note(`There is no display to open a browser on: visit ${url}`);
     }
 
@@ -102,7 +96,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
       path,
       project.text,
       async () => {
-        const changed = await readProject(context, flags);
+        const changed = await readProject(context, options);
         if (changed.code !== undefined) {
           await context.say(`${CONFIG_FILE} has errors: the app keeps its previous configuration.`);
           return;
@@ -144,14 +138,14 @@ interface Project extends ResolvedProject {
   readonly command: string | undefined;
 }
 
-async function readProject(context: Context, flags: StartFlags): Promise<Project | { readonly code: number }> {
+async function readProject(context: Context, options: Options<"start">): Promise<Project | { readonly code: number }> {
   const file = await readConfigFile(context);
   if (file.code !== undefined) return file;
   const staged = forStage(file.config, STAGE);
-  const command = flags.command || staged.proxy?.command;
+  const command = options.command ?? staged.proxy?.command;
   const written = command === undefined ? staged : { ...staged, proxy: { ...staged.proxy, command } };
   const { config, inference } = resolveProject(context, written, { development: true });
-  if (config.type === "static" && flags.command !== "") {
+  if (config.type === "static" && options.command !== undefined) {
     return {
       code: await context.misuse("--command starts a server, and this is a static site", 'see "type" in tool.json'),
     };

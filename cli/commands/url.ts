@@ -5,17 +5,11 @@ import { openInBrowser } from "../open-in-browser.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import { openProjectTarget } from "../project/opened-target.ts";
-import { DEFAULT_STAGE } from "../project/stage-word.ts";
-
-export interface UrlFlags {
-  readonly stage: string;
-  readonly open: boolean;
-  readonly copy: boolean;
-}
+import type { Options } from "../table.ts";
 
 /** `tool url`: where a stage answers, printed, opened in the browser, or copied. */
-export async function url(context: Context, flags: UrlFlags): Promise<number> {
-  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
+export async function url(context: Context, options: Options<"url">): Promise<number> {
+  const opened = await openProjectTarget(context, options.stage);
   if (opened.code !== undefined) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
@@ -26,13 +20,13 @@ export async function url(context: Context, flags: UrlFlags): Promise<number> {
     }
     if (context.format === "json") await context.print(JSON.stringify({ stage, url: found }, null, 2));
     else await context.print(found);
-    if (flags.copy && !(await copyToClipboard(context.io, found))) {
+    if (options.copy && !(await copyToClipboard(context.io, found))) {
       return await context.fail(
         "there is no clipboard to copy to",
         "on Linux, copying needs wl-copy, xclip or xsel, and a display",
       );
     }
-    if (flags.open && !(await openInBrowser(context.io, found))) {
+    if (options.open && !(await openInBrowser(context.io, found))) {
       return await context.fail("there is no display to open a browser on", `visit ${found}`);
     }
     return EXIT.ok;

@@ -33,21 +33,15 @@ import { renderGithub } from "../output/github.ts";
 import { toSarif } from "../output/sarif.ts";
 import { checkableFiles, type Language, languageOf } from "../project/checkable-files.ts";
 import { diskDirectory } from "../project/directory.ts";
+import type { Options } from "../table.ts";
 import { version } from "../version.ts";
-
-export interface ValidateFlags {
-  /** The files behind the first one. */
-  readonly _: readonly string[];
-  readonly fix: boolean;
-  readonly strict: boolean;
-}
 
 /**
  * `tool validate [file...]`: everything that is wrong, on stdout: text for people, for programs one JSON document,
  * one SARIF log, or the commands of a GitHub workflow. A folder stands for the files of ours below it.
  */
-export async function validate(context: Context, first: string | undefined, flags: ValidateFlags): Promise<number> {
-  const written = first === undefined ? [CONFIG_FILE] : [first, ...flags._];
+export async function validate(context: Context, options: Options<"validate">): Promise<number> {
+  const written = options.file.length === 0 ? [CONFIG_FILE] : options.file;
   const names: string[] = [];
   for (const name of written) {
     const inside = await filesIn(context, name);
@@ -61,7 +55,7 @@ export async function validate(context: Context, first: string | undefined, flag
   if (names.filter((name) => name === "-").length > 1)
     return context.misuse("stdin can be read only once", "write - once");
   const document = DOCUMENTS[context.format ?? "text"];
-  if (flags.fix && names.includes("-") && document !== undefined) {
+  if (options.fix && names.includes("-") && document !== undefined) {
     return context.misuse(`--fix writes the fixed text of stdin to stdout, where the ${document} would go`);
   }
 
@@ -76,7 +70,7 @@ export async function validate(context: Context, first: string | undefined, flag
       continue;
     }
     if (file.text === undefined) {
-      const hint = file.isAbsent && first === undefined ? `minimal tool.json: ${SMALLEST}` : undefined;
+      const hint = file.isAbsent && options.file.length === 0 ? `minimal tool.json: ${SMALLEST}` : undefined;
       return context.misuse(`cannot read ${shownName(name)}: ${file.reason}`, hint);
     }
     inputs.push({ name, text: file.text });
@@ -85,14 +79,14 @@ export async function validate(context: Context, first: string | undefined, flag
   const reports: Report[] = [];
   for (const input of inputs) {
     const checked =
-      input.unreadable === undefined ? await check(context, input, flags.fix) : [unreadable(context, input)];
+      input.unreadable === undefined ? await check(context, input, options.fix) : [unreadable(context, input)];
     for (const report of checked) {
       // A page that is given by name, and found by its tool.json as well.
       if (report.path === undefined || !reports.some(({ path }) => path === report.path)) reports.push(report);
     }
   }
-  await writeReports(context, reports, flags);
-  const fails = ({ severity }: Problem) => severity === "error" || flags.strict;
+  await writeReports(context, reports, options);
+  const fails = ({ severity }: Problem) => severity === "error" || options.strict;
   return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
 }
 
@@ -118,7 +112,7 @@ const DOCUMENTS: Readonly<Record<Format, string | undefined>> = {
   sarif: "SARIF log",
 };
 
-async function writeReports(context: Context, reports: readonly Report[], { fix }: ValidateFlags): Promise<void> {
+async function writeReports(context: Context, reports: readonly Report[], { fix }: Options<"validate">): Promise<void> {
   // Both count paths from the top of the repository, and a step may run in a folder of it.
   const base = context.io.env.GITHUB_WORKSPACE || context.io.cwd;
   switch (context.format) {

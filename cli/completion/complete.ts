@@ -1,5 +1,5 @@
 import { type Flag, formatsOf, GLOBAL_FLAGS } from "../argv.ts";
-import type { Command } from "../table.ts";
+import type { Command } from "../command-row.ts";
 
 /** A word that may stand where the cursor is. */
 export interface Candidate {

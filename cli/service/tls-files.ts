@@ -6,11 +6,11 @@ import type { Context } from "../context.ts";
 /** The two texts, once they are known to be a certificate and its key; undefined where none are asked for. */
 export async function tlsFiles(
   { directory }: Context,
-  cert: string,
-  key: string,
+  cert: string | undefined,
+  key: string | undefined,
 ): Promise<{ cert: string; key: string } | { readonly message: string; readonly hint?: string } | undefined> {
-  if (cert === "" && key === "") return undefined;
-  if (cert === "" || key === "") {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined) {
     return { message: "TLS needs a certificate and its key", hint: "give --tls-cert and --tls-key" };
   }
   const texts: string[] = [];

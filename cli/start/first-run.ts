@@ -23,10 +23,10 @@ export async function wantsFirstConfig({ io, directory }: Context): Promise<bool
  */
 export async function writeFirstConfig(
   context: Context,
-  { command }: { readonly command: string },
+  { command }: { readonly command?: string | undefined },
 ): Promise<number | undefined> {
   const { io, directory } = context;
-  if (command === "" && !holdsApp(directory)) {
+  if (command === undefined && !holdsApp(directory)) {
     return context.misuse(
       `there is no app in ${directory}: no ${new Intl.ListFormat("en", { type: "disjunction" }).format([...MARKER_FILES, "server"])}`,
       "run this in the folder of an app, name it with -C, or write one of these files first",
