@@ -10,10 +10,10 @@ export const CONFIG_FILE = "tool.json";
 /** The smallest file that is valid. */
 export const SMALLEST = '{ "name": "my-app" }';
 
-/** A configuration without errors, or the exit code after everything wrong was said. */
+/** A configuration without errors, or the exit code after its problems were printed. */
 export type ConfigFile =
-  | { readonly code: undefined; readonly config: Config; readonly text: string }
-  | { readonly code: number };
+  | { readonly ok: true; readonly config: Config; readonly text: string }
+  | { readonly ok: false; readonly code: number };
 
 /**
  * Reads and checks the project's tool.json. Problems go to stderr with carets, warnings too. `sizes`: what is deployed is
@@ -25,11 +25,11 @@ export async function readConfigFile(
 ): Promise<ConfigFile> {
   const path = join(context.directory, CONFIG_FILE);
   const file = await readTextFile(path);
-  if (file.text === undefined) {
+  if (!file.ok) {
     const code = file.isAbsent
       ? await context.misuse(`there is no ${CONFIG_FILE} in ${context.directory}`, `minimal tool.json: ${SMALLEST}`)
       : await context.fail(`cannot read ${path}: ${file.reason}`);
-    return { code };
+    return { ok: false, code };
   }
   const { config, problems } = checkConfig(file.text, {
     directory: diskDirectory(context.directory, { sizes }),
@@ -37,8 +37,8 @@ export async function readConfigFile(
   });
   await sayProblems(context, problems, { file: CONFIG_FILE, text: file.text });
   return config === undefined || problems.some(({ severity }) => severity === "error")
-    ? { code: EXIT.failed }
-    : { code: undefined, config, text: file.text };
+    ? { ok: false, code: EXIT.failed }
+    : { ok: true, config, text: file.text };
 }
 
 /** All problems of a file on stderr, each with its caret, an empty line between two. Values of variables are not shown. */
@@ -63,9 +63,9 @@ export async function sayProblems(
 }
 
 export type TextFile =
-  | { readonly text: string }
+  | { readonly ok: true; readonly text: string }
   | {
-      readonly text: undefined;
+      readonly ok: false;
       readonly isAbsent: boolean;
       readonly reason: string;
       /** Of bytes that are not UTF-8: the text with U+FFFD for them, the first of them at `at`. */
@@ -85,19 +85,19 @@ export async function readTextFile(path: string): Promise<TextFile> {
       EISDIR: "it is a folder",
       EACCES: "permission denied",
     };
-    return { text: undefined, isAbsent: code === "ENOENT", reason: reasons[code] ?? message };
+    return { ok: false, isAbsent: code === "ENOENT", reason: reasons[code] ?? message };
   }
 }
 
 /** UTF-8 only: a replaced character could hide in a value that the cloud gets. */
 export function decodeText(bytes: Uint8Array): TextFile {
   try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+    return { ok: true, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
     const at = text.indexOf("\ufffd");
     const line = text.slice(0, at).split("\n").length;
     const reason = `it is not UTF-8 (line ${line}): save it as UTF-8`;
-    return { text: undefined, isAbsent: false, reason, damaged: { text, at } };
+    return { ok: false, isAbsent: false, reason, damaged: { text, at } };
   }
 }

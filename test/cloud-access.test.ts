@@ -10,7 +10,7 @@ import { functionPolicy, policyHash } from "../cli/aws/function/policy.ts";
 import { type DeployRecord, readRecord, writeRecord } from "../cli/aws/function/record.ts";
 import { hideValues, withoutValues } from "../cli/aws/function/without-values.ts";
 import { commitAlias } from "../cli/aws/names.ts";
-import { PlatformError } from "../cli/platform.ts";
+import { PlatformError } from "../cli/platform/error.ts";
 import { readCommit } from "../cli/project/commit.ts";
 import { profileNames } from "../cli/project/profile-region.ts";
 import { cleanEnv, tool } from "./support/cli.ts";

@@ -5,7 +5,7 @@ import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { Lambda } from "@aws-sdk/client-lambda";
 import t, { type Test } from "tap";
 import { readPlatformLine } from "../cli/aws/logs/platform-line.ts";
-import { asTheyCome, mergeByTime } from "../cli/logs/merge-by-time.ts";
+import { asTheyCome, mergeByTime } from "../cli/time/merge-by-time.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
 import { spawnTool, tool, until } from "./support/cli.ts";
 import { askEndpoint, openApp } from "./support/deployed-app.ts";

@@ -13,7 +13,7 @@ import { rollbackStage } from "../cli/aws/function/rollback.ts";
 import { settingsOf } from "../cli/aws/function/settings.ts";
 import { codeSource } from "../cli/aws/function/upload.ts";
 import { removeAll } from "../cli/aws/stack/remove.ts";
-import type { Commit } from "../cli/platform.ts";
+import type { Commit } from "../cli/platform/target.ts";
 import { type Config, forStage, withDefaults } from "../schema/index.ts";
 import type { Failure } from "./support/aws/failures.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
@@ -53,7 +53,7 @@ async function open(t: Test) {
       await meanwhile?.();
       const artifact = { ...archive(word), runtime: "nodejs24.x", wrapper: "/var/task/run", runtimeLayer: undefined };
       const named = commit === undefined ? undefined : { isDirty: false, author: undefined, ...commit };
-      return deployStage(deploy, before, artifact, named, watched);
+      return deployStage(deploy, { before, artifact, commit: named }, watched);
     },
     rollback: (to?: string, stage = "staging") => rollbackStage(lambda, "app", { stage, to }, watched),
     prune: (retain: number, stage = "staging") => pruneStage(cloud, "app", { stage, retain }, watched),

@@ -10,14 +10,8 @@ import t from "tap";
 import { CHAT_SOURCE } from "../cli/aws/stack/chat-function.ts";
 import { CONFIRMATIONS, needsConfirmation } from "../cli/aws/stack/confirmation.ts";
 import { logicalId } from "../cli/aws/stack/logical-id.ts";
-import {
-  buildTemplate,
-  type Known,
-  type Resource,
-  type StackInput,
-  templateHash,
-  wantedStages,
-} from "../cli/aws/stack/template.ts";
+import type { Known, Resource, StackInput } from "../cli/aws/stack/resource.ts";
+import { buildTemplate, templateHash, wantedStages } from "../cli/aws/stack/template.ts";
 import { withStage } from "../cli/aws/stack/with-stage.ts";
 import { type Config, checkConfig } from "../schema/index.ts";
 import { HANDLERS } from "./support/access-policy.ts";

@@ -2,7 +2,7 @@
 import t from "tap";
 import { openCloud } from "../cli/aws/clients.ts";
 import { deployProgress } from "../cli/output/deploy-progress.ts";
-import { type ProgressEvent, THROTTLED } from "../cli/platform.ts";
+import { type ProgressEvent, THROTTLED } from "../cli/platform/progress.ts";
 import { THROTTLING } from "./support/aws/failures.ts";
 import { startAws } from "./support/aws/index.ts";
 import { openApp } from "./support/deployed-app.ts";

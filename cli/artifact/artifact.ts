@@ -55,9 +55,14 @@ export interface BuildOptions {
   readonly report: (event: BuildEvent) => void;
 }
 
-export type BuildResult =
-  | { readonly ok: true; readonly artifact: Artifact }
-  | { readonly ok: false; readonly isInterrupted: boolean; readonly problems: readonly BuildProblem[] };
+/** Why a build stopped. Interrupted it has no problems. */
+interface BuildFailure {
+  readonly ok: false;
+  readonly isInterrupted: boolean;
+  readonly problems: readonly BuildProblem[];
+}
+
+export type BuildResult = { readonly ok: true; readonly artifact: Artifact } | BuildFailure;
 
 const BUILD_HOOKS = ["prebuild", "build", "postbuild"] as const satisfies HookName[];
 
@@ -68,36 +73,41 @@ const BUILD_HOOKS = ["prebuild", "build", "postbuild"] as const satisfies HookNa
 export async function buildArtifact(options: BuildOptions): Promise<BuildResult> {
   const { context, inference, stage, report } = options;
   const config = forStage(options.config, stage);
-  const failed = (...problems: BuildProblem[]): BuildResult => ({ ok: false, isInterrupted: false, problems });
+  const failed = (problems: readonly BuildProblem[]): BuildFailure => ({ ok: false, isInterrupted: false, problems });
   if (options.runsHooks !== false) {
-    const stopped = await runBuildHooks({ ...options, config });
-    if (stopped !== undefined) return stopped;
+    const hooks = await runBuildHooks({ ...options, config });
+    if (!hooks.ok) return hooks;
   }
   const beginMs = performance.now();
   const ignore = readIgnore(context.directory);
-  if (typeof ignore !== "string") return failed(ignore);
+  if (!ignore.ok) return failed(ignore.problems);
   const { stdout, stderr } = context.io;
   const written = [stdout.file(), stderr.file()].filter((file) => file !== undefined);
-  const collected = await collectFiles({ directory: context.directory, ignore, written, ...usualFor(inference) });
-  if (collected.problems.length > 0) return failed(...collected.problems);
+  const collected = await collectFiles({
+    directory: context.directory,
+    ignore: ignore.text,
+    written,
+    ...usualFor(inference),
+  });
+  if (collected.problems.length > 0) return failed(collected.problems);
   const findings = inspect(collected, { config, inference, directory: context.directory });
   for (const { message, hint } of [...collected.warnings, ...findings.warnings])
     report({ kind: "warning", message, ...(hint && { hint }) });
-  if (findings.problems.length > 0) return failed(...findings.problems);
+  if (findings.problems.length > 0) return failed(findings.problems);
   const files: (FoundFile | MadeFile)[] = [
     ...collected.files,
     ...runtimeFiles(config, inference, { stage, directory: context.directory }),
   ];
   const delivery = deliveryOf(inference);
   const tooLarge = checkUnpackedSize(files, delivery.needsLayer);
-  if (tooLarge !== undefined) return failed(tooLarge);
+  if (tooLarge !== undefined) return failed([tooLarge]);
 
   const unpackedBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const cache = openDeflateCache(cacheFolder(context), projectKey(context.directory));
   const { entries, problems } = await deflateFiles(files, cache, (done) =>
     report({ kind: "packing", done, files: files.length, bytes: unpackedBytes }),
   );
-  if (problems.length > 0) return failed(...problems);
+  if (problems.length > 0) return failed(problems);
   const zip = writeZip(entries);
   const durationMs = Math.round(performance.now() - beginMs);
   report({ kind: "packed", files: files.length, bytes: zip.length, durationMs });
@@ -116,7 +126,7 @@ export async function buildArtifact(options: BuildOptions): Promise<BuildResult>
   };
 }
 
-async function runBuildHooks(options: BuildOptions): Promise<BuildResult | undefined> {
+async function runBuildHooks(options: BuildOptions): Promise<{ readonly ok: true } | BuildFailure> {
   const { context, config, inference, stage, report } = options;
   if (config.hooks?.build === undefined && inference.build === undefined && inference.note !== undefined) {
     return { ok: false, isInterrupted: false, problems: [{ code: "artifact/no-build", message: inference.note }] };
@@ -144,7 +154,7 @@ async function runBuildHooks(options: BuildOptions): Promise<BuildResult | undef
       return { ok: false, isInterrupted: false, problems: [problem] };
     }
   }
-  return undefined;
+  return { ok: true };
 }
 
 /** What a runtime's tools leave behind and what it needs, on top of what every project has. */
@@ -155,11 +165,17 @@ function usualFor({ runtime }: Inference) {
   return { usual, needed: runtime === "python" ? [".pypath"] : [] };
 }
 
-function readIgnore(directory: string): string | BuildProblem {
+type Ignore =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problems: readonly BuildProblem[] };
+
+/** The text of .toolignore; no file is an empty one. */
+function readIgnore(directory: string): Ignore {
   try {
-    return readFileSync(join(directory, ".toolignore"), "utf8");
+    return { ok: true, text: readFileSync(join(directory, ".toolignore"), "utf8") };
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "" : unreadable(".toolignore", error);
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ok: true, text: "" };
+    return { ok: false, problems: [unreadable(".toolignore", error)] };
   }
 }
 

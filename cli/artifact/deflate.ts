@@ -53,11 +53,12 @@ export async function deflateFiles(
   let waitingBytes = 0;
   let turnedMs = performance.now();
   for (const [i, file] of files.entries()) {
-    const content = contentOf(file, room);
-    if (!Buffer.isBuffer(content)) {
-      problems.push(content);
+    const read = contentOf(file, room);
+    if (!read.ok) {
+      problems.push(read.problem);
       continue;
     }
+    const { content } = read;
     const mode = modeOf(file);
     const key = hashOf("sha256", content, "buffer").toString("latin1");
     const found = used.get(key) ?? cache.get(key) ?? waiting.get(key) ?? pack(content);
@@ -120,29 +121,36 @@ function modeOf(file: FoundFile | MadeFile): number {
   return file.isExecutable ? 0o100755 : 0o100644;
 }
 
-function contentOf(file: FoundFile | MadeFile, room: Buffer): Buffer | BuildProblem {
-  if (file.kind === "made") return file.content;
-  if (file.kind === "link") return Buffer.from(file.target);
-  if (file.kind === "folder") return Buffer.alloc(0);
+type ReadContent =
+  | { readonly ok: true; readonly content: Buffer }
+  | { readonly ok: false; readonly problem: BuildProblem };
+
+function contentOf(file: FoundFile | MadeFile, room: Buffer): ReadContent {
+  if (file.kind === "made") return { ok: true, content: file.content };
+  if (file.kind === "link") return { ok: true, content: Buffer.from(file.target) };
+  if (file.kind === "folder") return { ok: true, content: Buffer.alloc(0) };
   try {
     const handle = openSync(file.path, "r");
     try {
       let looked: Looked = { size: file.bytes, mtimeMs: file.modifiedMs };
       for (let tries = 0; tries < READ_TRIES; tries++) {
         const content = readWhole(handle, looked, room);
-        if (content !== undefined) return content;
+        if (content !== undefined) return { ok: true, content };
         looked = fstatSync(handle);
       }
     } finally {
       closeSync(handle);
     }
   } catch (error) {
-    return unreadable(file.name, error);
+    return { ok: false, problem: unreadable(file.name, error) };
   }
   return {
-    code: "artifact/changing",
-    message: `${file.name} changed while it was being read`,
-    hint: "stop the program that writes it, or exclude it in .toolignore",
+    ok: false,
+    problem: {
+      code: "artifact/changing",
+      message: `${file.name} changed while it was being read`,
+      hint: "stop the program that writes it, or exclude it in .toolignore",
+    },
   };
 }
 

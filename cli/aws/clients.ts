@@ -12,7 +12,7 @@ import type { Scheduler } from "@aws-sdk/client-scheduler";
 import type { SNS } from "@aws-sdk/client-sns";
 import type { SSM } from "@aws-sdk/client-ssm";
 import type { STS } from "@aws-sdk/client-sts";
-import { PlatformError } from "../platform.ts";
+import { PlatformError } from "../platform/error.ts";
 import { version } from "../version.ts";
 import { credentialsOf } from "./credentials.ts";
 import { type ThrottlingListener, watchThrottling } from "./throttling.ts";

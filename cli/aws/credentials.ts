@@ -1,4 +1,4 @@
-import { PlatformError } from "../platform.ts";
+import { PlatformError } from "../platform/error.ts";
 import { profileNames } from "../project/profile-region.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import { PlatformError } from "../platform.ts";
+import { PlatformError } from "../platform/error.ts";
 
 /** Where a call went: part of what there is to say about it. */
 export interface CallContext {

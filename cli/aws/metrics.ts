@@ -1,7 +1,7 @@
 import type { MetricDataQuery } from "@aws-sdk/client-cloudwatch";
 import { forStage } from "../../schema/index.ts";
-import type { Cost, Metrics, MetricsPeriod } from "../metrics.ts";
-import type { TargetOptions } from "../platform.ts";
+import type { Cost, Metrics, MetricsPeriod } from "../platform/metrics.ts";
+import type { TargetOptions } from "../platform/target.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 import { apiName, functionName, stageAlias } from "./names.ts";
@@ -96,28 +96,18 @@ export function costOf(
 }
 
 function queriesOf(app: string, stage: string, Period: number): MetricDataQuery[] {
-  const gateway = { ApiName: apiName(app), Stage: stage };
-  const ofFunction = { FunctionName: functionName(app), Resource: `${functionName(app)}:${stageAlias(stage)}` };
-  const query = (
-    Id: string,
-    Namespace: string,
-    MetricName: string,
-    Stat: string,
-    dimensions: Record<string, string>,
-  ) => ({
-    Id,
-    MetricStat: {
-      Metric: {
-        Namespace,
-        MetricName,
-        Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
-      },
-      Period,
-      Stat,
-    },
+  const from = (Namespace: string, dimensions: Record<string, string>) => {
+    const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
+    return (Id: string, MetricName: string, Stat: string) => ({
+      Id,
+      MetricStat: { Metric: { Namespace, MetricName, Dimensions }, Period, Stat },
+    });
+  };
+  const api = from("AWS/ApiGateway", { ApiName: apiName(app), Stage: stage });
+  const lambda = from("AWS/Lambda", {
+    FunctionName: functionName(app),
+    Resource: `${functionName(app)}:${stageAlias(stage)}`,
   });
-  const api = (id: string, metric: string, stat: string) => query(id, "AWS/ApiGateway", metric, stat, gateway);
-  const lambda = (id: string, metric: string, stat: string) => query(id, "AWS/Lambda", metric, stat, ofFunction);
   return [
     api("requests", "Count", "SampleCount"),
     api("client", "4XXError", "Sum"),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ContactDetail, CountryCode, Route53Domains } from "@aws-sdk/client-route-53-domains";
-import { PlatformError } from "../platform.ts";
-import type { Contact, DomainOffer, OwnedDomain, Registrar } from "../registrar.ts";
+import { PlatformError } from "../platform/error.ts";
+import type { Contact, DomainOffer, OwnedDomain, Registrar } from "../platform/registrar.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 

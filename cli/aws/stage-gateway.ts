@@ -1,5 +1,6 @@
 import { DEFAULT_STAGES } from "../../schema/index.ts";
-import type { TargetOptions, Watched } from "../platform.ts";
+import type { Watched } from "../platform/progress.ts";
+import type { TargetOptions } from "../platform/target.ts";
 import type { Cloud } from "./clients.ts";
 import { isNotFound } from "./function/aliases.ts";
 import type { StageEndpoint, StageGateway } from "./function/deploy.ts";
@@ -27,7 +28,7 @@ export function stageGateway(
     },
     async ensure(stage, accountId) {
       const { ensureStage, templateHash } = await import("./stack/index.ts");
-      const state = await ensureStage(cloud, inputFor(accountId), stage, note, signal);
+      const state = await ensureStage(cloud, inputFor(accountId), stage, { report: note, signal });
       const endpoint = endpointIn(state, stage, inputFor, templateHash);
       if (endpoint === undefined) throw new Error(`the stack of ${config.name} has no ${stage} after it was made`);
       if (!state.isChanged)

@@ -1,8 +1,9 @@
 import { forStage } from "../../schema/index.ts";
-import type { StageBefore, Target, TargetOptions, Watched } from "../platform.ts";
+import type { Watched } from "../platform/progress.ts";
+import type { Target, TargetOptions } from "../platform/target.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
-import { deployStage, type StageBefore as FunctionBefore, lookAtStage, type StageDeploy } from "./function/deploy.ts";
+import { deployStage, lookAtStage, type StageDeploy, type StageLook } from "./function/deploy.ts";
 import { listDeployments, pruneStage } from "./function/history.ts";
 import { rollbackStage } from "./function/rollback.ts";
 import { type RuntimeLayerFile, runtimeLayerFile } from "./layer/runtime-layer.ts";
@@ -42,9 +43,11 @@ export function openTarget({ env, config, resolved }: TargetOptions): Target {
         if (artifact.needsLayer) runtimeLayer ??= await runtimeLayerFile(env, watched);
         return deployStage(
           deploying(before.stage, watched),
-          before as StageBefore & FunctionBefore,
-          { ...artifact, runtimeLayer: artifact.needsLayer ? runtimeLayer : undefined },
-          commit,
+          {
+            before: before as StageLook,
+            artifact: { ...artifact, runtimeLayer: artifact.needsLayer ? runtimeLayer : undefined },
+            commit,
+          },
           watched,
         );
       }),

@@ -18,7 +18,7 @@ const ARCHIVE = "out.zip";
 /** `tool build`: what a deploy would upload, as ./out.zip or on a stdout that leads elsewhere; or the sizes in it. */
 export async function build(context: Context, { stage, size }: Options<"build">): Promise<number> {
   const file = await readConfigFile(context, { sizes: true });
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const misuse = explainStageOf(stage, stagesOf(file.config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
   const { inference } = resolveProject(context, forStage(file.config, stage), { development: false });

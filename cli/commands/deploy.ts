@@ -4,13 +4,13 @@ import { type Artifact, buildArtifact, deliveryOf } from "../artifact/index.ts";
 import { type Context, EXIT } from "../context.ts";
 import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import { interruption } from "../interruption.ts";
+import { type Opened, openProjectTarget } from "../open-project.ts";
 import { buildProgress, sayBuildProblems } from "../output/build-progress.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import type { Commit, DeployResult } from "../platform.ts";
+import type { Commit, DeployResult } from "../platform/target.ts";
 import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { readCommit } from "../project/commit.ts";
-import { type Opened, openProjectTarget } from "../project/opened-target.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { DEFAULT_STAGE, type Options } from "../table.ts";
@@ -27,7 +27,7 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
   }
   const beganMs = io.nowMs();
   const opened = await openProjectTarget(context, options.stage ?? DEFAULT_STAGE, { sizes: true });
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   const progress = deployProgress(context);
@@ -62,7 +62,7 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
   }
 }
 
-type Project = Extract<Opened, { code: undefined }>;
+type Project = Extract<Opened, { ok: true }>;
 
 interface BuildStep {
   readonly inference: Inference;

@@ -1,15 +1,15 @@
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import type { Deployment } from "../platform.ts";
-import { openProjectTarget } from "../project/opened-target.ts";
+import type { Deployment } from "../platform/target.ts";
 import { DEFAULT_STAGE, type Options } from "../table.ts";
 
 /** `tool deploys`: every deployment that is kept, newest first, of all stages or of one. */
 export async function deploys(context: Context, { stage }: Options<"deploys">): Promise<number> {
   const opened = await openProjectTarget(context, stage ?? DEFAULT_STAGE);
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const stop = interruption(context);
   try {
     const all = await opened.target.deploys({ signal: stop.signal, report: deployProgress(context).report });

@@ -1,9 +1,10 @@
 import { domainProblem } from "../../schema/checks/domain.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { openRegistrar } from "../open-platform.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
+import type { Contact, DomainOffer, Registrar } from "../platform/registrar.ts";
 import { accountProfile } from "../project/account-profile.ts";
-import { type Contact, type DomainOffer, openRegistrar, type Registrar } from "../registrar.ts";
 import type { Options } from "../table.ts";
 
 /** `tool domains ls`: the domains of the account. */

@@ -2,10 +2,10 @@ import { renderProblem } from "../../grammar/problem.ts";
 import { completedMoment, parseMoment, parseQuery, readFields } from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
+import { chooseSource } from "../logs/choose-source.ts";
 import { progress } from "../logs/progress.ts";
 import { namesSavedQuery, parseWithSaved } from "../logs/saved-query.ts";
 import { selectEntries } from "../logs/select-entries.ts";
-import { chooseSource } from "../logs/sources.ts";
 import { nothingAmong, Survey } from "../logs/survey.ts";
 import type { Options } from "../table.ts";
 
@@ -51,7 +51,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     // The checker of tool.json is larger than all the rest, and few queries need it.
     const { readConfigFile } = await import("../config-file.ts");
     const file = await readConfigFile(context);
-    if (file.code !== undefined) return file.code;
+    if (!file.ok) return file.code;
     saved = file.config.logs?.queries ?? {};
   }
   const query = namesSavedQuery(source) ? parseWithSaved(source, saved) : parseQuery(source);
@@ -72,7 +72,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     service: options.service ?? "",
     project: options.project ?? "",
   });
-  if ("message" in chosen) return context.misuse(chosen.message, chosen.hint);
+  if (!chosen.ok) return context.misuse(chosen.message, chosen.hint);
   if (chosen.source.note !== undefined) await context.say(chosen.source.note);
 
   const stop = new AbortController();

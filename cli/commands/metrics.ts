@@ -2,8 +2,9 @@ import { humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
-import { type Metrics, readMetrics } from "../metrics.ts";
+import { readMetrics } from "../open-platform.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
+import type { Metrics } from "../platform/metrics.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStage } from "../project/stage-word.ts";
 import type { Options } from "../table.ts";
@@ -21,7 +22,7 @@ export async function metrics(context: Context, { stage, since: written }: Optio
     );
   }
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const wrong = explainStage(stage, file.config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   const { config: resolved } = resolveProject(context, file.config, { development: false });

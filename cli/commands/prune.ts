@@ -1,14 +1,14 @@
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import { openProjectTarget } from "../project/opened-target.ts";
 import type { Options } from "../table.ts";
 
 /** `tool prune`: removes the oldest deployments of a stage; the current one and the one before always stay. */
 export async function prune(context: Context, options: Options<"prune">): Promise<number> {
   const opened = await openProjectTarget(context, options.stage);
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   const progress = deployProgress(context);

@@ -19,7 +19,7 @@ export async function run(context: Context, { hook, stage }: Options<"run">): Pr
     );
   }
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const misuse = explainStageOf(stage, stagesOf(file.config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
 

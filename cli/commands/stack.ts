@@ -1,11 +1,12 @@
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
+import { accessPolicy, openStack } from "../open-platform.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
+import type { Change, Stack, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { accessPolicy, type Change, openStack, type Stack, type StackPlan, type StackWatch } from "../stack.ts";
 import type { Options } from "../table.ts";
 
 /** `tool stack`, `tool stack status`: stages with their endpoints, certificates, name servers, resources. */
@@ -132,7 +133,7 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
 /** `tool stack policy`: the access policy that the account needs for this app, a JSON document in either format. */
 export async function policy(context: Context): Promise<number> {
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const { config } = resolveProject(context, file.config, { development: false });
   const { function: settings, stages = {} } = file.config;
   const named = [settings, ...Object.values(stages).map((stage) => stage.function)].flatMap((one) => one?.role ?? []);
@@ -152,7 +153,7 @@ interface Opened {
 /** Opens the stack of the project; says what failed, and where an interruption leaves it. */
 async function withStack(context: Context, run: (opened: Opened) => Promise<number>): Promise<number> {
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file.code;
+  if (!file.ok) return file.code;
   const { config: resolved } = resolveProject(context, file.config, { development: false });
   const stop = interruption(context);
   const progress = stackProgress(context);

@@ -140,7 +140,7 @@ interface Project extends ResolvedProject {
 
 async function readProject(context: Context, options: Options<"start">): Promise<Project | { readonly code: number }> {
   const file = await readConfigFile(context);
-  if (file.code !== undefined) return file;
+  if (!file.ok) return file;
   const staged = forStage(file.config, STAGE);
   const command = options.command ?? staged.proxy?.command;
   const written = command === undefined ? staged : { ...staged, proxy: { ...staged.proxy, command } };

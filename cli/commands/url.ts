@@ -2,15 +2,15 @@ import { copyToClipboard } from "../clipboard.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruption } from "../interruption.ts";
 import { openInBrowser } from "../open-in-browser.ts";
+import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { sayPlatformError } from "../output/platform-error.ts";
-import { openProjectTarget } from "../project/opened-target.ts";
 import type { Options } from "../table.ts";
 
 /** `tool url`: where a stage answers, printed, opened in the browser, or copied. */
 export async function url(context: Context, options: Options<"url">): Promise<number> {
   const opened = await openProjectTarget(context, options.stage);
-  if (opened.code !== undefined) return opened.code;
+  if (!opened.ok) return opened.code;
   const { stage, target } = opened;
   const stop = interruption(context);
   try {

@@ -64,12 +64,12 @@ export async function validate(context: Context, options: Options<"validate">): 
   for (const name of names) {
     const file =
       name === "-" ? decodeText(await readStdin(context)) : await readTextFile(resolve(context.directory, name));
-    if (file.text === undefined && file.damaged !== undefined) {
+    if (!file.ok && file.damaged !== undefined) {
       const { text, at } = file.damaged;
       inputs.push({ name, text, unreadable: notUtf8(at) });
       continue;
     }
-    if (file.text === undefined) {
+    if (!file.ok) {
       const hint = file.isAbsent && options.file.length === 0 ? `minimal tool.json: ${SMALLEST}` : undefined;
       return context.misuse(`cannot read ${shownName(name)}: ${file.reason}`, hint);
     }
@@ -246,8 +246,8 @@ async function problemsOf(
 async function configAbove(folder: string): Promise<Node | undefined> {
   let at = folder;
   for (let level = 0; level < MAX_LEVELS_UP; level++) {
-    const { text } = await readTextFile(join(at, CONFIG_FILE));
-    if (text !== undefined) return parseJson(text).root;
+    const file = await readTextFile(join(at, CONFIG_FILE));
+    if (file.ok) return parseJson(file.text).root;
     if (dirname(at) === at) break;
     at = dirname(at);
   }

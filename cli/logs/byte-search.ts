@@ -11,25 +11,30 @@ export const NONE = Number.POSITIVE_INFINITY;
  * occurs: the first area that is searched tells, and the rest of the needle is compared.
  */
 export function byteSearch(needle: Uint8Array): ByteSearch {
-  let part: Part | undefined;
+  let search: ByteSearch | undefined;
   return (area, from) => {
-    part ??= bestPart(needle, area);
-    const { bytes, offset } = part;
-    if (typeof bytes === "number") return byByte(needle, bytes, offset, area, from);
+    search ??= searchFor(needle, bestPart(needle, area));
+    return search(area, from);
+  };
+}
+
+function searchFor(needle: Uint8Array, { bytes, offset }: Part): ByteSearch {
+  if (typeof bytes === "number") {
+    // Most hits of a single byte are no match: one more byte tells, before the rest is compared.
+    const second = offset > 0 || needle.length === 1 ? 0 : 1;
+    return (area, from) => {
+      for (let at = area.indexOf(bytes, from + offset); at >= 0; at = area.indexOf(bytes, at + 1)) {
+        if (area[at - offset + second] === needle[second] && isAt(needle, area, at - offset)) return at - offset;
+      }
+      return NONE;
+    };
+  }
+  return (area, from) => {
     for (let at = area.indexOf(bytes, from + offset); at >= 0; at = area.indexOf(bytes, at + 1)) {
       if (bytes.length === needle.length || isAt(needle, area, at - offset)) return at - offset;
     }
     return NONE;
   };
-}
-
-function byByte(needle: Uint8Array, byte: number, offset: number, area: Buffer, from: number): number {
-  // Most stops are none: told by the byte beside, before the rest is compared.
-  const beside = offset > 0 || needle.length === 1 ? 0 : 1;
-  for (let at = area.indexOf(byte, from + offset); at >= 0; at = area.indexOf(byte, at + 1)) {
-    if (area[at - offset + beside] === needle[beside] && isAt(needle, area, at - offset)) return at - offset;
-  }
-  return NONE;
 }
 
 /** What is searched for: bytes of the needle, or one of them as a number, and where they are in it. */

@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Query, readTime } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
-import { PlatformError } from "../platform.ts";
+import { hasCredentials, openLog } from "../open-platform.ts";
+import { PlatformError } from "../platform/error.ts";
+import { LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
+import { asTheyCome, mergeByTime } from "../time/merge-by-time.ts";
 import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
-import { LINES_CAUGHT_UP, type LogLine } from "./log-line.ts";
-import { asTheyCome, mergeByTime } from "./merge-by-time.ts";
 import { InputError, type OnRead } from "./read-files.ts";
-import type { Chosen, Source } from "./sources.ts";
+import type { Source } from "./source.ts";
 
 export interface AskedOfDeployed {
   readonly query: Query;
@@ -27,21 +28,20 @@ export async function deployedSource(
   context: Context,
   asked: AskedOfDeployed,
   development: Source | undefined,
-): Promise<Chosen | undefined> {
+): Promise<Source | undefined> {
   const { io, directory } = context;
   if (!existsSync(join(directory, "tool.json"))) return undefined;
-  const { hasCredentials, openLog } = await import("../aws/logs/open-log.ts");
-  if (!hasCredentials(io.env)) return undefined;
+  if (!(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await readConfigFile(context);
   // What is wrong was said; what this machine wrote can be read all the same.
-  if (file.code !== undefined) return undefined;
+  if (!file.ok) return undefined;
   const { resolveProject } = await import("../project/resolve-config.ts");
   const { config } = resolveProject(context, file.config, { development: false });
 
   const stop = new AbortController();
   const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
-  const log = openLog({ env: io.env, config });
+  const log = await openLog({ env: io.env, config });
   let isAwaited = false;
   const lines = log.read(
     {
@@ -77,28 +77,26 @@ export async function deployedSource(
         if (development !== undefined) yield* development.inputs(signal, onRead);
       },
     };
-    return { source: failing };
+    return failing;
   }
   const read = [
     ...(isAwaited ? [] : [`the log of ${config.name} in ${log.region}`]),
     ...(development === undefined ? [] : [isAwaited ? "the log of tool start" : "that of tool start"]),
   ];
   return {
-    source: {
-      sinceMs,
-      note: [
-        ...(isAwaited ? [`${config.name} has no log in ${log.region} yet: its first request makes it`] : []),
-        ...(read.length > 0 ? [`reading ${read.join(", and ")}`] : []),
-      ].join("\n"),
-      live: asked.follow,
-      limitsToNewest: !asked.follow,
-      known: "period",
-      saysWhenCaughtUp: asked.follow,
-      totalBytes: undefined,
-      async *inputs(signal, onRead) {
-        signal.addEventListener("abort", () => stop.abort(), { once: true });
-        yield joined(first, lines, development, { follow: asked.follow, signal, onRead });
-      },
+    sinceMs,
+    note: [
+      ...(isAwaited ? [`${config.name} has no log in ${log.region} yet: its first request makes it`] : []),
+      ...(read.length > 0 ? [`reading ${read.join(", and ")}`] : []),
+    ].join("\n"),
+    live: asked.follow,
+    limitsToNewest: !asked.follow,
+    known: "period",
+    saysWhenCaughtUp: asked.follow,
+    totalBytes: undefined,
+    async *inputs(signal, onRead) {
+      signal.addEventListener("abort", () => stop.abort(), { once: true });
+      yield joined(first, lines, development, { follow: asked.follow, signal, onRead });
     },
   };
 }

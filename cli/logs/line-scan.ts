@@ -8,11 +8,11 @@ import {
   type ScanPlan,
   TIME_KEY,
 } from "../../grammar/query/index.ts";
+import { timeReader } from "../time/time-reader.ts";
 import { type ByteSearch, byteSearch, NONE } from "./byte-search.ts";
 import { type EntryLine, readEntryLine } from "./entry-line.ts";
 import type { Block } from "./line-blocks.ts";
 import { partialReader } from "./partial-entry.ts";
-import { timeReader } from "./time-reader.ts";
 
 /** Which lines are wanted. Plain data: it goes to other threads. */
 export interface Wanted {

@@ -6,7 +6,7 @@ import { NewestLines } from "./newest-lines.ts";
 import { MIN_PARALLEL_BYTES, parallelScan, workerCount } from "./parallel-scan.ts";
 import type { Progress } from "./progress.ts";
 import { InputError, type OnRead, openFile, type PlainFile, readOpenFile, refuseBinary } from "./read-files.ts";
-import type { Source } from "./sources.ts";
+import type { Source } from "./source.ts";
 import type { Survey } from "./survey.ts";
 
 export interface Selection {

@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { serviceAddress } from "../service/service-address.ts";
 import { type AskedOfService, discoveredFields, followService, searchService } from "./service-log.ts";
-import type { Chosen } from "./sources.ts";
+import type { Chosen } from "./source.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -21,7 +21,7 @@ export async function serviceSource(
   },
 ): Promise<Chosen> {
   const address = await serviceAddress(context, asked.service, asked.project);
-  if ("message" in address) return address;
+  if (!address.ok) return address;
   const { follow, untilMs } = asked;
   const nowMs = context.io.nowMs();
   const withPast = !follow || asked.sinceMs !== undefined;
@@ -46,6 +46,7 @@ export async function serviceSource(
     onMissing: warn,
   };
   return {
+    ok: true,
     source: {
       sinceMs,
       note: `reading the project ${address.project} of ${address.url}`,

@@ -93,7 +93,7 @@ export class Survey {
     addNames(entry.fields, [], this.#names);
     for (const sought of this.#sought) {
       const names = new Set<string>();
-      addNamesWith(sought.text.text, entry.fields, [], names, { left: MAX_VALUES });
+      addNamesWith({ text: sought.text.text, names, valuesLeft: MAX_VALUES }, entry.fields, []);
       for (const name of names) {
         if (!sought.fields.has(name)) {
           if (sought.fields.size === MAX_TEXT_FIELDS) break;
@@ -184,23 +184,27 @@ function absentFields(
 /** A name as a quoted text. */
 const textOf = (name: string) => `"${name.replace(/["\\]/g, "\\$&")}"`;
 
-/** Adds the names of the fields with a value that holds the text. */
-function addNamesWith(
-  text: string,
-  value: object,
-  path: readonly string[],
-  names: Set<string>,
-  values: { left: number },
-): void {
+/** A search of an entry's values for a text. */
+interface ValueSearch {
+  readonly text: string;
+  /** The names of the fields whose value contains it. */
+  readonly names: Set<string>;
+  /** How many more values are looked at. */
+  valuesLeft: number;
+}
+
+/** Adds the names of the fields below `path` whose value contains the text. */
+function addNamesWith(search: ValueSearch, value: object, path: readonly string[]): void {
+  const { text, names } = search;
   for (const [key, element] of Object.entries(value)) {
-    if (values.left-- <= 0) return;
+    if (search.valuesLeft-- <= 0) return;
     if (typeof element === "string") {
       if (element.includes(text)) names.add(nameOf([...path, key]));
     } else if (Array.isArray(element)) {
-      const isIn = element.slice(0, values.left).some((item) => typeof item === "string" && item.includes(text));
+      const isIn = element.slice(0, search.valuesLeft).some((item) => typeof item === "string" && item.includes(text));
       if (isIn) names.add(nameOf([...path, key]));
     } else if (typeof element === "object" && element !== null && path.length + 1 < MAX_DEPTH) {
-      addNamesWith(text, element, [...path, key], names, values);
+      addNamesWith(search, element, [...path, key]);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { humanDuration } from "../../grammar/units/duration.ts";
 import type { Context } from "../context.ts";
-import { type ProgressEvent, THROTTLED } from "../platform.ts";
+import { type ProgressEvent, THROTTLED } from "../platform/progress.ts";
 
 /** How often the line of what is under way is written again: a person sees that it lives. */
 const REFRESH_MS = 100;

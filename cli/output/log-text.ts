@@ -3,7 +3,7 @@ import { printable } from "../../grammar/problem.ts";
 import { type Level, levelOf } from "../../grammar/query/index.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
-import { timeReader } from "../logs/time-reader.ts";
+import { timeReader } from "../time/time-reader.ts";
 
 export interface LogTextOptions {
   readonly color: boolean;

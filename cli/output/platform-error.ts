@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { PlatformError } from "../platform.ts";
+import { PlatformError } from "../platform/error.ts";
 
 /** Says what failed outside and what to do; answers the exit code. What nobody expected is thrown on. */
 export async function sayPlatformError(context: Context, error: unknown): Promise<number> {

@@ -1,6 +1,6 @@
 import { humanDuration } from "../../grammar/units/duration.ts";
 import type { Context } from "../context.ts";
-import type { StackEvent } from "../stack.ts";
+import type { StackEvent } from "../platform/stack.ts";
 
 /** How often the line of what is under way is written again. */
 const REFRESH_MS = 100;

@@ -1,4 +1,4 @@
-import type { Certificate, Change, StackPlan, StackStatus } from "../stack.ts";
+import type { Certificate, Change, StackPlan, StackStatus } from "../platform/stack.ts";
 
 export interface TextOptions {
   readonly color: boolean;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import type { Commit } from "../platform.ts";
+import type { Commit } from "../platform/target.ts";
 
 /** A repository on a slow disk answers within a second; one that asks for something must not keep a deploy. */
 const GIT_TIMEOUT_MS = 10_000;

@@ -14,27 +14,35 @@ export async function serviceAddress(
   context: Context,
   url: string,
   project: string,
-): Promise<ServiceAddress | { readonly message: string; readonly hint: string }> {
+): Promise<
+  ({ readonly ok: true } & ServiceAddress) | { readonly ok: false; readonly message: string; readonly hint: string }
+> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     return {
+      ok: false,
       message: `${JSON.stringify(url)} is not an address of a log service`,
       hint: "write http://localhost:5000 or https://...",
     };
   }
   const token = context.io.env.TOOL_LOGS_TOKEN ?? "";
   if (token === "") {
-    return { message: "the log service needs a token", hint: "set TOOL_LOGS_TOKEN; tool service token add makes one" };
+    return {
+      ok: false,
+      message: "the log service needs a token",
+      hint: "set TOOL_LOGS_TOKEN; tool service token add makes one",
+    };
   }
-  if (project !== "") return { url, token, project };
+  if (project !== "") return { ok: true, url, token, project };
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const id = projectIdOf((await nameHere(context)) ?? "");
   if (id === undefined) {
     return {
+      ok: false,
       message: "the project of the log service is not known",
       hint: "name it with --project, or run this in the folder of tool.json",
     };
   }
-  return { url, token, project: id };
+  return { ok: true, url, token, project: id };
 }
 
 async function nameHere(context: Context): Promise<string | undefined> {
@@ -43,5 +51,5 @@ async function nameHere(context: Context): Promise<string | undefined> {
   if (!existsSync(join(context.directory, "tool.json"))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await readConfigFile(context);
-  return file.code === undefined ? file.config.name : undefined;
+  return file.ok ? file.config.name : undefined;
 }

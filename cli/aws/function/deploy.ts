@@ -9,7 +9,9 @@ import {
   variablesSize,
   withCommas,
 } from "../../../schema/index.ts";
-import { type Commit, type DeployResult, PlatformError, type Watched } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
+import type { Watched } from "../../platform/progress.ts";
+import type { Commit, DeployResult, StageBefore } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
 import {
   accountOf,
@@ -69,18 +71,24 @@ export interface StageArtifact extends Archive {
   readonly runtimeLayer: (Archive & { readonly executableSha256: string }) | undefined;
 }
 
-/** What is in force as a stage before a deploy. */
-export interface StageBefore {
-  readonly stage: string;
+/** A stage as it was before a deploy: its alias, and the record that the alias carries. */
+export interface StageLook extends StageBefore {
   readonly alias: AliasConfiguration | undefined;
   readonly record: DeployRecord | undefined;
+}
+
+/** What is deployed, and to a stage in which state. */
+export interface StageRequest {
+  readonly before: StageLook;
+  readonly artifact: StageArtifact;
+  readonly commit: Commit | undefined;
 }
 
 /**
  * The first look, before anything is built: whether the credentials work, and whether the stage may be deployed at all.
  * One call for a stage that was deployed before.
  */
-export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Promise<StageBefore> {
+export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Promise<StageLook> {
   const { cloud, gateway, stage, written } = deploy;
   const lambda = await cloud.lambda();
   const alias = await aliasesOf(lambda, functionName(written.name), signal).get(stageAlias(stage));
@@ -104,9 +112,7 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
  */
 export async function deployStage(
   deploy: StageDeploy,
-  { alias, record }: StageBefore,
-  artifact: StageArtifact,
-  commit: Commit | undefined,
+  { before: { alias, record }, artifact, commit }: StageRequest,
   watched: Watched,
 ): Promise<DeployResult> {
   const { cloud, gateway, stage, written, staged } = deploy;

@@ -1,6 +1,7 @@
 import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import type { ListObjectsV2CommandOutput } from "@aws-sdk/client-s3";
-import type { Deployment, PruneResult, Watched } from "../../platform.ts";
+import type { Watched } from "../../platform/progress.ts";
+import type { Deployment, PruneResult } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
 import { accountOf, bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";
@@ -68,7 +69,7 @@ export async function pruneStage(
   const anyArn = versions[0]?.FunctionArn;
   if (removed.length > 0 && anyArn !== undefined) {
     const left = versions.filter(({ Version }) => !removed.includes(Version!));
-    await removeArchives(cloud, app, accountOf(anyArn), left, signal);
+    await removeArchives(cloud, { app, accountId: accountOf(anyArn), left }, signal);
   }
   return { stage, removed, kept };
 }
@@ -114,11 +115,16 @@ async function readAll(lambda: Lambda, app: string, signal: AbortSignal) {
 /** A deploy may be between its upload and its version. */
 const YOUNG_MS = 3_600_000;
 
+interface UnusedArchives {
+  readonly app: string;
+  readonly accountId: string;
+  /** The versions whose archives are kept. */
+  readonly left: readonly FunctionConfiguration[];
+}
+
 async function removeArchives(
   cloud: Cloud,
-  app: string,
-  accountId: string,
-  left: readonly FunctionConfiguration[],
+  { app, accountId, left }: UnusedArchives,
   signal: AbortSignal,
 ): Promise<void> {
   const s3 = await cloud.s3();

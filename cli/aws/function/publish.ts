@@ -1,5 +1,5 @@
 import type { FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
-import { PlatformError } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
 import { accountOf } from "../names.ts";
 import { polling, retrying } from "./retrying.ts";
 import { configurationOf, type FunctionSettings, hasEnvironment, isConfigured } from "./settings.ts";
@@ -115,7 +115,7 @@ async function configure(lambda: Lambda, publication: Publication): Promise<Func
       ),
     { ...roleWait(publication), signal },
   );
-  return settled(lambda, functionName, configured, signal);
+  return settled(lambda, { functionName }, configured, signal);
 }
 
 /** The unpublished function if it is set up so and nothing is under way: one call, and no wait for a change that changes nothing. */
@@ -151,10 +151,9 @@ function roleWait({ note, onRoleRefused }: Publication) {
 /** The unpublished function once its last update is done. */
 async function settled(
   lambda: Lambda,
-  functionName: string,
+  { functionName, qualifier }: { readonly functionName: string; readonly qualifier?: string },
   first: FunctionConfiguration,
   signal: AbortSignal,
-  qualifier?: string,
 ): Promise<FunctionConfiguration> {
   const isDone = ({ State, LastUpdateStatus }: FunctionConfiguration) =>
     State !== "Pending" && LastUpdateStatus !== "InProgress";
@@ -191,7 +190,7 @@ async function settled(
 /** The version can be called from here on. */
 async function finish(lambda: Lambda, { functionName, signal }: Publication, published: FunctionConfiguration) {
   const version = published.Version!;
-  const { FunctionArn } = await settled(lambda, functionName, published, signal, version);
+  const { FunctionArn } = await settled(lambda, { functionName, qualifier: version }, published, signal);
   const functionArn = FunctionArn!.split(":").slice(0, 7).join(":");
   return { version, functionArn, accountId: accountOf(functionArn) };
 }

@@ -1,5 +1,5 @@
 import type { IAM, Role, Tag } from "@aws-sdk/client-iam";
-import { PlatformError } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
 import { accountOf, ROLE_POLICY, roleName, TAGS } from "../names.ts";
 import { functionPolicy, type PolicyInput, policyHash, TRUST_POLICY } from "./policy.ts";

@@ -1,5 +1,7 @@
 import type { AliasConfiguration, Lambda } from "@aws-sdk/client-lambda";
-import { PlatformError, type RollbackRequest, type RollbackResult, type Watched } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
+import type { Watched } from "../../platform/progress.ts";
+import type { RollbackRequest, RollbackResult } from "../../platform/target.ts";
 import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
 import { numbered } from "./deploy.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { BucketLocationConstraint, S3 } from "@aws-sdk/client-s3";
-import { PlatformError } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
 import { bucketName, TAGS } from "../names.ts";
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PlatformError } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
 
 export type Architecture = "x64" | "arm64";
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } fro
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { byteSize } from "../../output/byte-size.ts";
-import type { Watched } from "../../platform.ts";
+import type { Watched } from "../../platform/progress.ts";
 import type { Archive } from "../function/upload.ts";
 import { ENGINE, thisMachine } from "./engine.ts";
 import { ARCHIVE_FILE, makeRuntime, type RuntimeRecord, readRuntime, sourceKey } from "./make-runtime.ts";

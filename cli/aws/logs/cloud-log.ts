@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { filterPatterns, textPattern } from "../../../grammar/query/cloudwatch/filter-patterns.ts";
 import type { Query } from "../../../grammar/query/index.ts";
-import { LINES_CAUGHT_UP, type LogLine } from "../../logs/log-line.ts";
-import { mergeByTime } from "../../logs/merge-by-time.ts";
+import { LINES_CAUGHT_UP, type LogLine } from "../../platform/log.ts";
+import { mergeByTime } from "../../time/merge-by-time.ts";
 import { isNotFound } from "../function/aliases.ts";
 import { failureLine, type Slice } from "./failure-line.ts";
 import { type LiveTailRequest, liveTail } from "./live-tail.ts";
@@ -57,10 +57,10 @@ export async function* readCloudLog(
     startMs: request.sinceMs - CLOCK_SLACK_MS,
     endMs: (request.untilMs ?? nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
   };
-  const slice: Slice = (stream, part) => readEvents(client, group, "", part, signal, stream);
+  const slice: Slice = (stream, part) => readEvents(client, { group, stream, pattern: "", period: part }, signal);
   const shown = new Recent();
   const read = async function* (part: Period) {
-    const readings = patterns.map((pattern) => readEvents(client, group, pattern, part, signal));
+    const readings = patterns.map((pattern) => readEvents(client, { group, pattern, period: part }, signal));
     for await (const events of mergeByTime(readings)) {
       // Several patterns find one event, at the same time; and a look behind the newest one finds what was shown.
       if (!follow) shown.forgetBefore(shown.newestMs);

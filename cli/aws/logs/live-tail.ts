@@ -1,5 +1,5 @@
 import type { CloudWatchLogs, StartLiveTailResponseStream } from "@aws-sdk/client-cloudwatch-logs";
-import { asTheyCome } from "../../logs/merge-by-time.ts";
+import { asTheyCome } from "../../time/merge-by-time.ts";
 import type { LogEvent } from "./read-events.ts";
 
 export interface LiveTailRequest {

@@ -1,7 +1,5 @@
-import type { Query } from "../../../grammar/query/index.ts";
-import type { ResolvedConfig } from "../../../schema/index.ts";
-import type { LogLine } from "../../logs/log-line.ts";
-import { PlatformError } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
+import type { AppLog, LogSource } from "../../platform/log.ts";
 import { profileNames } from "../../project/profile-region.ts";
 import { openCloud } from "../clients.ts";
 import { explainError } from "../errors.ts";
@@ -11,31 +9,7 @@ import { readCloudLog } from "./cloud-log.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export interface LogRequest {
-  readonly query: Query;
-  readonly sinceMs: number;
-  readonly untilMs: number | undefined;
-  readonly follow: boolean;
-  readonly live: boolean;
-  readonly nowMs: () => number;
-  /** The app is deployed, but nothing has written to its log yet. */
-  readonly onAwaited: () => void;
-  /** The service began to leave entries out: a log that is followed live has more than 500 a second. */
-  readonly onSampled: () => void;
-  /** A log that is followed could not be read for a while. */
-  readonly onTrouble: (error: PlatformError) => void;
-}
-
-export interface OpenLog {
-  readonly region: string;
-  /**
-   * Lines that the query may select, oldest first. Throws a PlatformError; `logs/not-deployed` if there is neither a log
-   * group nor a function that would make one.
-   */
-  read(request: LogRequest, signal: AbortSignal): AsyncGenerator<readonly LogLine[]>;
-}
-
-export function openLog({ env, config }: { readonly env: Env; readonly config: ResolvedConfig }): OpenLog {
+export function openLog({ env, config }: LogSource): AppLog {
   const region = config.regions[0]!;
   const { profile } = config;
   const cloud = openCloud({ env, region, profile });

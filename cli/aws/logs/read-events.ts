@@ -16,18 +16,24 @@ export interface Period {
   readonly endMs: number | undefined;
 }
 
+/** Which events of a log group are read. */
+export interface EventSelection {
+  readonly group: string;
+  /** Only this stream; undefined for all. */
+  readonly stream?: string;
+  /** A filter pattern; an empty one matches every event. */
+  readonly pattern: string;
+  readonly period: Period;
+}
+
 /**
- * The events of a period that a filter pattern matches, oldest first, a page at a time. A page may be empty: so much was
- * searched without a match. An empty pattern matches every event.
- * Of one stream where it is named. Throws as the client does.
+ * Reads events, oldest first, a page at a time. A page may be empty if nothing in the part that was searched matches.
+ * Throws what the client throws.
  */
 export async function* readEvents(
   client: CloudWatchLogs,
-  group: string,
-  pattern: string,
-  { startMs, endMs }: Period,
+  { group, stream, pattern, period: { startMs, endMs } }: EventSelection,
   signal: AbortSignal,
-  stream?: string,
 ): AsyncGenerator<readonly LogEvent[]> {
   let nextToken: string | undefined;
   do {

@@ -4,7 +4,7 @@ import { functionName, stageAlias } from "../names.ts";
 import { CHAT_SOURCE } from "./chat-function.ts";
 import { helperFunction } from "./helper-function.ts";
 import { logicalId } from "./logical-id.ts";
-import { type AppStack, type Parts, type Resources, type Secret, type TemplateProblem, tagsOf } from "./template.ts";
+import { type AppStack, type Parts, type Resources, type Secret, type TemplateProblem, tagsOf } from "./resource.ts";
 
 type Alert = ResolvedConfig["alerts"][number];
 

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Change as CloudChange, DescribeChangeSetCommandOutput } from "@aws-sdk/client-cloudformation";
-import { PlatformError } from "../../platform.ts";
-import type { StackPlan } from "../../stack.ts";
+import { PlatformError } from "../../platform/error.ts";
+import type { StackPlan } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
 import { type KnownCertificate, proveCertificate, tagCertificates } from "./certificates.ts";
 import { additions, changesOf } from "./changes.ts";
 import { isRace, newParameters, stackOptions } from "./ensure-stage.ts";
 import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
+import { aboutOf, type StackInput, tagsOf } from "./resource.ts";
 import { readStack } from "./state.ts";
 import { type Survey, survey } from "./survey.ts";
-import { aboutOf, type StackInput, tagsOf } from "./template.ts";
 
 export interface Applied {
   readonly outcome: "created" | "updated" | "unchanged" | "cancelled";

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ACM, CertificateDetail, Tag } from "@aws-sdk/client-acm";
 import { getDomain } from "tldts";
-import type { Certificate } from "../../stack.ts";
+import type { Certificate } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { hasEdge, TAGS } from "../names.ts";
-import type { Zones } from "./domains.ts";
+import type { Zones } from "./resource.ts";
 import { zoneOf } from "./zones.ts";
 
 /** Certificates of domains at the edge live here, whatever the app's region is. */
@@ -118,7 +118,7 @@ export async function proveCertificate(
   const { validation, domain } = certificate;
   const zone = zoneOf(domain, zones);
   if (validation?.by !== "record" || zone === undefined) return certificate;
-  await changeRecord(cloud, zone.id, "UPSERT", validation, signal);
+  await changeRecord(cloud, { action: "UPSERT", zoneId: zone.id, record: validation }, signal);
   return { ...certificate, validation: { ...validation, isMade: true } };
 }
 
@@ -148,12 +148,16 @@ export async function tagCertificates(
   }
 }
 
+export interface RecordChange {
+  readonly action: "UPSERT" | "DELETE";
+  readonly zoneId: string;
+  readonly record: { readonly name: string; readonly value: string };
+}
+
 /** Makes or removes the record that proves a domain. */
 export async function changeRecord(
   cloud: Cloud,
-  zoneId: string,
-  action: "UPSERT" | "DELETE",
-  { name, value }: { readonly name: string; readonly value: string },
+  { action, zoneId, record: { name, value } }: RecordChange,
   signal: AbortSignal,
 ): Promise<void> {
   const route53 = await cloud.route53();

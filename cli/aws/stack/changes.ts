@@ -1,7 +1,7 @@
 import type { Change as CloudChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
-import type { Change, PropertyChange } from "../../stack.ts";
+import type { Change, PropertyChange } from "../../platform/stack.ts";
 import { needsConfirmation } from "./confirmation.ts";
-import type { Resource, Template } from "./template.ts";
+import type { Resource, Template } from "./resource.ts";
 
 /** What making a stack would add. */
 export function additions(template: Template): Change[] {

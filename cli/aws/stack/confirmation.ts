@@ -1,4 +1,4 @@
-import type { Change } from "../../stack.ts";
+import type { Change } from "../../platform/stack.ts";
 
 interface Asked {
   readonly removed: boolean;

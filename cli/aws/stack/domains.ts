@@ -11,10 +11,7 @@ import {
   type Resources,
   type TemplateProblem,
   tagsOf,
-} from "./template.ts";
-
-/** Ids of hosted zones by name. */
-export type Zones = Readonly<Record<string, string>>;
+} from "./resource.ts";
 
 /** The custom domain of a stage, as the gateway spells it. */
 export function stageDomain(config: ResolvedConfig, stage: string): string | undefined {

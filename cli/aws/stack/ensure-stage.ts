@@ -1,9 +1,9 @@
 import type { Stack } from "@aws-sdk/client-cloudformation";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
-import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
+import { operate, removeRemains, untilIdle, type Watch } from "./operation.ts";
+import { aboutOf, type StackInput, type Template, tagsOf } from "./resource.ts";
 import { describeStack, type StackState, stateOf } from "./state.ts";
-import { aboutOf, type StackInput, type Template, tagsOf } from "./template.ts";
 import { templateBody } from "./template-body.ts";
 import { stageAlone, withStage } from "./with-stage.ts";
 
@@ -23,8 +23,7 @@ export async function ensureStage(
   cloud: Cloud,
   input: StackInput,
   stage: string,
-  report: (event: StackEvent) => void,
-  signal: AbortSignal,
+  { report, signal }: Omit<Watch, "about">,
 ): Promise<EnsuredStack> {
   const watch = { report, signal, about: aboutOf(stageAlone(input, stage).template) };
   const name = stackName(input.name);
@@ -37,7 +36,7 @@ export async function ensureStage(
       else {
         const state = stateOf(stack, cloud.region);
         if (state.stages.some((one) => one.name === stage && one.isOpen)) return { ...state, isChanged: false };
-        await extend(cloud, input, stage, stack, watch);
+        await extend(cloud, stack, { input, stage }, watch);
       }
     } catch (error) {
       if (race === MAX_RACES || !isRace(error)) throw error;
@@ -65,7 +64,12 @@ async function create(cloud: Cloud, input: StackInput, stage: string, watch: Wat
   );
 }
 
-async function extend(cloud: Cloud, input: StackInput, stage: string, stack: Stack, watch: Watch): Promise<void> {
+async function extend(
+  cloud: Cloud,
+  stack: Stack,
+  { input, stage }: { readonly input: StackInput; readonly stage: string },
+  watch: Watch,
+): Promise<void> {
   const stackId = stack.StackId!;
   const client = await cloud.cloudFormation();
   const abortSignal = watch.signal;

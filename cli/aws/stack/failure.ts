@@ -1,6 +1,6 @@
 import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
-import { PlatformError } from "../../platform.ts";
-import type { About } from "./template.ts";
+import { PlatformError } from "../../platform/error.ts";
+import type { About } from "./resource.ts";
 
 /**
  * Why an operation failed: its first FAILED event that is no consequence of another. What comes after it (resources that

@@ -1,7 +1,7 @@
 import { apiName, functionName, hasEdge, partition, stageAlias } from "../names.ts";
 import { stageDomain } from "./domains.ts";
 import { logicalId } from "./logical-id.ts";
-import { type AppStack, type Parts, type Resource, type Resources, sha256, tagsOf } from "./template.ts";
+import { type AppStack, type Parts, type Resource, type Resources, sha256, tagsOf } from "./resource.ts";
 
 /**
  * The gateway's limit for one request, whatever tool.json says of the app's, so that a change there needs no new

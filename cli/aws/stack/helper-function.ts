@@ -1,4 +1,4 @@
-import type { Resources } from "./template.ts";
+import type { Resources } from "./resource.ts";
 
 export interface HelperFunction {
   /** What it is part of. */

@@ -1,12 +1,13 @@
-import { type TargetOptions, THROTTLED } from "../../platform.ts";
-import type { Stack, StackEvent, StackWatch } from "../../stack.ts";
+import { THROTTLED } from "../../platform/progress.ts";
+import type { Stack, StackEvent, StackWatch } from "../../platform/stack.ts";
+import type { TargetOptions } from "../../platform/target.ts";
 import { openCloud } from "../clients.ts";
 import { explained } from "../errors.ts";
 import { apply, plan } from "./apply.ts";
 import type { StackEvent as OwnEvent } from "./operation.ts";
 import { possessions, removeAll } from "./remove.ts";
+import type { StackInput } from "./resource.ts";
 import { readStatus } from "./status.ts";
-import type { StackInput } from "./template.ts";
 
 /** The stack of an app, as commands speak of it. */
 export function openStack({ env, config, resolved }: TargetOptions): Stack {

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
-import { PlatformError } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
 import { explainFailure, readable } from "./failure.ts";
+import { type About, aboutOf } from "./resource.ts";
 import { describeStack, templateOf } from "./state.ts";
-import { type About, aboutOf } from "./template.ts";
 
 /** What happens to a stack while one waits for it. */
 export type StackEvent =

@@ -1,4 +1,4 @@
-import type { Owned, RemoveResult } from "../../stack.ts";
+import type { Owned, RemoveResult } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import {
   artifactPrefix,
@@ -13,8 +13,8 @@ import {
 } from "../names.ts";
 import { CERTIFICATE_REGION, changeRecord } from "./certificates.ts";
 import { operate, type StackEvent, untilIdle } from "./operation.ts";
+import { aboutOf, type Template } from "./resource.ts";
 import { describeStack, stateOf, templateOf, type ZoneState } from "./state.ts";
-import { aboutOf, type Template } from "./template.ts";
 import { idOf, zoneOf } from "./zones.ts";
 
 interface Watched {
@@ -163,7 +163,7 @@ async function removeCertificate(
   const names = Object.fromEntries(zones.map(({ name, id }) => [name, id]));
   const zone = zoneOf(domain, names);
   if (record !== undefined && zone !== undefined) {
-    await changeRecord(cloud, zone.id, "DELETE", record, signal).catch((error: Error) => {
+    await changeRecord(cloud, { action: "DELETE", zoneId: zone.id, record }, signal).catch((error: Error) => {
       // It was never written, or is another one by now.
       if (error.name !== "InvalidChangeBatch") throw error;
     });

@@ -1,7 +1,7 @@
 import type { Stack } from "@aws-sdk/client-cloudformation";
 import type { Cloud } from "../clients.ts";
 import { endpointOf, stackName } from "../names.ts";
-import type { Template } from "./template.ts";
+import type { Template } from "./resource.ts";
 
 /** What a stack says of itself, read in one call. */
 export interface StackState {

@@ -1,11 +1,12 @@
 import type { StackResourceSummary } from "@aws-sdk/client-cloudformation";
-import type { StackStatus, Zone } from "../../stack.ts";
+import type { StackStatus, Zone } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
 import { findCertificates } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
+import type { StackInput } from "./resource.ts";
 import { describeStack, stateOf, templateOf } from "./state.ts";
-import { partialHash, resolved, type StackInput, wantedStages } from "./template.ts";
+import { partialHash, resolved, wantedStages } from "./template.ts";
 import { findZones, nameserversOf, zoneOf } from "./zones.ts";
 
 /** All that there is to see of a stack; undefined where there is none. */

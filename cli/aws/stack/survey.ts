@@ -1,21 +1,14 @@
 import type { Tag } from "@aws-sdk/client-cloudformation";
 import type { Config } from "../../../schema/index.ts";
-import { PlatformError } from "../../platform.ts";
+import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
 import { functionName, stackName } from "../names.ts";
 import { findCertificates, type KnownCertificate, proveCertificate, requestCertificate } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
 import { logicalId } from "./logical-id.ts";
+import { type StackInput, type Template, tagsOf } from "./resource.ts";
 import { describeStack, type StackState, stateOf, templateOf } from "./state.ts";
-import {
-  buildTemplate,
-  resolved,
-  type StackInput,
-  type StackTemplate,
-  type Template,
-  tagsOf,
-  wantedStages,
-} from "./template.ts";
+import { buildTemplate, resolved, type StackTemplate, wantedStages } from "./template.ts";
 import { findZones, isInZone, zoneOf } from "./zones.ts";
 
 /** What tool.json asks for, and all of the account that matters to it. */

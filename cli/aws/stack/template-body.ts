@@ -1,7 +1,7 @@
 import type { Cloud } from "../clients.ts";
 import { createBucket, head } from "../function/upload.ts";
 import { bucketName, domainSuffix, templateKey } from "../names.ts";
-import { type StackInput, sha256, type Template } from "./template.ts";
+import { type StackInput, sha256, type Template } from "./resource.ts";
 
 /** What a call takes; an object may have 1 MB (CloudFormation quotas). */
 const MAX_BODY_BYTES = 51_200;

@@ -3,7 +3,7 @@ import type { ResolvedConfig } from "../../../schema/index.ts";
 import { functionName, partition, stageAlias } from "../names.ts";
 import { helperFunction, policy, trust } from "./helper-function.ts";
 import { logicalId } from "./logical-id.ts";
-import type { AppStack, Parts } from "./template.ts";
+import type { AppStack, Parts } from "./resource.ts";
 import { WARMER_SOURCE } from "./warmer-function.ts";
 
 /**

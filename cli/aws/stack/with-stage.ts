@@ -1,13 +1,6 @@
 import { logicalId } from "./logical-id.ts";
-import {
-  buildTemplate,
-  type Known,
-  type Output,
-  partialHash,
-  type Resource,
-  type StackInput,
-  type Template,
-} from "./template.ts";
+import type { Known, Output, Resource, StackInput, Template } from "./resource.ts";
+import { buildTemplate, partialHash } from "./template.ts";
 
 /** The four resources that a stage is a snapshot of. */
 const API = ["Api", "Proxy", "RootMethod", "ProxyMethod"];

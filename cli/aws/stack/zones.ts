@@ -1,5 +1,6 @@
 import type { Cloud } from "../clients.ts";
-import { canonical, type Zones } from "./domains.ts";
+import { canonical } from "./domains.ts";
+import type { Zones } from "./resource.ts";
 
 /** The public zones of these names that the account has. */
 export async function findZones(cloud: Cloud, names: readonly string[], signal: AbortSignal): Promise<Zones> {

@@ -1,22 +1,5 @@
-import type { TargetOptions } from "./platform.ts";
-
-// What stands in front of an app's function, as commands speak of it. That it is a stack of one provider shows only below
-// cli/aws.
-
-/** The stack of the app that tool.json names. Nothing is called yet. */
-export async function openStack(options: TargetOptions): Promise<Stack> {
-  return (await import("./aws/stack/open.ts")).openStack(options);
-}
-
-/** The least that an account has to allow for deploying and running an app, as its console takes it. Nothing is called. */
-export async function accessPolicy(app: {
-  readonly name: string;
-  readonly region: string;
-  /** Roles that tool.json names for the function. */
-  readonly roles: readonly string[];
-}): Promise<object> {
-  return (await import("./aws/stack/policy.ts")).accessPolicy(app);
-}
+// The infrastructure in front of an app's function, as commands see it. That CloudFormation makes it is known below
+// cli/aws only.
 
 /** The stack of one app. Every method throws a `PlatformError` where the outside world failed. */
 export interface Stack {

@@ -1,12 +1,5 @@
-import type { Config, ResolvedConfig } from "../schema/index.ts";
-
-// What a place to deploy to can do. Commands speak to this; that the one target there is is a function platform behind
-// a gateway shows only below cli/aws.
-
-/** The place that tool.json names. Nothing is called yet. */
-export async function openTarget(options: TargetOptions): Promise<Target> {
-  return (await import("./aws/target.ts")).openTarget(options);
-}
+import type { Config, ResolvedConfig } from "../../schema/index.ts";
+import type { Watched } from "./progress.ts";
 
 export interface TargetOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -40,23 +33,6 @@ export interface Target {
   /** Where the stage answers; undefined where it was never deployed. */
   url(stage: string, options: Watched): Promise<string | undefined>;
 }
-
-export interface Watched {
-  readonly signal: AbortSignal;
-  readonly report: (event: ProgressEvent) => void;
-}
-
-/** For people, while calls that were throttled wait. */
-export const THROTTLED = "throttled: the cloud asks to slow down, waiting to call again";
-
-/** What is under way. A phase begins, may say more, and ends; the next one begins after that. */
-export type ProgressEvent =
-  | { readonly kind: "begin"; readonly phase: string }
-  /** Something to wait for, or to know. A detail is of use to who watches, and to who wants to know it all. */
-  | { readonly kind: "note"; readonly phase: string; readonly text: string; readonly isDetail?: boolean }
-  /** The cloud refuses calls because there are too many, and is asked again; then, that it goes on. */
-  | { readonly kind: "throttled"; readonly isOver: boolean }
-  | { readonly kind: "end"; readonly phase: string; readonly text?: string };
 
 /** What a stage was before a deploy; of the target's own making. */
 export interface StageBefore {
@@ -136,17 +112,4 @@ export interface PruneResult {
   readonly stage: string;
   readonly removed: readonly string[];
   readonly kept: number;
-}
-
-/** The outside world failed, or refused. `message` says what, `hint` what to do; the cause is what it said. */
-export class PlatformError extends Error {
-  override readonly name = "PlatformError";
-  readonly code: string;
-  readonly hint: string | undefined;
-
-  constructor(code: string, message: string, hint?: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-    this.hint = hint;
-  }
 }

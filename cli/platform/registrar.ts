@@ -1,13 +1,4 @@
-import type { TargetOptions } from "./platform.ts";
-
-/** Where domains are registered, for the account that tool.json names. Nothing is called yet. */
-export async function openRegistrar(
-  options: Pick<TargetOptions, "env"> & { readonly profile?: string | undefined },
-): Promise<Registrar> {
-  return (await import("./aws/registrar.ts")).openRegistrar(options);
-}
-
-/** Every method throws a `PlatformError` where the outside world failed. */
+/** Where domains are registered. Every method throws a `PlatformError` when the outside world failed. */
 export interface Registrar {
   /** The domains of the account. */
   list(signal: AbortSignal): Promise<readonly OwnedDomain[]>;

@@ -1,14 +1,3 @@
-import type { TargetOptions } from "./platform.ts";
-
-/** Reads the figures of a stage between two times. Throws a `PlatformError` where the outside world failed. */
-export async function readMetrics(
-  options: TargetOptions,
-  period: MetricsPeriod,
-  signal: AbortSignal,
-): Promise<Metrics> {
-  return (await import("./aws/metrics.ts")).readMetrics(options, period, signal);
-}
-
 export interface MetricsPeriod {
   readonly stage: string;
   readonly sinceMs: number;

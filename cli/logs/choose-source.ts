@@ -2,38 +2,10 @@ import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Query, stagesNamed } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
+import { hasCredentials } from "../open-platform.ts";
 import type { Block } from "./line-blocks.ts";
-import { followFiles, type OnRead, type PlainFile, readRotated, readStream, reasonOf, STDIN } from "./read-files.ts";
-
-/** Where entries come from. */
-export interface Source {
-  /** The time asked for. Without one the development log goes back a day; other inputs have no bound. */
-  readonly sinceMs: number | undefined;
-  /** Said once on stderr before the first entry. */
-  readonly note: string | undefined;
-  /** Lines come while time passes: each batch is shown at once. */
-  readonly live: boolean;
-  /** A limit takes the newest entries, and not the first. */
-  readonly limitsToNewest: boolean;
-  /**
-   * How it is known what there is if nothing is found: by the entries that are read here, by fields that are asked for, or
-   * not at all, as others have left out what does not match.
-   */
-  readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
-  /** What was not read, said where nothing is found. */
-  readonly unread?: string;
-  /** It is followed, and `CAUGHT_UP` stands between what was there and what comes. */
-  readonly saysWhenCaughtUp?: boolean;
-  /** Of all inputs together, as far as known. */
-  readonly totalBytes: number | undefined;
-  /** One behind the other: files that are read once, to be opened by whoever reads them, and blocks of anything else. */
-  inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
-}
-
-export type Input = PlainFile | AsyncIterable<Block>;
-
-/** A source, or what is wrong with the words that name it. */
-export type Chosen = { readonly source: Source } | { readonly message: string; readonly hint?: string };
+import { followFiles, type OnRead, readRotated, readStream, reasonOf, STDIN } from "./read-files.ts";
+import type { Chosen, Source } from "./source.ts";
 
 /**
  * `--file` before `--service` before stdin (a FIFO or a regular file, and nothing followed) before the log of the deployed
@@ -60,6 +32,7 @@ export async function chooseSource(
   if (!follow && stdinHoldsData()) {
     const totalBytes = fstatSync(0).isFile() ? fstatSync(0).size : undefined;
     return {
+      ok: true,
       source: {
         sinceMs,
         note: undefined,
@@ -76,18 +49,18 @@ export async function chooseSource(
   }
   const development = developmentSource(context, follow, sinceMs);
   const { deployedSource } = await import("./deployed-log.ts");
-  const isWritten = "source" in development && (follow || hasDevelopmentLog(context.directory));
+  const isWritten = development.ok && (follow || hasDevelopmentLog(context.directory));
   const deployed = await deployedSource(context, asked, isWritten ? development.source : undefined);
-  if (deployed !== undefined || !("source" in development)) {
+  if (deployed !== undefined) return { ok: true, source: deployed };
+  if (!development.ok) {
     const isPiped = follow && stdinHoldsData();
-    return deployed ?? (isPiped ? { ...development, hint: "to follow what is piped in, add --file -" } : development);
+    return isPiped ? { ...development, hint: "to follow what is piped in, add --file -" } : development;
   }
   const asksForDeployed = stagesNamed(asked.query).some(({ name }) => name !== "development");
   if (!asksForDeployed || !isThere(join(context.directory, "tool.json"))) return development;
-  const { hasCredentials } = await import("../aws/logs/open-log.ts");
-  if (hasCredentials(context.io.env)) return development;
+  if (await hasCredentials(context.io.env)) return development;
   const unread = "only the development log was read: the log of the deployed app needs AWS credentials";
-  return { source: { ...development.source, unread } };
+  return { ok: true, source: { ...development.source, unread } };
 }
 
 export const DEVELOPMENT_LOG = ".tool/development.ndjson";
@@ -105,6 +78,7 @@ async function fileSource(
     const path = found[0];
     if (path === undefined)
       return {
+        ok: false,
         message: `no file matches ${JSON.stringify(pattern)}`,
         hint: "quote the pattern, so that the shell does not expand it",
       };
@@ -115,12 +89,14 @@ async function fileSource(
         found.length === 1 && file === resolve(context.directory, pattern) ? pattern : nameOf(context, file),
       );
       const wrong = file === "-" ? undefined : unreadable(file, follow);
-      if (wrong !== undefined) return { message: `cannot read ${JSON.stringify(names.get(file))}: ${wrong}` };
+      if (wrong !== undefined)
+        return { ok: false, message: `cannot read ${JSON.stringify(names.get(file))}: ${wrong}` };
     }
   }
   const paths = await list();
   if (follow && paths.includes("-") && paths.length > 1) {
     return {
+      ok: false,
       message: "stdin cannot be followed together with files",
       hint: "omit -f, or the files",
     };
@@ -143,7 +119,7 @@ async function fileSource(
       }
     },
   };
-  return { source };
+  return { ok: true, source };
 }
 
 /** A name that stands for itself, or the files that a pattern matches, sorted by name. */
@@ -232,6 +208,7 @@ function developmentSource(
   const hasLog = hasDevelopmentLog(directory);
   if (!hasLog && !isThere(join(directory, "tool.json"))) {
     return {
+      ok: false,
       message: `there is no log to read: neither tool.json nor ${DEVELOPMENT_LOG} is in ${directory}`,
       hint: "name a log with --file, or a project with -C",
     };
@@ -240,6 +217,7 @@ function developmentSource(
     ? `reading ${DEVELOPMENT_LOG}, the log of tool start`
     : `${DEVELOPMENT_LOG} does not exist yet: tool start writes it`;
   return {
+    ok: true,
     source: {
       sinceMs,
       note,

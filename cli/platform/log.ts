@@ -1,0 +1,43 @@
+import type { Query } from "../../grammar/query/index.ts";
+import type { ResolvedConfig } from "../../schema/index.ts";
+import type { PlatformError } from "./error.ts";
+
+/** Whose log it is, and the environment that the credentials come from. */
+export interface LogSource {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly config: ResolvedConfig;
+}
+
+/** The log of a deployed app. */
+export interface AppLog {
+  readonly region: string;
+  /**
+   * Lines that the query may select, oldest first. Throws a PlatformError; `logs/not-deployed` if there is neither a log
+   * group nor a function that would make one.
+   */
+  read(request: LogRequest, signal: AbortSignal): AsyncGenerator<readonly LogLine[]>;
+}
+
+export interface LogRequest {
+  readonly query: Query;
+  readonly sinceMs: number;
+  readonly untilMs: number | undefined;
+  readonly follow: boolean;
+  readonly live: boolean;
+  readonly nowMs: () => number;
+  /** The app is deployed, but nothing has written to its log yet. */
+  readonly onAwaited: () => void;
+  /** The service began to leave entries out: a log that is followed live has more than 500 a second. */
+  readonly onSampled: () => void;
+  /** A log that is followed could not be read for a while. */
+  readonly onTrouble: (error: PlatformError) => void;
+}
+
+/** A line of a log that is read from afar, and its time, in milliseconds since 1970. */
+export interface LogLine {
+  readonly timeMs: number;
+  readonly text: string;
+}
+
+/** A batch without lines: what was there is read, and what follows comes while time passes. Told by identity. */
+export const LINES_CAUGHT_UP: readonly LogLine[] = [];
