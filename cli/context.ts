@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Format, Globals } from "./argv.ts";
+import { EarlyExit, isEarlyExit } from "./early-exit.ts";
 import type { Io } from "./io.ts";
 import { isMistake } from "./mistake.ts";
 
@@ -27,24 +28,46 @@ export interface Context {
   print(text: string): Promise<void>;
   /** A line for people on stderr. */
   say(text: string): Promise<void>;
-  /** Says what failed and what to do, on stderr; answers exit code 1. */
-  fail(message: string, hint?: string): Promise<number>;
-  /** The same for wrong words, or an input that is not there; answers exit code 2. */
-  misuse(message: string, hint?: string): Promise<number>;
+  /** An error and what to do about it, on stderr. The command goes on. */
+  error(message: string, hint?: string): Promise<void>;
+  /** Ends the command with exit code 1: what failed and what to do. */
+  fail(message: string, hint?: string): never;
+  /** Ends the command with exit code 2: wrong arguments, or an input that does not exist. */
+  misuse(message: string, hint?: string): never;
+  /** Ends the command after everything has been said. */
+  exit(code: number): never;
   /**
-   * Says what ended a command that did not expect it, with --verbose the stack too: answers 1 for a failure of the
-   * outside world, 70 for a mistake of the tool's own.
+   * Says on stderr what ended a command, and answers its exit code: that of an `EarlyExit`, else 1 for a failure of the outside
+   * world and 70 for a mistake of the tool's own, with the stack if --verbose is given.
    */
-  crash(error: unknown): Promise<number>;
+  explain(thrown: unknown): Promise<number>;
+  /** The result of work, or undefined after an `EarlyExit` of it was explained. */
+  attempt<T>(work: Promise<T>): Promise<T | undefined>;
 }
 
 export function contextOf(io: Io, globals: Globals): Context {
   const directory = resolve(io.cwd, globals.chdir);
-  const error = async (code: number, message: string, hint: string | undefined) => {
+  const error = async (message: string, hint?: string) => {
     const { color } = io.stderr;
     await io.stderr.write(`${color ? "\u001b[1;31merror\u001b[0m" : "error"}: ${message}\n`);
     if (hint !== undefined) await io.stderr.write(`  ${hint.replaceAll("\n", "\n  ")}\n`);
-    return code;
+  };
+  const exit = (code: number, message?: string, hint?: string): never => {
+    throw new EarlyExit(code, message, hint);
+  };
+  const explain = async (thrown: unknown) => {
+    if (isEarlyExit(thrown)) {
+      if (thrown.message !== "") await error(thrown.message, thrown.hint);
+      return thrown.exitCode;
+    }
+    const what = thrown instanceof Error ? messages(thrown) : String(thrown);
+    const isBug = isMistake(thrown);
+    const message = isBug ? `internal error: ${what}` : what;
+    const again = globals.verbose ? "report it with the lines below" : "run it again with --verbose and report that";
+    await error(message, isBug ? `this is a bug in tool, not in your project: ${again}` : undefined);
+    if (globals.verbose && thrown instanceof Error && thrown.stack !== undefined)
+      await io.stderr.write(`${thrown.stack}\n`);
+    return isBug ? EXIT.internal : EXIT.failed;
   };
   return {
     io,
@@ -54,19 +77,17 @@ export function contextOf(io: Io, globals: Globals): Context {
     directoryExists: () => statSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false,
     print: (text) => io.stdout.write(`${text}\n`),
     say: (text) => io.stderr.write(`${text}\n`),
-    fail: (message, hint) => error(EXIT.failed, message, hint),
-    misuse: (message, hint) => error(EXIT.misuse, message, hint),
-    async crash(thrown) {
-      const what = thrown instanceof Error ? messages(thrown) : String(thrown);
-      const isBug = isMistake(thrown);
-      const message = isBug ? `internal error: ${what}` : what;
-      const again = globals.verbose ? "report it with the lines below" : "run it again with --verbose and report that";
-      const hint = isBug ? `this is a bug in tool, not in your project: ${again}` : undefined;
-      const code = await error(isBug ? EXIT.internal : EXIT.failed, message, hint);
-      if (globals.verbose && thrown instanceof Error && thrown.stack !== undefined)
-        await io.stderr.write(`${thrown.stack}\n`);
-      return code;
-    },
+    error,
+    fail: (message, hint) => exit(EXIT.failed, message, hint),
+    misuse: (message, hint) => exit(EXIT.misuse, message, hint),
+    exit,
+    explain,
+    attempt: (work) =>
+      work.catch(async (thrown: unknown) => {
+        if (!isEarlyExit(thrown)) throw thrown;
+        await explain(thrown);
+        return undefined;
+      }),
   };
 }
 

@@ -1,5 +1,7 @@
 import { type Context, EXIT } from "./context.ts";
+import { isEarlyExit } from "./early-exit.ts";
 import type { StopSignal } from "./io.ts";
+import { failByPlatform } from "./output/platform-error.ts";
 
 /** An interruption that can be asked about: the first signal aborts, a second one ends the process at once. */
 export interface Interruption {
@@ -10,7 +12,7 @@ export interface Interruption {
   release(): void;
 }
 
-export function interruption(context: Context): Interruption {
+function interruption(context: Context): Interruption {
   const { io } = context;
   const stop = new AbortController();
   let isPaused = false;
@@ -30,4 +32,33 @@ export function interruption(context: Context): Interruption {
       isPaused = false;
     },
   };
+}
+
+interface Interruptible {
+  /** Taken away before anything is said about the end. */
+  readonly progress?: { end(): void };
+  /** Said after an interruption: what it leaves, and how to go on. Undefined says nothing. */
+  readonly interrupted?: () => string | undefined;
+}
+
+/** Runs the part of a command that works on the platform, until it ends, fails or is interrupted. */
+export async function interruptible(
+  context: Context,
+  { progress, interrupted }: Interruptible,
+  run: (stop: Interruption) => Promise<number>,
+): Promise<number> {
+  const stop = interruption(context);
+  try {
+    return await run(stop);
+  } catch (error) {
+    progress?.end();
+    if (isEarlyExit(error)) throw error;
+    if (!stop.signal.aborted) return await failByPlatform(context, error);
+    const said = interrupted?.();
+    if (said !== undefined) await context.say(said);
+    return EXIT.interrupted;
+  } finally {
+    progress?.end();
+    stop.release();
+  }
 }

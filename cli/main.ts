@@ -152,7 +152,7 @@ export async function main(): Promise<void> {
 async function fail(io: Io, argv: readonly string[], error: unknown): Promise<number> {
   const invocation = readArgv(argv, describeTable());
   const context = contextOf(io, invocation.globals);
-  const code = await context.crash(error);
+  const code = await context.explain(error);
   if (code === EXIT.internal && !io.stdout.hasWritten) {
     const { failedDocument } = await import("./output/failed-document.ts");
     const document = failedDocument(invocation, context.format, error);

@@ -2,12 +2,11 @@ import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
-import { forStage } from "../../schema/index.ts";
 import { type Artifact, buildArtifact, bySize } from "../artifact/index.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { stagesOf } from "../hooks/hooks.ts";
-import { buildProgress, sayBuildProblems } from "../output/build-progress.ts";
+import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { sizesByFolder } from "../output/sizes-by-folder.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStageOf } from "../project/stage-word.ts";
@@ -17,17 +16,16 @@ const ARCHIVE = "out.zip";
 
 /** `tool build`: what a deploy would upload, as ./out.zip or on a stdout that leads elsewhere; or the sizes in it. */
 export async function build(context: Context, { stage, size }: Options<"build">): Promise<number> {
-  const file = await readConfigFile(context, { sizes: true });
-  if (!file.ok) return file.code;
-  const misuse = explainStageOf(stage, stagesOf(file.config));
+  const { config } = await readConfigFile(context, { sizes: true });
+  const misuse = explainStageOf(stage, stagesOf(config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
-  const { inference } = resolveProject(context, forStage(file.config, stage), { development: false });
+  const { inference } = resolveProject(context, config, { development: false, stage });
   const progress = buildProgress(context);
-  const result = await buildArtifact({ context, config: file.config, inference, stage, report: progress.report });
+  const result = await buildArtifact({ context, config, inference, stage, report: progress.report });
   progress.end();
   if (!result.ok) {
     if (result.isInterrupted) return EXIT.interrupted;
-    return sayBuildProblems(context, result.problems);
+    return failByBuild(context, result.problems);
   }
   const { artifact } = result;
   if (context.verbose)

@@ -11,7 +11,6 @@ export async function config(context: Context, { schema }: Options<"config">): P
     return EXIT.ok;
   }
   const file = await readConfigFile(context);
-  if (!file.ok) return file.code;
   const { config } = resolveProject(context, file.config, { development: false });
   await context.print(JSON.stringify(config, null, 2));
   return EXIT.ok;

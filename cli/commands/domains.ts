@@ -1,8 +1,7 @@
 import { domainProblem } from "../../schema/checks/domain.ts";
 import { type Context, EXIT } from "../context.ts";
-import { interruption } from "../interruption.ts";
+import { interruptible } from "../interruption.ts";
 import { openRegistrar } from "../open-platform.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
 import type { Contact, DomainOffer, Registrar } from "../platform/registrar.ts";
 import { accountProfile } from "../project/account-profile.ts";
 import type { Options } from "../table.ts";
@@ -127,17 +126,10 @@ async function withRegistrar(
   context: Context,
   run: (registrar: Registrar, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
-  const stop = interruption(context);
-  try {
+  return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
     const registrar = await openRegistrar({ env: context.io.env, profile: accountProfile(context) });
-    return await run(registrar, stop.signal);
-  } catch (error) {
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await context.say("interrupted");
-    return EXIT.interrupted;
-  } finally {
-    stop.release();
-  }
+    return run(registrar, signal);
+  });
 }
 
 const canonical = (domain: string) => domain.trim().toLowerCase().replace(/\.$/, "");

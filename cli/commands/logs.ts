@@ -19,9 +19,9 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   for (const name of ["since", "until"] as const) {
     const written = options[name];
     if (written === undefined) continue;
-    const bound = timeOf(written, io.nowMs());
-    if ("hint" in bound) return context.misuse(`--${name} ${JSON.stringify(written)}: ${bound.message}`, bound.hint);
-    bounds[name] = bound.timeMs;
+    bounds[name] = timeOf(written, io.nowMs(), (message, hint) =>
+      context.misuse(`--${name} ${JSON.stringify(written)}: ${message}`, hint),
+    );
   }
 
   if (bounds.since !== undefined && bounds.until !== undefined && bounds.since >= bounds.until) {
@@ -50,9 +50,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   if (namesSavedQuery(source)) {
     // The checker of tool.json is larger than all the rest, and few queries need it.
     const { readConfigFile } = await import("../config-file.ts");
-    const file = await readConfigFile(context);
-    if (!file.ok) return file.code;
-    saved = file.config.logs?.queries ?? {};
+    saved = (await readConfigFile(context)).config.logs?.queries ?? {};
   }
   const query = namesSavedQuery(source) ? parseWithSaved(source, saved) : parseQuery(source);
   if (!query.ok) {
@@ -105,7 +103,8 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
       signal: stop.signal,
       survey,
       onError: async (error) => {
-        code = await context.fail(error.message, error.hint);
+        await context.error(error.message, error.hint);
+        code = EXIT.failed;
       },
     });
     // Half a number would be taken for the whole one.
@@ -132,17 +131,17 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
 }
 
 /** A duration ago, or a time as queries take it. */
-function timeOf(text: string, nowMs: number): { timeMs: number } | { message: string; hint: string } {
+function timeOf(text: string, nowMs: number, refuse: (message: string, hint: string) => never): number {
   if (/^\d{4}-/.test(text)) {
     const timeMs = parseMoment(text);
-    if (timeMs !== undefined) return { timeMs };
+    if (timeMs !== undefined) return timeMs;
     const completed = completedMoment(text);
     return completed === undefined
-      ? { message: "no such time", hint: "write 2025-06-30 or 2025-06-30T12:00:00Z" }
-      : { message: "a time without a zone", hint: `write ${completed}, or the offset in place of the Z` };
+      ? refuse("no such time", "write 2025-06-30 or 2025-06-30T12:00:00Z")
+      : refuse("a time without a zone", `write ${completed}, or the offset in place of the Z`);
   }
   const duration = parseDuration(text);
-  if (duration.ok) return { timeMs: nowMs - duration.value };
+  if (duration.ok) return nowMs - duration.value;
   const { message, hint = "write a duration like 15m, 1d12h or 1M" } = duration.problems[0]!;
-  return { message, hint };
+  return refuse(message, hint);
 }

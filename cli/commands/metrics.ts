@@ -1,9 +1,8 @@
 import { humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { interruption } from "../interruption.ts";
+import { interruptible } from "../interruption.ts";
 import { readMetrics } from "../open-platform.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStage } from "../project/stage-word.ts";
@@ -21,17 +20,15 @@ export async function metrics(context: Context, { stage, since: written }: Optio
       problem?.hint ?? "write --since 7d",
     );
   }
-  const file = await readConfigFile(context);
-  if (!file.ok) return file.code;
-  const wrong = explainStage(stage, file.config);
+  const { config } = await readConfigFile(context);
+  const wrong = explainStage(stage, config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
-  const { config: resolved } = resolveProject(context, file.config, { development: false });
+  const { config: resolved } = resolveProject(context, config, { development: false });
   const untilMs = context.io.nowMs();
   const sinceMs = untilMs - since.value;
-  const stop = interruption(context);
-  try {
-    const options = { env: context.io.env, config: file.config, resolved };
-    const found = await readMetrics(options, { stage, sinceMs, untilMs }, stop.signal);
+  return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
+    const options = { env: context.io.env, config, resolved };
+    const found = await readMetrics(options, { stage, sinceMs, untilMs }, signal);
     if (context.format === "json") {
       const times = { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() };
       const document = { stage, ...times, ...found };
@@ -40,13 +37,7 @@ export async function metrics(context: Context, { stage, since: written }: Optio
       await context.print(render(found, `${resolved.name} ${stage}, last ${written ?? "30d"}`, context.io.stdout));
     }
     return EXIT.ok;
-  } catch (error) {
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await context.say("interrupted");
-    return EXIT.interrupted;
-  } finally {
-    stop.release();
-  }
+  });
 }
 
 function render(

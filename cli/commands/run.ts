@@ -19,12 +19,11 @@ export async function run(context: Context, { hook, stage }: Options<"run">): Pr
     );
   }
   const file = await readConfigFile(context);
-  if (!file.ok) return file.code;
   const misuse = explainStageOf(stage, stagesOf(file.config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
 
   const config = forStage(file.config, stage);
-  const { inference } = resolveProject(context, config, { development: false });
+  const { inference } = resolveProject(context, file.config, { development: false, stage });
   const commands = commandsOf(hook, config, inference);
   if (commands.length === 0) {
     await context.say(`there is nothing to run: ${CONFIG_FILE} has no hook ${hook}, and none follows from the files`);
@@ -41,7 +40,10 @@ export async function run(context: Context, { hook, stage }: Options<"run">): Pr
   const last = done.at(-1);
   let code: number = EXIT.ok;
   if (last?.isInterrupted) code = EXIT.interrupted;
-  else if (last !== undefined && last.code !== 0) code = await context.fail(`${hook} failed: ${howItEnded(last)}`);
+  else if (last !== undefined && last.code !== 0) {
+    await context.error(`${hook} failed: ${howItEnded(last)}`);
+    code = EXIT.failed;
+  }
   if (context.format === "json") {
     const ends = done.map(({ command, code, signal, durationMs }) => ({ command, exitCode: code, signal, durationMs }));
     await context.print(JSON.stringify({ hook, stage, commands: ends }, null, 2));

@@ -1,8 +1,7 @@
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { interruption } from "../interruption.ts";
+import { interruptible } from "../interruption.ts";
 import { accessPolicy, openStack } from "../open-platform.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import type { Change, Stack, StackPlan, StackWatch } from "../platform/stack.ts";
@@ -133,7 +132,6 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
 /** `tool stack policy`: the access policy that the account needs for this app, a JSON document in either format. */
 export async function policy(context: Context): Promise<number> {
   const file = await readConfigFile(context);
-  if (!file.ok) return file.code;
   const { config } = resolveProject(context, file.config, { development: false });
   const { function: settings, stages = {} } = file.config;
   const named = [settings, ...Object.values(stages).map((stage) => stage.function)].flatMap((one) => one?.role ?? []);
@@ -152,33 +150,20 @@ interface Opened {
 
 /** Opens the stack of the project; says what failed, and where an interruption leaves it. */
 async function withStack(context: Context, run: (opened: Opened) => Promise<number>): Promise<number> {
-  const file = await readConfigFile(context);
-  if (!file.ok) return file.code;
-  const { config: resolved } = resolveProject(context, file.config, { development: false });
-  const stop = interruption(context);
+  const { config } = await readConfigFile(context);
+  const { config: resolved } = resolveProject(context, config, { development: false });
   const progress = stackProgress(context);
   let hasBegun = false;
-  const watch: StackWatch = {
-    signal: stop.signal,
-    report(event) {
-      hasBegun ||= event.kind === "resource";
-      progress.report(event);
-    },
+  const report: StackWatch["report"] = (event) => {
+    hasBegun ||= event.kind === "resource";
+    progress.report(event);
   };
-  try {
-    const stack = await openStack({ env: context.io.env, config: file.config, resolved });
-    return await run({ stack, name: resolved.name, region: resolved.regions[0]!, progress, watch });
-  } catch (error) {
-    progress.end();
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await context.say(
-      hasBegun ? "interrupted: the stack operation continues; tool stack status shows its progress" : "interrupted",
-    );
-    return EXIT.interrupted;
-  } finally {
-    progress.end();
-    stop.release();
-  }
+  const interrupted = () =>
+    hasBegun ? "interrupted: the stack operation continues; tool stack status shows its progress" : "interrupted";
+  return interruptible(context, { progress, interrupted }, async ({ signal }) => {
+    const stack = await openStack({ env: context.io.env, config, resolved });
+    return run({ stack, name: resolved.name, region: resolved.regions[0]!, progress, watch: { signal, report } });
+  });
 }
 
 /** What is absent is null: all documents of a command have the same keys. */

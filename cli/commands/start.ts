@@ -37,14 +37,11 @@ export async function start(context: Context, options: Options<"start">): Promis
   }
   const path = join(context.directory, CONFIG_FILE);
   if (await wantsFirstConfig(context)) {
-    const code = await writeFirstConfig(context, options);
-    if (code !== undefined) return code;
+    await writeFirstConfig(context, options);
   }
   const project = await readProject(context, options);
-  if (project.code !== undefined) return project.code;
   const service =
     options["logs-url"] === undefined ? undefined : await serviceOf(context, options["logs-url"], project.config.name);
-  if (service !== undefined && "message" in service) return context.misuse(service.message, service.hint);
 
   const stop = new AbortController();
   let stoppedBy: StopSignal | undefined;
@@ -79,7 +76,6 @@ export async function start(context: Context, options: Options<"start">): Promis
 
   try {
     const listening = await listen(context, project, address, { log, isDefault: options.address === undefined, note });
-    if (typeof listening === "number") return listening;
     server = listening;
     const { host, port } = server;
     // The address that means all addresses is none that a browser should be sent to.
@@ -96,8 +92,8 @@ export async function start(context: Context, options: Options<"start">): Promis
       path,
       project.text,
       async () => {
-        const changed = await readProject(context, options);
-        if (changed.code !== undefined) {
+        const changed = await context.attempt(readProject(context, options));
+        if (changed === undefined) {
           await context.say(`${CONFIG_FILE} has errors: the app keeps its previous configuration.`);
           return;
         }
@@ -117,14 +113,14 @@ export async function start(context: Context, options: Options<"start">): Promis
   return code;
 }
 
-/** Makes what sends entries to a log service, to the project of the app's name; or what is wrong with the address. */
+/** Makes what sends entries to a log service, to the project of the app's name. */
 async function serviceOf(context: Context, url: string, name: string) {
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const { serviceAddress } = await import("../service/service-address.ts");
   // The name of an app has letters.
   const project = projectIdOf(name)!;
   const address = await serviceAddress(context, url, project);
-  if ("message" in address) return address;
+  if (!address.ok) return context.misuse(address.message, address.hint);
   const { rpcClient } = await import("../../schema/rpc-client.ts");
   const { shipEntries } = await import("../service/ship-entries.ts");
   const client = rpcClient(address);
@@ -132,23 +128,19 @@ async function serviceOf(context: Context, url: string, name: string) {
 }
 
 interface Project extends ResolvedProject {
-  readonly code: undefined;
   readonly text: string;
   /** Undefined for a static site. */
   readonly command: string | undefined;
 }
 
-async function readProject(context: Context, options: Options<"start">): Promise<Project | { readonly code: number }> {
+async function readProject(context: Context, options: Options<"start">): Promise<Project> {
   const file = await readConfigFile(context);
-  if (!file.ok) return file;
   const staged = forStage(file.config, STAGE);
   const command = options.command ?? staged.proxy?.command;
   const written = command === undefined ? staged : { ...staged, proxy: { ...staged.proxy, command } };
   const { config, inference } = resolveProject(context, written, { development: true });
   if (config.type === "static" && options.command !== undefined) {
-    return {
-      code: await context.misuse("--command starts a server, and this is a static site", 'see "type" in tool.json'),
-    };
+    return context.misuse("--command starts a server, and this is a static site", 'see "type" in tool.json');
   }
   // The default command, for want of any other. `validate` is often run where the program is not built.
   const isDefault = command === undefined && inference.marker === undefined && config.type !== "static";
@@ -158,7 +150,6 @@ async function readProject(context: Context, options: Options<"start">): Promise
     );
   }
   return {
-    code: undefined,
     text: file.text,
     config,
     inference,
@@ -188,7 +179,7 @@ async function listen(
   project: Project,
   { host, port }: Address,
   options: { log: Log; isDefault: boolean; note: (text: string) => void },
-): Promise<RunningServer | number> {
+): Promise<RunningServer> {
   for (let tries = 0; ; tries++) {
     const at = { host, port: port + tries, log: options.log };
     try {

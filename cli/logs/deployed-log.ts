@@ -33,9 +33,9 @@ export async function deployedSource(
   if (!existsSync(join(directory, "tool.json"))) return undefined;
   if (!(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
-  const file = await readConfigFile(context);
-  // What is wrong was said; what this machine wrote can be read all the same.
-  if (!file.ok) return undefined;
+  const file = await context.attempt(readConfigFile(context));
+  // Its problems were printed; what this machine wrote can be read all the same.
+  if (file === undefined) return undefined;
   const { resolveProject } = await import("../project/resolve-config.ts");
   const { config } = resolveProject(context, file.config, { development: false });
 

@@ -66,11 +66,11 @@ export function buildProgress(context: Context): BuildProgress {
   };
 }
 
-/** All problems of a build on stderr, what a hook wrote before the problem; answers exit code 1. */
-export async function sayBuildProblems(context: Context, problems: readonly BuildProblem[]): Promise<number> {
+/** Ends the command with all problems of a build on stderr, what a hook wrote before the problem. */
+export async function failByBuild(context: Context, problems: readonly BuildProblem[]): Promise<never> {
   for (const { message, hint, output } of problems) {
     if (output !== undefined) await context.say(output);
-    await context.fail(message, hint);
+    await context.error(message, hint);
   }
-  return EXIT.failed;
+  return context.exit(EXIT.failed);
 }

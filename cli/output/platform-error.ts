@@ -1,15 +1,15 @@
-import type { Context } from "../context.ts";
+import { type Context, EXIT } from "../context.ts";
 import { PlatformError } from "../platform/error.ts";
 
-/** Says what failed outside and what to do; answers the exit code. What nobody expected is thrown on. */
-export async function sayPlatformError(context: Context, error: unknown): Promise<number> {
+/** Ends the command with what failed outside and what to do. Any other error is thrown on. */
+export async function failByPlatform(context: Context, error: unknown): Promise<never> {
   if (!(error instanceof PlatformError)) throw error;
-  const code = await context.fail(error.message, error.hint);
+  await context.error(error.message, error.hint);
   if (context.verbose && error.cause instanceof Error) {
     const { name, message } = error.cause;
     await context.say(`  ${name}: ${withoutSigned(message)}`);
   }
-  return code;
+  return context.exit(EXIT.failed);
 }
 
 /** A refused signature is answered with all that was signed, a session's token among it. */
