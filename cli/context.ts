@@ -10,38 +10,38 @@ export const EXIT = {
   ok: 0,
   failed: 1,
   misuse: 2,
-  /** A mistake of the tool's own; 70 is EX_SOFTWARE of sysexits(3). */
+  /** A bug of the tool; 70 is EX_SOFTWARE of sysexits(3). */
   internal: 70,
   interrupted: 130,
 } as const;
 
-/** What a command runs in: the effects, the global flags, and the ways to speak. */
+/** What a command runs with: the effects, the global flags, and the ways to print and to end. */
 export interface Context {
   readonly io: Io;
   /** Absolute: where `-C` points, else the working directory. */
   readonly directory: string;
   readonly verbose: boolean;
-  /** As asked for; undefined leaves the choice to the command (text for all but logs). */
+  /** The format asked for. Undefined leaves the choice to the command (text for all but logs). */
   readonly format: Format | undefined;
   directoryExists(): boolean;
-  /** A line, or several, on stdout. */
+  /** Prints one line or several on stdout. */
   print(text: string): Promise<void>;
-  /** A line for people on stderr. */
+  /** Prints a line for people on stderr. */
   say(text: string): Promise<void>;
-  /** An error and what to do about it, on stderr. The command goes on. */
+  /** Prints an error and what to do about it on stderr. The command goes on. */
   error(message: string, hint?: string): Promise<void>;
-  /** Ends the command with exit code 1: what failed and what to do. */
+  /** Ends the command with exit code 1, printing what failed and what to do. */
   fail(message: string, hint?: string): never;
-  /** Ends the command with exit code 2: wrong arguments, or an input that does not exist. */
+  /** Ends the command with exit code 2, for wrong arguments or an input that does not exist. */
   misuse(message: string, hint?: string): never;
-  /** Ends the command after everything has been said. */
+  /** Ends the command; everything has been printed. */
   exit(code: number): never;
   /**
-   * Says on stderr what ended a command, and answers its exit code: that of an `EarlyExit`, else 1 for a failure of the outside
-   * world and 70 for a mistake of the tool's own, with the stack if --verbose is given.
+   * Prints on stderr what ended a command, and returns its exit code: that of an `EarlyExit`, else 1 for a failure of the
+   * outside world and 70 for a bug of the tool. --verbose adds the stack.
    */
   explain(thrown: unknown): Promise<number>;
-  /** The result of work, or undefined after an `EarlyExit` of it was explained. */
+  /** The result of the work. If it ends with an `EarlyExit`, explains that and returns undefined. */
   attempt<T>(work: Promise<T>): Promise<T | undefined>;
 }
 

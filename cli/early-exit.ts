@@ -1,13 +1,13 @@
 /**
- * Ends a command early, from however deep. `Context` throws it (`fail`, `misuse`, `exit`), and main.ts says why and exits
- * with the code: no function in between has to pass an exit code on.
+ * Ends a command early, from however deep. `Context` throws it (`fail`, `misuse`, `exit`), and main.ts prints why and
+ * exits with the code, so that no function in between has to pass an exit code on.
  */
 export class EarlyExit extends Error {
   override readonly name = "EarlyExit";
   readonly exitCode: number;
   readonly hint: string | undefined;
 
-  /** The message is for people; an empty one means that everything has been said. */
+  /** The message is for people. An empty one means that everything has been printed. */
   constructor(exitCode: number, message = "", hint?: string) {
     super(message);
     this.exitCode = exitCode;

@@ -3,10 +3,10 @@ import { isEarlyExit } from "./early-exit.ts";
 import type { StopSignal } from "./io.ts";
 import { failByPlatform } from "./output/platform-error.ts";
 
-/** An interruption that can be asked about: the first signal aborts, a second one ends the process at once. */
+/** The signals that a command hears: the first one aborts `signal`, a second one ends the process at once. */
 export interface Interruption {
   readonly signal: AbortSignal;
-  /** While a hook runs its shell hears signals, and ends by itself. */
+  /** While a hook runs, its shell gets the signals and ends by itself. */
   pause(): void;
   resume(): void;
   release(): void;
@@ -35,9 +35,9 @@ function interruption(context: Context): Interruption {
 }
 
 interface Interruptible {
-  /** Taken away before anything is said about the end. */
+  /** Ended before anything is printed about the end of the command. */
   readonly progress?: { end(): void };
-  /** Said after an interruption: what it leaves, and how to go on. Undefined says nothing. */
+  /** Printed after an interruption: the state that it leaves, and how to continue. */
   readonly interrupted?: () => string | undefined;
 }
 

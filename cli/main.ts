@@ -10,7 +10,7 @@ import { explainUnknown, stagesHere } from "./unknown-command.ts";
 import { version } from "./version.ts";
 import { refusedHere } from "./windows.ts";
 
-/** A command: what it runs in and what it was asked, to its exit code. */
+/** A command, as a function to its exit code. */
 type Run<Name extends CommandName> = (context: Context, options: Options<Name>) => Promise<number>;
 
 /** The file of each command, imported when it runs. */
@@ -50,12 +50,12 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   help: async () => (context) => showHelp(context, []),
 };
 
-/** Runs the words after `tool` and answers the exit code, as EXIT has them; throws what no command expects. */
+/** Runs the command that the arguments name and returns its exit code. Throws an `EarlyExit`, or what no command expects. */
 export async function run(io: Io, argv: readonly string[]): Promise<number> {
   const commands = describeTable();
   let invocation = readArgv(argv, commands);
   const context = contextOf(io, invocation.globals);
-  // `tool production`: a word that names a stage stands for deploying it, and no other word does.
+  // `tool production`: the name of a stage deploys it. No other word does.
   if (invocation.kind === "unknown" && stagesHere(context.directory).includes(invocation.word)) {
     invocation = readArgv(["deploy", ...argv], commands);
   }
@@ -76,7 +76,7 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
       if (!context.directoryExists()) {
         return context.misuse(`there is no folder ${JSON.stringify(invocation.globals.chdir)}`, "give -C a folder");
       }
-      // `readArgv` answers only names of the table.
+      // `readArgv` returns only names of the table.
       return runCommand(context, invocation.name as CommandName, invocation.argv);
     }
   }
@@ -123,32 +123,32 @@ async function showHelp(context: Context, topic: readonly string[]): Promise<num
   return EXIT.ok;
 }
 
-/** The process: the real effects, the exit code, and the last word on what nobody expected. */
+/** Runs the process: the real effects, the exit code, and the last resort for errors that nothing else caught. */
 export async function main(): Promise<void> {
   const io = processIo();
   const argv = process.argv.slice(2);
   const end = async (code: number) => {
     await io.stdout.flush();
     await io.stderr.flush();
-    // Not left to the event loop: a terminal's stdin or a forgotten handle would keep the process.
+    // Not left to the event loop: a terminal's stdin or a forgotten handle would keep the process alive.
     process.exit(code);
   };
-  // A full disk fails every write after the first one too, the last words among them.
+  // On a full disk every later write fails too, that of the error message among them.
   let failure: Promise<number> | undefined;
   const failOnce = (error: unknown) => {
     failure ??= fail(io, argv, error);
     return failure;
   };
-  // What no command awaits: a listener that throws, a full disk, a promise that nobody looks at.
+  // Errors outside of what the command awaits: a listener that throws, a full disk, a promise without a handler.
   for (const event of ["uncaughtException", "unhandledRejection"]) {
     process.on(event, (error: unknown) => void failOnce(error).then(end));
   }
-  // Until the end is reached: an event loop that runs dry before is no success.
+  // An event loop that runs dry before the end is a failure.
   process.exitCode = EXIT.failed;
   await end(await run(io, argv).catch(failOnce));
 }
 
-/** The last word on what ended a command unexpectedly; answers the exit code. stdout stays one valid document. */
+/** Explains what ended a command early and returns the exit code. stdout stays one valid document. */
 async function fail(io: Io, argv: readonly string[], error: unknown): Promise<number> {
   const invocation = readArgv(argv, describeTable());
   const context = contextOf(io, invocation.globals);

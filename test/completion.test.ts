@@ -5,7 +5,7 @@ import { join } from "node:path";
 import t from "tap";
 import type { Command } from "../cli/command-row.ts";
 import { complete, type ProjectWords } from "../cli/completion/complete.ts";
-import { behindBreak, splitLine } from "../cli/completion/shell-words.ts";
+import { afterBreak, splitLine } from "../cli/completion/shell-words.ts";
 import { describeTable } from "../cli/table.ts";
 import { cleanEnv, cliPath, tool } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
@@ -112,9 +112,9 @@ t.test("the words of a line", (t) => {
     ["a && tool lo", ["tool", "lo"]],
   ];
   for (const [line, words] of rows) t.same(splitLine(line), words, JSON.stringify(line));
-  t.equal(behindBreak("--stage=pr", "--stage=production"), "production");
-  t.equal(behindBreak("@s", "@slow"), "@slow");
-  t.equal(behindBreak("lo", "logs"), "logs");
+  t.equal(afterBreak("--stage=pr", "--stage=production"), "production");
+  t.equal(afterBreak("@s", "@slow"), "@slow");
+  t.equal(afterBreak("lo", "logs"), "logs");
   t.end();
 });
 

@@ -14,7 +14,7 @@ import type { Options } from "../table.ts";
 
 const ARCHIVE = "out.zip";
 
-/** `tool build`: what a deploy would upload, as ./out.zip or on a stdout that leads elsewhere; or the sizes in it. */
+/** `tool build`: writes what a deploy would upload to ./out.zip, or to a redirected stdout; or prints the sizes in it. */
 export async function build(context: Context, { stage, size }: Options<"build">): Promise<number> {
   const { config } = await readConfigFile(context, { sizes: true });
   const misuse = explainStageOf(stage, stagesOf(config));
@@ -58,7 +58,7 @@ function describe({ sha256Base64, bytes, unpackedBytes, files, runtime }: Artifa
   return { stage, runtime, sha256: sha256Base64, bytes, unpackedBytes, files: files.length };
 }
 
-/** Whoever reads the archive finds the one before or this one, never half of it. */
+/** Replaces the archive whole: a reader sees the old one or the new one, never a part. */
 function writeWhole(path: string, bytes: Uint8Array): void {
   const temporary = `${path}.${randomBytes(4).toString("hex")}`;
   try {

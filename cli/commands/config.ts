@@ -4,7 +4,7 @@ import { type Context, EXIT } from "../context.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import type { Options } from "../table.ts";
 
-/** `tool config`: tool.json with all defaults, or its schema, as one JSON document. */
+/** `tool config`: prints tool.json with all defaults, or its schema, as one JSON document. */
 export async function config(context: Context, { schema }: Options<"config">): Promise<number> {
   if (schema) {
     await context.print(JSON.stringify(toolSchema, null, 2));

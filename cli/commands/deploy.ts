@@ -14,8 +14,8 @@ import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { DEFAULT_STAGE, type Options } from "../table.ts";
 
 /**
- * `tool deploy [stage]`: builds, uploads and puts in force, in the order prebuild, build, postbuild, predeploy, the deploy
- * itself, postdeploy, clean. Whether it can be deployed at all is asked before anything is built.
+ * `tool deploy [stage]`: builds, uploads and activates, in the order prebuild, build, postbuild, predeploy, the deploy
+ * itself, postdeploy, clean. Whether the stage can be deployed is checked before anything is built.
  */
 export async function deploy(context: Context, options: Options<"deploy">): Promise<number> {
   const { io } = context;
@@ -27,7 +27,7 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
   const interrupted = () => interruptedText(stage, progress);
   return interruptible(context, { progress, interrupted }, async (stop) => {
     const watched = { signal: stop.signal, report: progress.report };
-    // Both take their time, and neither waits for the other.
+    // Both are slow and independent of each other.
     const [before, commit] = await Promise.all([target.look(stage, watched), readCommit(context.directory, io.env)]);
     await target.prepare(deliveryOf(inference), watched);
     const work: Work = { context, project, commit, stop };
@@ -80,7 +80,7 @@ async function build({ context, project, commit, stop }: Work, runsHooks: boolea
   return result.artifact;
 }
 
-/** Runs a hook around a deploy, and answers an exit code. Its output is shown when it fails, with --verbose as it is written. */
+/** Runs a hook and returns an exit code. Its output is shown if it fails; with --verbose, as it is written. */
 async function runHook(hook: HookName, { context, project, commit, stop }: Work): Promise<number> {
   const { stage, inference } = project;
   const config = forStage(project.config, stage);

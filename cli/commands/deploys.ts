@@ -5,7 +5,7 @@ import { deployProgress } from "../output/deploy-progress.ts";
 import type { Deployment } from "../platform/target.ts";
 import { DEFAULT_STAGE, type Options } from "../table.ts";
 
-/** `tool deploys`: every deployment that is kept, newest first, of all stages or of one. */
+/** `tool deploys`: lists the deployments that are kept, newest first, of all stages or of one. */
 export async function deploys(context: Context, { stage }: Options<"deploys">): Promise<number> {
   const { config, target } = await openProjectTarget(context, stage ?? DEFAULT_STAGE);
   const progress = deployProgress(context);

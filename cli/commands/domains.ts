@@ -6,7 +6,7 @@ import type { Contact, DomainOffer, Registrar } from "../platform/registrar.ts";
 import { accountProfile } from "../project/account-profile.ts";
 import type { Options } from "../table.ts";
 
-/** `tool domains ls`: the domains of the account. */
+/** `tool domains ls`: lists the domains of the account. */
 export function ls(context: Context): Promise<number> {
   return withRegistrar(context, async (registrar, signal) => {
     const domains = await registrar.list(signal);
@@ -23,7 +23,7 @@ export function ls(context: Context): Promise<number> {
   });
 }
 
-/** `tool domains check <domain>`: whether it can be bought, and for how much. */
+/** `tool domains check <domain>`: prints whether it can be bought, and its price. */
 export async function check(context: Context, options: Options<"domains check">): Promise<number> {
   const domain = canonical(options.domain);
   const wrong = domainProblem(domain);
@@ -36,7 +36,7 @@ export async function check(context: Context, options: Options<"domains check">)
   });
 }
 
-/** `tool domains buy`: asks for the domain and its owner, shows the price, and buys after the domain was typed again. */
+/** `tool domains buy`: asks for the domain and its owner, shows the price, and buys it once the domain is typed again. */
 export async function buy(context: Context): Promise<number> {
   const { io } = context;
   if (io.stdin.isTTY !== true || !io.stderr.isTerminal) {
@@ -101,7 +101,7 @@ const QUESTIONS: readonly Question[] = [
   { field: "country", question: "Country", problem: matches(/^[A-Z]{2}$/, "write its two letters, such as US") },
 ];
 
-/** Until the answer is right; undefined for Ctrl-C. */
+/** Asks until the answer is valid; undefined after Ctrl-C. */
 async function ask(
   context: Context,
   question: string,

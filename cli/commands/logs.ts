@@ -9,10 +9,10 @@ import { selectEntries } from "../logs/select-entries.ts";
 import { nothingAmong, Survey } from "../logs/survey.ts";
 import type { Options } from "../table.ts";
 
-/** What is shown of the past before a log is followed, as `tail -f` does; `--since` asks for more. */
+/** The number of past entries shown before a log is followed, as `tail -f` does; `--since` shows more. */
 const PAST_ENTRIES = 10;
 
-/** `tool logs [query]`: the entries that the query selects, as text on a terminal, else as JSON lines. */
+/** `tool logs [query]`: prints the entries that the query selects, as text on a terminal, else as JSON lines. */
 export async function logs(context: Context, options: Options<"logs">): Promise<number> {
   const { io } = context;
   const bounds: Partial<Record<"since" | "until", number>> = {};
@@ -48,7 +48,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   const source = options.query ?? "";
   let saved: Readonly<Record<string, string>> = {};
   if (namesSavedQuery(source)) {
-    // The checker of tool.json is larger than all the rest, and few queries need it.
+    // The checker of tool.json is larger than the rest of this command, and few queries need it.
     const { readConfigFile } = await import("../config-file.ts");
     saved = (await readConfigFile(context)).config.logs?.queries ?? {};
   }
@@ -76,19 +76,19 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   const stop = new AbortController();
   let isInterrupted = false;
   const release = io.onSignal(() => {
-    // The second one finds the process stuck in something: it ends as if nobody listened.
+    // A second signal means that the process is stuck: it ends at once.
     if (isInterrupted) io.exitNow(EXIT.interrupted);
     isInterrupted = true;
     stop.abort();
   });
   io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
-  // An editor that crashed: where no entry comes, nothing is written that would tell.
+  // If an editor crashes and no entry comes, no write would fail and show it.
   io.onParentGone(() => stop.abort());
   const nowMs = io.nowMs();
   const format = context.format ?? (io.stdout.isTerminal ? "text" : "json");
   let code: number = EXIT.ok;
   const wanted = { query: query.value, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until };
-  // A person sees nothing where nothing was found; a program does not mind. Entries may go to a pipe, or be counted only.
+  // People are told why nothing was found. The entries may go to a pipe, or only be counted.
   const explains = io.stderr.isTerminal && !options.follow;
   const { known } = chosen.source;
   const survey = explains && known === "entries" ? new Survey(wanted) : undefined;
@@ -107,7 +107,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
         code = EXIT.failed;
       },
     });
-    // Half a number would be taken for the whole one.
+    // A partial count would be taken for the whole one.
     if (options.count && !isInterrupted)
       await context.print(context.format === "json" ? JSON.stringify({ count }) : `${count}`);
     if (explains && count === 0 && !isInterrupted && code === EXIT.ok) {
@@ -130,7 +130,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   return isInterrupted ? EXIT.interrupted : code;
 }
 
-/** A duration ago, or a time as queries take it. */
+/** The time that a flag names: a duration ago, or a time as queries write it. */
 function timeOf(text: string, nowMs: number, refuse: (message: string, hint: string) => never): number {
   if (/^\d{4}-/.test(text)) {
     const timeMs = parseMoment(text);

@@ -9,7 +9,7 @@ import { referencePage } from "../docs/reference-page.ts";
 import type { Options } from "../table.ts";
 import { version } from "../version.ts";
 
-/** `tool lsp`: the language server, for an editor to start. Ends with the editor; never prints. */
+/** `tool lsp`: runs the language server for an editor. Ends with the editor; never prints. */
 export async function lsp(context: Context, options: Options<"lsp">): Promise<number> {
   if (!options.stdio && !options["node-ipc"]) {
     return context.misuse(
@@ -23,7 +23,7 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
       "write --stdio to speak on stdin and stdout",
     );
   }
-  // vscode-languageserver reads it from the command line by itself, and watches the process.
+  // vscode-languageserver reads this flag from the command line itself and watches the process.
   const { clientProcessId } = options;
   if (clientProcessId !== undefined && !/^[1-9]\d*$/.test(clientProcessId)) {
     return context.misuse(
@@ -32,7 +32,7 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
     );
   }
   const page = referenceFile(context.io.env, "tool-json");
-  // The server answers first: the page is for a click on a problem's code.
+  // After the server's first answers: the page is for a click on a problem's code.
   setTimeout(() => void writeReference(page), WRITE_AFTER_MS).unref();
   const documentation = publishedReference(context.io.env) ?? `${pathToFileURL(page).href}#{code}`;
   return serve({ version, ipc: options["node-ipc"], documentation });
@@ -40,12 +40,12 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
 
 const WRITE_AFTER_MS = 1000;
 
-/** The reference that codes link to, as `tool docs` writes it. Without it a link leads nowhere, and all else works. */
+/** Writes the reference that codes link to, as `tool docs` does. Without it the links are dead; nothing else depends on it. */
 async function writeReference(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, referencePage(toolSchema, version));
   } catch {
-    // A home that cannot be written to.
+    // The home folder is not writable.
   }
 }

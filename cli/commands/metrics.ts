@@ -10,7 +10,7 @@ import type { Options } from "../table.ts";
 
 const DEFAULT_SINCE = "1M";
 
-/** `tool metrics`: requests, durations, invocations, errors, throttles and the estimated cost of a stage. */
+/** `tool metrics`: prints requests, durations, invocations, errors, throttles and the estimated cost of a stage. */
 export async function metrics(context: Context, { stage, since: written }: Options<"metrics">): Promise<number> {
   const since = parseDuration(written ?? DEFAULT_SINCE);
   if (!since.ok || since.value === 0) {
@@ -72,5 +72,5 @@ function render(
 
 const number = (value: number) => Math.round(value).toLocaleString("en-US");
 
-/** Cents, but where that would be nothing. */
+/** In cents; smaller amounts with two digits. */
 const dollars = (value: number) => `$${value > 0 && value < 0.01 ? value.toPrecision(2) : value.toFixed(2)}`;

@@ -4,7 +4,7 @@ import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import type { Options } from "../table.ts";
 
-/** `tool prune`: removes the oldest deployments of a stage; the current one and the one before always stay. */
+/** `tool prune`: removes the oldest deployments of a stage; the current and the previous one always stay. */
 export async function prune(context: Context, options: Options<"prune">): Promise<number> {
   const { retain } = options;
   const { stage, target } = await openProjectTarget(context, options.stage);

@@ -4,7 +4,7 @@ import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import type { Options } from "../table.ts";
 
-/** `tool rollback [version]`: an earlier deployment of a stage in force again; without a version the one before. */
+/** `tool rollback [version]`: activates an earlier deployment of a stage; without a version, the previous one. */
 export async function rollback(context: Context, options: Options<"rollback">): Promise<number> {
   const { stage, target } = await openProjectTarget(context, options.stage);
   const progress = deployProgress(context);

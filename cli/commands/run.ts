@@ -9,7 +9,7 @@ import { resolveProject } from "../project/resolve-config.ts";
 import { explainStageOf } from "../project/stage-word.ts";
 import type { Options } from "../table.ts";
 
-/** `tool run <hook>`: its commands one after another, each in its own shell in the project's folder. */
+/** `tool run <hook>`: runs its commands one after another, each in its own shell in the project's folder. */
 export async function run(context: Context, { hook, stage }: Options<"run">): Promise<number> {
   if (!isHook(hook)) {
     const near = didYouMean(hook, HOOKS);
@@ -30,7 +30,7 @@ export async function run(context: Context, { hook, stage }: Options<"run">): Pr
   }
   const done = await runCommands(context, commands, {
     env: withPackageBinaries(appEnvironment(context, config, stage), context.directory),
-    // With --format json stdout belongs to the document.
+    // With --format json, stdout holds the document alone.
     output: context.format === "json" ? "shown-on-stderr" : "shown",
     onBegin: (command) => context.say(paintDim(context, `${hook}: ${command}`)),
     onEnd: async ({ durationMs }) => {

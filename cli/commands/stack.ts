@@ -8,7 +8,7 @@ import type { Change, Stack, StackPlan, StackWatch } from "../platform/stack.ts"
 import { resolveProject } from "../project/resolve-config.ts";
 import type { Options } from "../table.ts";
 
-/** `tool stack`, `tool stack status`: stages with their endpoints, certificates, name servers, resources. */
+/** `tool stack`, `tool stack status`: prints stages with their endpoints, certificates, name servers, resources. */
 export function status(context: Context): Promise<number> {
   return withStack(context, async ({ stack, name, region, watch }) => {
     const found = await stack.status(watch);
@@ -20,7 +20,7 @@ export function status(context: Context): Promise<number> {
   });
 }
 
-/** `tool stack plan`: what `apply` would do. */
+/** `tool stack plan`: prints what `apply` would do. */
 export function plan(context: Context): Promise<number> {
   return withStack(context, async ({ stack, watch }) => {
     const found = await stack.plan(watch);
@@ -33,7 +33,7 @@ export function plan(context: Context): Promise<number> {
   });
 }
 
-/** `tool stack apply`: makes the stack what tool.json asks for. It asks before it removes or replaces what others rely on. */
+/** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
 export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
   return withStack(context, async ({ stack, name, progress, watch }) => {
     let isRefused = false;
@@ -67,7 +67,7 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
   });
 }
 
-/** `removes stage of the gateway (beta); replaces a.example.com/`: long lists are in the plan above it. */
+/** `removes stage of the gateway (beta); replaces a.example.com/`: the plan printed above has long lists whole. */
 function lossOf(changes: readonly Change[]): string {
   const verbs: [verb: string, matches: (change: Change) => boolean][] = [
     ["removes", ({ action, isKept }) => action === "remove" && !isKept],
@@ -84,10 +84,10 @@ function lossOf(changes: readonly Change[]): string {
     .join("; ");
 }
 
-/** Enough to see what it is about. */
+/** Enough to recognize the change. */
 const MAX_NAMED = 5;
 
-/** `tool stack delete`: removes all that deploying made, after the app's name was typed. */
+/** `tool stack delete`: removes everything that deploying created, once the app's name is typed. */
 export function remove(context: Context, options: Options<"stack delete">): Promise<number> {
   return withStack(context, async ({ stack, name, region, progress, watch }) => {
     if (!options.yes) {
@@ -107,7 +107,7 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
       for (const owned of going!) await context.say(`  ${owned.kind} ${owned.name}`);
       if (staying!.length > 0) await context.say(going!.length > 0 ? "and leaves:" : `This stays in ${region}:`);
       for (const owned of staying!) await context.say(`  ${owned.kind} ${owned.name}: ${owned.stays}`);
-      // There is nothing to agree to.
+      // There is nothing to confirm.
       if (going!.length === 0) return EXIT.ok;
       if (!(await confirmed(context, `Type ${name} to continue: `, name))) {
         await context.say("nothing was removed");
@@ -120,7 +120,7 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
     else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${region}`);
     else {
       if (context.io.stdout.isTerminal) {
-        // The lines above have said what.
+        // The progress lines above named them.
         if (left.length === 0) await context.print(`nothing of ${name} is left in ${region}`);
       } else await context.print(`removed: ${removed.map((one) => `${one.kind} ${one.name}`).join(", ") || "nothing"}`);
       for (const one of left) await context.print(`left: ${one.kind} ${one.name}: ${one.reason}`);
@@ -129,7 +129,7 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
   });
 }
 
-/** `tool stack policy`: the access policy that the account needs for this app, a JSON document in either format. */
+/** `tool stack policy`: prints the access policy that deploying this app needs, a JSON document in either format. */
 export async function policy(context: Context): Promise<number> {
   const file = await readConfigFile(context);
   const { config } = resolveProject(context, file.config, { development: false });
@@ -148,7 +148,7 @@ interface Opened {
   readonly watch: StackWatch;
 }
 
-/** Opens the stack of the project; says what failed, and where an interruption leaves it. */
+/** Opens the stack of the project and runs a command on it. */
 async function withStack(context: Context, run: (opened: Opened) => Promise<number>): Promise<number> {
   const { config } = await readConfigFile(context);
   const { config: resolved } = resolveProject(context, config, { development: false });
@@ -166,7 +166,7 @@ async function withStack(context: Context, run: (opened: Opened) => Promise<numb
   });
 }
 
-/** What is absent is null: all documents of a command have the same keys. */
+/** Absent values are null, so that all documents of a command have the same keys. */
 const toJson = (document: object) => JSON.stringify(document, (_, value) => (value === undefined ? null : value), 2);
 
 const hasWork = ({ changes, certificates }: StackPlan) =>

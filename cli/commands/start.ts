@@ -21,12 +21,12 @@ import type { Options } from "../table.ts";
 
 const STAGE = "development";
 const DEFAULT_ADDRESS = ":3000";
-/** How far the default address moves on where ports are taken; whoever runs more apps names their ports. */
+/** How many ports the default address tries when ports are taken. Somebody who runs more apps names their ports. */
 const PORT_TRIES = 20;
 
 /**
- * `tool start`: the app behind the proxy on this machine, until a signal. It runs the server and no hooks. A changed
- * tool.json is in force at once and without a gap; a bad one is reported and changes nothing.
+ * `tool start`: runs the app behind the proxy on this machine until a signal. It runs the server and no hooks. A changed
+ * tool.json takes effect at once and without a gap; an invalid one is reported and changes nothing.
  */
 export async function start(context: Context, options: Options<"start">): Promise<number> {
   const { io } = context;
@@ -56,16 +56,16 @@ export async function start(context: Context, options: Options<"start">): Promis
     if (signal === "SIGINT" && io.stderr.isTerminal) void context.say("");
     stop.abort();
   });
-  // Whoever read the entries went away, and took the address of the server along.
+  // The reader of the entries is gone, and with it whoever knew the server's address.
   io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
-  // An editor that crashed: an app that writes nothing would never notice.
+  // If an editor crashes, an app that writes nothing would never notice.
   io.onParentGone(() => stop.abort());
 
   const developmentLog = openDevelopmentLog(context.directory, {
     onError: (error) => void context.say(`warning: ${error.message}`),
   });
   const view = entryView(io.stdout, { textOf: entryText(context), nowMs: io.nowMs });
-  // Not awaited: a reader that has stopped reading holds up nothing else.
+  // Not awaited: a reader that stopped reading must not block anything else.
   const note = (text: string) => (context.format === "json" ? void context.say(text) : view.say(text));
   const shipper = service?.({ note: (text) => void context.say(`warning: ${text}`) });
   const log = (entries: readonly Entry[]) => {
@@ -78,9 +78,9 @@ export async function start(context: Context, options: Options<"start">): Promis
     const listening = await listen(context, project, address, { log, isDefault: options.address === undefined, note });
     server = listening;
     const { host, port } = server;
-    // The address that means all addresses is none that a browser should be sent to.
+    // A browser cannot open the address that means all addresses.
     const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
-    // Without colours: editors wait for this line.
+    // Without colors: editors wait for this line.
     note(`${project.config.name} is at ${url}`);
     if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
@@ -108,7 +108,7 @@ export async function start(context: Context, options: Options<"start">): Promis
     release();
   }
   const code = stoppedBy === undefined || stoppedBy === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
-  // Nobody reads what is still to be shown, and nobody might for ever.
+  // Nobody reads the rest of the output, perhaps for ever.
   if (!(await view.close())) io.exitNow(code);
   return code;
 }
@@ -117,7 +117,7 @@ export async function start(context: Context, options: Options<"start">): Promis
 async function serviceOf(context: Context, url: string, name: string) {
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const { serviceAddress } = await import("../service/service-address.ts");
-  // The name of an app has letters.
+  // The name of an app has letters, so that it has an id.
   const project = projectIdOf(name)!;
   const address = await serviceAddress(context, url, project);
   if (!address.ok) return context.misuse(address.message, address.hint);
@@ -142,7 +142,7 @@ async function readProject(context: Context, options: Options<"start">): Promise
   if (config.type === "static" && options.command !== undefined) {
     return context.misuse("--command starts a server, and this is a static site", 'see "type" in tool.json');
   }
-  // The default command, for want of any other. `validate` is often run where the program is not built.
+  // The default command, as nothing names another one. `validate` does not check it: it often runs before a build.
   const isDefault = command === undefined && inference.marker === undefined && config.type !== "static";
   if (isDefault && !existsSync(join(context.directory, "server"))) {
     await context.say(
@@ -173,7 +173,7 @@ function serveOptions(context: Context, project: Project, at: { host: string; po
   };
 }
 
-/** A taken port: the default address moves on to the next free one, an address that was asked for does not. */
+/** If the port is taken, the default address moves on to the next free port; an address that was asked for does not. */
 async function listen(
   context: Context,
   project: Project,
@@ -218,7 +218,7 @@ function by(port: number): string {
   return owner === undefined ? "" : ` by ${owner.name} (process ${owner.pid})`;
 }
 
-/** The code of a system error, also where it was wrapped. */
+/** The code of a system error, even if it was wrapped. */
 function codeOf(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as NodeJS.ErrnoException;

@@ -6,7 +6,7 @@ import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import type { Options } from "../table.ts";
 
-/** `tool url`: where a stage answers, printed, opened in the browser, or copied. */
+/** `tool url`: prints a stage's URL, and opens it in the browser or copies it. */
 export async function url(context: Context, options: Options<"url">): Promise<number> {
   const { stage, target } = await openProjectTarget(context, options.stage);
   const progress = deployProgress(context);
