@@ -11,7 +11,7 @@ import { lineScan } from "../cli/logs/line-scan.ts";
 import { MIN_PARALLEL_BYTES, parallelScan } from "../cli/logs/parallel-scan.ts";
 import { partialReader } from "../cli/logs/partial-entry.ts";
 import { progress } from "../cli/logs/progress.ts";
-import { SegmentReader } from "../cli/logs/segment.ts";
+import { SegmentReader } from "../cli/logs/segment-scan.ts";
 import { logText } from "../cli/output/log-text.ts";
 import { timeReader } from "../cli/time/time-reader.ts";
 import { compilePredicate, parseQuery, planScan, type Query, readTime, TIME_KEY } from "../grammar/query/index.ts";

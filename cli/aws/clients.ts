@@ -17,12 +17,12 @@ import { version } from "../version.ts";
 import { credentialsOf } from "./credentials.ts";
 import { type ThrottlingListener, watchThrottling } from "./throttling.ts";
 
-/** The services of one region, each client imported when it is first asked for and kept. */
+/** The clients of one region's services. Each is imported and created on first use. */
 export interface Cloud {
   readonly region: string;
-  /** Of the credentials; asked once. */
+  /** The account of the credentials; looked up once. */
   accountId(): Promise<string>;
-  /** Listens to all clients until the answer is called. */
+  /** Listens to all clients; the returned function stops it. */
   onThrottling(listener: ThrottlingListener): () => void;
   lambda(): Promise<Lambda>;
   cloudFormation(): Promise<CloudFormation>;
@@ -30,7 +30,7 @@ export interface Cloud {
   s3(options?: { readonly accelerate?: boolean }): Promise<S3>;
   iam(): Promise<IAM>;
   apiGateway(): Promise<APIGateway>;
-  /** Certificates of edge domains live in us-east-1, whatever the region is. */
+  /** Certificates of edge domains are in us-east-1, whatever the region of the app is. */
   acm(region?: string): Promise<ACM>;
   route53(): Promise<Route53>;
   domains(): Promise<Route53Domains>;
@@ -47,19 +47,19 @@ export interface CloudOptions {
   readonly region: string;
 }
 
-/** To connect: within a continent a tenth of this is slow. */
+/** Time to connect. Within a continent a tenth of this is already slow. */
 const CONNECTION_TIMEOUT_MS = 5_000;
-/** Without a byte in either direction. A publication is answered after some seconds; an upload moves all the time. */
+/** Time without a byte in either direction. Publishing a version answers after some seconds; an upload never pauses. */
 const SOCKET_TIMEOUT_MS = 60_000;
 /**
- * With the SDK's backoff (half a second doubling to 20 when throttled, with jitter) the waits of one call add up to some
- * 15 s: longer than a burst of deploys in one account, shorter than what looks like hanging.
+ * With the SDK's backoff (half a second, doubled up to 20 when throttled, with jitter) the waits of one call add up to about
+ * 15 s: longer than a burst of deploys in one account, and short enough not to look like a hang.
  */
 const MAX_ATTEMPTS = 6;
-/** These services are global, and their one endpoint signs for this region. */
+/** The signing region of global services, which have a single endpoint. */
 const GLOBAL_REGION = "us-east-1";
 
-/** Opens nothing yet. `TOOL_AWS_ENDPOINT` points all clients elsewhere, S3 by path then. */
+/** Makes no call yet. `TOOL_AWS_ENDPOINT` replaces the endpoint of all clients; S3 is addressed by path then. */
 export function openCloud({ env, profile, region }: CloudOptions): Cloud {
   const endpoint = env.TOOL_AWS_ENDPOINT || undefined;
   if (endpoint !== undefined && !/^https?:$/.test(protocolOf(endpoint))) {
@@ -69,14 +69,14 @@ export function openCloud({ env, profile, region }: CloudOptions): Cloud {
       "write one such as http://127.0.0.1:4566, or unset it",
     );
   }
-  // One provider for all clients: a role is assumed once.
+  // Shared by all clients, so that a role is assumed only once.
   const credentials = credentialsOf({ env, profile, region });
   const common = {
     region,
     credentials,
     maxAttempts: MAX_ATTEMPTS,
     retryMode: "standard",
-    // Some calls go to hosts of their own, such as streaming-logs; elsewhere there are none.
+    // Some calls use another host, such as streaming-logs, which a replaced endpoint does not have.
     ...(endpoint !== undefined && { endpoint, disableHostPrefix: true }),
     requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
     customUserAgent: [["tool", version]] as [string, string][],
@@ -107,7 +107,7 @@ export function openCloud({ env, profile, region }: CloudOptions): Cloud {
         const { S3 } = await import("@aws-sdk/client-s3");
         return new S3({
           ...common,
-          // Elsewhere there are no names of hosts for buckets.
+          // A replaced endpoint has no host names for buckets.
           forcePathStyle: endpoint !== undefined,
           useAccelerateEndpoint: accelerate && endpoint === undefined,
         });
@@ -146,7 +146,7 @@ function protocolOf(address: string): string {
   return URL.canParse(address) ? new URL(address).protocol : "";
 }
 
-/** China and the government's regions have global services of their own, found through any of their regions. */
+/** China and GovCloud have their own global services, which are reached through any of their regions. */
 function globalRegion(region: string): string {
   return region.startsWith("cn-") || region.startsWith("us-gov-") ? region : GLOBAL_REGION;
 }

@@ -10,7 +10,7 @@ export interface CredentialsOptions {
   readonly region: string;
 }
 
-/** As the SDK has them. */
+/** The SDK's form of credentials. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -21,14 +21,14 @@ export interface Credentials {
 export type CredentialsSource =
   | { readonly kind: "profile"; readonly name: string }
   | { readonly kind: "keys"; readonly keys: Credentials }
-  /** The SDK's own: AWS_* variables, the default profile, single sign-on, web identity, containers, instances. */
+  /** The SDK's own chain: AWS_* variables, the default profile, single sign-on, web identity, containers, instances. */
   | { readonly kind: "chain" }
   | { readonly kind: "wrong"; readonly message: string; readonly hint: string };
 
 /**
  * Which credentials are used: a named profile, CLOUD_ACCESS_KEY_ID with its secret, then the SDK's own chain. A profile
- * goes before keys, as it names the account that the app belongs to. One that this machine does not have cannot be meant
- * where variables bring credentials: that is CI, with the tool.json of a developer. Pure but for `hasProfile`.
+ * takes precedence over keys because it names the account that the app belongs to. A profile that this machine does not
+ * have is ignored if variables provide credentials: that is CI with a developer's tool.json. Pure except for `hasProfile`.
  */
 export function credentialsSource(
   { env, profile }: Pick<CredentialsOptions, "env" | "profile">,
@@ -61,7 +61,7 @@ export function credentialsSource(
   return { kind: "chain" };
 }
 
-/** What says that the environment was given credentials on purpose. */
+/** Variables that show that credentials were provided on purpose. */
 const CI_VARIABLES = [
   "AWS_ACCESS_KEY_ID",
   "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -69,7 +69,7 @@ const CI_VARIABLES = [
   "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 ];
 
-/** A provider as every client takes it. Nothing is loaded for keys, as CI has them. */
+/** A credentials provider for the clients. With keys, as in CI, nothing has to be loaded. */
 export function credentialsOf(options: CredentialsOptions): () => Promise<Credentials> {
   const source = credentialsSource(options, (name) => profileNames(options.env).has(name));
   if (source.kind === "keys") return async () => source.keys;

@@ -1,12 +1,12 @@
 import { PlatformError } from "../platform/error.ts";
 
-/** Where a call went: part of what there is to say about it. */
+/** Where a call was made, which its error message may mention. */
 export interface CallContext {
   readonly region: string;
   readonly profile?: string | undefined;
 }
 
-/** Throws what `run` throws as a PlatformError where the SDK, the services or the network said it. */
+/** Turns errors of the SDK, the services and the network that `run` throws into a PlatformError. */
 export async function explained<T>(context: CallContext, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -16,8 +16,8 @@ export async function explained<T>(context: CallContext, run: () => Promise<T>):
 }
 
 /**
- * What a failed call means and what to do about it. Undefined for what is no failure of the outside world: an
- * interruption, a mistake of ours.
+ * What a failed call means and what to do about it. Undefined for errors of another origin: an interruption, or a bug of
+ * ours.
  */
 export function explainError(thrown: unknown, context: CallContext): PlatformError | undefined {
   if (thrown instanceof PlatformError || !(thrown instanceof Error)) return undefined;
@@ -44,17 +44,17 @@ export function explainError(thrown: unknown, context: CallContext): PlatformErr
 
 interface Facts {
   readonly name: string;
-  /** Of the system, such as ECONNREFUSED. */
+  /** The error code of the system, such as ECONNREFUSED. */
   readonly code: string | undefined;
   readonly message: string;
-  /** Of the HTTP answer. */
+  /** The status of the HTTP response. */
   readonly status: number | undefined;
   readonly host: string | undefined;
 }
 
 interface Row {
   readonly code: string;
-  /** Without any of both the message alone decides. */
+  /** Error names. If a row has neither names nor codes, the message alone decides. */
   readonly names?: readonly string[];
   readonly codes?: readonly string[];
   readonly matches?: RegExp;
@@ -63,8 +63,7 @@ interface Row {
 
 const RUN_AGAIN = "run the command again: it continues with what exists";
 
-/** First match wins. Names as the services' pages on common errors have them; each service has its own spellings. */
-/** What the services call it when there are too many calls. */
+/** What the services call an error for too many calls. */
 const THROTTLING = [
   "Throttling",
   "ThrottlingException",
@@ -80,6 +79,7 @@ export function isThrottled(error: unknown): boolean {
   return error instanceof Error && THROTTLING.includes(error.name);
 }
 
+/** The first match wins. The names are from each service's page on common errors; every service spells them its own way. */
 const ROWS: readonly Row[] = [
   {
     code: "credentials/expired",
@@ -134,7 +134,7 @@ const ROWS: readonly Row[] = [
   {
     code: "credentials/invalid",
     names: ["InvalidSignatureException", "SignatureDoesNotMatch", "IncompleteSignature"],
-    // The message would quote what was signed, a session's token among it.
+    // The service's message quotes what was signed, which includes the session token.
     say: () => ["the secret access key does not belong to the access key", "check where the credentials come from"],
   },
   {
@@ -258,7 +258,7 @@ function factsOf(error: Error): Facts {
     $metadata?: { httpStatusCode?: number };
   };
   const inner = cause instanceof Error ? factsOf(cause) : undefined;
-  // Node has one error for a name with several addresses; what happened stands in each of them.
+  // For a name with several addresses Node throws one error that contains one error for each address.
   const first = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : undefined;
   return {
     name,

@@ -10,14 +10,14 @@ import { PRICES } from "./prices.ts";
 const MINUTE_S = 60;
 const DAY_S = 86_400;
 
-/** How coarse figures become with age (CloudWatch, "metrics retention"): a minute, from 15 days five, from 63 an hour. */
+/** The finest period by age of the data (CloudWatch, "metrics retention"): a minute, five after 15 days, an hour after 63. */
 const GRAINS: readonly (readonly [ageDays: number, seconds: number])[] = [
   [63, 3600],
   [15, 300],
   [0, MINUTE_S],
 ];
 
-/** The figures of one stage, in one call: each over the whole period. */
+/** Reads the figures of one stage with one call; each covers the whole period. */
 export async function readMetrics(
   { env, config, resolved }: TargetOptions,
   { stage, sinceMs, untilMs }: MetricsPeriod,
@@ -51,7 +51,7 @@ export async function readMetrics(
   });
   const sum = (id: string) => (results.get(id) ?? []).reduce((a, b) => a + b, 0);
   const mean = (id: string, count: number) => (count === 0 ? undefined : sum(id) / count);
-  // One value, but where the service splits the period: then the worst part counts.
+  // Usually one value; if the service splits the period, the worst part counts.
   const worst = (id: string) => {
     const values = results.get(id) ?? [];
     return values.length === 0 ? undefined : Math.max(...values);
@@ -77,7 +77,7 @@ export async function readMetrics(
   };
 }
 
-/** What it costs to serve so much, with the function's memory in MiB. Pure. */
+/** What these requests and invocations cost. Pure. */
 export function costOf(
   {
     requests,

@@ -1,4 +1,4 @@
-// The names of everything that a deployment makes. Who looks at the account can tell from them what belongs to which app.
+// The names of everything that a deployment creates. They show in the account what belongs to which app.
 
 /** The function, the stack and the REST API of an app all have its name. */
 export const functionName = (app: string) => app;
@@ -7,19 +7,19 @@ export const apiName = (app: string) => app;
 
 export { defaultRole as roleName } from "../../schema/index.ts";
 
-/** The role's one inline policy. */
+/** The name of the role's only inline policy. */
 export const ROLE_POLICY = "tool";
 
 export const logGroupName = (app: string) => `/aws/lambda/${app}`;
 
-/** One per account and region: bucket names are global to all accounts. */
+/** One bucket per account and region; bucket names are global to all accounts. */
 export const bucketName = (accountId: string, region: string) => `tool-${accountId}-${region}`;
 
 export const artifactPrefix = (app: string) => `${app}/`;
 export const artifactKey = (app: string, sha256Hex: string) => `${artifactPrefix(app)}${sha256Hex}.zip`;
 export const templateKey = (app: string, sha256Hex: string) => `${artifactPrefix(app)}${sha256Hex}.json`;
 
-/** The runtime for platforms without Node, shared by all apps of an account and region. */
+/** The layer with the runtime for platforms without Node, shared by all apps of an account and region. */
 export const RUNTIME_LAYER = "tool-runtime";
 export const runtimeLayerKey = (executableSha256: string) => `${RUNTIME_LAYER}/${executableSha256}.zip`;
 
@@ -31,14 +31,14 @@ export const previousAlias = (stage: string) => `${stage}-previous`;
 /** Lambda's limit for the name of an alias. */
 const MAX_ALIAS_LENGTH = 128;
 
-/** An alias takes letters, digits, `-` and `_`; a tag such as `v1.2/rc` has others. */
+/** Alias names may contain letters, digits, `-` and `_` only; a Git tag such as `v1.2/rc` has others. */
 export function commitAlias(stage: string, ref: string): string {
   return `${commitAliasPrefix(stage)}${ref.replace(/[^\w-]/g, "-")}`.slice(0, MAX_ALIAS_LENGTH);
 }
 
 export const commitAliasPrefix = (stage: string) => `commit-${stage}-`;
 
-/** On everything that is made, so that it can be found, counted and billed by app. */
+/** Tags of everything that is created, so that it can be found, counted and billed by app. */
 export const TAGS = {
   app: "tool:app",
   stage: "tool:stage",
@@ -49,7 +49,7 @@ export const TAGS = {
 export const endpointOf = (apiId: string, region: string, stage: string) =>
   `https://${apiId}.execute-api.${region}.${domainSuffix(region)}/${stage}/`;
 
-/** China has a domain of its own, and its names end differently. */
+/** China has its own domain. */
 export const domainSuffix = (region: string) => (region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com");
 
 /** The first part of every ARN of a region. */
@@ -58,10 +58,10 @@ export function partition(region: string): "aws" | "aws-cn" | "aws-us-gov" {
   return region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
 }
 
-/** Whether APIs and domains can be at the edge; China and the government's regions have regional ones only. */
+/** Whether APIs and domains can be edge-optimized; China and GovCloud have regional ones only. */
 export const hasEdge = (region: string) => partition(region) === "aws";
 
-/** `arn:aws:lambda:<region>:<account>:...`: the account is the fifth part of every ARN. */
+/** The account of an ARN, its fifth part: `arn:aws:lambda:<region>:<account>:...`. */
 export function accountOf(arn: string): string {
   return arn.split(":")[4] ?? "";
 }

@@ -1,6 +1,6 @@
 /**
- * What running an app costs, in US dollars, in us-west-2: the first tier of each, as the pages below had it in December
- * 2025. Other regions differ by some percent (the gateway up to a fifth); the estimate says whose prices it uses.
+ * Prices in US dollars for us-west-2: the first tier of each, from the pages below in December 2025. Other regions differ by
+ * a few percent (the gateway by up to a fifth); the estimate names the region whose prices it uses.
  *
  * - https://aws.amazon.com/lambda/pricing/ (x86)
  * - https://aws.amazon.com/api-gateway/pricing/ (REST APIs)

@@ -5,10 +5,10 @@ import type { Contact, DomainOffer, OwnedDomain, Registrar } from "../platform/r
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 
-/** The registrar answers here, for all regions. */
+/** The registrar's only region. */
 const REGION = "us-east-1";
 
-/** Some registries answer later: the registrar says PENDING meanwhile. */
+/** The registrar answers PENDING until a slow registry has answered. */
 const PENDING_TRIES = 10;
 const PENDING_WAIT_MS = 1000;
 
@@ -115,7 +115,7 @@ function detailOf(contact: Contact): ContactDetail {
   };
 }
 
-/** What the registrar refuses about a domain is no failure of the cloud. */
+/** Explains errors that are about the domain, not about the call. */
 async function asked<T>(domain: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;

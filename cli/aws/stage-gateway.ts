@@ -5,9 +5,13 @@ import type { Cloud } from "./clients.ts";
 import { isNotFound } from "./function/aliases.ts";
 import type { StageEndpoint, StageGateway } from "./function/deploy.ts";
 import { accountOf, functionName, partition, stageAlias } from "./names.ts";
-import type { StackEvent, StackInput, StackState } from "./stack/index.ts";
+import { ensureStage } from "./stack/ensure-stage.ts";
+import type { StackEvent } from "./stack/operation.ts";
+import type { StackInput } from "./stack/resource.ts";
+import { readStack, type StackState } from "./stack/state.ts";
+import { templateHash } from "./stack/template.ts";
 
-/** The stack of an app, as deploying a stage needs it. Its part is loaded when it is asked, which few deploys do. */
+/** The stack of an app, as deploying a stage needs it. */
 export function stageGateway(
   cloud: Cloud,
   { config }: Pick<TargetOptions, "config">,
@@ -18,18 +22,15 @@ export function stageGateway(
   const inputFor = (accountId: string): StackInput => ({ name: config.name, config, region: cloud.region, accountId });
   return {
     async askedHash(accountId) {
-      const { templateHash } = await import("./stack/index.ts");
       const stages = new Set([...DEFAULT_STAGES, ...Object.keys(config.stages ?? {})]);
       return templateHash(inputFor(accountId), [...stages]);
     },
     async find(stage) {
-      const { readStack, templateHash } = await import("./stack/index.ts");
-      return endpointIn(await readStack(cloud, config.name, signal), stage, inputFor, templateHash);
+      return endpointIn(await readStack(cloud, config.name, signal), stage, inputFor);
     },
     async ensure(stage, accountId) {
-      const { ensureStage, templateHash } = await import("./stack/index.ts");
       const state = await ensureStage(cloud, inputFor(accountId), stage, { report: note, signal });
-      const endpoint = endpointIn(state, stage, inputFor, templateHash);
+      const endpoint = endpointIn(state, stage, inputFor);
       if (endpoint === undefined) throw new Error(`the stack of ${config.name} has no ${stage} after it was made`);
       if (!state.isChanged)
         await allowAgain(cloud, { name: config.name, stage, apiId: endpoint.apiId, accountId, signal });
@@ -39,8 +40,8 @@ export function stageGateway(
 }
 
 /**
- * The permission of the gateway to call the stage lies on its alias, and is gone with it: where somebody removed the alias,
- * the stack believes in one that is not there.
+ * The gateway's permission to call the stage is attached to its alias and is deleted with it. If somebody removed the alias,
+ * CloudFormation still believes that the permission exists.
  */
 async function allowAgain(
   cloud: Cloud,
@@ -77,7 +78,6 @@ function endpointIn(
   state: StackState | undefined,
   stage: string,
   inputFor: (accountId: string) => StackInput,
-  templateHash: (input: StackInput, present: readonly string[]) => string,
 ): StageEndpoint | undefined {
   const found = state?.stages.find(({ name }) => name === stage);
   if (state?.apiId === undefined || found === undefined) return undefined;

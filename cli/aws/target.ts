@@ -3,13 +3,12 @@ import type { Watched } from "../platform/progress.ts";
 import type { Target, TargetOptions } from "../platform/target.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
-import { deployStage, lookAtStage, type StageDeploy, type StageLook } from "./function/deploy.ts";
+import { deployStage, lookAtStage, type StageDeploy, type StageGateway, type StageLook } from "./function/deploy.ts";
 import { listDeployments, pruneStage } from "./function/history.ts";
 import { rollbackStage } from "./function/rollback.ts";
 import { type RuntimeLayerFile, runtimeLayerFile } from "./layer/runtime-layer.ts";
-import { stageGateway } from "./stage-gateway.ts";
 
-/** The function platform behind a REST API. */
+/** Lambda behind an API gateway. */
 export function openTarget({ env, config, resolved }: TargetOptions): Target {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
@@ -23,7 +22,15 @@ export function openTarget({ env, config, resolved }: TargetOptions): Target {
       stop();
     }
   };
-  const gateway = (watched: Watched) => stageGateway(cloud, { config }, watched);
+  const gateway = (watched: Watched): StageGateway => {
+    // Imported when first asked: a rollback, a list and most looks before a build ask nothing about the stack.
+    const open = async () => (await import("./stage-gateway.ts")).stageGateway(cloud, { config }, watched);
+    return {
+      askedHash: async (accountId) => (await open()).askedHash(accountId),
+      find: async (stage) => (await open()).find(stage),
+      ensure: async (stage, accountId) => (await open()).ensure(stage, accountId),
+    };
+  };
   const deploying = (stage: string, watched: Watched): StageDeploy => ({
     cloud,
     gateway: gateway(watched),

@@ -2,7 +2,7 @@ import { isThrottled } from "./errors.ts";
 
 type Next = (args: object) => Promise<object>;
 
-/** What is used of a client's middleware (@smithy/types, MiddlewareStack). */
+/** The part of a client's middleware stack that is used here (@smithy/types, MiddlewareStack). */
 interface Stack {
   addRelativeTo(
     middleware: (next: Next, context: object) => Next,
@@ -10,22 +10,22 @@ interface Stack {
   ): void;
 }
 
-/** What a person wants to know who sees nothing happen. */
+/** Tells a person why nothing seems to happen. */
 export interface ThrottlingListener {
-  /** A call was refused because there are too many; it is made again after a while. */
+  /** A call was refused because there are too many. It is retried after a while. */
   throttled(): void;
-  /** A call that was refused has succeeded, or failed for good. */
+  /** A refused call has succeeded, or failed for good. */
   resumed(): void;
 }
 
 export interface Throttling {
-  /** Listens until the answer is called. */
+  /** Adds a listener; the returned function removes it. */
   listen(listener: ThrottlingListener): () => void;
-  /** Watches the attempts of a client's calls. */
+  /** Watches every attempt of a client's calls. */
   watch<Client>(client: Client): Client;
 }
 
-/** The clients call again by themselves, for up to 15 seconds. This tells who waits. */
+/** The clients retry by themselves, for up to 15 seconds. This reports that they wait. */
 export function watchThrottling(): Throttling {
   const listeners = new Set<ThrottlingListener>();
   return {
@@ -34,7 +34,7 @@ export function watchThrottling(): Throttling {
       return () => listeners.delete(listener);
     },
     watch(client) {
-      // All clients have the same stack of middleware, each typed by its own operations.
+      // All clients have the same middleware stack, typed by the operations of each.
       const { middlewareStack } = client as unknown as { middlewareStack: Stack };
       const refused = new WeakSet<object>();
       middlewareStack.addRelativeTo(

@@ -1,6 +1,7 @@
 import { humanDuration } from "../../grammar/units/duration.ts";
 import { forStage } from "../../schema/index.ts";
-import { type Artifact, buildArtifact, deliveryOf } from "../artifact/index.ts";
+import { type Artifact, buildArtifact } from "../artifact/artifact.ts";
+import { deliveryOf } from "../artifact/delivery.ts";
 import { type Context, EXIT } from "../context.ts";
 import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import { type Interruption, interruptible } from "../interruption.ts";

@@ -14,8 +14,7 @@ import { type Address, parseAddress } from "../start/address.ts";
 import { entryView } from "../start/entry-view.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { liveLine } from "../start/live-line.ts";
-import { nextFreePort } from "../start/next-free-port.ts";
-import { portOwner } from "../start/port-owner.ts";
+import { nextFreePort, portOwner } from "../start/ports.ts";
 import { watchFile } from "../start/watch-file.ts";
 import type { Options } from "../table.ts";
 

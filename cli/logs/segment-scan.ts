@@ -1,7 +1,8 @@
+import { readSync } from "node:fs";
 import type { TextState } from "../output/log-text.ts";
 import { FoundLines, type Shown } from "./found-lines.ts";
+import { type Block, MAX_LINE_BYTES } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
-import { SegmentReader } from "./segment.ts";
 
 export interface SegmentsSetup {
   /** A file descriptor: threads share them. */
@@ -43,3 +44,72 @@ export function segmentScanner({ file, size, wanted, shown }: SegmentsSetup): (t
     return { id, output, count: lines.count, textState: lines.textState, tooLongAt };
   };
 }
+
+/** The lines of a segment, and where to go on reading one behind the other where a line is too long for segments. */
+export interface Segment {
+  readonly block: Block | undefined;
+  readonly tooLongAt: number | undefined;
+}
+
+/**
+ * Reads the lines of a file that begin between two offsets, so that segments side by side give every line once. The last
+ * one may end behind the segment, or with the file.
+ */
+export class SegmentReader {
+  readonly #file: number;
+  readonly #size: number;
+  #buffer = Buffer.alloc(0);
+
+  constructor(file: number, size: number) {
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /** Valid until the next call. */
+  read(start: number, end: number): Segment {
+    // With the byte before: an LF there says that a line begins at the start.
+    const from = Math.max(0, start - 1);
+    let length = this.#fill(from, 0, end - from);
+    let begin = 0;
+    if (start > 0) {
+      begin = this.#buffer.subarray(0, length).indexOf(LF) + 1;
+      // No line begins here.
+      if (begin === 0 || from + begin >= end) return { block: undefined, tooLongAt: undefined };
+    }
+    if (begin >= length) return { block: undefined, tooLongAt: undefined };
+    let last = this.#buffer.subarray(0, length).indexOf(LF, Math.max(begin, end - 1 - from));
+    while (last < 0) {
+      const lineStart = Math.max(begin, this.#buffer.subarray(0, length).lastIndexOf(LF) + 1);
+      if (length - lineStart > MAX_LINE_BYTES) return { block: undefined, tooLongAt: from + begin };
+      const more = this.#fill(from + length, length, BEYOND_BYTES);
+      if (more === 0) break;
+      last = this.#buffer.subarray(0, length + more).indexOf(LF, length);
+      length += more;
+    }
+    const blockEnd = last < 0 ? length : last;
+    this.#buffer[blockEnd] = LF;
+    return { block: { bytes: this.#buffer, start: begin, end: blockEnd }, tooLongAt: undefined };
+  }
+
+  /** Reads into the buffer at `at`; answers how many bytes there were. One byte behind them stays free. */
+  #fill(position: number, at: number, byteCount: number): number {
+    const wanted = Math.min(byteCount, this.#size - position);
+    if (this.#buffer.length < at + wanted + 1) {
+      const larger = Buffer.allocUnsafeSlow(at + wanted + 1 + BEYOND_BYTES);
+      larger.set(this.#buffer.subarray(0, at));
+      this.#buffer = larger;
+    }
+    let read = 0;
+    while (read < wanted) {
+      const count = readSync(this.#file, this.#buffer, at + read, wanted - read, position + read);
+      // Somebody made the file shorter meanwhile.
+      if (count === 0) break;
+      read += count;
+    }
+    return read;
+  }
+}
+
+const LF = 0x0a;
+/** What is read at a time beyond the end of a segment, where its last line goes on. */
+const BEYOND_BYTES = 64 * 1024;

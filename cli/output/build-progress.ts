@@ -1,6 +1,7 @@
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
-import type { BuildEvent, BuildProblem } from "../artifact/index.ts";
+import type { BuildEvent } from "../artifact/artifact.ts";
+import type { BuildProblem } from "../artifact/problem.ts";
 import { type Context, EXIT } from "../context.ts";
 import { shownCommand } from "../hooks/hooks.ts";
 

@@ -1,4 +1,7 @@
-/** The outside world failed, or refused. `message` says what, `hint` what to do; the cause is what it said. */
+/**
+ * The cloud, the network or a tool that was called failed or refused. `message` says what happened, `hint` what to do about
+ * it; `cause` is the original error.
+ */
 export class PlatformError extends Error {
   override readonly name = "PlatformError";
   readonly code: string;

@@ -12,7 +12,7 @@ export interface LogSource {
 export interface AppLog {
   readonly region: string;
   /**
-   * Lines that the query may select, oldest first. Throws a PlatformError; `logs/not-deployed` if there is neither a log
+   * The lines that the query may select, oldest first. Throws a PlatformError; `logs/not-deployed` if there is neither a log
    * group nor a function that would make one.
    */
   read(request: LogRequest, signal: AbortSignal): AsyncGenerator<readonly LogLine[]>;
@@ -25,19 +25,19 @@ export interface LogRequest {
   readonly follow: boolean;
   readonly live: boolean;
   readonly nowMs: () => number;
-  /** The app is deployed, but nothing has written to its log yet. */
+  /** Called if the app is deployed, but has not written to its log yet. */
   readonly onAwaited: () => void;
-  /** The service began to leave entries out: a log that is followed live has more than 500 a second. */
+  /** Called when the service starts to drop entries: a log that is followed live has more than 500 a second. */
   readonly onSampled: () => void;
-  /** A log that is followed could not be read for a while. */
+  /** Called if a followed log could not be read; it is tried again. */
   readonly onTrouble: (error: PlatformError) => void;
 }
 
-/** A line of a log that is read from afar, and its time, in milliseconds since 1970. */
+/** A line of a remote log and its time, in milliseconds since 1970. */
 export interface LogLine {
   readonly timeMs: number;
   readonly text: string;
 }
 
-/** A batch without lines: what was there is read, and what follows comes while time passes. Told by identity. */
+/** An empty batch between the existing lines and those that are written from now on. Compared by identity. */
 export const LINES_CAUGHT_UP: readonly LogLine[] = [];

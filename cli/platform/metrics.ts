@@ -4,7 +4,7 @@ export interface MetricsPeriod {
   readonly untilMs: number;
 }
 
-/** Figures of a stage. What nothing is known of is undefined: no request has no duration. */
+/** Figures of a stage. A figure without data is undefined: without a request there is no duration. */
 export interface Metrics {
   readonly requests: {
     readonly count: number;
@@ -19,19 +19,19 @@ export interface Metrics {
     readonly throttles: number;
     readonly avgMs: number | undefined;
     readonly p95Ms: number | undefined;
-    /** All of them together. */
+    /** The duration of all invocations together. */
     readonly totalMs: number;
   };
   readonly cost: Cost;
 }
 
-/** In US dollars, before anything that is free. */
+/** In US dollars, without any free tier. */
 export interface Cost {
   readonly requests: number;
   readonly invocations: number;
   readonly duration: number;
   readonly total: number;
-  /** Whose prices these are, and of when. */
+  /** The region whose prices were used, and their date. */
   readonly region: string;
   readonly asOf: string;
 }

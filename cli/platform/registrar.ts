@@ -1,9 +1,9 @@
-/** Where domains are registered. Every method throws a `PlatformError` when the outside world failed. */
+/** Where domains are registered. Every method throws a `PlatformError` if a call fails. */
 export interface Registrar {
   /** The domains of the account. */
   list(signal: AbortSignal): Promise<readonly OwnedDomain[]>;
   check(domain: string, signal: AbortSignal): Promise<DomainOffer>;
-  /** Buys a domain for a year, its contacts kept private, renewed by itself. Gives the registration's id. */
+  /** Buys a domain for a year, with private contacts and automatic renewal. Returns the id of the registration. */
   buy(domain: string, contact: Contact, signal: AbortSignal): Promise<string>;
 }
 
@@ -17,9 +17,9 @@ export interface OwnedDomain {
 export interface DomainOffer {
   readonly domain: string;
   readonly isAvailable: boolean;
-  /** Why it is not, where more is known than that somebody has it. */
+  /** Why it is not available, if the reason is another than that it is taken. */
   readonly reason: string | undefined;
-  /** Of a year; undefined where the registrar names none. */
+  /** Price of a year; undefined if the registrar names none. */
   readonly price: { readonly amount: number; readonly currency: string; readonly renewal: number } | undefined;
 }
 
@@ -29,11 +29,11 @@ export interface Contact {
   /** Empty for a person. */
   readonly organization: string;
   readonly email: string;
-  /** With a point behind the country code: `+1.2125550123`. */
+  /** With a dot after the country code: `+1.2125550123`. */
   readonly phone: string;
   readonly address: string;
   readonly city: string;
-  /** Empty where the country has none. */
+  /** Empty if the country has none. */
   readonly state: string;
   readonly zip: string;
   /** ISO 3166: `US`. */

@@ -1,23 +1,23 @@
 // The infrastructure in front of an app's function, as commands see it. That CloudFormation makes it is known below
 // cli/aws only.
 
-/** The stack of one app. Every method throws a `PlatformError` where the outside world failed. */
+/** The stack of one app. Every method throws a `PlatformError` if a call to the platform fails. */
 export interface Stack {
-  /** Undefined where there is none. */
+  /** Undefined if there is no stack. */
   status(watch: StackWatch): Promise<StackStatus | undefined>;
   /** What `apply` would do. Changes nothing. */
   plan(watch: StackWatch): Promise<StackPlan>;
   /**
-   * Requests the certificates that are missing and makes the stack what tool.json asks for. `confirm` is asked before
-   * an existing stack is changed, and may stop it.
+   * Requests missing certificates, then creates or updates the stack to match tool.json. `confirm` is called before an
+   * existing stack is changed, and may prevent it.
    */
   apply(confirm: (plan: StackPlan) => Promise<boolean>, watch: StackWatch): Promise<ApplyResult>;
-  /** What `remove` would remove, and what it would leave, with the reason, as far as that is known beforehand. */
+  /** What `remove` would delete, and what it would keep and why, as far as that is known in advance. */
   inventory(
     options: { readonly logs: boolean },
     watch: StackWatch,
   ): Promise<readonly (Owned & { readonly stays: string | undefined })[]>;
-  /** Removes all that deploying made for the app. */
+  /** Deletes everything that deploying created for the app. */
   remove(options: { readonly logs: boolean }, watch: StackWatch): Promise<RemoveResult>;
 }
 
@@ -26,23 +26,23 @@ export interface StackWatch {
   readonly report: (event: StackEvent) => void;
 }
 
-/** What happens while one waits. */
+/** What happens while an operation runs. */
 export type StackEvent =
   | {
       readonly kind: "resource";
       readonly id: string;
       readonly type: string;
-      /** In the user's words. */
+      /** What the resource is, in the words of tool.json: `domain api.example.com`. */
       readonly about: string;
       readonly stage: string | undefined;
       readonly action: "create" | "update" | "delete";
       readonly state: "begun" | "done" | "failed";
-      /** Whether the change is taken back. */
+      /** Whether the change is being rolled back. */
       readonly isRollback: boolean;
       readonly reason: string | undefined;
       readonly at: Date;
     }
-  /** Something to know: a wait for another run, a stack that is made again. */
+  /** Something to know: another run has to finish first, a failed stack is created again. */
   | { readonly kind: "note"; readonly text: string };
 
 export interface StackStatus {
@@ -53,7 +53,7 @@ export interface StackStatus {
   readonly certificates: readonly Certificate[];
   readonly zones: readonly Zone[];
   readonly resources: readonly StackResource[];
-  /** Whether tool.json asks for what the stack is not. */
+  /** Whether tool.json has changes that were not applied yet. */
   readonly isBehind: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface StageStatus {
   readonly stage: string;
   readonly endpoint: string;
   readonly domain: string | undefined;
-  /** Where a record of the domain has to point; undefined until the domain is in the stack. */
+  /** The name that the domain's DNS record has to point to; undefined until the domain is in the stack. */
   readonly target: string | undefined;
   readonly isDeployed: boolean;
 }
@@ -87,7 +87,7 @@ export interface Certificate {
   readonly domain: string;
   readonly state: "issued" | "pending" | "failed" | "missing";
   readonly reason: string | undefined;
-  /** How the domain's owner proves it, while it is pending. */
+  /** How the domain's ownership is validated while the certificate is pending. */
   readonly validation:
     | { readonly by: "record"; readonly name: string; readonly value: string; readonly isMade: boolean }
     | { readonly by: "email"; readonly addresses: readonly string[] }
@@ -100,7 +100,7 @@ export interface StackPlan {
   /** Whether there is no stack yet. */
   readonly isNew: boolean;
   readonly changes: readonly Change[];
-  /** Of the domains whose certificate is not issued: they are left out. */
+  /** Certificates that are not issued yet; their domains are not in the plan. */
   readonly certificates: readonly Certificate[];
 }
 
@@ -110,18 +110,18 @@ export interface Change {
   readonly type: string;
   readonly about: string;
   readonly stage: string | undefined;
-  /** It would be made anew: `possibly` where only the platform knows, once it is at it. */
+  /** Whether the resource is replaced; `possibly` if only the platform finds out, during the change. */
   readonly replaced: "yes" | "possibly" | "no";
-  /** Removed from the stack, but left in the account. */
+  /** Removed from the stack, but kept in the account. */
   readonly isKept: boolean;
-  /** `apply` asks first: something that others rely on is removed or replaced. */
+  /** Whether `apply` asks first: something that others rely on is removed or replaced. */
   readonly needsConfirmation: boolean;
   readonly properties: readonly PropertyChange[];
 }
 
 export interface PropertyChange {
   readonly path: string;
-  /** As JSON; undefined where there was none, or it is a secret. */
+  /** As JSON; undefined if there is no value, or it is secret. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
@@ -132,7 +132,7 @@ export interface ApplyResult {
   readonly status: StackStatus | undefined;
 }
 
-/** Something that deploying made. */
+/** Something that deploying created. */
 export interface Owned {
   readonly kind: string;
   readonly name: string;
@@ -140,6 +140,6 @@ export interface Owned {
 
 export interface RemoveResult {
   readonly removed: readonly Owned[];
-  /** What stays, and why. */
+  /** What is kept, and why. */
   readonly left: readonly (Owned & { readonly reason: string })[];
 }

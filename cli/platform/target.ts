@@ -3,38 +3,37 @@ import type { Watched } from "./progress.ts";
 
 export interface TargetOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** tool.json, checked, as it is written. */
+  /** tool.json as it is written, checked. */
   readonly config: Config;
-  /** The same with all defaults, the region among them. Stages' overrides are not applied in either. */
+  /** The same with every default filled in, the region too. The overrides of stages are applied in neither. */
   readonly resolved: ResolvedConfig;
 }
 
-/** One app in one region of one account. Every method throws a `PlatformError` where the outside world failed. */
+/** One app in one region of one account. Every method throws a `PlatformError` if a call to the platform fails. */
 export interface Target {
   readonly region: string;
   /**
-   * Fails early, before anything is built: where credentials do not work, or the stage may not be deployed. The answer is
-   * what `deploy` goes on from.
+   * Checks before anything is built that the credentials work and the stage may be deployed. `deploy` takes the result.
    */
   look(stage: string, options: Watched): Promise<StageBefore>;
   /**
-   * Has at hand what the platform runs the artifact with, before anything is built: the runtime of some languages is made
-   * on this machine, once.
+   * Makes sure, before anything is built, that the runtime of the artifact's language is available: some runtimes are
+   * built on this machine, once.
    */
   prepare(request: Pick<ArtifactFile, "needsLayer">, options: Watched): Promise<void>;
-  /** Puts an artifact in force as the stage, making what is missing. An artifact that is in force already stays. */
+  /** Deploys an artifact to the stage and creates what is missing. Uploads nothing if it is already active. */
   deploy(request: DeployRequest, options: Watched): Promise<DeployResult>;
-  /** Puts an earlier deployment of the stage in force: the one before, or the one that a commit or version names. */
+  /** Activates an earlier deployment of the stage: the previous one, or the one that a commit or version names. */
   rollback(request: RollbackRequest, options: Watched): Promise<RollbackResult>;
   /** All deployments that are kept, newest first. */
   deploys(options: Watched): Promise<readonly Deployment[]>;
-  /** Removes the oldest deployments of a stage beyond `retain`; never the current one or the one before. */
+  /** Removes the oldest deployments of a stage beyond `retain`; never the current or the previous one. */
   prune(request: { readonly stage: string; readonly retain: number }, options: Watched): Promise<PruneResult>;
-  /** Where the stage answers; undefined where it was never deployed. */
+  /** The URL of the stage; undefined if it was never deployed. */
   url(stage: string, options: Watched): Promise<string | undefined>;
 }
 
-/** What a stage was before a deploy; of the target's own making. */
+/** A stage as it was before a deploy. Only the target knows what else is in it. */
 export interface StageBefore {
   readonly stage: string;
 }
@@ -45,22 +44,22 @@ export interface DeployRequest {
   readonly commit: Commit | undefined;
 }
 
-/** What is uploaded, and what the platform has to know about it. */
+/** The archive to upload, and how the platform runs it. */
 export interface ArtifactFile {
   /** The bytes, or the path of a file that holds them. */
   readonly zip: Uint8Array | string;
   readonly sha256Base64: string;
   readonly bytes: number;
   readonly runtime: string;
-  /** The executable that the platform runs in place of its own runtime. */
+  /** Path of the executable that the platform runs instead of its own runtime. */
   readonly wrapper: string;
-  /** Whether that lies in a layer. */
+  /** Whether that executable is in a layer. */
   readonly needsLayer: boolean;
 }
 
 /** What Git says about the project's folder. */
 export interface Commit {
-  /** The tag of the commit, else its abbreviated SHA; `-dirty` behind it where files differ. */
+  /** The tag of the commit, else its abbreviated SHA; followed by `-dirty` if files differ from it. */
   readonly ref: string;
   readonly sha: string;
   readonly isDirty: boolean;
@@ -72,18 +71,18 @@ export interface DeployResult {
   readonly version: string;
   readonly commit: string | undefined;
   readonly url: string;
-  /** `unchanged`: this very deployment was in force, nothing was uploaded. */
+  /** `unchanged`: this deployment was already active, so nothing was uploaded. */
   readonly outcome: "created" | "updated" | "unchanged";
-  /** The one that it took the place of. */
+  /** The version that it replaced. */
   readonly previousVersion: string | undefined;
   readonly uploadedBytes: number;
-  /** What the user should know or do besides. */
+  /** What else the user should know or do. */
   readonly remarks: readonly string[];
 }
 
 export interface RollbackRequest {
   readonly stage: string;
-  /** A commit, a tag or a version; undefined for the one before. */
+  /** A commit, a tag or a version; undefined for the previous deployment. */
   readonly to: string | undefined;
 }
 
@@ -92,7 +91,7 @@ export interface RollbackResult {
   readonly version: string;
   readonly commit: string | undefined;
   readonly previousVersion: string;
-  /** `unchanged`: it was in force already. */
+  /** `unchanged`: it was already active. */
   readonly outcome: "rolled-back" | "unchanged";
   /** Variables whose values differ between the two deployments, by name only. */
   readonly differingVariables: readonly string[];

@@ -3,16 +3,16 @@ import type { AliasConfiguration, Lambda } from "@aws-sdk/client-lambda";
 export interface AliasTarget {
   readonly version: string;
   readonly description: string;
-  /** Of the alias as it was read: where it has another one now, nothing is changed. */
+  /** The RevisionId of the alias when it was read. If it has changed since, the update fails. */
   readonly revisionId?: string | undefined;
 }
 
 export interface Aliases {
-  /** Undefined where there is no such alias, or no such function. */
+  /** Undefined if there is no such alias, or no such function. */
   get(name: string): Promise<AliasConfiguration | undefined>;
   create(name: string, target: AliasTarget): Promise<AliasConfiguration>;
   update(name: string, target: AliasTarget): Promise<AliasConfiguration>;
-  /** Whichever of both it takes; `expected` is tried first. */
+  /** Creates or updates the alias; `expected` tells which is tried first. */
   set(name: string, target: AliasTarget, expected: "absent" | "present"): Promise<void>;
   list(): Promise<AliasConfiguration[]>;
   remove(name: string): Promise<void>;
@@ -80,7 +80,7 @@ export function isNotFound(error: unknown): boolean {
   return (error as Error).name === "ResourceNotFoundException";
 }
 
-/** Somebody else changed it since it was read. */
+/** Whether the alias was changed since it was read. */
 export function isChanged(error: unknown): boolean {
   return (error as Error).name === "PreconditionFailedException";
 }

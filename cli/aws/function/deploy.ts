@@ -30,27 +30,27 @@ import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
 import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
-import { type DeployRecord, identityOf, ofVersion, readRecord, writeRecord } from "./record.ts";
+import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 import { ensureRole } from "./role.ts";
 import { settingsHash, settingsOf } from "./settings.ts";
 import { functionTags, syncTags, tagsHash } from "./tags.ts";
 import { type Archive, codeSource } from "./upload.ts";
 
-/** The gateway's side of a stage. */
+/** The stage in the gateway. */
 export interface StageGateway {
-  /** Of all that tool.json asks of the gateway and what belongs to it: domains, alerts, warming. */
+  /** Hash of everything in tool.json that the stack is made from: gateway, domains, alerts, warming. */
   askedHash(accountId: string): Promise<string>;
-  /** Undefined where the gateway does not have the stage. */
+  /** Undefined if the gateway does not have the stage. */
   find(stage: string): Promise<StageEndpoint | undefined>;
-  /** Makes the stage, and all that it needs. The function and the stage's alias are there. */
+  /** Creates the stage and everything that it needs. The function and the stage's alias must exist. */
   ensure(stage: string, accountId: string): Promise<StageEndpoint>;
 }
 
 export interface StageEndpoint {
   readonly apiId: string;
-  /** Of the custom domain where there is one. */
+  /** The URL of the custom domain, if there is one, else the default URL. */
   readonly url: string;
-  /** Whether tool.json asks for something else than the stack is. */
+  /** Whether tool.json has changes that were not applied to the stack. */
   readonly isBehind: boolean;
 }
 
@@ -58,9 +58,9 @@ export interface StageDeploy {
   readonly cloud: Cloud;
   readonly gateway: StageGateway;
   readonly stage: string;
-  /** As it is written. */
+  /** tool.json as it is written. */
   readonly written: Config;
-  /** With the stage's overrides, as it is written and with all defaults. */
+  /** The same with the stage's overrides, as written and with all defaults. */
   readonly staged: { readonly written: Config; readonly config: ResolvedConfig };
 }
 
@@ -77,7 +77,7 @@ export interface StageLook extends StageBefore {
   readonly record: DeployRecord | undefined;
 }
 
-/** What is deployed, and to a stage in which state. */
+/** What is deployed, and what the stage was before. */
 export interface StageRequest {
   readonly before: StageLook;
   readonly artifact: StageArtifact;
@@ -85,8 +85,8 @@ export interface StageRequest {
 }
 
 /**
- * The first look, before anything is built: whether the credentials work, and whether the stage may be deployed at all.
- * One call for a stage that was deployed before.
+ * Checks before anything is built that the credentials work and that the stage may be deployed. One call for a stage that
+ * was deployed before.
  */
 export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Promise<StageLook> {
   const { cloud, gateway, stage, written } = deploy;
@@ -105,10 +105,9 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
 }
 
 /**
- * Puts an artifact in force as the stage. Each step can be the last one that happens: the next run finds what is done and
- * goes on behind it. With the first look, a deploy of a changed app takes five calls, one more if Git names the commit,
- * and a question or more until the function is ready, twice if its settings changed too. One without a change takes one
- * call, or two.
+ * Deploys an artifact to the stage. It can be interrupted after any step: the next run finds what is done and continues from
+ * there. Including the first look, a deploy of a changed app takes five calls, one more in a Git repository, and at least one
+ * poll until the function is ready, two if its settings changed too. Without a change it takes one call, or two.
  */
 export async function deployStage(
   deploy: StageDeploy,
@@ -147,7 +146,7 @@ export async function deployStage(
     );
     return arn;
   };
-  /** One that this stage's last deploy left as it has to be is not asked for. */
+  /** The role is not read if the record says that this stage's last deploy left it as it has to be. */
   const roleArn = async () => {
     if (settings.role?.startsWith("arn:")) return settings.role;
     if (settings.role === undefined && record?.policy !== wanted.policy) return ownRole();
@@ -157,11 +156,11 @@ export async function deployStage(
 
   const isRestored = record?.identity !== undefined && record.identity === identityOf(wanted);
   const isSame = isRestored || (record?.code === wanted.code && record.settings === wanted.settings);
-  const isInForce = isRestored || (isSame && record?.policy === wanted.policy);
+  const isActive = isRestored || (isSame && record?.policy === wanted.policy);
   let version = record?.version ?? "";
   let accountId = alias?.AliasArn === undefined ? "" : accountOf(alias.AliasArn);
   let isNew = false;
-  if (isSame && !isInForce) await roleArn();
+  if (isSame && !isActive) await roleArn();
   if (!isSame) {
     const existing = record === undefined ? await ownFunction(lambda, name, written.name, signal) : {};
     const role = await roleArn();
@@ -210,7 +209,7 @@ export async function deployStage(
     ({ version, accountId } = published);
   }
 
-  // Those of a function that was just made came with it.
+  // A function that was just created has its tags already.
   if (!isNew && record?.tags !== tags) {
     const arn = `arn:${partition(cloud.region)}:lambda:${cloud.region}:${accountId}:function:${name}`;
     const wanted = functionTags(written.name, written.tags);
@@ -225,7 +224,7 @@ export async function deployStage(
 
   const before = numbered(alias?.FunctionVersion);
   const previous = before === version ? record?.previous : before;
-  // A record is of the version that the alias names.
+  // The record describes the version that the alias names.
   const identity = before === version ? record?.before : record && identityOf(record);
   const asked = await gateway.askedHash(accountId);
   let next: DeployRecord = {
@@ -238,34 +237,34 @@ export async function deployStage(
     ...(record?.api !== undefined && { api: record.api }),
   };
   let current = alias;
-  if (!isInForce) {
-    current = await phase("activate", () => putInForce(aliases, stage, next, alias));
-  } else if (record?.asked !== asked || record.tags !== tags) current = await putInForce(aliases, stage, next, alias);
-  await followStage(aliases, stage, { next, before: record, commit, isInForce });
+  if (!isActive) {
+    current = await phase("activate", () => activate(aliases, stage, next, alias));
+  } else if (record?.asked !== asked || record.tags !== tags) current = await activate(aliases, stage, next, alias);
+  await updateOtherAliases(aliases, stage, { next, before: record, commit, isActive });
 
   const hasDomain = staged.config.stages[stage]?.domain !== undefined;
   let endpoint: StageEndpoint | undefined;
   if (next.api === undefined) {
     endpoint = await phase("stack", () => gateway.ensure(stage, accountId));
     next = { ...next, api: endpoint.apiId };
-    // The last word: from here on, a deploy of this stage asks the function alone.
-    await putInForce(aliases, stage, next, current);
+    // Recorded last: from now on a deploy of this stage does not ask for the stack.
+    await activate(aliases, stage, next, current);
   } else if (hasDomain || record?.asked !== asked) endpoint = await gateway.find(stage);
-  // Said once for each change of tool.json; a first deploy is no change, unless it leaves something to do.
+  // Reported once for each change of tool.json. For a first deploy only if it leaves something to apply.
   const isNews = record?.asked === undefined ? asksForMore(written, stage) : record.asked !== asked;
   return {
     stage,
     version,
     commit: commit?.ref,
     url: endpoint?.url ?? endpointOf(next.api!, cloud.region, stage),
-    outcome: isInForce ? "unchanged" : alias === undefined || isNew ? "created" : "updated",
+    outcome: isActive ? "unchanged" : alias === undefined || isNew ? "created" : "updated",
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
     remarks: endpoint?.isBehind === true && isNews ? [STACK_REMARK] : [],
   };
 }
 
-/** The check of tool.json counts them too, but does not know the commit. */
+/** The check of tool.json counts the variables too, but does not know the commit. */
 function refuseTooManyVariables(stage: string, variables: Readonly<Record<string, string>>): void {
   const bytes = variablesSize(variables);
   if (bytes <= MAX_VARIABLES_BYTES) return;
@@ -279,7 +278,7 @@ function refuseTooManyVariables(stage: string, variables: Readonly<Record<string
 const STACK_REMARK =
   "tool.json asks for more than a deploy does (domains, records, alerts, warming): tool stack plan shows it, tool stack apply makes it";
 
-/** Whether there is anything that a first deploy of the stage leaves to `stack apply`. */
+/** Whether a first deploy of the stage leaves anything to `stack apply`. */
 function asksForMore(config: Config, stage: string): boolean {
   const { dns, alerts, stages } = config;
   const isWarm = forStage(config, stage).function?.warm === true;
@@ -288,7 +287,7 @@ function asksForMore(config: Config, stage: string): boolean {
   );
 }
 
-/** The function, where there is one. One of the same name that the tool did not make is left alone. */
+/** The app's function, if there is one. Throws if a function of that name was not created by the tool. */
 async function ownFunction(
   lambda: Lambda,
   name: string,
@@ -309,8 +308,8 @@ async function ownFunction(
   );
 }
 
-/** The one moment in which the stage changes. */
-async function putInForce(
+/** Moves the stage's alias: the one moment in which the stage changes. */
+async function activate(
   aliases: Aliases,
   stage: string,
   record: DeployRecord,
@@ -325,7 +324,7 @@ async function putInForce(
   } catch (error) {
     if (!isChanged(error) && (error as Error).name !== "ResourceConflictException") throw error;
     const now = await aliases.get(name);
-    // An answer was lost, and the call was made twice.
+    // The first answer was lost, and the SDK made the call again.
     if (now?.FunctionVersion === record.version && now.Description === description) return now;
     throw new PlatformError(
       "deploy/overtaken",
@@ -336,27 +335,27 @@ async function putInForce(
   }
 }
 
-/** The other aliases follow: they keep versions from being removed, and are how people find them. */
-async function followStage(
+/** Updates the other aliases, by which people find versions and which protect versions from removal. */
+async function updateOtherAliases(
   aliases: Aliases,
   stage: string,
   {
     next,
     before,
     commit,
-    isInForce,
+    isActive,
   }: {
     readonly next: DeployRecord;
     readonly before: DeployRecord | undefined;
     readonly commit: Commit | undefined;
-    readonly isInForce: boolean;
+    readonly isActive: boolean;
   },
 ): Promise<void> {
   const { version, code, settings, policy, previous } = next;
   const own = { version, code, settings, policy };
-  /** In force already: they follow only where the deploy that put it in force did not come so far. */
+  /** If the version was already active, they are only updated if the deploy that activated it was interrupted. */
   const follow = async (name: string, to: string, record: DeployRecord | undefined, expected: "absent" | "present") => {
-    if (isInForce && (await aliases.get(name))?.FunctionVersion === to) return;
+    if (isActive && (await aliases.get(name))?.FunctionVersion === to) return;
     const description = record === undefined ? "" : writeRecord(record);
     await aliases.set(name, { version: to, description }, expected);
   };
@@ -372,16 +371,11 @@ async function followStage(
   await Promise.all(all);
 }
 
-/** A version's number; an alias may name the unpublished function. */
-export function numbered(version: string | undefined): string | undefined {
-  return version !== undefined && /^\d+$/.test(version) ? version : undefined;
-}
-
 function toHex(base64: string): string {
   return Buffer.from(base64, "base64").toString("hex");
 }
 
-/** Reports the beginning and the end of each phase. One that fails has no end. */
+/** Reports the beginning and the end of each phase. A phase that fails has no end. */
 function phases({ report }: Watched) {
   return async <T>(
     phase: string,

@@ -5,10 +5,9 @@ import type { Deployment, PruneResult } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
 import { accountOf, bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";
-import { numbered } from "./deploy.ts";
-import { readRecord } from "./record.ts";
+import { numbered, readRecord } from "./record.ts";
 
-/** Every published version of an app with the stage that it was published for, newest first. */
+/** Every published version of an app and the stage that it was published for, newest first. */
 export async function listDeployments(
   lambda: Lambda,
   app: string,
@@ -36,8 +35,8 @@ export async function listDeployments(
 }
 
 /**
- * Removes what lies behind the newest `retain` deployments of a stage: the aliases of their commits, the versions, and
- * the archives in the bucket that no version left needs.
+ * Removes all but the newest `retain` deployments of a stage: the aliases of their commits, the versions, and the archives
+ * in the bucket that no remaining version needs.
  */
 export async function pruneStage(
   cloud: Cloud,
@@ -55,7 +54,7 @@ export async function pruneStage(
   for (const { Version } of ofStage) {
     const version = Version!;
     const naming = aliases.filter(({ FunctionVersion }) => FunctionVersion === version);
-    // An alias that somebody made by hand keeps its version, too.
+    // An alias that somebody created by hand protects its version, too.
     const isFree = naming.every((alias) => alias.Name?.startsWith(commitAliasPrefix(stage)));
     if (kept < retain || !isFree || stateOf(aliases, stage, version) !== "kept") {
       kept++;
@@ -83,7 +82,7 @@ function stateOf(aliases: readonly AliasConfiguration[], stage: string, version:
   return previous === version ? "previous" : "kept";
 }
 
-/** Newest first, without the unpublished function and what was published by other means. */
+/** Newest first, without $LATEST and without versions that the tool did not publish. */
 async function readAll(lambda: Lambda, app: string, signal: AbortSignal) {
   const name = functionName(app);
   const listed = async () => {
@@ -112,7 +111,7 @@ async function readAll(lambda: Lambda, app: string, signal: AbortSignal) {
   }
 }
 
-/** A deploy may be between its upload and its version. */
+/** Younger archives are kept: a deploy may have uploaded one and not yet published its version. */
 const YOUNG_MS = 3_600_000;
 
 interface UnusedArchives {
@@ -157,7 +156,7 @@ async function removeArchives(
   } while (token !== undefined);
 }
 
-/** Another prune was faster. */
+/** Something that is gone was removed by another prune. */
 async function ignoringAbsence(call: Promise<unknown>): Promise<void> {
   try {
     await call;

@@ -3,14 +3,14 @@ import { RUNTIME_LAYER } from "../names.ts";
 import type { CodeSource } from "./upload.ts";
 
 export interface RuntimeLayer {
-  /** SHA-256 of the executable, hexadecimal: its archive differs by the version of zlib. */
+  /** SHA-256 of the executable, hexadecimal; its archive differs by the version of zlib. */
   readonly hash: string;
   readonly code: () => Promise<CodeSource>;
 }
 
 /**
- * The version of the layer that holds this very runtime: found by the hash in its description, else published. One layer
- * serves all apps of an account and region.
+ * The layer version with this runtime: found by the hash in its description, or published. All apps of an account and region
+ * share it.
  */
 export async function ensureRuntimeLayer(
   lambda: Lambda,

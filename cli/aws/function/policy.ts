@@ -3,16 +3,15 @@ import { type Config, DEFAULT_STAGES, forStage } from "../../../schema/index.ts"
 import { logGroupName, partition } from "../names.ts";
 
 export interface PolicyInput {
-  /** As it is written: the policies of all stages count. */
+  /** tool.json as it is written, as the policies of all stages are combined. */
   readonly config: Config;
   readonly region: string;
   readonly accountId: string;
 }
 
 /**
- * What the app may do: write its log, have network interfaces where it runs in a private network, and what
- * `function.policy` adds. One role serves all stages of an app, so that a statement that one stage has is allowed to all.
- * Pure.
+ * What the app may do: write its log, use network interfaces if it runs in a VPC, and what `function.policy` adds. All stages
+ * of an app share one role, so a statement of one stage applies to all of them. Pure.
  */
 export function functionPolicy({ config, region, accountId }: PolicyInput): string {
   const arn = `arn:${partition(region)}:logs:${region}:${accountId}:log-group:${logGroupName(config.name)}`;
@@ -29,16 +28,16 @@ export function functionPolicy({ config, region, accountId }: PolicyInput): stri
   });
 }
 
-/** Changes when the policy does, whatever the account is. */
+/** A hash that changes with the policy and is the same in every account. */
 export function policyHash(config: Config): string {
   const text = JSON.stringify([POLICY_REVISION, config.name, sharedStatements(config)]);
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
 
-/** Counted up when a version of the tool gives functions other permissions. */
+/** Incremented when a version of the tool gives functions other permissions. */
 const POLICY_REVISION = 1;
 
-/** Who may take the role: the function service. */
+/** Lets the Lambda service assume the role. */
 export const TRUST_POLICY = JSON.stringify({
   Version: "2012-10-17",
   Statement: [{ Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" }],
@@ -52,7 +51,7 @@ function sharedStatements(config: Config): unknown[] {
   return [...(all.some(({ vpc }) => vpc !== undefined) ? [NETWORK_INTERFACES] : []), ...different.values()];
 }
 
-/** What the service does in the function's name to attach it to subnets (Lambda guide, "VPC permissions"). */
+/** What the service does on behalf of the function to attach it to subnets (Lambda guide, "VPC permissions"). */
 const NETWORK_INTERFACES = {
   Effect: "Allow",
   Action: [

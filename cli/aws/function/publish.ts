@@ -9,10 +9,10 @@ import { withoutValues } from "./without-values.ts";
 export interface Publication {
   readonly functionName: string;
   readonly settings: FunctionSettings;
-  /** Whether the function may be set up so already: the stage's last deploy had the same settings. */
+  /** Whether the function may have these settings already: the stage's last deploy had the same ones. */
   readonly mayBeConfigured: boolean;
   readonly roleArn: string;
-  /** Called where the service may not assume the role: it may be gone, and not only be new. */
+  /** Called if the service cannot assume the role, which may be missing and not just new. */
   readonly onRoleRefused: () => Promise<void>;
   readonly runtimeLayerArn: string | undefined;
   readonly tags: Readonly<Record<string, string>>;
@@ -28,15 +28,15 @@ export interface Published {
   readonly accountId: string;
 }
 
-/** A role is known everywhere some ten seconds after it was made. */
+/** A new role takes about ten seconds to be known everywhere. */
 const ROLE_WAIT_MS = 60_000;
-/** Other deploys of the same app, and networks that are attached, take up to minutes. */
+/** Other deploys of the same app, and attaching a network, take up to minutes. */
 const BUSY_WAIT_MS = 180_000;
-/** A function gets ready in a second or two, with interfaces in a private network in minutes. */
+/** A function is ready after a second or two, after minutes in a VPC. */
 const READY_WAIT_MS = 300_000;
 const FIRST_WAIT_MS = 100;
 
-/** Makes the function with its first version. Undefined where there is one by now. */
+/** Creates the function with its first version. Undefined if it exists by now. */
 export async function createFunction(lambda: Lambda, publication: Publication): Promise<Published | undefined> {
   const { functionName, settings, roleArn, runtimeLayerArn, tags, signal } = publication;
   const code = await publication.code();
@@ -78,7 +78,7 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
   return retrying(
     async () => {
       const found = mayBeConfigured ? await alreadyConfigured(lambda, publication) : undefined;
-      // Whatever came between, it is not tried twice.
+      // If another deploy came between, the function is configured in any case.
       mayBeConfigured = false;
       const ready = found ?? (await configure(lambda, publication));
       if (!hasEnvironment(settings, ready.Environment?.Variables)) throw new ChangedMeanwhile();
@@ -102,7 +102,7 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
   );
 }
 
-/** Sets the unpublished function up, and waits until it is. */
+/** Configures the unpublished function and waits until it is ready. */
 async function configure(lambda: Lambda, publication: Publication): Promise<FunctionConfiguration> {
   const { functionName, settings, roleArn, runtimeLayerArn, signal } = publication;
   const configured = await retrying(
@@ -118,7 +118,7 @@ async function configure(lambda: Lambda, publication: Publication): Promise<Func
   return settled(lambda, { functionName }, configured, signal);
 }
 
-/** The unpublished function if it is set up so and nothing is under way: one call, and no wait for a change that changes nothing. */
+/** The unpublished function, if it has these settings and no update is running. Saves an update that would change nothing. */
 async function alreadyConfigured(
   lambda: Lambda,
   { functionName, settings, roleArn, runtimeLayerArn, signal }: Publication,
@@ -148,7 +148,7 @@ function roleWait({ note, onRoleRefused }: Publication) {
   };
 }
 
-/** The unpublished function once its last update is done. */
+/** Waits until the last update of the function, or of a version, is done. */
 async function settled(
   lambda: Lambda,
   { functionName, qualifier }: { readonly functionName: string; readonly qualifier?: string },
@@ -187,7 +187,7 @@ async function settled(
   return found;
 }
 
-/** The version can be called from here on. */
+/** Waits until the version can be invoked. */
 async function finish(lambda: Lambda, { functionName, signal }: Publication, published: FunctionConfiguration) {
   const version = published.Version!;
   const { FunctionArn } = await settled(lambda, { functionName, qualifier: version }, published, signal);

@@ -1,40 +1,40 @@
 import { createHash } from "node:crypto";
 
 /**
- * What a version of the function is, kept as the description of the aliases that name it. That of a stage changes in the
- * very call that puts another version in force, so that it is never half true: one call tells whether there is anything
- * to deploy, and an interrupted deploy shows by what is missing.
+ * What a version of the function contains, stored in the description of the aliases that name it. The record of a stage
+ * changes in the same call that activates another version, so the two never disagree: one call shows whether there is
+ * anything to deploy, and what an interrupted deploy has not done is missing from the record.
  */
 export interface DeployRecord {
-  /** The version that the alias named when this was written; a record for another one says nothing. */
+  /** The version that the alias named when this was written. If it names another one, the record is ignored. */
   readonly version: string;
   /** SHA-256 of the archive, base64. */
   readonly code: string;
-  /** Of the configuration; `settingsHash`. */
+  /** Hash of the configuration; `settingsHash`. */
   readonly settings: string;
-  /** Of the role's policy as this deploy left it; empty where the role is the user's own. */
+  /** Hash of the role's policy as this deploy left it; empty if the role is the user's own. */
   readonly policy: string;
-  /** Hash of the function's tags of tool.json; absent if there are none. */
+  /** Hash of the tags of tool.json; absent if there are none. */
   readonly tags?: string;
-  /** On a stage's alias: the version before, absent after a first deploy. */
+  /** On a stage's alias: the previous version, absent after a first deploy. */
   readonly previous?: string;
-  /** And that version's identity, so that a rollback needs no other alias; absent if its record was not known. */
+  /** The identity of that version, so that a rollback reads no other alias; absent if its record was not known. */
   readonly before?: string;
-  /** After such a rollback: the identity of the version, in place of its code, settings and policy, which are empty then. */
+  /** After such a rollback: the identity of the version, instead of its code, settings and policy, which are empty then. */
   readonly identity?: string;
-  /** On a stage's alias: identifier of the REST API, absent until the stage answers behind it. */
+  /** On a stage's alias: the id of the REST API, absent until the API has the stage. */
   readonly api?: string;
-  /** On a stage's alias: the hash of what tool.json asked of the gateway then. */
+  /** On a stage's alias: the hash of what tool.json asked of the stack at that deploy. */
   readonly asked?: string;
-  /** On a commit's alias: its whole SHA, and who made it. */
+  /** On a commit's alias: its full SHA and its author. */
   readonly sha?: string;
   readonly author?: string;
 }
 
-/** Lambda's limit for a description. Hashes are fixed, identifiers short; only a name can be long. */
+/** Lambda's limit for a description. Only the author's name can be long; hashes and ids are short. */
 const MAX_LENGTH = 256;
 
-/** One key of one letter each: 256 characters have to do. */
+/** Keys of one letter, as 256 characters have to be enough. */
 const KEYS = {
   version: "v",
   code: "c",
@@ -50,7 +50,7 @@ const KEYS = {
   author: "n",
 };
 
-/** One hash of code, settings and policy; undefined if they are not known. */
+/** A hash of code, settings and policy; undefined if they are not known. */
 export function identityOf(
   record: Pick<DeployRecord, "code" | "settings" | "policy" | "identity">,
 ): string | undefined {
@@ -62,7 +62,7 @@ export function identityOf(
     .slice(0, 22);
 }
 
-/** What only the alias of a stage says is left out of the record of an alias that follows it. */
+/** The record without the fields that only the alias of a stage has. */
 export function ofVersion(record: DeployRecord): DeployRecord {
   const { api: _, previous: __, before: ___, asked: ____, tags: _____, ...own } = record;
   return own;
@@ -83,7 +83,7 @@ export function writeRecord(record: DeployRecord): string {
   return writeRecord(shorter === "" ? others : { ...others, author: shorter });
 }
 
-/** The record of an alias that names `version`; undefined for a description that is not ours, or stale. */
+/** The record in the description of an alias that names `version`; undefined if it is not ours, or stale. */
 export function readRecord(description: string | undefined, version: string | undefined): DeployRecord | undefined {
   let read: Record<string, unknown> | null;
   try {
@@ -98,4 +98,9 @@ export function readRecord(description: string | undefined, version: string | un
   }
   const isWhole = ["version", "code", "settings", "policy"].every((name) => record[name] !== undefined);
   return isWhole && record.version === version ? (record as unknown as DeployRecord) : undefined;
+}
+
+/** The number of a published version; undefined for `$LATEST`, which an alias may name too. */
+export function numbered(version: string | undefined): string | undefined {
+  return version !== undefined && /^\d+$/.test(version) ? version : undefined;
 }

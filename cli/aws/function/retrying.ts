@@ -4,16 +4,16 @@ export interface Attempts {
   isWorthAnother(error: Error): boolean;
   /** Doubles with each attempt, up to `MAX_WAIT_MS`. */
   readonly firstWaitMs: number;
-  /** Of all waits together. */
+  /** Limit of all waits together. */
   readonly limitMs: number;
-  /** Before a wait; what it does may be what the next attempt needs. */
+  /** Called before each wait. It may do what the next attempt needs. */
   readonly onWait?: () => Promise<void> | void;
 }
 
-/** Longer waits would only make a person wait for what has happened. */
+/** With longer waits a person would wait for something that has already happened. */
 const MAX_WAIT_MS = 3_000;
 
-/** Calls until it succeeds, fails otherwise than expected, or the time is over; then throws the last error. */
+/** Calls until it succeeds. Throws an unexpected error, or the last one when the time is over. */
 export async function retrying<T>(
   call: () => Promise<T>,
   { isWorthAnother, firstWaitMs, limitMs, onWait, signal }: Attempts & { readonly signal: AbortSignal },
@@ -25,7 +25,7 @@ export async function retrying<T>(
       return await call();
     } catch (error) {
       if (!(error instanceof Error) || !isWorthAnother(error) || waitedMs >= limitMs) throw error;
-      // Two that wait for each other would meet again and again without it.
+      // Random, so that two deploys that wait for each other do not collide again and again.
       const thisWaitMs = Math.min(waitMs, MAX_WAIT_MS) * (0.75 + Math.random() / 2);
       await onWait?.();
       await sleep(thisWaitMs, undefined, { signal });
@@ -35,7 +35,7 @@ export async function retrying<T>(
   }
 }
 
-/** Asks until the answer is there. Undefined when the time is over. */
+/** Asks until there is an answer. Undefined when the time is over. */
 export async function polling<T>(
   ask: () => Promise<T | undefined>,
   { firstWaitMs, limitMs, signal }: { firstWaitMs: number; limitMs: number; signal: AbortSignal },

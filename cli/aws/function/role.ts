@@ -6,8 +6,8 @@ import { functionPolicy, type PolicyInput, policyHash, TRUST_POLICY } from "./po
 import { type Attempts, retrying } from "./retrying.ts";
 
 /**
- * The role that the function runs as, made or brought up to date. The hash of its policy is a tag of the role, written
- * after the policy: where it is there, the policy is.
+ * Creates or updates the role that the function runs as. The hash of its policy is a tag of the role, written after the
+ * policy: if the tag is there, so is the policy.
  */
 export async function ensureRole(
   cloud: Cloud,
@@ -43,7 +43,7 @@ export async function ensureRole(
   return { arn, outcome: found === undefined ? "created" : "updated" };
 }
 
-/** A role that was just made is not known everywhere at once. */
+/** A new role is not known everywhere at once. */
 const PROPAGATION: Attempts = {
   isWorthAnother: (error) => error.name === "NoSuchEntityException" || error.name === "NoSuchEntity",
   firstWaitMs: 200,
@@ -78,7 +78,7 @@ async function createRole(
     );
     return Role!;
   } catch (error) {
-    // Another deploy was faster, or an answer was lost and this is the second try.
+    // Another deploy was faster, or the first answer was lost and the SDK made the call again.
     if ((error as Error).name !== "EntityAlreadyExistsException" && (error as Error).name !== "EntityAlreadyExists") {
       throw error;
     }

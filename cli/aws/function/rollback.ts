@@ -4,13 +4,12 @@ import type { Watched } from "../../platform/progress.ts";
 import type { RollbackRequest, RollbackResult } from "../../platform/target.ts";
 import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
-import { numbered } from "./deploy.ts";
-import { type DeployRecord, identityOf, ofVersion, readRecord, writeRecord } from "./record.ts";
+import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 
 /**
- * Puts an earlier deployment of the stage in force, with the variables of its own deploy. Without a name it is the one
- * before, which makes the one that was in force the one before: doing it again toggles. That way it is in force after two
- * calls; the other three only follow, and tell what else is different.
+ * Activates an earlier deployment of the stage, with the variables of its own deploy. Without a name it is the previous one,
+ * and the current one becomes the previous, so that a second rollback undoes the first. It is active after two calls; the
+ * other three update the other alias and find which variables differ.
  */
 export async function rollbackStage(
   lambda: Lambda,
@@ -53,7 +52,7 @@ export async function rollbackStage(
       ...(identity !== undefined && { before: identity }),
       ...(record?.api !== undefined && { api: record.api }),
       ...(record?.asked !== undefined && { asked: record.asked }),
-      // The function has them, not the version.
+      // Tags belong to the function, not to the version.
       ...(record?.tags !== undefined && { tags: record.tags }),
     };
     try {
@@ -65,7 +64,7 @@ export async function rollbackStage(
     } catch (error) {
       if (!isChanged(error)) throw error;
       const now = await aliases.get(stageAlias(stage));
-      // An answer that was lost, and the call made twice, is no conflict.
+      // No conflict if the first answer was lost and the SDK made the call again.
       if (now?.FunctionVersion !== target.version) {
         throw new PlatformError(
           "rollback/overtaken",
@@ -89,7 +88,7 @@ export async function rollbackStage(
     commit: mine.TOOL_COMMIT,
     previousVersion: currentVersion,
     outcome: isUnchanged ? "unchanged" : "rolled-back",
-    // The commit is another by design.
+    // The commit always differs.
     differingVariables: [...names].filter((one) => one !== "TOOL_COMMIT" && mine[one] !== others[one]).sort(),
   };
 }
@@ -99,7 +98,7 @@ interface Found {
   readonly record: DeployRecord;
 }
 
-/** The stage's own record goes before the alias, which follows it a call later and is asked only for what that lacks. */
+/** The previous deployment, from the stage's record. The alias is updated a call later and only read for what the record lacks. */
 async function before(
   aliases: Aliases,
   {
@@ -123,7 +122,7 @@ async function before(
   return { version, record: ofVersion(readRecord(previous?.Description, version) ?? blankRecord(version)) };
 }
 
-/** What a commit, a tag or a version means; a commit may be abbreviated, or longer than it was when deployed. */
+/** The deployment that a commit, a tag or a version names. A commit may be shorter or longer than when it was deployed. */
 async function named(
   lambda: Lambda,
   aliases: Aliases,
@@ -173,7 +172,7 @@ async function abbreviated(
     readonly stageOf: (version: string) => Promise<string | undefined>;
   },
 ): Promise<AliasConfiguration | undefined> {
-  // Shorter ones name too much; Git's own shortest is this long.
+  // The shortest that Git itself accepts.
   if (!/^[0-9a-f]{4,40}$/i.test(to)) return undefined;
   const sha = to.toLowerCase();
   const ofStage = (await aliases.list()).filter(({ Name }) => Name?.startsWith(commitAliasPrefix(stage)));
@@ -181,7 +180,7 @@ async function abbreviated(
     readRecord(Description, FunctionVersion)?.sha?.startsWith(sha),
   );
   const named = [...new Set(matches.map(({ FunctionVersion }) => FunctionVersion!))];
-  // The prefix of `beta` is one of `beta-two`, too.
+  // The prefix of `beta` matches aliases of `beta-two`, too.
   const stages = await Promise.all(named.length < 2 ? [] : named.map(stageOf));
   const versions = named.length < 2 ? named : named.filter((_, i) => stages[i] === stage);
   if (versions.length > 1) {
@@ -195,5 +194,5 @@ async function abbreviated(
   return matches.find(({ FunctionVersion }) => FunctionVersion === versions[0]);
 }
 
-/** The settings are unknown: the next deploy takes it for different, and publishes. */
+/** A record with unknown settings, so that the next deploy publishes a version. */
 const blankRecord = (version: string, code = ""): DeployRecord => ({ version, code, settings: "", policy: "" });

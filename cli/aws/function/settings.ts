@@ -4,7 +4,7 @@ import type { FunctionConfiguration, UpdateFunctionConfigurationCommandInput } f
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
 import { roleName } from "../names.ts";
 
-/** How the function of one stage is set up: all that a published version holds besides its code. */
+/** The configuration of one stage's function: everything in a published version besides its code. */
 export interface FunctionSettings {
   readonly runtime: string;
   readonly memoryMiB: number;
@@ -12,16 +12,16 @@ export interface FunctionSettings {
   readonly description: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly vpc: { readonly subnets: readonly string[]; readonly securityGroups: readonly string[] };
-  /** Those of tool.json; the runtime's own is added where it is needed. */
+  /** The layers of tool.json. The layer with the runtime is added if it is needed. */
   readonly layers: readonly string[];
-  /** Of the layer with the runtime, where one is needed. */
+  /** Hash of the executable in the runtime's layer; undefined if none is needed. */
   readonly runtimeLayerHash: string | undefined;
-  /** As tool.json writes it; undefined for the role that deploying makes, by whose name `tool config` prints it. */
+  /** As written in tool.json; undefined for the role that a deploy creates, even if it is written by name. */
   readonly role: string | undefined;
 }
 
 export interface SettingsInput {
-  /** The stage's overrides are applied. */
+  /** tool.json with the stage's overrides applied, as written and with defaults. */
   readonly written: Config;
   readonly config: ResolvedConfig;
   readonly stage: string;
@@ -58,20 +58,20 @@ export function settingsOf(input: SettingsInput): FunctionSettings {
 /** Lambda's limit. */
 const MAX_DESCRIPTION_LENGTH = 256;
 
-/** Of all that would make a new version. 132 bits: two settings never meet by chance, and a record has few characters. */
+/** Hash of everything that makes a new version. 132 bits: no collisions by chance, and short enough for a record. */
 export function settingsHash(settings: FunctionSettings): string {
   const ordered = { ...settings, environment: Object.entries(settings.environment).sort() };
   return createHash("sha256").update(JSON.stringify(ordered)).digest("base64").slice(0, 22);
 }
 
-/** The same in the service's words. What is not wanted is written too: an update leaves alone what it does not name. */
+/** The settings in the service's terms. Empty ones are included, because an update keeps what it does not name. */
 export function configurationOf(
   settings: FunctionSettings,
   { roleArn, runtimeLayerArn }: { readonly roleArn: string; readonly runtimeLayerArn: string | undefined },
 ) {
   return {
     Runtime: settings.runtime as NonNullable<UpdateFunctionConfigurationCommandInput["Runtime"]>,
-    // The platform wants one; the wrapper runs in place of what would look for it.
+    // Required by the platform; never called, because the wrapper replaces the runtime.
     Handler: "tool.handler",
     Role: roleArn,
     MemorySize: settings.memoryMiB,
@@ -83,7 +83,7 @@ export function configurationOf(
   } satisfies Omit<UpdateFunctionConfigurationCommandInput, "FunctionName">;
 }
 
-/** Whether the function is set up exactly so. */
+/** Whether the function has exactly this configuration. */
 export function isConfigured(found: FunctionConfiguration, wanted: ReturnType<typeof configurationOf>): boolean {
   const { Runtime, Handler, Role, MemorySize, Timeout, Description = "", Environment, VpcConfig, Layers = [] } = found;
   const own: typeof wanted = {
@@ -100,7 +100,7 @@ export function isConfigured(found: FunctionConfiguration, wanted: ReturnType<ty
   return isDeepStrictEqual(own, wanted);
 }
 
-/** Whether a version was published with this stage's environment, and not with that of another deploy between. */
+/** Whether a version has this stage's environment, and not that of another deploy that came between. */
 export function hasEnvironment(
   settings: FunctionSettings,
   found: Readonly<Record<string, string>> | undefined,

@@ -6,27 +6,27 @@ import { findRole } from "./role.ts";
 
 type Tags = Readonly<Record<string, string>>;
 
-/** Characters of a name's hash: 48 of them fit into the value of a tag. */
+/** Length of a name's hash. 48 of them fit into the value of a tag. */
 const HASH_LENGTH = 5;
 
-/** Undefined if there are none, so that records of before stay true. */
+/** Undefined if there are no tags, so that older records stay valid. */
 export function tagsHash(tags: Tags = {}): string | undefined {
   const entries = Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1));
   return entries.length === 0 ? undefined : sha256(JSON.stringify(entries)).slice(0, 22);
 }
 
-/** All tags of the function of an app. One of them tells which names are from tool.json: those alone are ever removed. */
+/** All tags of an app's function. One of them lists the names that are from tool.json: only those are ever removed. */
 export function functionTags(app: string, tags: Tags = {}): Record<string, string> {
   const names = Object.keys(tags).sort();
   return { [TAGS.app]: app, ...tags, ...(names.length > 0 && { [TAGS.tags]: names.map(nameHash).join("") }) };
 }
 
-/** The role's own tags beside those of tool.json; it has no list of names, as it has one tag of the tool more. */
+/** The tool's own tags of the role. It has no list of names: the policy's hash takes its place among 50 tags. */
 const OF_ROLE: ReadonlySet<string> = new Set([TAGS.app, TAGS.policyHash]);
 
 /**
- * Makes the tags of the function, and of the role that deploying made for it, those of tool.json; what somebody else put
- * there stays.
+ * Updates the tags of the function, and of the role that a deploy created for it, to those of tool.json. Tags of others are
+ * kept.
  */
 export async function syncTags(
   lambda: Lambda,
@@ -41,10 +41,10 @@ export async function syncTags(
   const { Tags: found = {} } = await lambda.listTags({ Resource: functionArn }, options);
   const ours = new Set(found[TAGS.tags]?.match(/.{5}/g));
   const isGone = (name: string) => wanted[name] === undefined && ours.has(nameHash(name));
-  // The role goes first: the function's list of names, which an interruption in between leaves, is what its tags are known by.
+  // The role is first, as its tags are known by the function's list of names, which an interruption in between must leave.
   if (role !== undefined) await syncRole(role, { wanted, isGone }, signal);
   const changed = Object.entries(wanted).filter(([name, value]) => found[name] !== value);
-  // Room first: a function has 50 at most. The list of names goes last, for the same reason.
+  // Removed first, as a function has at most 50 tags. The list of names is last, in case of an interruption.
   const names = Object.keys(found).filter((name) => name !== TAGS.tags && isGone(name));
   if (names.length > 0) await lambda.untagResource({ Resource: functionArn, TagKeys: names }, options);
   if (changed.length > 0) {
@@ -68,7 +68,7 @@ async function syncRole(
   const options = { abortSignal: signal };
   const role = await findRole(iam, RoleName, signal);
   const found = new Map(role?.Tags?.map(({ Key, Value }) => [Key!, Value]));
-  // Gone, or somebody else's.
+  // The role was deleted, or is somebody else's.
   if (found.get(TAGS.app) !== wanted[TAGS.app]) return;
   const names = [...found.keys()].filter((name) => !OF_ROLE.has(name) && isGone(name));
   const changed = Object.entries(wanted).filter(([name, value]) => name !== TAGS.tags && found.get(name) !== value);

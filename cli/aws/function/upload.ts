@@ -4,7 +4,7 @@ import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
 import { bucketName, TAGS } from "../names.ts";
 
-/** An archive as the function service takes it. */
+/** An archive in the form that the Lambda service accepts. */
 export type CodeSource = { readonly ZipFile: Uint8Array } | { readonly S3Bucket: string; readonly S3Key: string };
 
 export interface Archive {
@@ -16,16 +16,16 @@ export interface Archive {
 
 export interface UploadOptions {
   readonly key: string;
-  /** Sent through the edge of the object storage that is nearest. */
+  /** Whether to upload through the nearest edge location (S3 Transfer Acceleration). */
   readonly accelerate: boolean;
   readonly accountId: () => Promise<string>;
   readonly signal: AbortSignal;
 }
 
-/** The function service takes archives of up to this size in a call; larger ones from a bucket. */
+/** The largest archive that a call may contain; larger ones are uploaded to a bucket. */
 const MAX_DIRECT_BYTES = 50 * 1024 * 1024;
 
-/** Sent along with the call where it may be; else uploaded under its hash, unless it lies there already. */
+/** The archive itself if it is small enough for a call; otherwise it is uploaded under its hash, unless it is there already. */
 export async function codeSource(cloud: Cloud, archive: Archive, options: UploadOptions): Promise<CodeSource> {
   if (archive.bytes <= MAX_DIRECT_BYTES && !options.accelerate) {
     return { ZipFile: typeof archive.zip === "string" ? await readFile(archive.zip) : archive.zip };
@@ -43,7 +43,7 @@ export async function codeSource(cloud: Cloud, archive: Archive, options: Upload
         { abortSignal: signal },
       );
     }
-    // In memory: a stream could not be sent again. The platform's limit keeps it below 250 MB.
+    // In memory, as a stream could not be sent again. The platform's limit keeps it below 250 MB.
     const body = typeof archive.zip === "string" ? await readFile(archive.zip) : archive.zip;
     await (await cloud.s3({ accelerate: options.accelerate })).putObject(
       {
@@ -61,7 +61,7 @@ export async function codeSource(cloud: Cloud, archive: Archive, options: Upload
   return { S3Bucket: bucket, S3Key: key };
 }
 
-/** What there is already. A bucket of this name that another account has is refused: names are global. */
+/** What exists already. Throws if the bucket belongs to another account, as bucket names are global. */
 export async function head(
   s3: S3,
   input: { Bucket: string; Key: string; ExpectedBucketOwner: string },
@@ -73,7 +73,7 @@ export async function head(
   } catch (error) {
     if (statusOf(error) !== 404) throw foreign(error, input.Bucket);
   }
-  // The answer to a HEAD has no body that could say which of both is missing.
+  // A response to HEAD has no body that could say which of the two is missing.
   try {
     const { Bucket, ExpectedBucketOwner } = input;
     await s3.headBucket({ Bucket, ExpectedBucketOwner }, { abortSignal: signal });
@@ -89,7 +89,7 @@ export async function createBucket(s3: S3, bucket: string, region: string, signa
     await s3.createBucket(
       {
         Bucket: bucket,
-        // The first region of all has no name here.
+        // us-east-1 is the default and may not be named.
         ...(region !== "us-east-1" && {
           CreateBucketConfiguration: { LocationConstraint: region as BucketLocationConstraint },
         }),
@@ -118,7 +118,7 @@ export async function createBucket(s3: S3, bucket: string, region: string, signa
   );
 }
 
-/** A HEAD is refused without a word. */
+/** A refused HEAD says nothing about the reason. */
 function foreign(error: unknown, bucket: string): unknown {
   if (statusOf(error) !== 403) return error;
   return new PlatformError(

@@ -1,9 +1,9 @@
-/** Shorter ones would be found in any text, and are hidden only next to their names. */
+/** Shorter values occur in any text, so they are only hidden next to their names. */
 const MIN_LENGTH = 4;
 
 /**
- * Runs a call that sends variables. The service quotes what it refuses: an error that comes out of here names variables,
- * but has none of their values, neither in its message nor in its stack.
+ * Runs a call that sends variables. The service quotes what it refuses; the errors that this function throws contain names
+ * of variables but no values, neither in the message nor in the stack.
  */
 export async function withoutValues<T>(
   variables: Readonly<Record<string, string>>,
@@ -19,7 +19,7 @@ export async function withoutValues<T>(
 function redacted(error: Error, variables: Readonly<Record<string, string>>): Error {
   const message = hideValues(error.message, variables);
   if (message === error.message) return error;
-  // The original has the answer's body in members of its own.
+  // A new error, as the original has the response's body in other members.
   const { code, $metadata } = error as { code?: unknown; $metadata?: unknown };
   const clean = Object.assign(new Error(message), {
     ...(code !== undefined && { code }),
@@ -29,9 +29,9 @@ function redacted(error: Error, variables: Readonly<Record<string, string>>): Er
   return clean;
 }
 
-/** Replaces values with `...`, as they are and as JSON and lists of names and values write them. */
+/** Replaces values with `...`, in plain form and in the forms of JSON and `name=value` lists. */
 export function hideValues(message: string, variables: Readonly<Record<string, string>>): string {
-  // The whole set is quoted last.
+  // The service quotes the whole set at the end of the message.
   let hidden = message.replace(/[.,]?\s*String measured:[\s\S]*$/i, "");
   const entries = Object.entries(variables).filter(([, value]) => value !== "");
   // A longer value may contain a shorter one.

@@ -8,11 +8,11 @@ export type Architecture = "x64" | "arm64";
 /** The engine that the runtime for Python and Java is compiled with, as packages of the npm registry. */
 export interface Engine {
   readonly version: string;
-  /** Integrity of the tarball, by package name. */
+  /** Integrity of each tarball, by package name. */
   readonly integrity: Readonly<Record<string, string>>;
 }
 
-/** Pinned: the tests of the platform run with this one. Why this engine, and what it weighs, is in runtime/README.md. */
+/** Pinned to the version that the tests use. Why this engine, and its size, is in runtime/README.md. */
 export const ENGINE: Engine = {
   version: "1.4.5",
   integrity: {
@@ -31,10 +31,10 @@ export const ENGINE: Engine = {
   },
 };
 
-/** The packages' word for an architecture. */
+/** How the packages call an architecture. */
 const WORDS: Readonly<Record<string, string>> = { x64: "x64", arm64: "aarch64" };
 
-/** A system that compiles. */
+/** The machine that compiles. */
 export interface Machine {
   readonly platform: string;
   readonly arch: string;
@@ -51,13 +51,13 @@ export function thisMachine(): Machine {
   };
 }
 
-/** The package that runs on this machine and compiles; undefined where there is none. */
+/** The package that compiles on this machine; undefined if there is none. */
 export function builderPackage({ platform, arch, isMusl }: Machine, engine: Engine): string | undefined {
   const name = `@oven/bun-${platform}-${WORDS[arch] ?? arch}${isMusl ? "-musl" : ""}`;
   return Object.hasOwn(engine.integrity, name) ? name : undefined;
 }
 
-/** The package whose executable becomes part of the runtime. The platform's own systems have glibc. */
+/** The package whose executable becomes part of the runtime. Lambda's systems have glibc. */
 export function runnerPackage(target: Architecture): string {
   return `@oven/bun-linux-${WORDS[target]}`;
 }
@@ -70,22 +70,22 @@ export function engineBinary(folder: string, name: string): string {
 export interface InstallOptions {
   readonly engine: Engine;
   readonly packages: readonly string[];
-  /** Empty, on this machine's disk. */
+  /** An empty folder. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
 
 /**
- * Downloads packages of the engine by npm, which knows the user's registry, proxy and certificates. The lockfile holds
- * their integrity, so that npm itself refuses anything else. No scripts run.
+ * Downloads packages of the engine with npm, which knows the user's registry, proxy and certificates. The lockfile contains
+ * their integrity, so npm refuses anything else. No scripts are run.
  */
 export async function installEngine({ engine, packages, folder, env, signal }: InstallOptions): Promise<void> {
   const project = { name: "engine", version: "0.0.0", private: true };
   const dependencies = Object.fromEntries(packages.map((name) => [name, engine.version]));
   const locked = packages.map((name) => {
     const file = `${name.slice(name.indexOf("/") + 1)}-${engine.version}.tgz`;
-    // npm puts the host of the configured registry in place of this one.
+    // npm replaces this host by that of the configured registry.
     const resolved = `https://registry.npmjs.org/${name}/-/${file}`;
     return [`node_modules/${name}`, { version: engine.version, resolved, integrity: engine.integrity[name] }] as const;
   });
@@ -108,7 +108,7 @@ export async function installEngine({ engine, packages, folder, env, signal }: I
   });
 }
 
-/** What npm calls the failures of a network, by its codes and by those of the system. */
+/** Codes of npm and of the system for network failures. */
 const NETWORK =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED|FETCH_ERROR)\b/;
 

@@ -16,11 +16,11 @@ import {
   runnerPackage,
 } from "./engine.ts";
 
-/** What is kept beside the archive of a runtime. */
+/** What is stored next to the archive of a runtime. */
 export interface RuntimeRecord {
-  /** What it was made of; `sourceKey`. */
+  /** What it was built from; `sourceKey`. */
   readonly source: string;
-  /** SHA-256 of the executable, hexadecimal: two versions of zlib deflate the same one differently. */
+  /** SHA-256 of the executable, hexadecimal. The archive differs between versions of zlib. */
   readonly executable: string;
   /** SHA-256 of the archive, hexadecimal. */
   readonly archive: string;
@@ -30,7 +30,7 @@ export interface RuntimeRecord {
 
 export const ARCHIVE_FILE = "tool-runtime.zip";
 export const RECORD_FILE = "tool-runtime.json";
-/** The executable, as it is below /opt. */
+/** The path of the executable below /opt. */
 const EXECUTABLE = "tool/runtime";
 
 export interface MakeOptions {
@@ -39,24 +39,24 @@ export interface MakeOptions {
   readonly engine: Engine;
   readonly machine: Machine;
   readonly target: Architecture;
-  /** For the work in between; removed afterwards. */
+  /** For temporary files; removed afterwards. */
   readonly workFolder: string;
-  /** Made anew: executable, archive and record. */
+  /** The folder for executable, archive and record; replaced. */
   readonly output: string;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
 }
 
-/** Tells runtimes apart before they are made: the same program, engine and architecture give the same executable. */
+/** Identifies a runtime before it is built: the same program, engine and architecture give the same executable. */
 export function sourceKey(program: string, engine: Engine, target: Architecture): string {
   const hash = createHash("sha256").update(readFileSync(program));
   return hash.update(`\0${engine.version}\0${target}`).digest("hex").slice(0, 32);
 }
 
 /**
- * Makes the runtime for languages whose managed runtime has no Node: one executable that holds the engine and the
- * program, in the archive that a layer is made of. Whoever reads `output` finds all of it or nothing.
+ * Builds the runtime for languages whose managed runtime has no Node: one executable with the engine and the program, in the
+ * archive of a layer. `output` is complete or absent at any time.
  */
 export async function makeRuntime(options: MakeOptions): Promise<RuntimeRecord> {
   const { engine, machine, workFolder } = options;
@@ -82,7 +82,7 @@ export async function makeRuntime(options: MakeOptions): Promise<RuntimeRecord> 
   );
 }
 
-/** What cannot be removed is removed by a later run; what went wrong before is the news. */
+/** Ignores errors, so that they do not hide an earlier one. A later run removes what is left. */
 function removeQuietly(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
@@ -99,7 +99,7 @@ async function makeIn(folder: string, builder: string, options: MakeOptions): Pr
   for (const name of packages) chmodSync(engineBinary(engineFolder, name), 0o755);
 
   note("compiling it");
-  // Compiled where it is, by relative names: the executable would hold other paths.
+  // Compiled in its folder and by relative names, as the executable would contain other paths.
   copyFileSync(program, join(folder, "bootstrap.cjs"));
   const made = join(folder, "made");
   mkdirSync(join(made, "tool"), { recursive: true });
@@ -137,7 +137,7 @@ async function makeIn(folder: string, builder: string, options: MakeOptions): Pr
   return putInPlace(made, output, record);
 }
 
-/** Two processes may make the same one at a time. What is there already may be in use, and stays if it is the same. */
+/** Another process may have built the same runtime meanwhile. It may be in use, so it is kept if it is the same. */
 function putInPlace(made: string, output: string, record: RuntimeRecord): RuntimeRecord {
   const there = readRuntime(output, record.source);
   if (there?.executable === record.executable) return there;
@@ -147,14 +147,14 @@ function putInPlace(made: string, output: string, record: RuntimeRecord): Runtim
   return record;
 }
 
-/** The runtime in a folder; undefined if there is none, or one that was made of something else. */
+/** The runtime in a folder; undefined if there is none, or if it was built from another source. */
 export function readRuntime(folder: string, source: string): RuntimeRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(join(folder, RECORD_FILE), "utf8")) as RuntimeRecord;
     const isWhole = record.source === source && statSync(join(folder, ARCHIVE_FILE)).size === record.bytes;
     return isWhole ? record : undefined;
   } catch {
-    // Absent, or damaged: made again.
+    // Absent or damaged: it is built again.
     return undefined;
   }
 }
@@ -173,7 +173,7 @@ async function compile(builder: string, { runner, target, executable, folder, en
     "build",
     "--compile",
     "--bytecode",
-    // Else it would read the app's .env and bunfig.toml as its own.
+    // Otherwise the runtime would load the app's .env and bunfig.toml.
     "--no-compile-autoload-dotenv",
     "--no-compile-autoload-bunfig",
     `--target=bun-linux-${target}`,

@@ -9,21 +9,21 @@ import { ARCHIVE_FILE, makeRuntime, type RuntimeRecord, readRuntime, sourceKey }
 
 /** The archive of the layer with the runtime for Python and Java. */
 export interface RuntimeLayerFile extends Archive {
-  /** Hash of the executable in it, which names the layer. */
+  /** Hash of the executable in the archive, which names the layer. */
   readonly executableSha256: string;
 }
 
-/** Runtimes of so many versions of the tool are kept on this machine. */
+/** How many versions of the tool have their runtime cached on this machine. */
 const KEPT = 3;
 
-/** Leftovers of a process that was killed are removed after this time. */
+/** After this time the leftovers of a killed process are removed. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
 const WORK_PREFIX = ".making-";
 
 /**
- * The runtime that belongs to this version of the tool: the one that came with it (dist/layer), else the one that was
- * made on this machine before, else it is made now.
+ * The runtime that belongs to this version of the tool: the one that came with it (dist/layer), else the one in the cache, else
+ * it is built now.
  */
 export async function runtimeLayerFile(
   env: Readonly<Record<string, string | undefined>>,
@@ -76,7 +76,7 @@ function installed(path: string): string {
     : join(dirname(here), "../..", path);
 }
 
-/** A user without a home, as on some build machines, makes it for this run. */
+/** The cache; for a user without a home directory, as on some build machines, a folder for this run. */
 function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
   const home = env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache");
   const folder = join(home, "tool", "runtime");
@@ -94,11 +94,11 @@ function touch(folder: string): void {
   try {
     utimesSync(folder, new Date(), new Date());
   } catch {
-    // A cache that may only be read is as good.
+    // A read-only cache can be used as well.
   }
 }
 
-/** Makes room for one more. What was used last stays. */
+/** Removes all but the most recently used runtimes, so that there is room for one more. */
 function removeOld(cache: string): void {
   const folders = readdirSync(cache).flatMap((name) => {
     const path = join(cache, name);

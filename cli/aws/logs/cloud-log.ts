@@ -12,39 +12,39 @@ import { type LogEvent, type Period, readEvents } from "./read-events.ts";
 
 export interface CloudLogRequest {
   readonly group: string;
-  /** What is asked for as far as CloudWatch can filter; what comes may be more. */
+  /** CloudWatch filters as far as it can; lines that do not match may be returned, too. */
   readonly query: Query;
   readonly sinceMs: number;
   readonly untilMs: number | undefined;
-  /** Go on for what is written later, until the signal. */
+  /** Continue with what is written later, until the signal. */
   readonly follow: boolean;
-  /** Have what is written later pushed, rather than look for it every other second: ARN of the group, what to say. */
+  /** Use a live tail for what is written later, instead of polling. */
   readonly live?: Pick<LiveTailRequest, "groupArn" | "onSampled"> | undefined;
   readonly nowMs: () => number;
-  /** Asked while there is no such group: whether it will come by itself, as the first request makes it. */
+  /** Called while there is no such group: whether it will be created, as the first request does. */
   readonly isAwaited: () => Promise<boolean>;
   /** Called once if the group is awaited. */
   readonly onAwaited: () => void;
-  /** Following goes on where this returns; it is called once for each time that the log cannot be read. */
+  /** Called once for each time that a followed log cannot be read. If it returns, following continues. */
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** Between two looks at a log that is followed. Half a dozen patterns stay below the quota of 5 calls a second. */
+/** Time between two polls of a followed log. Half a dozen patterns stay below the quota of 5 calls a second. */
 const POLL_MS = 1500;
 
-/** Between two looks while the log cannot be read. */
+/** Longest time between two polls while the log cannot be read. */
 const MAX_WAIT_MS = 30_000;
 
-/** Events are found some seconds after they were written: so far a look goes back behind the newest one. */
+/** How far before the newest event a poll starts, as events are found some seconds after they were written. */
 const LATE_MS = 15_000;
 
-/** An entry's own time may lie this far from the time at which the platform took its line. */
+/** An entry's own time may differ by this from the time at which the platform received its line. */
 const CLOCK_SLACK_MS = 60_000;
 
 /**
- * The lines of a log group that a query may select, oldest first. A line of the platform that says how a request failed
- * comes as an entry with that request; its other lines are left out. A group that is awaited counts as an empty one: the
- * first batch is empty then. Throws as the client does.
+ * The lines of a log group that a query may select, oldest first. A line of the platform about a failed request becomes an
+ * entry with that request; its other lines are left out. A group that does not exist yet counts as empty: then the first
+ * batch is empty. Throws what the client throws.
  */
 export async function* readCloudLog(
   client: CloudWatchLogs,
@@ -62,7 +62,7 @@ export async function* readCloudLog(
   const read = async function* (part: Period) {
     const readings = patterns.map((pattern) => readEvents(client, { group, pattern, period: part }, signal));
     for await (const events of mergeByTime(readings)) {
-      // Several patterns find one event, at the same time; and a look behind the newest one finds what was shown.
+      // Several patterns may find the same event, and a poll finds events again that were returned before.
       if (!follow) shown.forgetBefore(shown.newestMs);
       yield await linesOf(
         events.filter((event) => shown.add(event)),
@@ -107,10 +107,10 @@ export async function* readCloudLog(
   if (!follow || live === undefined || !isThere || signal.aborted) return;
   let isFirst = true;
   for await (const events of liveTail(client, { ...live, patterns }, signal)) {
-    // What came between the end of the reading and the beginning of the session.
+    // Events between the last poll and the start of the session.
     if (isFirst) yield* read({ startMs: Math.max(period.startMs, shown.newestMs - LATE_MS), endMs: undefined });
     isFirst = false;
-    // What came while the log was read may come again, with a time that was read.
+    // Events that came while the log was read may come again.
     yield await linesOf(
       events.filter((event) => event.timeMs > shown.newestMs || !shown.hasLine(event)),
       slice,
@@ -118,7 +118,7 @@ export async function* readCloudLog(
   }
 }
 
-/** One empty pattern, which is every event, where the query cannot be said. */
+/** A single empty pattern, which matches every event, if no pattern expresses the query. */
 function patternsFor(query: Query): readonly string[] {
   const { patterns, expressions } = filterPatterns(query);
   if (patterns.length + expressions.length === 0) return [""];
@@ -140,17 +140,17 @@ async function linesOf(events: readonly LogEvent[], slice: Slice): Promise<reado
   return lines;
 }
 
-/** What neither the runtime nor the platform has a form for: the engine's last words, for one. */
+/** An entry for text that is neither JSON nor a line of the platform, such as an engine's crash message. */
 function textLine(timeMs: number, text: string): string {
   return JSON.stringify({ timestamp: new Date(timeMs).toISOString(), level: "info", message: text, fields: {} });
 }
 
-/** Events that were given out already, as far back as a look goes. */
+/** Events that were returned already, as far back as a poll starts. */
 class Recent {
   newestMs = 0;
   readonly #events = new Map<string, LogEvent>();
 
-  /** Whether it is new. */
+  /** Returns whether the event is new. */
   add(event: LogEvent): boolean {
     const { id, timeMs } = event;
     if (this.#events.has(id)) return false;
@@ -159,7 +159,7 @@ class Recent {
     return true;
   }
 
-  /** The same for an event that is known by its stream, time and text only. */
+  /** Whether an event with the same stream, time and text was returned. */
   hasLine({ stream, timeMs, text }: LogEvent): boolean {
     for (const event of this.#events.values()) {
       if (event.timeMs === timeMs && event.stream === stream && event.text === text) return true;

@@ -7,14 +7,14 @@ export type Slice = (stream: string, period: Period) => AsyncIterable<readonly L
 
 type Failure = Extract<PlatformLine, { kind: "timeout" | "exit" }>;
 
-/** A request takes 25 seconds at most, and starting up as long again. */
+/** A request takes at most 25 seconds, and so does starting up. */
 const BEFORE_MS = 60_000;
-/** The report of an invocation is written right behind its end. */
-const BEHIND_MS = 5_000;
+/** The report of an invocation is written right after its end. */
+const AFTER_MS = 5_000;
 
 /**
- * A failure of the platform as an entry, with the request that the environment had in hand: it handles one after the
- * other, so it is the last one before the failure that was not answered.
+ * An entry for a failure that the platform reports, with the request that failed. An environment handles one request at a
+ * time, so it is the last one before the failure without a response.
  */
 export async function failureLine(event: LogEvent, failure: Failure, slice: Slice): Promise<string> {
   const { request, report } = await around(event, failure, slice);
@@ -53,7 +53,7 @@ interface Around {
 async function around(event: LogEvent, failure: Failure, slice: Slice): Promise<Around> {
   let request: Record<string, unknown> | undefined;
   let report: Report | undefined;
-  const period = { startMs: event.timeMs - BEFORE_MS, endMs: event.timeMs + BEHIND_MS };
+  const period = { startMs: event.timeMs - BEFORE_MS, endMs: event.timeMs + AFTER_MS };
   for await (const events of slice(event.stream, period)) {
     for (const { text, timeMs, id } of events) {
       const line = readPlatformLine(text);
@@ -68,7 +68,7 @@ async function around(event: LogEvent, failure: Failure, slice: Slice): Promise<
 }
 
 function requestOrResponse(text: string): { message: string; fields: Record<string, unknown> } | undefined {
-  // Most lines of an environment are other entries.
+  // A cheap test first, as most lines are other entries.
   if (!/"message":"(?:request|response)"/.test(text)) return undefined;
   try {
     return JSON.parse(text);

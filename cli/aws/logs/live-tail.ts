@@ -4,16 +4,16 @@ import type { LogEvent } from "./read-events.ts";
 
 export interface LiveTailRequest {
   readonly groupArn: string;
-  /** One session each: an account has 15 at a time. */
+  /** Each pattern takes a session; an account has 15 at a time. */
   readonly patterns: readonly string[];
-  /** Called when the service begins to leave events out: above 500 a second. */
+  /** Called when the service starts to drop events: above 500 a second. */
   readonly onSampled: () => void;
 }
 
 /**
- * The events of a log group as they come in, within a second, until the signal. The first batch is empty: from there on
- * nothing is missed. A session ends after three hours; another
- * one takes its place. Events have no ids here: one that several sessions show is known by its stream, time and text.
+ * The events of a log group as they come in, within a second, until the signal. The first batch is empty: from then on nothing
+ * is missed. A session ends after three hours and is replaced by another. Events have no ids here; an event that several
+ * sessions return is recognized by stream, time and text.
  */
 export async function* liveTail(
   client: CloudWatchLogs,
@@ -67,13 +67,13 @@ function readPart({ sessionUpdate }: StartLiveTailResponseStream) {
   };
 }
 
-/** How long an event of one session may come behind the same one of another. */
+/** How much later one session may return an event than another. */
 const SKEW_MS = 10_000;
 
-/** Two equal lines of one millisecond are two events, and come twice in one session. */
+/** Returns each event once. Two equal lines of the same millisecond are two events: they come twice in one session. */
 class OncePerSession {
   readonly #sessions: number;
-  /** How often each event came, session by session. */
+  /** How often each session returned each event. */
   readonly #counts = new Map<string, { readonly timeMs: number; readonly counts: number[]; shown: number }>();
   #newestMs = 0;
 
@@ -100,7 +100,7 @@ class OncePerSession {
     if (timeMs <= this.#newestMs) return;
     this.#newestMs = timeMs;
     for (const [id, known] of this.#counts) {
-      // In the order in which they came: what stands behind is not much older.
+      // The map is in order of arrival: what follows is not much older.
       if (known.timeMs > timeMs - SKEW_MS) break;
       this.#counts.delete(id);
     }

@@ -37,7 +37,7 @@ export function openLog({ env, config }: LogSource): AppLog {
       try {
         const onTrouble = (error: unknown) => {
           const explained = explain(error);
-          // Waiting brings no rights and no credentials.
+          // Missing rights and credentials do not come by waiting.
           if (!(explained instanceof PlatformError) || !/^(network|platform)\//.test(explained.code)) throw explained;
           request.onTrouble(explained);
         };
@@ -48,7 +48,7 @@ export function openLog({ env, config }: LogSource): AppLog {
           {
             ...request,
             group,
-            // The platform makes the group when the function first writes to it.
+            // The platform creates the group when the function first writes to it.
             isAwaited: () => isDeployed(signal),
             onTrouble,
             live: live === undefined ? undefined : { groupArn: live, onSampled: request.onSampled },
@@ -63,7 +63,7 @@ export function openLog({ env, config }: LogSource): AppLog {
   };
 }
 
-/** Whether somebody set this machine up for a cloud: without that, nothing is asked, as each call would wait for nothing. */
+/** Whether this machine has any cloud credentials. Without them a call would only wait for a timeout. */
 export function hasCredentials(env: Env): boolean {
   return VARIABLES.some((name) => env[name]) || profileNames(env).size > 0;
 }

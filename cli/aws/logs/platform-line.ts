@@ -1,12 +1,12 @@
-/** What a line says that the platform wrote, and not the app. */
+/** A line that the platform wrote, not the app. */
 export type PlatformLine =
-  /** The beginning and end of an invocation, of an environment. */
+  /** The start or end of an invocation or an environment. */
   | { readonly kind: "frame" }
   | { readonly kind: "timeout"; readonly invocation: string; readonly durationMs: number }
   | { readonly kind: "exit"; readonly invocation: string; readonly reason: string }
   | { readonly kind: "report"; readonly invocation: string; readonly report: Report };
 
-/** What an invocation took. */
+/** The time and memory of an invocation. */
 export interface Report {
   readonly durationMs: number | undefined;
   readonly memoryMiB: number | undefined;
@@ -14,18 +14,18 @@ export interface Report {
 }
 
 /**
- * Expressions of a filter pattern that find every line which is an error of the platform. The app's own lines are JSON, in
- * which these words may stand too: whoever reads what they find looks again.
+ * Expressions of a filter pattern that find all error lines of the platform. The app's own lines are JSON and may contain
+ * these words too, so the results have to be checked.
  */
 export const FAILURE_EXPRESSIONS = ["Task timed out after", "Error\\x3a Runtime exited", "Runtime\\.OutOfMemory"];
 
 /**
- * A line of the platform in its text format; undefined for what the runtime wrote.
+ * Parses a line of the platform in its text format; undefined for a line of the runtime.
  *
  * Source: "Accessing Lambda function logs" and "Troubleshoot execution issues in Lambda" of the Lambda Developer Guide.
  */
 export function readPlatformLine(text: string): PlatformLine | undefined {
-  // By far the most lines are entries.
+  // Nearly all lines are entries.
   if (text.startsWith("{")) return undefined;
   const timeout = /^\S+ (ID) Task timed out after ([\d.]+) seconds/.source.replace("ID", ID);
   const timedOut = new RegExp(timeout).exec(text);

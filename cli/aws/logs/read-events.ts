@@ -6,13 +6,13 @@ export interface LogEvent {
   readonly stream: string;
   /** When it was written, in milliseconds since 1970. */
   readonly timeMs: number;
-  /** Without the line's end. */
+  /** The line without its line end. */
   readonly text: string;
 }
 
 export interface Period {
   readonly startMs: number;
-  /** Undefined for no end: what comes while it is read is there too. */
+  /** Undefined for no end: events that come while reading are included. */
   readonly endMs: number | undefined;
 }
 

@@ -8,7 +8,7 @@ import { type AppStack, type Parts, type Resources, type Secret, type TemplatePr
 
 type Alert = ResolvedConfig["alerts"][number];
 
-/** The app's own metrics as the gateway calls them. */
+/** The gateway's names for the app's own metrics. */
 const METRICS: Readonly<Record<string, string>> = {
   "http.count": "Count",
   "http.latency": "Latency",
@@ -25,7 +25,7 @@ const OPERATORS = {
   "<=": "LessThanOrEqualToThreshold",
 } as const;
 
-/** A topic for each action, and who listens to it. */
+/** A topic for each action, and its subscriptions. */
 export function actionResources(input: AppStack): Partial<Parts> {
   const resources: Resources = {};
   const secrets: Secret[] = [];
@@ -33,7 +33,7 @@ export function actionResources(input: AppStack): Partial<Parts> {
     const topic = topicId(action.name);
     resources[topic] = {
       Type: "AWS::SNS::Topic",
-      // The name of the sender of a text message.
+      // Shown as the sender of text messages.
       Properties: { DisplayName: input.name, Tags: tagsOf(input) },
       Metadata: { tool: { about: `action ${action.name}` } },
     };
@@ -83,8 +83,8 @@ export function actionResources(input: AppStack): Partial<Parts> {
 }
 
 /**
- * The alarms of one stage: of every rule on metrics that are kept by stage. `undefined` gives the alarms of the app, on
- * metrics of other namespaces.
+ * The alarms of one stage: one for each alert on a metric that exists per stage. For `undefined`, those of the app: the alerts
+ * on metrics of other namespaces.
  */
 export function alarmResources(input: AppStack, stage: string | undefined): Partial<Parts> {
   const resources: Resources = {};
@@ -104,7 +104,7 @@ export function alarmResources(input: AppStack, stage: string | undefined): Part
       });
       continue;
     }
-    // Several rules on one figure are told apart by their order; a changed threshold is a changed alarm.
+    // Several alerts on one figure are numbered in order, so a changed threshold changes the alarm and does not replace it.
     const key = [
       alert.metric,
       alert.namespace ?? "",
@@ -145,7 +145,7 @@ export function alarmResources(input: AppStack, stage: string | undefined): Part
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-/** Where the metric is kept, for a stage or for the app; undefined where it is kept for the other. */
+/** Namespace and dimensions of the metric, for a stage or for the app; undefined if it belongs to the other. */
 function metricOf({ name }: AppStack, { metric, namespace }: Alert, stage: string | undefined) {
   const dimensions = (record: Record<string, string>) =>
     Object.entries(record).map(([Name, Value]) => ({ Name, Value }));

@@ -1,6 +1,5 @@
 /**
- * The hosted zone that an ALIAS record has to name for its target; undefined where the name tells nothing. From the
- * "Service endpoints" pages of the AWS General Reference (S3 websites, Elastic Load Balancing) and the documentation of
+ * The hosted zone that an ALIAS record has to name for its target; undefined if the name does not tell. From the "Service endpoints" pages of the AWS General Reference (S3 websites, Elastic Load Balancing) and the documentation of
  * AliasTarget (CloudFront, Global Accelerator).
  */
 export function aliasZone(target: string): string | undefined {
@@ -27,7 +26,7 @@ const S3_WEBSITES: Readonly<Record<string, string>> = {
   "us-west-2": "Z3BJ6K6RIION7M",
 };
 
-/** Application and classic ones. */
+/** Application and Classic Load Balancers. */
 const LOAD_BALANCERS: Readonly<Record<string, string>> = {
   "ap-northeast-1": "Z14GRHDCWA56QT",
   "ap-northeast-2": "ZWKZPGTI48KDX",

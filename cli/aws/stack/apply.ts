@@ -5,7 +5,7 @@ import { PlatformError } from "../../platform/error.ts";
 import type { StackPlan } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
 import { stackName } from "../names.ts";
-import { type KnownCertificate, proveCertificate, tagCertificates } from "./certificates.ts";
+import { type KnownCertificate, tagCertificates, writeValidationRecord } from "./certificates.ts";
 import { additions, changesOf } from "./changes.ts";
 import { isRace, newParameters, stackOptions } from "./ensure-stage.ts";
 import { operate, removeRemains, type StackEvent, untilIdle, type Watch } from "./operation.ts";
@@ -23,13 +23,13 @@ interface Watched {
   readonly report: (event: StackEvent) => void;
 }
 
-/** How often another run may begin between our look at the stack and our change of it. */
+/** How often another run may change the stack after we looked at it and before we change it. */
 const MAX_RACES = 5;
 
 /** A change set is computed in seconds. */
 const CHANGE_SET_POLL_MS = 500;
 
-/** What `apply` would do. A change set is made to learn it, and removed again. */
+/** What `apply` would do, from a change set that is created and deleted again. */
 export async function plan(cloud: Cloud, input: StackInput, { signal }: Watched): Promise<StackPlan> {
   const found = await survey(cloud, input, { signal, request: false });
   if (found.state === undefined) return planOf(cloud, found, additions(found.wanted.template));
@@ -39,7 +39,7 @@ export async function plan(cloud: Cloud, input: StackInput, { signal }: Watched)
   return planOf(cloud, found, changesOf(set.changes, found.before!, found.wanted.template));
 }
 
-/** Makes the stack what tool.json asks for. Certificates are requested before anything is changed. */
+/** Creates or updates the stack to match tool.json. Certificates are requested before anything is changed. */
 export async function apply(
   cloud: Cloud,
   input: StackInput,
@@ -57,22 +57,29 @@ export async function apply(
       const applied = await (found.state === undefined
         ? create(cloud, found, watched)
         : update(cloud, found, confirm, watched));
-      return applied.outcome === "cancelled" ? applied : await proveInNewZones(cloud, found, applied, signal);
+      return applied.outcome === "cancelled" ? applied : await validateInNewZones(cloud, found, applied, signal);
     } catch (error) {
       if (race === MAX_RACES || !isRace(error)) throw error;
     }
   }
 }
 
-/** The records that prove domains of zones that this apply has made. The certificates were requested before it. */
-async function proveInNewZones(cloud: Cloud, found: Survey, applied: Applied, signal: AbortSignal): Promise<Applied> {
+/** Writes validation records into zones that this apply has created. Their certificates were requested before. */
+async function validateInNewZones(
+  cloud: Cloud,
+  found: Survey,
+  applied: Applied,
+  signal: AbortSignal,
+): Promise<Applied> {
   const isOpen = ({ validation }: KnownCertificate) => validation?.by === "record" && !validation.isMade;
   if (!found.certificates.some(isOpen)) return applied;
   const state = await readStack(cloud, found.input.name, signal);
   const zones = Object.fromEntries((state?.zones ?? []).map(({ name, id }) => [name, id]));
   const certificates: KnownCertificate[] = [];
   for (const certificate of found.certificates) {
-    certificates.push(isOpen(certificate) ? await proveCertificate(cloud, certificate, zones, signal) : certificate);
+    certificates.push(
+      isOpen(certificate) ? await writeValidationRecord(cloud, certificate, zones, signal) : certificate,
+    );
   }
   return { ...applied, plan: planOf(cloud, { ...found, certificates }, applied.plan.changes) };
 }
@@ -111,7 +118,7 @@ async function update(
     if (!isConfirmed) await removeChangeSet(cloud, set.id);
   }
   if (!isConfirmed) return { outcome: "cancelled", plan: shown };
-  // Before the stack's: an interruption in between leaves those, by which the old ones are known.
+  // Before the stack's tags, by which the old ones are known if this is interrupted in between.
   const tags = { wanted: tagsOf(found.input), before: found.tagsBefore };
   await tagCertificates(cloud, found.certificates, tags, watched.signal);
   const client = await cloud.cloudFormation();
@@ -122,7 +129,7 @@ async function update(
       await client.executeChangeSet({ ChangeSetName: set.id, ClientRequestToken }, { abortSignal: watched.signal });
       return found.state!.id;
     },
-    // What is removed is known by the template before.
+    // Removed resources are described by the previous template.
     { ...watched, about: { ...aboutOf(found.before!), ...aboutOf(template) } },
   );
   return { outcome: "updated", plan: shown };
@@ -133,7 +140,7 @@ interface ChangeSet {
   readonly changes: readonly CloudChange[];
 }
 
-/** Undefined where nothing would change. */
+/** Undefined if nothing would change. */
 async function makeChangeSet(cloud: Cloud, found: Survey, signal: AbortSignal): Promise<ChangeSet | undefined> {
   const client = await cloud.cloudFormation();
   const { template, parameters } = found.wanted;
@@ -175,7 +182,7 @@ async function makeChangeSet(cloud: Cloud, found: Survey, signal: AbortSignal): 
   }
 }
 
-/** One that stays behind would do no harm: it changes nothing, and the stack takes it along when it goes. */
+/** Ignores errors: a change set that is left changes nothing and is deleted with the stack. */
 async function removeChangeSet(cloud: Cloud, id: string): Promise<void> {
   const client = await cloud.cloudFormation();
   await client.deleteChangeSet({ ChangeSetName: id }).catch(() => {});

@@ -8,17 +8,17 @@ import { hasEdge, TAGS } from "../names.ts";
 import type { Zones } from "./resource.ts";
 import { zoneOf } from "./zones.ts";
 
-/** Certificates of domains at the edge live here, whatever the app's region is. */
+/** The region of certificates for edge-optimized domains, whatever the app's region is. */
 export const CERTIFICATE_REGION = "us-east-1";
 
-/** Where owners of domains read mail: ACM writes to these and to nobody else. */
+/** The mailboxes of a domain that ACM sends validation emails to. */
 const MAILBOXES = ["admin", "administrator", "hostmaster", "postmaster", "webmaster"];
 
-/** The record that proves a domain is known some seconds after the request. */
+/** The validation record is known some seconds after the request. */
 const RECORD_WAIT_MS = 30_000;
 const RECORD_POLL_MS = 1000;
 
-/** How long resolvers may keep the record that proves a domain, as ACM's own console sets it. */
+/** TTL of a validation record, the same as ACM's console sets. */
 const RECORD_TTL_S = 300;
 
 export interface KnownCertificate extends Certificate {
@@ -26,8 +26,8 @@ export interface KnownCertificate extends Certificate {
 }
 
 /**
- * The certificate of each domain: the one in use where it still serves, else an issued one that covers the domain, else
- * one that waits for its proof. None if the region has no edge.
+ * The certificate of each domain: the one in use if it is still issued, else another issued one that covers the domain, else a
+ * pending one. None if the region has no edge-optimized domains.
  */
 export async function findCertificates(
   cloud: Cloud,
@@ -62,7 +62,7 @@ export async function findCertificates(
     const rank = (one: CertificateDetail) => [
       stateOf(one) === "issued" ? 0 : stateOf(one) === "pending" ? 1 : 2,
       one.CertificateArn === inUse[domain] ? 0 : 1,
-      // One of mail stays when a zone comes later: whichever is issued first serves.
+      // A certificate that waits for email is kept when a zone is added: the first one to be issued is used.
       one.DomainValidationOptions?.[0]?.ValidationMethod === "DNS" ? 0 : 1,
       one.DomainName === domain ? 0 : 1,
     ];
@@ -76,14 +76,14 @@ export async function findCertificates(
 export interface CertificateRequest {
   readonly app: string;
   readonly domain: string;
-  /** Whether the domain's zone is in the account, or will be after this apply. */
+  /** Whether the domain's zone is in the account, or is created by this apply. */
   readonly isZoneOurs: boolean;
   readonly tags: readonly Tag[];
-  /** Those that are there already. */
+  /** The zones that exist already. */
   readonly zones: Zones;
 }
 
-/** Requests a certificate, and proves the domain if its zone is there already. Mail is for domains of other zones only. */
+/** Requests a certificate, and writes its validation record if the zone exists already. Other zones are validated by email. */
 export async function requestCertificate(
   cloud: Cloud,
   { app, domain, isZoneOurs, tags, zones }: CertificateRequest,
@@ -96,20 +96,20 @@ export async function requestCertificate(
     {
       DomainName: domain,
       ValidationMethod: method,
-      // Mail for api.example.com goes to people of example.com: the subdomain has no mailboxes.
+      // Emails for api.example.com go to mailboxes of example.com, as the subdomain has none.
       ...(!isZoneOurs && { DomainValidationOptions: [{ DomainName: domain, ValidationDomain: owner }] }),
-      // Within an hour the same request is the same certificate: an interrupted run asks again.
+      // Within an hour the same token returns the same certificate, so that an interrupted run can request it again.
       IdempotencyToken: createHash("sha256").update(`${app} ${domain} ${method}`).digest("hex").slice(0, 32),
       Tags: [...tags],
     },
     { abortSignal: signal },
   );
   const detail = await describeSoon(acm, CertificateArn!, isZoneOurs, signal);
-  return proveCertificate(cloud, known(domain, detail), zones, signal);
+  return writeValidationRecord(cloud, known(domain, detail), zones, signal);
 }
 
-/** Writes the record that proves a pending certificate's domain, where its zone is ours. Writing it again changes nothing. */
-export async function proveCertificate(
+/** Writes the validation record of a pending certificate if its zone is ours. Writing it twice changes nothing. */
+export async function writeValidationRecord(
   cloud: Cloud,
   certificate: KnownCertificate,
   zones: Zones,
@@ -122,7 +122,7 @@ export async function proveCertificate(
   return { ...certificate, validation: { ...validation, isMade: true } };
 }
 
-/** Makes the tags of our certificates those of the stack. `before` are the stack's until now: those alone are taken away. */
+/** Updates the tags of our certificates to the stack's. Only tags in `before`, the stack's tags until now, are removed. */
 export async function tagCertificates(
   cloud: Cloud,
   certificates: readonly KnownCertificate[],
@@ -141,7 +141,7 @@ export async function tagCertificates(
     if (!found.some(({ Key, Value }) => Key === TAGS.app && Value === app)) continue;
     const gone = found.filter((tag) => isNamed(before, tag) && !isNamed(wanted, tag));
     const changed = wanted.filter((tag) => !found.some(({ Key, Value }) => Key === tag.Key && Value === tag.Value));
-    // Room first: a certificate has 50 at most.
+    // Removed first, as a certificate has at most 50 tags.
     const names = gone.map(({ Key }) => ({ Key }));
     if (gone.length > 0) await acm.removeTagsFromCertificate({ CertificateArn, Tags: names }, options);
     if (changed.length > 0) await acm.addTagsToCertificate({ CertificateArn, Tags: changed }, options);
@@ -154,7 +154,7 @@ export interface RecordChange {
   readonly record: { readonly name: string; readonly value: string };
 }
 
-/** Makes or removes the record that proves a domain. */
+/** Writes or deletes a validation record. */
 export async function changeRecord(
   cloud: Cloud,
   { action, zoneId, record: { name, value } }: RecordChange,
@@ -214,7 +214,7 @@ function stateOf({ Status }: CertificateDetail): Certificate["state"] {
   return Status === "ISSUED" ? "issued" : Status === "PENDING_VALIDATION" ? "pending" : "failed";
 }
 
-/** A wildcard stands for one label (RFC 6125 section 6.4.3). */
+/** A wildcard matches one label (RFC 6125 section 6.4.3). */
 function covers(name: string, domain: string): boolean {
   if (name.toLowerCase() === domain) return true;
   return name.startsWith("*.") && domain.split(".").slice(1).join(".") === name.slice(2).toLowerCase();

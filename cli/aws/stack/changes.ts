@@ -3,7 +3,7 @@ import type { Change, PropertyChange } from "../../platform/stack.ts";
 import { needsConfirmation } from "./confirmation.ts";
 import type { Resource, Template } from "./resource.ts";
 
-/** What making a stack would add. */
+/** What creating the stack adds. */
 export function additions(template: Template): Change[] {
   return order(
     Object.entries(template.Resources).map(([id, resource]) => ({
@@ -20,8 +20,8 @@ export function additions(template: Template): Change[] {
 }
 
 /**
- * A change set in the user's words. Which resources change, and which are replaced, is the platform's word; the values
- * come from the two templates, as a change set tells them only where they stand there literally.
+ * A change set in the user's terms. The platform tells which resources change and which are replaced. The values come from the
+ * two templates, as a change set has literal values only.
  */
 export function changesOf(set: readonly CloudChange[], before: Template, after: Template): Change[] {
   const changes = set.flatMap(({ ResourceChange }): Change[] => {
@@ -40,7 +40,7 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
     const action = Action === "Add" ? "add" : Action === "Remove" ? "remove" : "change";
     const differing = action === "change" ? propertyChanges(old?.Properties ?? {}, now?.Properties ?? {}) : [];
     const said = Details.flatMap(({ Target }) => (Target?.Name === undefined ? [] : [Target.Name]));
-    // What follows from another resource, or from a parameter, does not differ in the templates.
+    // Changes that follow from another resource or from a parameter are not in the templates.
     const followed = [...new Set(said)].filter((name) => !differing.some(({ path }) => path.split(".")[0] === name));
     const replaced = action === "change" ? replacementOf(Replacement, Details, differing) : "no";
     return [
@@ -62,8 +62,8 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
 }
 
 /**
- * The platform leaves open what depends on a reference. Where that names another resource than before, the value is another
- * one for certain.
+ * If a property depends on a reference, the platform leaves open whether it changes. If it now refers to another resource, it
+ * certainly does.
  */
 function replacementOf(
   replacement: string | undefined,
@@ -79,7 +79,7 @@ function replacementOf(
   return isCertain ? "yes" : "possibly";
 }
 
-/** Properties that differ, by path: `Target.Input`. Lists and references are shown whole. */
+/** Properties that differ, by path: `Target.Input`. Lists and references are compared as a whole. */
 export function propertyChanges(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
@@ -100,7 +100,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return !Object.keys(value).some((key) => key === "Ref" || key.startsWith("Fn::"));
 }
 
-/** As the templates have them: a change set has an order of its own. */
+/** Sorts in the order of the templates; a change set has its own order. */
 function byTemplate(before: Template, after: Template) {
   const ids = [...new Set([...Object.keys(after.Resources), ...Object.keys(before.Resources)])];
   const rank = new Map(ids.map((id, i) => [id, i]));
@@ -111,7 +111,7 @@ function factsOf({ Type, Metadata }: Resource) {
   return { type: Type, about: Metadata?.tool?.about ?? Type, stage: Metadata?.tool?.stage };
 }
 
-/** The app's own first, then stage by stage; in each, as the template has them. */
+/** Resources of the app first, then stage by stage; each group in the order of the template. */
 function order(changes: readonly Change[], stages: readonly (string | undefined)[]): Change[] {
   return [...new Set([undefined, ...stages])].flatMap((stage) => changes.filter((change) => change.stage === stage));
 }

@@ -1,6 +1,6 @@
 /**
- * The code of the function that posts alarms to a chat's webhook: text with Markdown's bold, an optional channel, and an
- * attachment with the picture. It throws where the chat refuses, so that the topic tries again.
+ * The code of the function that posts alarms to a chat's webhook: text with bold in Markdown, an optional channel, and an
+ * attachment with a picture. It throws if the chat refuses, so that the topic retries.
  */
 export const CHAT_SOURCE = `const GIFS = {
   ALARM: "https://upload.wikimedia.org/wikipedia/commons/d/d3/Newtons_cradle_animation_book_2.gif",

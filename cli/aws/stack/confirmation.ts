@@ -5,36 +5,36 @@ interface Asked {
   readonly replaced: boolean;
 }
 
-/** Visitors or other systems would notice: an address, a name or a right is gone, for a while or for good. */
+/** Visitors or other systems would notice: an address, a name or a permission is gone, for a while or for good. */
 const ASKS: Asked = { removed: true, replaced: true };
-/** What goes is made again by the next apply, or follows from what asks already. */
-const GOES: Asked = { removed: false, replaced: false };
+/** The next apply creates it again, or it follows from a change that asks already. */
+const SILENT: Asked = { removed: false, replaced: false };
 
-/** Every type that our templates have. */
+/** Every resource type in our templates. */
 export const CONFIRMATIONS: Readonly<Record<string, Asked>> = {
-  // Another API is another default address for every stage.
+  // A new API has another default URL for every stage.
   "AWS::ApiGateway::RestApi": ASKS,
   "AWS::ApiGateway::Stage": ASKS,
   "AWS::ApiGateway::DomainName": ASKS,
   "AWS::ApiGateway::BasePathMapping": ASKS,
   // Without it the gateway answers 500.
   "AWS::Lambda::Permission": ASKS,
-  // A new zone has other name servers; one that is kept in the account is no longer looked after.
+  // A new zone has other name servers; one that is removed but kept is no longer updated.
   "AWS::Route53::HostedZone": ASKS,
   "AWS::Route53::RecordSet": ASKS,
-  "AWS::ApiGateway::Resource": GOES,
-  "AWS::ApiGateway::Method": GOES,
-  // Another shape of the API is another deployment.
-  "AWS::ApiGateway::Deployment": GOES,
-  "AWS::CloudWatch::Alarm": GOES,
-  "AWS::IAM::Role": GOES,
-  "AWS::Lambda::Function": GOES,
-  "AWS::SNS::Subscription": GOES,
-  "AWS::SNS::Topic": GOES,
-  "AWS::Scheduler::Schedule": GOES,
+  "AWS::ApiGateway::Resource": SILENT,
+  "AWS::ApiGateway::Method": SILENT,
+  // A changed API gets a new deployment.
+  "AWS::ApiGateway::Deployment": SILENT,
+  "AWS::CloudWatch::Alarm": SILENT,
+  "AWS::IAM::Role": SILENT,
+  "AWS::Lambda::Function": SILENT,
+  "AWS::SNS::Subscription": SILENT,
+  "AWS::SNS::Topic": SILENT,
+  "AWS::Scheduler::Schedule": SILENT,
 };
 
-/** Whether `stack apply` asks before it makes this change. What may be replaced counts as replaced. */
+/** Whether `stack apply` asks before this change. A possible replacement counts as one. */
 export function needsConfirmation({ action, type, replaced }: Pick<Change, "action" | "type" | "replaced">): boolean {
   const asked = CONFIRMATIONS[type] ?? ASKS;
   return (action === "remove" && asked.removed) || (replaced !== "no" && asked.replaced);

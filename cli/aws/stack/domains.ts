@@ -20,8 +20,8 @@ export function stageDomain(config: ResolvedConfig, stage: string): string | und
 }
 
 /**
- * The zone that a stage's domain is in; undefined where `zone` is false or there is no domain. Left open, it is the
- * domain that can be registered (Public Suffix List): `example.co.uk` for `api.example.co.uk`.
+ * The zone of a stage's domain; undefined if `zone` is false or there is no domain. The default is the registrable domain
+ * (Public Suffix List): `example.co.uk` for `api.example.co.uk`.
  */
 export function stageZone(config: ResolvedConfig, stage: string): string | undefined {
   const domain = stageDomain(config, stage);
@@ -30,7 +30,7 @@ export function stageZone(config: ResolvedConfig, stage: string): string | undef
   return typeof zone === "string" ? canonical(zone) : (getDomain(domain) ?? domain);
 }
 
-/** All zones that tool.json asks for, those of the given stages and those of `dns`. */
+/** All zones in tool.json: those of the given stages and those of `dns`. */
 export function zonesOf(config: ResolvedConfig, stages: readonly string[]): string[] {
   const zones = [
     ...stages.flatMap((stage) => stageZone(config, stage) ?? []),
@@ -39,7 +39,7 @@ export function zonesOf(config: ResolvedConfig, stages: readonly string[]): stri
   return [...new Set(zones)].sort();
 }
 
-/** The zones that the account does not have yet, and the records of `dns`. */
+/** The zones that have to be created, and the records of `dns`. */
 export function zoneResources({ name, config }: AppStack, known: Known): Partial<Parts> {
   const resources: Resources = {};
   const outputs: Record<string, Output> = {};
@@ -55,7 +55,7 @@ export function zoneResources({ name, config }: AppStack, known: Known): Partial
         HostedZoneConfig: { Comment: `made by tool for ${name}` },
         HostedZoneTags: tagsOf({ name, config }),
       },
-      // A zone may hold records that are not ours, and a new one has other name servers: it never goes by the way.
+      // Never deleted with the stack: it may hold records of others, and a new one has other name servers.
       DeletionPolicy: "RetainExceptOnCreate",
       UpdateReplacePolicy: "Retain",
       Metadata: { tool: { about: `zone ${zone}` } },
@@ -133,8 +133,8 @@ export function zoneResources({ name, config }: AppStack, known: Known): Partial
 }
 
 /**
- * The custom domains whose certificates are issued, one for all stages that share it, each stage's path on it, and the
- * record that points there.
+ * The custom domains whose certificates are issued, one for all stages that share it; the path of each stage; and the DNS
+ * record of the domain.
  */
 export function domainResources(input: AppStack, known: Known): Partial<Parts> {
   const { config } = input;
@@ -164,7 +164,7 @@ export function domainResources(input: AppStack, known: Known): Partial<Parts> {
     const certificate = known.certificates[domain];
     if (certificate === undefined) continue;
     const sharing = known.stages.filter((other) => stageDomain(config, other) === domain);
-    // What several stages share belongs to none of them.
+    // A domain of several stages belongs to none of them.
     const owner = sharing.length === 1 ? { stage } : {};
     const id = logicalId("Domain", domain);
     resources[id] = {
@@ -219,7 +219,7 @@ function zoneReference(zone: string, { zones }: Known): unknown {
   return Object.hasOwn(zones, zone) ? zones[zone] : { Ref: zoneId(zone) };
 }
 
-/** Text stands in quotes, in strings of at most 255 characters (RFC 1035 section 3.3); quoted text stands as it is. */
+/** TXT values are quoted strings of at most 255 characters (RFC 1035 section 3.3). A value that is quoted already is kept. */
 function recordValue(type: string, value: string): string {
   if ((type !== "TXT" && type !== "SPF") || /^".*"$/s.test(value)) return value;
   const strings = value.match(/.{1,255}/gsu) ?? [""];

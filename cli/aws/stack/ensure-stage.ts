@@ -11,13 +11,12 @@ export interface EnsuredStack extends StackState {
   readonly isChanged: boolean;
 }
 
-/** How often another run may begin between our look at the stack and our change of it. */
+/** How often another run may change the stack after we looked at it and before we change it. */
 const MAX_RACES = 5;
 
 /**
- * Makes the stack with nothing but `stage`, or adds the stage to it and leaves every other part as it is. Domains, zones
- * and records wait for `tool stack apply`. The function and the stage's alias are there already. Waits, and answers what
- * the stack is then.
+ * Creates the stack with only `stage`, or adds the stage and leaves every other part unchanged. Domains, zones and records wait
+ * for `tool stack apply`. The function and the stage's alias must exist. Waits, then returns the state of the stack.
  */
 export async function ensureStage(
   cloud: Cloud,
@@ -83,7 +82,7 @@ async function extend(
     cloud,
     input.name,
     async (ClientRequestToken) => {
-      // Other tags of tool.json wait for an apply, as all else does.
+      // Changed tags of tool.json wait for an apply, like every other change.
       const Tags = stack.Tags ?? [];
       await client.updateStack({ ...options, Tags, Parameters, ClientRequestToken }, { abortSignal });
       return stackId;
@@ -92,19 +91,19 @@ async function extend(
   );
 }
 
-/** What every change of the stack says. Roles of our small functions are made, which has to be allowed. */
+/** The options of every change of the stack. CAPABILITY_IAM allows the roles of our helper functions. */
 export const stackOptions = async (cloud: Cloud, input: StackInput, template: Template, signal: AbortSignal) => ({
   StackName: stackName(input.name),
   ...(await templateBody(cloud, input, template, signal)),
   Capabilities: ["CAPABILITY_IAM" as const],
-  // The service puts them on all resources that take tags.
+  // CloudFormation adds them to all resources that support tags.
   Tags: tagsOf(input),
 });
 
 export const newParameters = (values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([ParameterKey, ParameterValue]) => ({ ParameterKey, ParameterValue }));
 
-/** Another run was faster: the stack is there now, or it is being changed. */
+/** Whether another run was faster: the stack exists by now, or it is being changed. */
 export const isRace = (error: unknown) =>
   error instanceof Error &&
   (error.name === "AlreadyExistsException" ||

@@ -3,8 +3,8 @@ import { PlatformError } from "../../platform/error.ts";
 import type { About } from "./resource.ts";
 
 /**
- * Why an operation failed: its first FAILED event that is no consequence of another. What comes after it (resources that
- * were cancelled, the rollback, the stack itself) follows from it.
+ * Why an operation failed: the first FAILED event that is not a consequence of another. Later failures (cancelled resources,
+ * the rollback, the stack itself) follow from it.
  */
 export function explainFailure(
   name: string,
@@ -37,7 +37,7 @@ export function explainFailure(
   );
 }
 
-/** What a failed operation leaves. */
+/** The state of the stack after a failed operation, by status. */
 const AFTER: Readonly<Record<string, string>> = {
   ROLLBACK_COMPLETE: "everything created was removed again; the next run creates the stack from scratch",
   ROLLBACK_FAILED: "some of what was created could not be removed; the next run removes it",
@@ -46,7 +46,7 @@ const AFTER: Readonly<Record<string, string>> = {
   DELETE_FAILED: "run the command again to delete the rest of the stack",
 };
 
-/** Reasons with more to say than they do. The first match counts. */
+/** Hints for known reasons. The first match wins. */
 const REASONS: readonly { readonly code: string; readonly matches: RegExp; readonly hint: string }[] = [
   {
     code: "stack/certificate",
@@ -80,7 +80,7 @@ const REASONS: readonly { readonly code: string; readonly matches: RegExp; reado
   },
 ];
 
-/** Handlers of resources wrap what the service said: `Resource handler returned message: "..." (RequestToken: ...)`. */
+/** Unwraps a service's message from that of CloudFormation's resource handler: `Resource handler returned message: "..." (RequestToken: ...)`. */
 export function readable(reason: string): string {
   const inner = /Resource handler returned message: "(.*)" \(RequestToken: [^)]*\)$/s.exec(reason)?.[1] ?? reason;
   return inner.replace(/ \(Service: [^()]*(\([^()]*\)[^()]*)*\)/g, "");

@@ -4,13 +4,13 @@ import { logicalId } from "./logical-id.ts";
 import { type AppStack, type Parts, type Resource, type Resources, sha256, tagsOf } from "./resource.ts";
 
 /**
- * The gateway's limit for one request, whatever tool.json says of the app's, so that a change there needs no new
- * deployment: above the longest that a function of ours may take (25 s to listen and 25 s to answer). More than 29 s are
- * allowed where answers are streamed.
+ * The gateway's timeout for one request. It does not depend on tool.json, so that a changed timeout needs no new deployment, and
+ * is above the longest that our function takes (25 s to listen and 25 s to respond). More than 29 s are allowed because
+ * responses are streamed.
  */
 const TIMEOUT_MS = 60_000;
 
-/** A REST API that passes everything, whatever path or method, to the stage's alias. */
+/** A REST API that passes every path and method to the stage's alias. */
 export function apiResources({ name, config, region, accountId }: AppStack): Resources {
   const arn = `arn:${partition(region)}`;
   const target = `${arn}:lambda:${region}:${accountId}:function:${functionName(name)}:\${stageVariables.qualifier}`;
@@ -24,7 +24,7 @@ export function apiResources({ name, config, region, accountId }: AppStack): Res
       Integration: {
         Type: "AWS_PROXY",
         IntegrationHttpMethod: "POST",
-        // Answers in parts are asked for by another version and action of the function's interface than whole ones.
+        // Streamed responses use their own version and action of the Invoke API.
         Uri: `${arn}:apigateway:${region}:lambda:path/2021-11-15/functions/${target}/response-streaming-invocations`,
         ResponseTransferMode: "STREAM",
         TimeoutInMillis: TIMEOUT_MS,
@@ -38,7 +38,7 @@ export function apiResources({ name, config, region, accountId }: AppStack): Res
       Properties: {
         Name: apiName(name),
         ...(config.description !== "" && { Description: config.description }),
-        // All bodies are bytes: without this the gateway would decode them as UTF-8.
+        // Treats all bodies as bytes. Otherwise the gateway would decode them as UTF-8.
         BinaryMediaTypes: ["*/*"],
         EndpointConfiguration: { Types: [hasEdge(region) ? "EDGE" : "REGIONAL"] },
         Tags: tagsOf({ name, config }),
@@ -60,14 +60,14 @@ export function apiResources({ name, config, region, accountId }: AppStack): Res
 }
 
 /**
- * A stage of the API: a snapshot of the API's methods, the name that requests ask for, and the permission to call the
- * alias. The permission waits for the first deploy, as an alias that is not there cannot be permitted anything.
+ * A stage of the API: a deployment, which is a snapshot of the API's methods, the stage itself, and the permission to invoke the
+ * alias. The permission waits for the first deploy, as the alias has to exist.
  */
 export function stageResources(input: AppStack, stage: string, api: Resources, isDeployed: boolean): Partial<Parts> {
   const { name, config, region, accountId } = input;
   const arn = `arn:${partition(region)}`;
   const stageId = logicalId("Stage", stage);
-  // A deployment cannot be changed. Another API is another one, which the stage moves to before the old one goes.
+  // A deployment is immutable. A changed API gets a new one, and the stage moves to it before the old one is deleted.
   const { Metadata: _, ...shape } = api.Api!;
   const shapes = [shape.Properties.BinaryMediaTypes, api.Proxy, api.RootMethod, api.ProxyMethod];
   const deploymentId = `${logicalId("Deployment", stage)}V${sha256(JSON.stringify(shapes)).slice(0, 8)}`;

@@ -1,17 +1,17 @@
 import type { Resources } from "./resource.ts";
 
 export interface HelperFunction {
-  /** What it is part of. */
+  /** The feature that it is part of. */
   readonly about: string;
   /** CommonJS that exports `handler`. */
   readonly source: string;
   readonly timeoutSeconds: number;
   readonly environment: Readonly<Record<string, unknown>>;
-  /** What its role may do. It may not write logs, so that no log group is left behind. */
+  /** What its role may do. It may not write logs, so that no log group remains. */
   readonly statements: readonly unknown[];
 }
 
-/** A small function of ours, its code inside the template, and its role. */
+/** A small function of the tool, with its code in the template, and its role. */
 export function helperFunction(id: string, helper: HelperFunction): Resources {
   return {
     [`${id}Role`]: {
@@ -40,7 +40,7 @@ export function helperFunction(id: string, helper: HelperFunction): Resources {
   };
 }
 
-/** Lets a service of the cloud take a role. */
+/** A policy that lets an AWS service assume a role. */
 export const trust = (Service: string) =>
   policy([{ Effect: "Allow", Principal: { Service }, Action: "sts:AssumeRole" }]);
 

@@ -5,11 +5,11 @@ import { openCloud } from "../clients.ts";
 import { explained } from "../errors.ts";
 import { apply, plan } from "./apply.ts";
 import type { StackEvent as OwnEvent } from "./operation.ts";
-import { possessions, removeAll } from "./remove.ts";
+import { ownedResources, removeAll } from "./remove.ts";
 import type { StackInput } from "./resource.ts";
 import { readStatus } from "./status.ts";
 
-/** The stack of an app, as commands speak of it. */
+/** Opens the stack of an app for the commands. */
 export function openStack({ env, config, resolved }: TargetOptions): Stack {
   const { profile } = resolved;
   const { name } = config;
@@ -45,14 +45,14 @@ export function openStack({ env, config, resolved }: TargetOptions): Stack {
       }),
     inventory: (options, watch) =>
       call(watch, async () => {
-        const found = await possessions(cloud, name, options, translated(watch));
+        const found = await ownedResources(cloud, name, options, translated(watch));
         return found.map(({ kind, name, stays }) => ({ kind, name, stays }));
       }),
     remove: (options, watch) => call(watch, () => removeAll(cloud, name, options, translated(watch))),
   };
 }
 
-/** Events in words of the command line. */
+/** Translates CloudFormation's events for the commands. */
 function translated({ signal, report }: StackWatch) {
   return { signal, report: (event: OwnEvent) => report(translate(event)) };
 }

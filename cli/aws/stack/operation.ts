@@ -7,23 +7,23 @@ import { explainFailure, readable } from "./failure.ts";
 import { type About, aboutOf } from "./resource.ts";
 import { describeStack, templateOf } from "./state.ts";
 
-/** What happens to a stack while one waits for it. */
+/** What happens to a stack during an operation. */
 export type StackEvent =
   | {
       readonly kind: "resource";
       readonly logicalId: string;
       readonly type: string;
-      /** In the user's words, where the template says it. */
+      /** What the resource is, from the template's metadata. */
       readonly about: string;
       readonly stage: string | undefined;
       /** `CREATE_IN_PROGRESS` and the like. */
       readonly status: string;
       readonly reason: string | undefined;
       readonly at: Date;
-      /** Whether the operation failed before and is taken back. */
+      /** Whether the operation failed and is being rolled back. */
       readonly isRollback: boolean;
     }
-  /** Something to know: a wait for another run, a stack that is made again. */
+  /** Something to know: another run has to finish first, a failed stack is created again. */
   | { readonly kind: "note"; readonly text: string };
 
 export interface Watch {
@@ -33,14 +33,14 @@ export interface Watch {
   readonly about: Readonly<Record<string, About>>;
 }
 
-/** Between two questions: at first often, so that a small change is answered at once. */
+/** The first time between two polls, short so that a small change is noticed at once. */
 const FIRST_POLL_MS = 300;
-/** DescribeStackEvents is throttled per account; an edge domain takes many minutes. */
+/** The longest time between two polls. DescribeStackEvents is throttled per account; an edge-optimized domain takes minutes. */
 const MAX_POLL_MS = 4000;
 
 /**
- * Starts an operation and waits until the stack stands still. Only events of this operation are reported, told by its
- * token. Throws a PlatformError with the root cause where it fails; where `signal` aborts, the stack works on.
+ * Starts an operation and waits until it has ended. Only events with the token of this operation are reported. Throws a
+ * PlatformError with the root cause if it fails. If `signal` aborts, the operation continues in the cloud.
  */
 export async function operate(
   cloud: Cloud,
@@ -57,7 +57,7 @@ export async function operate(
   throw explainFailure(name, status, events, watch.about);
 }
 
-/** Waits while another run works on the stack. */
+/** Waits while another run changes the stack. Returns the status of the stack. */
 export async function untilIdle(cloud: Cloud, name: string, watch: Watch): Promise<string | undefined> {
   const stack = await describeStack(cloud, name, watch.signal);
   if (stack === undefined) return undefined;
@@ -74,10 +74,10 @@ export async function untilIdle(cloud: Cloud, name: string, watch: Watch): Promi
   return (await describeStack(cloud, name, watch.signal))?.StackStatus;
 }
 
-/** A change set that was never executed leaves `REVIEW_IN_PROGRESS`, on which nobody works. */
+/** `REVIEW_IN_PROGRESS` is the status of a change set that was never executed: nothing is in progress. */
 const isWorking = (status: string) => status.endsWith("_IN_PROGRESS") && status !== "REVIEW_IN_PROGRESS";
 
-/** Reports events until the stack stands still; gives them, oldest first. */
+/** Reports events until no operation is in progress. Returns them, oldest first. */
 async function untilSettled(
   cloud: Cloud,
   stackId: string,
@@ -89,7 +89,7 @@ async function untilSettled(
   const last = new Map<string, string | undefined>();
   let isRollback = false;
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
-    // The state first: what happened before it is in the events that are read then.
+    // Read before the events, so that these include everything up to that status.
     const status = (await describeStack(cloud, stackId, signal))?.StackStatus ?? "DELETE_COMPLETE";
     for (const event of await newEvents(cloud, stackId, seen, signal)) {
       if (!isOurs(event)) continue;
@@ -101,7 +101,7 @@ async function untilSettled(
         report({ kind: "note", text: "that failed: rolling back" });
       }
       if (logicalId === undefined || type === "AWS::CloudFormation::Stack") continue;
-      // Creating says it a second time when the resource has its id.
+      // CREATE_IN_PROGRESS comes again when the resource has its id.
       if (last.get(logicalId) === ResourceStatus) continue;
       last.set(logicalId, ResourceStatus);
       report({
@@ -121,7 +121,7 @@ async function untilSettled(
   }
 }
 
-/** The events that were not seen yet, oldest first. They come newest first, in pages. */
+/** The events that are new, oldest first. The service returns the newest first, in pages. */
 async function newEvents(cloud: Cloud, stackId: string, seen: Set<string>, signal: AbortSignal): Promise<CloudEvent[]> {
   const client = await cloud.cloudFormation();
   const found: CloudEvent[] = [];
@@ -140,7 +140,7 @@ async function newEvents(cloud: Cloud, stackId: string, seen: Set<string>, signa
   return found.reverse();
 }
 
-/** What makes the stack of this name free to be made: a failed first attempt, or one that was only planned. */
+/** Deletes what prevents the stack from being created: a failed first attempt, or an unexecuted change set. */
 export async function removeRemains(cloud: Cloud, name: string, status: string, watch: Watch): Promise<void> {
   if (status === "UPDATE_ROLLBACK_FAILED" || status === "DELETE_FAILED") {
     throw new PlatformError(

@@ -1,6 +1,6 @@
 import { bucketName, parameterPrefix, partition, RUNTIME_LAYER } from "../names.ts";
 
-/** An access policy as the cloud's console and command line take it. */
+/** An access policy in the form that the AWS console and CLI accept. */
 export interface AccessPolicy {
   readonly Version: "2012-10-17";
   readonly Statement: readonly Statement[];
@@ -23,15 +23,15 @@ export interface PolicySubject {
 }
 
 /**
- * A managed policy holds 6,144 characters without blanks (IAM and STS quotas). What is left of that is for roles that
- * tool.json names, and for what an account adds by hand.
+ * A managed policy has at most 6,144 characters, not counting whitespace (IAM and STS quotas). The rest is for roles that
+ * tool.json names and for statements that are added by hand.
  */
 export const MAX_POLICY_CHARACTERS = 5_800;
 
 /**
- * The least that deploying and running one app needs: what the tool calls, and what the stack's service calls in the
- * caller's name. Writing is allowed action by action, reading by families. A resource is named wherever the service can
- * restrict an action to it; a policy allows only within its own account, so account ids stay open.
+ * The least that deploying and running one app needs: what the tool calls, and what CloudFormation calls on behalf of the
+ * caller. Writing is allowed action by action, reading by families. Resources are named wherever the service supports it.
+ * Account ids are wildcards, as a policy only applies to its own account.
  *
  * Actions and the resources they can be restricted to: the Service Authorization Reference.
  */
@@ -205,24 +205,24 @@ export function accessPolicy({ name, region, roles }: PolicySubject): AccessPoli
       allow(
         "Parameters",
         ["ssm:AddTagsToResource", "ssm:DeleteParameter*", "ssm:Get*", "ssm:PutParameter"],
-        // Reading by path asks for the path itself.
+        // Reading by path needs permission for the path itself.
         [parameterPrefix(name).replace(/\/$/, ""), `${parameterPrefix(name)}*`].map((one) =>
           arn("ssm", `parameter${one}`),
         ),
       ),
-      // Which networks a function may be put into is read by its service in the caller's name.
+      // The Lambda service reads the networks of a function on behalf of the caller.
       allow("Networks", ["ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs"], "*"),
     ],
   };
 }
 
-/** Custom domains at the edge and buying domains: only the first partition has them. */
+/** Edge-optimized custom domains and buying domains, which exist in the partition `aws` only. */
 function edgeStatements(
   allow: (sid: string, actions: readonly string[], resources: Statement["Resource"]) => Statement,
   arn: (service: string, resource: string, of?: string) => string,
 ): Statement[] {
   return [
-    // The gateway's own distribution is in an account of the provider.
+    // The gateway's distribution is in an account of AWS.
     allow("Distribution", ["cloudfront:UpdateDistribution"], "*"),
     allow(
       "Certificates",
@@ -250,8 +250,8 @@ function edgeStatements(
 }
 
 /**
- * Names that the stack's service makes up are `<stack>-<logical id>-<random>`. In one of at most 64 characters (roles,
- * functions, schedules) it cuts a longer stack's name off after so many.
+ * Names that CloudFormation generates are `<stack>-<logical id>-<random>`. If they may have at most 64 characters (roles,
+ * functions, schedules), it keeps this many of a longer stack's name.
  */
 const KEPT_OF_STACK_NAME = 24;
 

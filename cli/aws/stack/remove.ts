@@ -22,21 +22,21 @@ interface Watched {
   readonly report: (event: StackEvent) => void;
 }
 
-/** One thing of the app in the account: how to remove it, or why it stays. */
-interface Possession extends Owned {
-  /** Why it stays, if that is known beforehand: then nothing is tried. */
+/** Something of the app in the account: how to delete it, or why it is kept. */
+interface OwnedResource extends Owned {
+  /** Why it is kept, if that is known in advance. Then nothing is tried. */
   readonly stays?: string | undefined;
-  /** Answers why it stays after all, if it does. */
+  /** Returns why it could not be deleted; undefined if it was. */
   remove(): Promise<string | undefined>;
 }
 
-/** All that deploying made for the app, in the order in which it can go: what uses another before what is used. */
-export async function possessions(
+/** Everything that deploying created for the app, in an order in which it can be deleted: users before what they use. */
+export async function ownedResources(
   cloud: Cloud,
   app: string,
   { logs }: { readonly logs: boolean },
   watched: Watched,
-): Promise<Possession[]> {
+): Promise<OwnedResource[]> {
   const { signal } = watched;
   const name = stackName(app);
   const stack = await describeStack(cloud, name, signal);
@@ -68,7 +68,7 @@ export async function possessions(
   ];
 }
 
-/** Removes them one after another. What cannot go stays with its reason; the others go nevertheless. */
+/** Deletes everything, one after another. If something cannot be deleted, the reason is returned and the rest is deleted. */
 export async function removeAll(
   cloud: Cloud,
   app: string,
@@ -77,7 +77,7 @@ export async function removeAll(
 ): Promise<RemoveResult> {
   const removed: Owned[] = [];
   const left: (Owned & { reason: string })[] = [];
-  for (const { kind, name, stays, remove } of await possessions(cloud, app, options, watched)) {
+  for (const { kind, name, stays, remove } of await ownedResources(cloud, app, options, watched)) {
     const reason = stays ?? (await remove());
     if (reason === undefined) {
       removed.push({ kind, name });
@@ -103,7 +103,7 @@ async function removeStack(
     name,
     async (ClientRequestToken) => {
       await client.deleteStack({ StackName: stack.StackId!, ClientRequestToken }, { abortSignal: watched.signal });
-      // By its id it can be asked about when it is gone.
+      // A deleted stack can be looked up by its id only.
       return stack.StackId!;
     },
     watch,
@@ -164,7 +164,7 @@ async function removeCertificate(
   const zone = zoneOf(domain, names);
   if (record !== undefined && zone !== undefined) {
     await changeRecord(cloud, { action: "DELETE", zoneId: zone.id, record }, signal).catch((error: Error) => {
-      // It was never written, or is another one by now.
+      // It was never written, or was changed since.
       if (error.name !== "InvalidChangeBatch") throw error;
     });
   }
@@ -173,7 +173,7 @@ async function removeCertificate(
 
 const NOT_OURS = `its tag ${TAGS.app} is not this app: the tool did not make it`;
 
-async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
+async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnedResource[]> {
   const lambda = await cloud.lambda();
   const name = functionName(app);
   const found = await unlessAbsent(lambda.getFunction({ FunctionName: name }, { abortSignal: signal }));
@@ -185,7 +185,7 @@ async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Prom
       name,
       stays: isOurs ? undefined : NOT_OURS,
       async remove() {
-        // Its versions and aliases go with it.
+        // Deletes its versions and aliases, too.
         await lambda.deleteFunction({ FunctionName: name }, { abortSignal: signal });
         return undefined;
       },
@@ -193,7 +193,7 @@ async function ownFunction(cloud: Cloud, app: string, signal: AbortSignal): Prom
   ];
 }
 
-async function ownRole(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
+async function ownRole(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnedResource[]> {
   const iam = await cloud.iam();
   const RoleName = roleName(app, cloud.region);
   const found = await unlessAbsent(iam.getRole({ RoleName }, { abortSignal: signal }));
@@ -218,8 +218,8 @@ async function ownRole(cloud: Cloud, app: string, signal: AbortSignal): Promise<
   ];
 }
 
-/** The bucket is shared by all apps of the account and region. */
-async function ownArtifacts(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
+/** The app's archives in the bucket, which all apps of the account and region share. */
+async function ownArtifacts(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnedResource[]> {
   const s3 = await cloud.s3();
   const accountId = await cloud.accountId();
   const Bucket = bucketName(accountId, cloud.region);
@@ -249,7 +249,7 @@ async function ownArtifacts(cloud: Cloud, app: string, signal: AbortSignal): Pro
   ];
 }
 
-/** Those of the stack, and those that an earlier stack left: they have our tag. */
+/** The zones of the stack, and zones with our tag that an earlier stack left. */
 async function ownZones(
   cloud: Cloud,
   app: string,
@@ -282,7 +282,7 @@ async function removeZone(cloud: Cloud, id: string, name: string, signal: AbortS
     { abortSignal: signal },
   );
   const isApex = (record: string | undefined) => record?.replace(/\.$/, "").toLowerCase() === name;
-  // A zone has its own NS and SOA records; with any other it cannot be deleted.
+  // A zone can be deleted when only its own NS and SOA records are left.
   const foreign = ResourceRecordSets.filter(({ Name, Type }) => !(isApex(Name) && (Type === "NS" || Type === "SOA")));
   if (foreign.length > 0) {
     const shown = foreign.slice(0, 3).map(({ Name, Type }) => `${Name!.replace(/\.$/, "")} ${Type}`);
@@ -293,7 +293,7 @@ async function removeZone(cloud: Cloud, id: string, name: string, signal: AbortS
   return undefined;
 }
 
-async function ownLogs(cloud: Cloud, app: string, remove: boolean, signal: AbortSignal): Promise<Possession[]> {
+async function ownLogs(cloud: Cloud, app: string, remove: boolean, signal: AbortSignal): Promise<OwnedResource[]> {
   const client = await cloud.logs();
   const logGroupNamePrefix = logGroupName(app);
   const { logGroups = [] } = await client.describeLogGroups({ logGroupNamePrefix }, { abortSignal: signal });
@@ -310,8 +310,8 @@ async function ownLogs(cloud: Cloud, app: string, remove: boolean, signal: Abort
     }));
 }
 
-/** Deploying does not make them, and they may be the only copy of a secret. */
-async function ownParameters(cloud: Cloud, app: string, signal: AbortSignal): Promise<Possession[]> {
+/** Parameters are listed but kept: a deploy does not create them, and they may be the only copy of a secret. */
+async function ownParameters(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnedResource[]> {
   const ssm = await cloud.ssm();
   const { Parameters = [] } = await ssm.getParametersByPath(
     { Path: parameterPrefix(app).replace(/\/$/, ""), Recursive: true },
@@ -322,7 +322,7 @@ async function ownParameters(cloud: Cloud, app: string, signal: AbortSignal): Pr
   return [{ kind: "variables", name, stays: "deploying did not make them", remove: async () => undefined }];
 }
 
-/** Undefined where a service says that there is no such thing; each has its own name for it. */
+/** Undefined if a service reports that the resource does not exist; each service has its own name for that error. */
 async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
 import { TAGS } from "../names.ts";
 
-/** A CloudFormation template, as JSON has it. */
+/** A CloudFormation template in JSON. */
 export interface Template {
   readonly AWSTemplateFormatVersion: "2010-09-09";
   readonly Description: string;
@@ -20,11 +20,11 @@ export interface Resource {
   readonly Metadata: { readonly tool: About };
 }
 
-/** What a resource is for, to show it and to find what belongs to a stage. */
+/** What a resource is for: shown to the user, and used to find what belongs to a stage. */
 export interface About {
-  /** In the user's words: `domain api.example.com`. */
+  /** In the words of tool.json: `domain api.example.com`. */
   readonly about: string;
-  /** Absent where it belongs to the app. */
+  /** Absent if it belongs to the whole app. */
   readonly stage?: string;
 }
 
@@ -41,38 +41,38 @@ export interface Output {
 
 export type Resources = Record<string, Resource>;
 
-/** What the stack is made for. */
+/** The app that a stack is made for. */
 export interface StackInput {
   readonly name: string;
-  /** Checked; overrides of stages not applied. */
+  /** tool.json as checked, without the overrides of stages. */
   readonly config: Config;
   readonly region: string;
   readonly accountId: string;
 }
 
-/** The same with every default. */
+/** The same with all defaults. */
 export interface AppStack extends StackInput {
   readonly config: ResolvedConfig;
 }
 
-/** What has to be known of the account. */
+/** What the template depends on besides tool.json. */
 export interface Known {
   /** The remote stages that the stack has. */
   readonly stages: readonly string[];
-  /** Stages that were deployed: their alias exists, and the gateway can be allowed to call it. */
+  /** Stages that were deployed: their alias exists, so the gateway can get permission to invoke it. */
   readonly deployed: ReadonlySet<string>;
-  /** ARNs of the certificates that are issued, by domain. A domain without one is left out. */
+  /** ARNs of the issued certificates, by domain. A domain without one is left out of the template. */
   readonly certificates: Readonly<Record<string, string>>;
-  /** Ids of the zones that the account has beside those of this stack, by name. */
+  /** Ids of the account's zones that are not of this stack, by name. */
   readonly zones: Zones;
-  /** The API as it is, where it is left alone: stages are snapshots of it. */
+  /** The existing API, if it is not to be changed. */
   readonly api?: Resources;
 }
 
 /** Ids of hosted zones by name. */
 export type Zones = Readonly<Record<string, string>>;
 
-/** What cannot be made as tool.json has it. */
+/** Something in tool.json that the stack cannot have. */
 export interface TemplateProblem {
   readonly code: string;
   readonly message: string;
@@ -92,7 +92,7 @@ export interface Secret {
   readonly about: string;
 }
 
-/** The tags of a resource, those of tool.json included. The stack has them too, for what takes them from there. */
+/** The tags of a resource, including those of tool.json. The stack has them too, and passes them to its resources. */
 export function tagsOf(
   { name, config }: Pick<StackInput, "name" | "config">,
   stage?: string,

@@ -3,36 +3,36 @@ import type { Cloud } from "../clients.ts";
 import { endpointOf, stackName } from "../names.ts";
 import type { Template } from "./resource.ts";
 
-/** What a stack says of itself, read in one call. */
+/** The state of a stack, from its outputs: one call. */
 export interface StackState {
   readonly name: string;
   readonly id: string;
-  /** As CloudFormation calls it: `UPDATE_COMPLETE`. */
+  /** CloudFormation's status, such as `UPDATE_COMPLETE`. */
   readonly status: string;
   readonly statusReason: string | undefined;
-  /** Absent until the stack was made once. */
+  /** Absent until the stack was created. */
   readonly apiId: string | undefined;
-  /** Of what tool.json asked for at the last apply; compare to `templateHash`. */
+  /** Hash of what tool.json asked for at the last apply, to compare with `templateHash`. */
   readonly templateHash: string | undefined;
   readonly stages: readonly StageState[];
   readonly domains: readonly DomainState[];
-  /** The zones that the stack made. */
+  /** The zones that the stack created. */
   readonly zones: readonly ZoneState[];
 }
 
 export interface StageState {
   readonly name: string;
-  /** Whether the gateway may call the stage's function: after its first deploy. */
+  /** Whether the gateway may invoke the stage's function: after its first deploy. */
   readonly isOpen: boolean;
-  /** Where it answers: on its domain, once that is in the stack. */
+  /** The URL of the stage: of its domain, once that is in the stack. */
   readonly endpoint: string;
-  /** What tool.json asks for, whether or not its certificate is issued. */
+  /** The domain in tool.json, whether or not its certificate is issued. */
   readonly domain: string | undefined;
 }
 
 export interface DomainState {
   readonly name: string;
-  /** Where a record of the domain has to point. */
+  /** The name that the domain's DNS record has to point to. */
   readonly target: string;
 }
 
@@ -42,13 +42,13 @@ export interface ZoneState {
   readonly nameservers: readonly string[];
 }
 
-/** The state of an app's stack; undefined where there is none. */
+/** The state of an app's stack; undefined if there is none. */
 export async function readStack(cloud: Cloud, name: string, signal?: AbortSignal): Promise<StackState | undefined> {
   const stack = await describeStack(cloud, stackName(name), signal);
   return stack === undefined ? undefined : stateOf(stack, cloud.region);
 }
 
-/** One stack by name or id; by id one that was deleted, too. */
+/** A stack by name or id. A deleted stack is found by id only. */
 export async function describeStack(cloud: Cloud, name: string, signal?: AbortSignal): Promise<Stack | undefined> {
   const client = await cloud.cloudFormation();
   try {
@@ -60,14 +60,14 @@ export async function describeStack(cloud: Cloud, name: string, signal?: AbortSi
   }
 }
 
-/** The template in force; while the stack is changed, the one that it is changed to. */
+/** The current template; during an update, the new one. */
 export async function templateOf(cloud: Cloud, stackId: string, signal: AbortSignal): Promise<Template> {
   const client = await cloud.cloudFormation();
   const { TemplateBody } = await client.getTemplate({ StackName: stackId }, { abortSignal: signal });
   return JSON.parse(TemplateBody!) as Template;
 }
 
-/** There is no error of its own for it. */
+/** CloudFormation has no specific error for an absent stack. */
 export const isAbsent = (error: unknown) =>
   error instanceof Error && error.name === "ValidationError" && /does not exist/.test(error.message);
 

@@ -9,7 +9,7 @@ import { describeStack, stateOf, templateOf } from "./state.ts";
 import { partialHash, resolved, wantedStages } from "./template.ts";
 import { findZones, nameserversOf, zoneOf } from "./zones.ts";
 
-/** All that there is to see of a stack; undefined where there is none. */
+/** Everything that `stack status` shows; undefined if there is no stack. */
 export async function readStatus(
   cloud: Cloud,
   input: StackInput,
@@ -51,7 +51,7 @@ export async function readStatus(
     })),
     certificates: certificates.map(({ arn: _, ...certificate }) => {
       const { validation, domain } = certificate;
-      // Apply writes the record wherever the zone is ours.
+      // Apply writes the record if the zone is ours.
       return validation?.by === "record"
         ? { ...certificate, validation: { ...validation, isMade: zoneOf(domain, held) !== undefined } }
         : certificate;
@@ -68,7 +68,7 @@ export async function readStatus(
         state: ResourceStatus!,
       };
     }),
-    // A domain that waits for its certificate is nothing that could be applied.
+    // A domain that waits for its certificate cannot be applied yet.
     isBehind: state.templateHash !== partialHash(input, stages, issued),
   };
 }
@@ -81,7 +81,7 @@ async function listResources(cloud: Cloud, stackId: string, signal: AbortSignal)
       { StackName: stackId, ...(NextToken !== undefined && { NextToken }) },
       { abortSignal: signal },
     );
-    // Those of earlier templates are listed for a while.
+    // Deleted resources are listed for a while.
     found.push(...(page.StackResourceSummaries ?? []).filter((one) => one.ResourceStatus !== "DELETE_COMPLETE"));
     NextToken = page.NextToken;
     if (NextToken === undefined) return found;

@@ -3,7 +3,7 @@ import type { Config } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { Cloud } from "../clients.ts";
 import { functionName, stackName } from "../names.ts";
-import { findCertificates, type KnownCertificate, proveCertificate, requestCertificate } from "./certificates.ts";
+import { findCertificates, type KnownCertificate, requestCertificate, writeValidationRecord } from "./certificates.ts";
 import { stageDomain, zonesOf } from "./domains.ts";
 import { logicalId } from "./logical-id.ts";
 import { type StackInput, type Template, tagsOf } from "./resource.ts";
@@ -11,13 +11,13 @@ import { describeStack, type StackState, stateOf, templateOf } from "./state.ts"
 import { buildTemplate, resolved, type StackTemplate, wantedStages } from "./template.ts";
 import { findZones, isInZone, zoneOf } from "./zones.ts";
 
-/** What tool.json asks for, and all of the account that matters to it. */
+/** What tool.json asks for, and everything in the account that it depends on. */
 export interface Survey {
   readonly input: StackInput;
   readonly state: StackState | undefined;
-  /** The stack's until now; none if there is no stack. */
+  /** The stack's tags until now; none if there is no stack. */
   readonly tagsBefore: readonly Tag[];
-  /** The template in force. */
+  /** The current template. */
   readonly before: Template | undefined;
   readonly wanted: StackTemplate;
   readonly certificates: readonly KnownCertificate[];
@@ -25,11 +25,11 @@ export interface Survey {
 
 export interface SurveyOptions {
   readonly signal: AbortSignal;
-  /** Whether missing certificates are requested, and domains of our zones proven. */
+  /** Whether to request missing certificates, and to write validation records into our zones. */
   readonly request: boolean;
 }
 
-/** Looks at everything that the template depends on. Throws where tool.json cannot be made so. */
+/** Reads everything that the template depends on. Throws if the stack cannot have what tool.json asks for. */
 export async function survey(cloud: Cloud, input: StackInput, options: SurveyOptions): Promise<Survey> {
   const { signal } = options;
   const name = stackName(input.name);
@@ -53,11 +53,11 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
   const found = await findCertificates(cloud, domains, certificatesIn(before), signal);
   const zones = { ...others, ...ours };
   const certificates: KnownCertificate[] = [];
-  // An apply makes those that are missing.
+  // Including zones that the apply creates.
   const isZoneOurs = (domain: string) => wantedZones.some((zone) => isInZone(domain, zone));
   for (const certificate of found) {
     const { domain, state, validation } = certificate;
-    // Mail gives way to a zone that is ours by now.
+    // DNS validation is preferred to email when the zone has become ours.
     const isMailed = state === "pending" && validation?.by === "email" && isZoneOurs(domain);
     if (state === "issued" || !options.request) {
       const isMade = zoneOf(domain, zones) !== undefined;
@@ -65,7 +65,7 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
         validation?.by === "record" ? { ...certificate, validation: { ...validation, isMade } } : certificate,
       );
     } else if (state === "pending" && !isMailed) {
-      certificates.push(await proveCertificate(cloud, certificate, zones, signal));
+      certificates.push(await writeValidationRecord(cloud, certificate, zones, signal));
     } else {
       const request = { app: input.name, domain, isZoneOurs: isZoneOurs(domain), tags: tagsOf(input), zones };
       certificates.push(await requestCertificate(cloud, request, signal));
@@ -84,7 +84,7 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
   return { input, state, tagsBefore: (isMade && stack.Tags) || [], before, wanted, certificates };
 }
 
-/** The names of the function's aliases; none where there is no function. */
+/** The names of the function's aliases; none if there is no function. */
 async function aliasesOf(cloud: Cloud, app: string, signal: AbortSignal): Promise<string[]> {
   const lambda = await cloud.lambda();
   const names: string[] = [];
@@ -104,7 +104,7 @@ async function aliasesOf(cloud: Cloud, app: string, signal: AbortSignal): Promis
   }
 }
 
-/** The certificates that a template names, by domain. */
+/** The certificates in a template, by domain. */
 function certificatesIn(template: Template | undefined): Record<string, string> {
   const domains = Object.values(template?.Resources ?? {}).filter(({ Type }) => Type === "AWS::ApiGateway::DomainName");
   return Object.fromEntries(
@@ -113,8 +113,8 @@ function certificatesIn(template: Template | undefined): Record<string, string> 
 }
 
 /**
- * A stage whose new domain waits for its certificate answers on its old one until then. Only stages that still ask for a
- * domain hold theirs.
+ * A stage whose new domain waits for its certificate keeps its old domain until then, unless it has no domain in tool.json any
+ * more.
  */
 function heldDomains(before: Template | undefined, stages: readonly string[], isIssued: (stage: string) => boolean) {
   const certificates: Record<string, string> = {};
@@ -134,7 +134,7 @@ function heldDomains(before: Template | undefined, stages: readonly string[], is
         [...held].flatMap(([stage, old]) => {
           const asked = written[stage];
           if (asked?.domain === undefined) return [];
-          // A zone by name may be another's; `false` holds for both.
+          // A named zone may belong to the new domain only; `false` applies to both.
           const { zone, ...rest } = asked;
           return [[stage, { ...rest, ...(zone === false && { zone }), ...old }]];
         }),

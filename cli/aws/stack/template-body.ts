@@ -3,10 +3,10 @@ import { createBucket, head } from "../function/upload.ts";
 import { bucketName, domainSuffix, templateKey } from "../names.ts";
 import { type StackInput, sha256, type Template } from "./resource.ts";
 
-/** What a call takes; an object may have 1 MB (CloudFormation quotas). */
+/** The largest template in a call; in a bucket it may have 1 MB (CloudFormation quotas). */
 const MAX_BODY_BYTES = 51_200;
 
-/** A template as the service takes it: in the call, or from the bucket of the archives where it is too long for one. */
+/** Passes a template in the call, or through the bucket of the archives if it is too large. */
 export async function templateBody(
   cloud: Cloud,
   { name, accountId }: StackInput,

@@ -15,14 +15,14 @@ import { warmingResources } from "./warming.ts";
 
 export interface StackTemplate {
   readonly template: Template;
-  /** Values of the parameters: secrets, which the template must not hold. */
+  /** Values of the parameters: secrets, which must not be in the template. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly problems: readonly TemplateProblem[];
 }
 
 /**
- * The template of an app's stack. Pure. Logical ids depend on nothing but what a resource is for, so that an unchanged
- * part of tool.json is an unchanged part of the stack. Function and aliases are only referred to.
+ * The template of an app's stack. Pure. Logical ids depend only on what a resource is for, so that an unchanged part of
+ * tool.json is an unchanged part of the stack. The function and its aliases are only referred to.
  */
 export function buildTemplate(input: StackInput, known: Known): StackTemplate {
   const app = resolved(input);
@@ -52,9 +52,9 @@ export function buildTemplate(input: StackInput, known: Known): StackTemplate {
 }
 
 /**
- * The hash of what tool.json asks for: the stack is behind where its own, the output TemplateHash, is another. It does
- * not depend on what the account answers (ARNs of certificates, ids of zones, which stages were deployed). `present` are
- * the stages that the stack has.
+ * The hash of what tool.json asks for. If it differs from the stack's output TemplateHash, the stack is out of date. It does
+ * not depend on the account (ARNs of certificates, ids of zones, which stages were deployed). `present` are the stages that
+ * the stack has.
  */
 export function templateHash(input: StackInput, present: readonly string[]): string {
   const { config } = resolved(input);
@@ -66,7 +66,7 @@ export function templateHash(input: StackInput, present: readonly string[]): str
   );
 }
 
-/** The hash of a stack that has no more than these stages and domains of tool.json. */
+/** The hash of a stack with only these stages and domains of tool.json. */
 export function partialHash(input: StackInput, stages: readonly string[], domains: readonly string[]): string {
   return hashOf(resolved(input), {
     stages,
@@ -76,21 +76,21 @@ export function partialHash(input: StackInput, stages: readonly string[], domain
   });
 }
 
-/** Only the region matters of what the environment decides, and that is given. */
+/** Fills in the defaults. The environment would only decide the region, which is known. */
 export const resolved = (input: StackInput): AppStack => ({
   ...input,
   config: withDefaults(input.config, { env: {} }),
 });
 
 /**
- * The remote stages that the stack is to have. Staging and production exist without being written: they come with their
- * first deploy, or when tool.json says something of them.
+ * The remote stages that the stack should have. Staging and production need not be in tool.json: they are added by their first
+ * deploy, or if tool.json configures them.
  */
 export function wantedStages(config: Config, present: readonly string[]): string[] {
   const written = Object.keys(config.stages ?? {});
   const remote = [...new Set([...DEFAULT_STAGES, ...written])].filter((stage) => stage !== LOCAL_STAGE);
   const wanted = remote.filter((stage) => written.includes(stage) || present.includes(stage));
-  // A gateway without a stage would answer nothing.
+  // Without a stage the gateway would serve nothing.
   return wanted.length > 0 ? wanted : [FIRST_STAGE];
 }
 
@@ -126,7 +126,7 @@ function hashOf(input: AppStack, { stages, certificates }: Known): string {
     certificates: Object.fromEntries(Object.keys(certificates).map((domain) => [domain, "issued"])),
     zones: {},
   });
-  // In whatever order they stand.
+  // Sorted, so that their order does not matter.
   const secrets = asked.secrets.map(({ parameter, value }) => [parameter, value]);
   return sha256(
     JSON.stringify([...Object.entries(asked.resources), ...secrets].sort(([a], [b]) => (a! < b! ? -1 : 1))),

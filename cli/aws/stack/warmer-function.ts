@@ -1,7 +1,7 @@
 /**
- * The code of the warmer. It calls the alias as often as containers shall be warm, all calls at once. The app's
- * runtime answers such a call when the app listens, and not before the others have found their containers: a container
- * that was free again would take a second one. The SDK is the platform's.
+ * The code of the warmer. It invokes the alias as often as there should be warm containers, all at once. The app's runtime
+ * responds when the app listens, and not before the other calls have their containers: a container that is free again would
+ * take a second call. The SDK is the one of the managed runtime.
  */
 export const WARMER_SOURCE = `const { InvokeCommand, LambdaClient } = require("@aws-sdk/client-lambda");
 const client = new LambdaClient({ maxAttempts: 1 });

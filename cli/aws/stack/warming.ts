@@ -7,8 +7,8 @@ import type { AppStack, Parts } from "./resource.ts";
 import { WARMER_SOURCE } from "./warmer-function.ts";
 
 /**
- * Active warming of a stage: a schedule that calls the warmer, which calls the alias `warm_count` times at once. A
- * schedule by itself calls once, which keeps one container warm.
+ * Active warming of a stage: a schedule that invokes the warmer, which invokes the alias `warm_count` times at once. A schedule
+ * alone would invoke it once and keep one container warm.
  */
 export function warmingResources(
   { name, region, accountId }: AppStack,
@@ -22,7 +22,7 @@ export function warmingResources(
       ...helperFunction("Warmer", {
         about: "warming",
         source: WARMER_SOURCE,
-        // The app may take as long to listen.
+        // The app may take this long to listen.
         timeoutSeconds: 60,
         environment: { FUNCTION: functionName(name) },
         statements: [{ Effect: "Allow", Action: "lambda:InvokeFunction", Resource: `${target}:*` }],
@@ -52,7 +52,7 @@ export function warmingResources(
             Arn: { "Fn::GetAtt": ["Warmer", "Arn"] },
             RoleArn: { "Fn::GetAtt": ["WarmingRole", "Arn"] },
             Input: JSON.stringify({ qualifier: stageAlias(stage), count: warm_count }),
-            // What was missed comes again with the next round.
+            // The next run makes up for a missed one.
             RetryPolicy: { MaximumRetryAttempts: 0 },
           },
         },
@@ -62,7 +62,7 @@ export function warmingResources(
   };
 }
 
-/** A rate in whole minutes, which tool.json was checked to have. */
+/** A schedule expression for a rate, which the check of tool.json ensures is in whole minutes. */
 function rate(text: string): string {
   const duration = parseDuration(text);
   if (!duration.ok) throw new Error(`the rate ${text} was not checked`);

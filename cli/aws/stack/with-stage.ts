@@ -2,7 +2,7 @@ import { logicalId } from "./logical-id.ts";
 import type { Known, Output, Resource, StackInput, Template } from "./resource.ts";
 import { buildTemplate, partialHash } from "./template.ts";
 
-/** The four resources that a stage is a snapshot of. */
+/** The four resources of the API, of which a deployment is a snapshot. */
 const API = ["Api", "Proxy", "RootMethod", "ProxyMethod"];
 
 export interface Extended {
@@ -11,7 +11,7 @@ export interface Extended {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** What a stage asks for by itself: names in DNS are looked up and made by `tool stack apply`, which shows them before. */
+/** A template with only this stage. Domains and records are left to `tool stack apply`, which shows them first. */
 export function stageAlone(input: StackInput, stage: string, more: Partial<Known> = {}) {
   return buildTemplate(
     { ...input, config: withoutNames(input.config) },
@@ -20,8 +20,8 @@ export function stageAlone(input: StackInput, stage: string, more: Partial<Known
 }
 
 /**
- * The template with one stage more, or with the stage opened that waited for its first deploy; every other part is as it
- * is. Pure.
+ * The template with one more stage, or with the permission of a stage that waited for its first deploy. Every other part is
+ * unchanged. Pure.
  */
 export function withStage(template: Template, input: StackInput, stage: string): Extended {
   const stageId = logicalId("Stage", stage);
@@ -59,7 +59,7 @@ export function withStage(template: Template, input: StackInput, stage: string):
   };
 }
 
-/** What belongs to the stage, what that refers to, and who refers to what is new of that (listeners of a topic). */
+/** The resources of the stage, what they refer to, and shared ones that refer to new ones (subscriptions of a topic). */
 function stageParts(template: Template, alone: Template, stage: string): Record<string, Resource> {
   const parts: Record<string, Resource> = {};
   const add = (id: string) => {
@@ -78,8 +78,8 @@ function stageParts(template: Template, alone: Template, stage: string): Record<
 }
 
 /**
- * The stack is behind tool.json by as much as before. Where it was what tool.json asks for of its stages, it is that of one
- * stage more.
+ * The hash after adding the stage. If the stack matched tool.json for its stages, it is the hash with one more stage; otherwise
+ * it stays the same, so that the stack remains out of date.
  */
 function extendedHash(template: Template, input: StackInput, stage: string): string {
   const before = hashOf(template);

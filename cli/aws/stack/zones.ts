@@ -2,13 +2,13 @@ import type { Cloud } from "../clients.ts";
 import { canonical } from "./domains.ts";
 import type { Zones } from "./resource.ts";
 
-/** The public zones of these names that the account has. */
+/** The account's public zones with these names. */
 export async function findZones(cloud: Cloud, names: readonly string[], signal: AbortSignal): Promise<Zones> {
   const found: Record<string, string> = {};
   if (names.length === 0) return found;
   const route53 = await cloud.route53();
   for (const name of names) {
-    // The list begins at the name; several zones may share it, a private one among them.
+    // The list starts at the name. Several zones may have it, and private ones are not ours.
     const { HostedZones = [] } = await route53.listHostedZonesByName(
       { DNSName: name, MaxItems: 10 },
       { abortSignal: signal },
@@ -19,7 +19,7 @@ export async function findZones(cloud: Cloud, names: readonly string[], signal: 
   return found;
 }
 
-/** The name servers of a zone, as the registrar of its domain has to name them. */
+/** The name servers of a zone, which the registrar of its domain has to name. */
 export async function nameserversOf(cloud: Cloud, id: string, signal: AbortSignal): Promise<string[]> {
   const { DelegationSet } = await (await cloud.route53()).getHostedZone({ Id: id }, { abortSignal: signal });
   return [...(DelegationSet?.NameServers ?? [])].map(canonical).sort();
@@ -34,5 +34,5 @@ export function zoneOf(domain: string, zones: Zones): { readonly name: string; r
 
 export const isInZone = (domain: string, zone: string) => domain === zone || domain.endsWith(`.${zone}`);
 
-/** Answers have `/hostedzone/Z1` where questions take `Z1`. */
+/** Responses contain `/hostedzone/Z1`, requests take `Z1`. */
 export const idOf = (id: string) => id.replace(/^\/hostedzone\//, "");
