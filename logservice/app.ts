@@ -10,10 +10,10 @@ import { ANY_SCOPE } from "../schema/rpc-schema.ts";
 import { Refusals } from "./access/refusals.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
 import { type Grant, grantOf } from "./access/tokens.ts";
+import { RpcError } from "./error.ts";
 import type { Loss } from "./events/store.ts";
-import { type InFlight, withBody } from "./http/body.ts";
+import { RequestBodies } from "./http/body.ts";
 import { answering, type ServiceLog } from "./http/exchange.ts";
-import { parseJson } from "./http/json.ts";
 import { Metrics } from "./http/metrics.ts";
 import { QuerySlots } from "./http/query-slots.ts";
 import { readLines, readPlainLines } from "./http/read-lines.ts";
@@ -23,13 +23,13 @@ import { SqlSlots } from "./http/sql-slots.ts";
 import { sendTail } from "./http/tail.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { eventsKeyOf, type ProjectMode } from "./records/projects.ts";
-import type { BatchKey } from "./rpc/call.ts";
-import { RpcError } from "./rpc/error.ts";
-import { addScanned, append, reportOf } from "./rpc/events.ts";
+import { addScanned, append, type BatchKey, reportOf } from "./rpc/append.ts";
+import type { Service } from "./rpc/call.ts";
 import { operations } from "./rpc/operations.ts";
+import { parseJson } from "./rpc/parse-json.ts";
 import { readInput } from "./rpc/read-input.ts";
 import { readQuery } from "./rpc/read-range.ts";
-import type { Service } from "./service.ts";
+import { scanEvents } from "./rpc/scan-events.ts";
 
 export interface AppOptions {
   readonly limits: Limits;
@@ -47,9 +47,11 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
   const rate = new RequestRate(limits);
   const queries = new QuerySlots(limits);
   const statements = new SqlSlots(limits);
-  const inFlight: InFlight = { bytes: 0 };
+  const bodies = new RequestBodies(limits);
   const tails = new Map<string, number>();
-  const refusals = new Refusals(service, log);
+  const refusals = new Refusals(service.records.db, service.nowMs, (error) =>
+    log.error("a refusal could not be written into the audit", error),
+  );
   const app = polka({ onNoMatch: (_, response) => sendError(response, NOT_FOUND) });
 
   for (const [name, { scope, limited = false }] of Object.entries(rpcSchema.operations)) {
@@ -85,7 +87,10 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     sendJson(response, 200, { status: "ready", ...missingOf(service.events.losses()) });
   });
   get("/metrics", (response) => {
-    const gauges = { body_bytes_in_flight: inFlight.bytes, tails: [...tails.values()].reduce((sum, n) => sum + n, 0) };
+    const gauges = {
+      body_bytes_in_flight: bodies.heldBytes,
+      tails: [...tails.values()].reduce((sum, n) => sum + n, 0),
+    };
     sendText(response, 200, "text/plain; version=0.0.4", metrics.text({ ...gauges, ...service.events.metrics() }));
   });
 
@@ -137,11 +142,11 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
       expectType(request, ["application/json"]);
       const idempotencyKey = keyOf(request);
       const address = addressOf(request);
-      const output = await withBody(request, limits, inFlight, signal, async (body) => {
+      const output = await bodies.receive(request, signal, async (body) => {
         signal.throwIfAborted();
         const batchKey = batchKeyOf(idempotencyKey, body);
-        const scanned = name === "add_events" ? await addScanned(service, body, batchKey) : undefined;
-        if (scanned !== undefined) return scanned.output;
+        const batch = name === "add_events" ? scanEvents(body, service.nowMs()) : undefined;
+        if (batch !== undefined) return addScanned(service, batch, batchKey);
         const text = textOf(body);
         const input = readInput(name, text.trim() === "" ? {} : parseJson(text));
         if (!isLimited) return operations[name](service, input, { grant, signal, batchKey, address });
@@ -165,7 +170,7 @@ export function createApp(service: Service, { limits, version, log, stopping }: 
     expectType(request, LINE_TYPES);
     const idempotencyKey = keyOf(request);
     const { project } = (request as IncomingMessage & { params: { project: string } }).params;
-    const report = await withBody(request, limits, inFlight, signal, async (body) => {
+    const report = await bodies.receive(request, signal, async (body) => {
       signal.throwIfAborted();
       const text = textOf(body);
       const nowMs = service.nowMs();

@@ -8,7 +8,7 @@ import { listAcceptedLosses } from "./records/accepted-losses.ts";
 import type { Records } from "./records/open.ts";
 import { listRetentions } from "./records/projects.ts";
 import { watchRecords } from "./records/watch.ts";
-import { OpenAppends } from "./rpc/open-appends.ts";
+import { OpenAppends } from "./rpc/append.ts";
 
 export interface StartOptions {
   readonly records: Records;

@@ -80,6 +80,15 @@ t.test("DuckDB is imported below logservice/events only, and late", (t) => {
   t.end();
 });
 
+t.test("the command imports logservice/admin.ts only", (t) => {
+  for (const { file, specifier } of importsOf("cli")) {
+    const target = relative(root, resolve(root, dirname(file), specifier));
+    // The processes that cli/build/bundle.mjs bundles are no imports: they run by themselves.
+    if (target.startsWith("logservice/")) t.equal(target, "logservice/admin.ts", `${file} imports ${specifier}`);
+  }
+  t.end();
+});
+
 t.test("the LSP transport is imported by language-server/{node,browser}.ts only", (t) => {
   for (const { file, specifier } of importsOf("language-server")) {
     if (

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { notOpened } from "../cli/service/data-folder.ts";
+import { operatorErrorOf } from "../logservice/admin/data-directory.ts";
 import { openEventsStore } from "../logservice/events/open.ts";
 import type { NewEvent } from "../logservice/events/store.ts";
 import { openRecords } from "../logservice/records/open.ts";
@@ -208,11 +208,15 @@ t.test("events of another service, and of projects that the records do not have"
 
 t.test("what the system refuses is said in words", async (t) => {
   const refused = Object.assign(new Error("EACCES: permission denied, scandir '/d'"), { code: "EACCES", path: "/d" });
-  t.same(notOpened("/d/events", refused), {
+  const said = (error: unknown) => {
+    const { message, hint } = operatorErrorOf("/d/events", error);
+    return { message, hint };
+  };
+  t.same(said(refused), {
     message: "/d cannot be opened: permission denied",
     hint: "run this as the user who owns it",
   });
-  t.same(notOpened("/d/events", new Error("in words already")), { message: "in words already" });
+  t.same(said(new Error("in words already")), { message: "in words already", hint: undefined });
   const { code, stderr } = await tool(["service", "restore", "/nowhere/backup", "--data", "e"], { cwd: t.testdir() });
   t.same([code, stderr], [1, "error: /nowhere/backup does not exist\n"]);
 });

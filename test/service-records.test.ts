@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import t from "tap";
-import { notOpened } from "../cli/service/data-folder.ts";
 import { MAX_REFUSALS, Refusals } from "../logservice/access/refusals.ts";
 import { isTokenText, newToken, tokenHash } from "../logservice/access/token.ts";
+import { operatorErrorOf } from "../logservice/admin/data-directory.ts";
 import { unreadable } from "../logservice/records/check.ts";
-import { newId } from "../logservice/records/id.ts";
 import { getNotification } from "../logservice/records/notifications.ts";
 import { openRecords } from "../logservice/records/open.ts";
+import { newId } from "../logservice/records/row.ts";
 import { openSeal } from "../logservice/records/seal.ts";
 import { openSqlite } from "../logservice/records/sqlite.ts";
 import { readEvent } from "../logservice/rpc/read-events.ts";
@@ -380,7 +380,7 @@ t.test("the audit says who was refused, once an hour", async (t) => {
 
 t.test("so many refusals at most, however many there are", async (t) => {
   const service = await startTestService(t);
-  const refusals = new Refusals({ records: service.records, nowMs: Date.now }, { error: (text) => t.fail(text) });
+  const refusals = new Refusals(service.records.db, Date.now, (error) => t.fail(String(error)));
   for (let i = 0; i < MAX_REFUSALS + 10; i++) {
     await refusals.note({ actor: "", address: `10.0.${i >> 8}.${i & 255}`, operation: "search" }, "unauthorized");
   }
@@ -393,10 +393,11 @@ t.test("old refusals are removed, old changes are not", async (t) => {
   let nowMs = Date.parse("2026-01-01T00:00:00Z");
   const service = await startTestService(t, { nowMs: () => nowMs });
   const note = () =>
-    new Refusals({ records: service.records, nowMs: () => nowMs }, { error: (text) => t.fail(text) }).note(
-      { actor: "", address: "10.0.0.1", operation: "search" },
-      "unauthorized",
-    );
+    new Refusals(
+      service.records.db,
+      () => nowMs,
+      (error) => t.fail(String(error)),
+    ).note({ actor: "", address: "10.0.0.1", operation: "search" }, "unauthorized");
   await note();
   await service.call("add_project", { project: { name: "p" } });
   const left = async () => {
@@ -460,10 +461,10 @@ t.test("a file system that is read-only is said in words", (t) => {
     ["EMFILE", "/data cannot be opened: EMFILE"],
   ] as const) {
     t.equal(unreadable("/data", error(code)).message, message);
-    t.equal(notOpened("/data", error(code)).message, message);
+    t.equal(operatorErrorOf("/data", error(code)).message, message);
   }
   t.match(unreadable("/data", error("EROFS")).hint, /^mount it writable/);
-  t.equal(notOpened("/data", new Error("is in use")).message, "is in use");
+  t.equal(operatorErrorOf("/data", new Error("is in use")).message, "is in use");
   t.end();
 });
 

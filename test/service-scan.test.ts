@@ -1,9 +1,9 @@
 // Bodies of add_events that are scanned rather than parsed: whatever they hold, the journal gets what parsing would give it.
 import t from "tap";
+import { RpcError } from "../logservice/error.ts";
 import { type EncodedEvent, encodeEvent } from "../logservice/events/encoded.ts";
-import { parseJson } from "../logservice/http/json.ts";
 import { LIMITS } from "../logservice/limits.ts";
-import { RpcError } from "../logservice/rpc/error.ts";
+import { parseJson } from "../logservice/rpc/parse-json.ts";
 import { readEvents } from "../logservice/rpc/read-events.ts";
 import { readInput } from "../logservice/rpc/read-input.ts";
 import { type ScannedBatch, scanEvents } from "../logservice/rpc/scan-events.ts";

@@ -3,29 +3,34 @@ import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { Context } from "../context.ts";
 
-/** The two texts, once they are known to be a certificate and its key; undefined where none are asked for. */
-export async function tlsFiles(
-  { directory }: Context,
-  cert: string | undefined,
-  key: string | undefined,
-): Promise<{ cert: string; key: string } | { readonly message: string; readonly hint?: string } | undefined> {
-  if (cert === undefined && key === undefined) return undefined;
+export interface TlsPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+type TlsFiles =
+  | { readonly ok: true; readonly value: TlsPair | undefined }
+  | { readonly ok: false; readonly message: string; readonly hint?: string };
+
+/** The two texts, once they are known to be a certificate and its key; undefined if none are asked for. */
+export async function tlsFiles({ directory }: Context, cert?: string, key?: string): Promise<TlsFiles> {
+  if (cert === undefined && key === undefined) return { ok: true, value: undefined };
   if (cert === undefined || key === undefined) {
-    return { message: "TLS needs a certificate and its key", hint: "give --tls-cert and --tls-key" };
+    return { ok: false, message: "TLS needs a certificate and its key", hint: "give --tls-cert and --tls-key" };
   }
   const texts: string[] = [];
   for (const file of [cert, key]) {
     try {
       texts.push(await readFile(resolve(directory, file), "utf8"));
     } catch (error) {
-      return { message: `cannot read ${file}: ${(error as NodeJS.ErrnoException).code}` };
+      return { ok: false, message: `cannot read ${file}: ${(error as NodeJS.ErrnoException).code}` };
     }
   }
   const pair = { cert: texts[0]!, key: texts[1]! };
   try {
     createSecureContext(pair);
   } catch (error) {
-    return { message: `${cert} and ${key} are no certificate and its key: ${(error as Error).message}` };
+    return { ok: false, message: `${cert} and ${key} are no certificate and its key: ${(error as Error).message}` };
   }
-  return pair;
+  return { ok: true, value: pair };
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
+import { RpcError } from "../error.ts";
 import type { Tables } from "../records/tables.ts";
-import { RpcError } from "../rpc/error.ts";
 
 /** Ends an exchange: what it waits for is rejected with the error, which becomes its answer. */
 export type EndExchange = (error: RpcError) => void;

@@ -1,8 +1,7 @@
-import type { ServiceLog } from "../http/exchange.ts";
+import type { Kysely } from "kysely";
+import type { ErrorType } from "../error.ts";
 import { removeRefusals, writeAudit } from "../records/audit.ts";
-import type { AuditRow } from "../records/tables.ts";
-import type { ErrorType } from "../rpc/error.ts";
-import type { Service } from "../service.ts";
+import type { AuditRow, Tables } from "../records/tables.ts";
 
 type Request = Pick<AuditRow, "actor" | "address" | "operation">;
 
@@ -14,15 +13,18 @@ const KEPT_MS = 90 * 24 * 3_600_000;
 
 /** Writes down in the audit who was refused. Changes that were made are written with the change (`rpc/call.ts`). */
 export class Refusals {
-  readonly #service: Pick<Service, "records" | "nowMs">;
-  readonly #log: ServiceLog;
+  readonly #db: Kysely<Tables>;
+  readonly #clockMs: () => number;
+  readonly #failed: (error: unknown) => void;
   /** Those of the current hour, by the clock that nobody sets. */
   readonly #noted = new Set<string>();
   #beganMs = Number.NEGATIVE_INFINITY;
 
-  constructor(service: Pick<Service, "records" | "nowMs">, log: ServiceLog) {
-    this.#service = service;
-    this.#log = log;
+  /** `failed` is told why a refusal could not be written down. */
+  constructor(db: Kysely<Tables>, clockMs: () => number, failed: (error: unknown) => void) {
+    this.#db = db;
+    this.#clockMs = clockMs;
+    this.#failed = failed;
   }
 
   /** Never rejects: a refusal that cannot be written down is one all the same. */
@@ -30,22 +32,23 @@ export class Refusals {
     // Somebody asked for what is not theirs. Other errors are mistakes.
     if (result !== "unauthorized" && result !== "forbidden") return;
     const nowMs = performance.now();
-    const { records, nowMs: clockMs } = this.#service;
+    const db = this.#db;
+    const clockMs = this.#clockMs();
     try {
       if (nowMs - this.#beganMs > ONCE_MS) {
         this.#noted.clear();
         this.#beganMs = nowMs;
-        await removeRefusals(records.db, new Date(clockMs() - KEPT_MS).toISOString());
+        await removeRefusals(db, new Date(clockMs - KEPT_MS).toISOString());
       }
       const key = JSON.stringify([request, result]);
       if (this.#noted.has(key) || this.#noted.size >= MAX_REFUSALS) return;
       this.#noted.add(key);
-      const at = new Date(clockMs()).toISOString();
-      await writeAudit(records.db, { ...request, result, at, project_id: "", target_id: "" });
+      const at = new Date(clockMs).toISOString();
+      await writeAudit(db, { ...request, result, at, project_id: "", target_id: "" });
     } catch (error) {
       // A full disk is told by what fails of it.
       if (!/^SQLITE_(FULL|BUSY|IOERR|READONLY)/.test(String((error as { code?: unknown }).code))) {
-        this.#log.error("a refusal could not be written into the audit", error);
+        this.#failed(error);
       }
     }
   }

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import type { Scope, Token } from "../../schema/rpc.generated.ts";
-import { newId } from "../records/id.ts";
+import { RpcError } from "../error.ts";
+import { newId } from "../records/row.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
-import { RpcError } from "../rpc/error.ts";
 import { newToken, tokenHash } from "./token.ts";
 
 /** What a request may do. */

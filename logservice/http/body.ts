@@ -1,44 +1,49 @@
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
+import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
 
-/** Bodies that are held in memory at the moment. */
-export interface InFlight {
-  bytes: number;
-}
+/** Receives the bodies of requests and bounds the memory that they take together. */
+export class RequestBodies {
+  readonly #limits: Limits;
+  #heldBytes = 0;
 
-/**
- * Runs `use` with the body, its coding taken off. What is too large is refused as soon as that is known, unread;
- * unpacking stops at the limit. Throws RpcErrors, the signal's reason, and ClientGone.
- */
-export async function withBody<T>(
-  request: IncomingMessage,
-  limits: Limits,
-  inFlight: InFlight,
-  signal: AbortSignal,
-  use: (body: Buffer) => Promise<T>,
-): Promise<T> {
-  const coding = codingOf(request);
-  const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > limits.bodyBytes) throw tooLarge(limits);
-  let held = 0;
-  const hold = (bytes: number) => {
-    if (inFlight.bytes + bytes > limits.bodyBytesInFlight) {
-      throw new RpcError("unavailable", "too much is being received at once: try again", { retryAfterMs: 1_000 });
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Size of the bodies in memory in bytes. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /**
+   * Runs `use` with the decoded body of a request. A body that is too large is refused as soon as that is known, without
+   * reading the rest; decompression stops at the limit. Throws RpcErrors, the signal's reason, and ClientGone.
+   */
+  async receive<T>(request: IncomingMessage, signal: AbortSignal, use: (body: Buffer) => Promise<T>): Promise<T> {
+    const limits = this.#limits;
+    const coding = codingOf(request);
+    const announced = Number(request.headers["content-length"] ?? 0);
+    if (announced > limits.bodyBytes) throw tooLarge(limits);
+    let held = 0;
+    const hold = (bytes: number) => {
+      if (this.#heldBytes + bytes > limits.bodyBytesInFlight) {
+        throw new RpcError("unavailable", "too much is being received at once: try again", { retryAfterMs: 1_000 });
+      }
+      held += bytes;
+      this.#heldBytes += bytes;
+    };
+    try {
+      const packed = await read(request, limits, signal, hold);
+      if (packed.length === 0) return await use(packed);
+      const bytes = coding === undefined ? packed : await unpack(packed, coding, limits);
+      if (bytes !== packed) hold(bytes.length);
+      return await use(bytes);
+    } finally {
+      this.#heldBytes -= held;
     }
-    held += bytes;
-    inFlight.bytes += bytes;
-  };
-  try {
-    const packed = await read(request, limits, signal, hold);
-    if (packed.length === 0) return await use(packed);
-    const bytes = coding === undefined ? packed : await unpack(packed, coding, limits);
-    if (bytes !== packed) hold(bytes.length);
-    return await use(bytes);
-  } finally {
-    inFlight.bytes -= held;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { RpcError } from "../error.ts";
 import { StoreError } from "../events/store.ts";
-import { RpcError } from "../rpc/error.ts";
 import { ClientGone } from "./body.ts";
 import { sendError, writeError } from "./send.ts";
 

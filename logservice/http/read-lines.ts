@@ -1,11 +1,11 @@
 import { isOwnForm, levelOf, readLoggerLine } from "../../grammar/query/index.ts";
 import type { BatchReport } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
+import { parseJson } from "../rpc/parse-json.ts";
 import { MAX_ID_LENGTH, type ReadBatch, readEvent, readPart } from "../rpc/read-events.ts";
-import { parseJson } from "./json.ts";
 
 /**
  * The lines of a log as events. A line that is a JSON object is an event: level, message and time by the keys of the

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
 
 type RateLimits = Pick<Limits, "requestsPerSecond" | "requestBurst" | "holdMs" | "requestsHeld">;
 

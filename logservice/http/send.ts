@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { ERROR_STATUS, type RpcError } from "../rpc/error.ts";
+import { ERROR_STATUS, type RpcError } from "../error.ts";
 import { printOutput } from "../rpc/json-text.ts";
 
 /** Clients compare it to the letter. */

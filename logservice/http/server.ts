@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
 import { sendError } from "./send.ts";
 
 export interface ListenOptions {

@@ -1,5 +1,5 @@
+import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
-import { RpcError } from "../rpc/error.ts";
 import { turn } from "./turn.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { RpcError } from "../error.ts";
 import type { TailItem } from "../events/store.ts";
-import { RpcError } from "../rpc/error.ts";
 import { wireEvent } from "../rpc/wire-event.ts";
 
 /** Tells proxies and clients that the stream lives; shorter than the idle time of every usual proxy. */

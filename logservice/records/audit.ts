@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { newId } from "./id.ts";
+import { newId } from "./row.ts";
 import type { AuditRow, Tables } from "./tables.ts";
 
 /** Writes down who changed what; in the transaction of the change, so that there is none without the other. */

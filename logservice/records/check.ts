@@ -16,46 +16,49 @@ export class RecordsError extends Error {
 }
 
 /**
- * What is wrong with the file of the records, which is there; undefined if it is whole and of a version that we know.
- * Nothing is changed. SQLite's integrity_check reads all of it: 0.5 s for 100,000 lines of the audit (15 MB).
- * quick_check takes 0.1 s, and does not see an index that lacks a row.
+ * Throws a RecordsError if the file of the records, which must exist, is damaged or of a version that we do not know.
+ * Changes nothing. SQLite's integrity_check reads the whole file: 0.5 s for 100,000 lines of the audit (15 MB). quick_check
+ * takes 0.1 s, but does not see that an index lacks a row.
  */
-export async function wrongFile(path: string, access: "r" | "r+"): Promise<RecordsError | undefined> {
-  try {
-    const stats = await stat(path);
-    if (stats.isDirectory()) return damaged(path, "it is a folder");
-    // SQLite takes it for a new database. `init` leaves none that is empty.
-    if (stats.size === 0) return damaged(path, "it is empty");
-    await (await open(path, access)).close();
-  } catch (error) {
-    return unreadable(path, error);
-  }
+export async function checkFile(path: string, access: "r" | "r+"): Promise<void> {
+  const refuse = (error: unknown): never => {
+    throw unreadable(path, error);
+  };
+  const stats = await stat(path).catch(refuse);
+  if (stats.isDirectory()) throw damaged(path, "it is a folder");
+  // SQLite takes an empty file for a new database. `init` never leaves one.
+  if (stats.size === 0) throw damaged(path, "it is empty");
+  await open(path, access)
+    .then((file) => file.close())
+    .catch(refuse);
   try {
     const database = await openDatabase(path);
     try {
       const [row] = database.prepare("pragma integrity_check(1)").all([]) as { integrity_check: string }[];
-      if (row?.integrity_check !== "ok") return damaged(path, row?.integrity_check.split("\n").at(-1) ?? "no answer");
-      return wrongTables(path, database);
+      if (row?.integrity_check !== "ok") {
+        throw damaged(path, row?.integrity_check.split("\n").at(-1) ?? "no answer");
+      }
+      checkTables(path, database);
     } finally {
       database.close();
     }
   } catch (error) {
     const { code, message } = error as Error & { code?: unknown };
-    if (/^SQLITE_(NOTADB|CORRUPT)/.test(String(code))) return damaged(path, message, error);
+    if (/^SQLITE_(NOTADB|CORRUPT)/.test(String(code))) throw damaged(path, message, error);
     throw error;
   }
 }
 
-function wrongTables(path: string, database: Libsql.Database): RecordsError | undefined {
+function checkTables(path: string, database: Libsql.Database): void {
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all([]) as { name: string }[];
   // The log beside the file was lost, or `init` was ended early. New tables would hide that.
-  if (tables.length === 0) return damaged(path, "it holds no records");
+  if (tables.length === 0) throw damaged(path, "it holds no records");
   if (!tables.some(({ name }) => name === MIGRATION_TABLE)) {
-    return new RecordsError(`${path} is a database of another program`);
+    throw new RecordsError(`${path} is a database of another program`);
   }
   const migrations = database.prepare(`select name from ${MIGRATION_TABLE}`).all([]) as { name: string }[];
-  if (migrations.every(({ name }) => isKnownMigration(name))) return undefined;
-  return new RecordsError(`${path} was written by a newer version of tool`, { hint: "upgrade tool" });
+  if (migrations.every(({ name }) => isKnownMigration(name))) return;
+  throw new RecordsError(`${path} was written by a newer version of tool`, { hint: "upgrade tool" });
 }
 
 const damaged = (path: string, reason: string, cause?: unknown) =>

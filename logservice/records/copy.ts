@@ -1,6 +1,6 @@
 import { copyFile, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RecordsError, wrongFile } from "./check.ts";
+import { checkFile, RecordsError } from "./check.ts";
 import { KEY_FILE } from "./key-file.ts";
 import { RECORDS_FILE } from "./open.ts";
 import { SEAL_KEY_BYTES } from "./seal.ts";
@@ -22,12 +22,11 @@ export async function copyRecords(from: string, to: string): Promise<void> {
   }
 }
 
-/** What is wrong with the records of a folder; undefined if they are whole. */
-export async function wrongRecords(directory: string): Promise<RecordsError | undefined> {
-  const wrong = await wrongFile(join(directory, RECORDS_FILE), "r");
-  if (wrong !== undefined) return wrong;
+/** Throws a RecordsError if the records of a folder are damaged. */
+export async function checkRecords(directory: string): Promise<void> {
+  await checkFile(join(directory, RECORDS_FILE), "r");
   const path = join(directory, KEY_FILE);
   const key = await readFile(path).catch(() => undefined);
-  if (key?.length === SEAL_KEY_BYTES) return undefined;
-  return new RecordsError(`${path} is missing or damaged`, { hint: "put the file back, or take another backup" });
+  if (key?.length === SEAL_KEY_BYTES) return;
+  throw new RecordsError(`${path} is missing or damaged`, { hint: "put the file back, or take another backup" });
 }

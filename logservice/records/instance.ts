@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { newId } from "./id.ts";
+import { newId } from "./row.ts";
 import type { Tables } from "./tables.ts";
 
 /** The id of this installation, made once by `init`; undefined before. */

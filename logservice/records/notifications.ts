@@ -1,8 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
-import { RpcError } from "../rpc/error.ts";
-import { changedAt } from "./changed-at.ts";
-import { newId } from "./id.ts";
+import { RpcError } from "../error.ts";
+import { changedAt, newId } from "./row.ts";
 import type { Seal } from "./seal.ts";
 import type { NotificationRow, Tables } from "./tables.ts";
 
@@ -38,8 +37,7 @@ export async function getNotification({ db, seal }: Sealed, projectId: string, i
 }
 
 export async function addNotification(
-  db: Kysely<Tables>,
-  seal: Seal,
+  { db, seal }: Sealed,
   notification: NotificationInput,
   now: string,
 ): Promise<string> {
@@ -52,8 +50,7 @@ export async function addNotification(
 }
 
 export async function updateNotification(
-  db: Kysely<Tables>,
-  seal: Seal,
+  { db, seal }: Sealed,
   id: string,
   notification: NotificationInput,
   now: string,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
-import { wrongFile } from "./check.ts";
+import { checkFile } from "./check.ts";
 import { KEY_FILE, readOrMakeKey } from "./key-file.ts";
 import { migrate } from "./migrations.ts";
 import { openSeal, type Seal } from "./seal.ts";
@@ -25,8 +25,7 @@ export const RECORDS_FILE = "records.sqlite";
  */
 export async function openRecords(directory: string): Promise<Records> {
   const path = join(directory, RECORDS_FILE);
-  const wrong = existsSync(path) ? await wrongFile(path, "r+") : undefined;
-  if (wrong !== undefined) throw wrong;
+  if (existsSync(path)) await checkFile(path, "r+");
   const database = await openSqlite(path);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   try {

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { newId } from "./id.ts";
+import { newId } from "./row.ts";
 import type { OutboxRow, Tables } from "./tables.ts";
 
 /** What could not be told for so long is told no more. */

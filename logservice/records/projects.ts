@@ -1,9 +1,8 @@
 import type { Kysely } from "kysely";
 import { projectIdOf } from "../../schema/project-id.ts";
 import type { Project, ProjectInput } from "../../schema/rpc.generated.ts";
-import { RpcError } from "../rpc/error.ts";
-import { changedAt } from "./changed-at.ts";
-import { newId } from "./id.ts";
+import { RpcError } from "../error.ts";
+import { changedAt, newId } from "./row.ts";
 import type { ProjectRow, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;

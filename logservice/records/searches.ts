@@ -1,8 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Search, SearchInput } from "../../schema/rpc.generated.ts";
-import { RpcError } from "../rpc/error.ts";
-import { changedAt } from "./changed-at.ts";
-import { newId } from "./id.ts";
+import { RpcError } from "../error.ts";
+import { changedAt, newId } from "./row.ts";
 import type { Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;

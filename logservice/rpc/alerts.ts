@@ -1,11 +1,11 @@
 import type { Kysely } from "kysely";
 import type { AlertInput } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
 import { addAlert, getAlert, listAlerts, removeAlert, updateAlert } from "../records/alerts.ts";
 import { addToOutbox } from "../records/outbox.ts";
 import { getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
 import { changing, type Handlers } from "./call.ts";
-import { RpcError } from "./error.ts";
 import { readChanged } from "./read-input.ts";
 import { readQuery } from "./read-range.ts";
 

@@ -1,6 +1,6 @@
+import { RpcError } from "../error.ts";
 import { findAudit } from "../records/audit.ts";
 import type { Handlers } from "./call.ts";
-import { RpcError } from "./error.ts";
 import { readTime } from "./read-range.ts";
 
 const DEFAULT_LIMIT = 100;

@@ -1,15 +1,24 @@
 import type { Transaction } from "kysely";
 import type { Operations, Scope } from "../../schema/rpc.generated.ts";
+import type { OpenExchanges } from "../access/open-exchanges.ts";
 import type { Grant } from "../access/tokens.ts";
+import type { EventsStore } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
+import type { Records } from "../records/open.ts";
 import type { Tables } from "../records/tables.ts";
-import type { Service } from "../service.ts";
+import type { BatchKey, OpenAppends } from "./append.ts";
 import type { Printable } from "./json-text.ts";
 
-/** What makes a retried batch count once: the header Idempotency-Key, and a hash of the body that came with it. */
-export interface BatchKey {
-  readonly idempotencyKey: string;
-  readonly digest: string;
+/** What the operations work on. */
+export interface Service {
+  readonly records: Records;
+  readonly events: EventsStore;
+  /** The requests being answered; the removal of a token ends those it opened. */
+  readonly exchanges: OpenExchanges;
+  /** The appends under way; the removal of a project waits for them. */
+  readonly appends: OpenAppends;
+  readonly region: string;
+  nowMs(): number;
 }
 
 /** Who asks, and how long they wait. */

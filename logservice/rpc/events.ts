@@ -1,59 +1,13 @@
-import type { BatchReport, Stats as WireStats } from "../../schema/rpc.generated.ts";
+import type { Stats as WireStats } from "../../schema/rpc.generated.ts";
 import { levelName } from "../events/level-names.ts";
 import type { Range, Stats } from "../events/store.ts";
-import { eventsKeyOf, eventsPlaceOf, type ProjectMode } from "../records/projects.ts";
-import type { Service } from "../service.ts";
-import type { BatchKey, Handlers } from "./call.ts";
+import { eventsKeyOf } from "../records/projects.ts";
+import { append, inMode, reportOf } from "./append.ts";
+import type { Handlers, Service } from "./call.ts";
 import { JsonText } from "./json-text.ts";
-import { type ReadBatch, readEvents } from "./read-events.ts";
+import { readEvents } from "./read-events.ts";
 import { readField, readRange } from "./read-range.ts";
-import { scanEvents } from "./scan-events.ts";
 import { wireEvent } from "./wire-event.ts";
-
-/**
- * Does what `add_events` does, several times as fast. Undefined where the body does not let it: then nothing has happened,
- * and the operation knows what is to be done or said.
- */
-export async function addScanned(
-  service: Service,
-  body: Buffer,
-  batchKey: BatchKey | undefined,
-): Promise<{ readonly output: BatchReport | undefined } | undefined> {
-  const batch = scanEvents(body, service.nowMs());
-  if (batch === undefined) return undefined;
-  const whole = { events: batch.events, errors: [] };
-  await append(service, batch.project, (mode) => inMode(whole, mode), batchKey);
-  return { output: batch.isPartial ? reportOf(whole) : undefined };
-}
-
-/** What a partial batch is answered. Events that the project had already count as accepted. */
-export function reportOf({ events, errors }: ReadBatch): BatchReport {
-  return { accepted: events.length, errors };
-}
-
-/** Stores the batch that `read` gives for the project's mode, and gives it back. Rejects with `not_found`. */
-export function append(
-  { records, events, appends }: Service,
-  projectId: string,
-  read: (mode: ProjectMode) => ReadBatch,
-  batchKey: BatchKey | undefined,
-): Promise<ReadBatch> {
-  return appends.run(projectId, async () => {
-    const { key, mode } = await eventsPlaceOf(records.db, projectId);
-    const batch = read(mode);
-    if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
-    return batch;
-  });
-}
-
-/** In a project of plain text an event is its message. */
-function inMode(batch: ReadBatch, mode: ProjectMode): ReadBatch {
-  if (mode !== "plain_text") return batch;
-  const events = batch.events.map(({ id, timestamp, level, message, truncated }) => {
-    return { id, timestamp, level, message, truncated, fields: {} };
-  });
-  return { ...batch, events };
-}
 
 export const events: Handlers<
   | "add_events"

@@ -1,6 +1,6 @@
 import type { Notification } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
 import { SECRETS } from "../records/notifications.ts";
-import { RpcError } from "./error.ts";
 
 /** A notification as it is answered: enough of each secret to tell which one it is, and not enough to use it. */
 export function masked(notification: Notification): Notification {

@@ -1,4 +1,5 @@
 import type { NotificationInput } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
 import { alertsTelling } from "../records/alerts.ts";
 import {
   addNotification,
@@ -9,7 +10,6 @@ import {
 } from "../records/notifications.ts";
 import { getProject } from "../records/projects.ts";
 import { changing, type Handlers } from "./call.ts";
-import { RpcError } from "./error.ts";
 import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
 import { readChanged } from "./read-input.ts";
 
@@ -29,7 +29,7 @@ export const notifications: Handlers<
     const { targetId: id } = await changing(service, call, "add_notification", async (db, now) => {
       check(notification);
       await getProject(db, notification.project_id);
-      const id = await addNotification(db, service.records.seal, notification, now);
+      const id = await addNotification({ db, seal: service.records.seal }, notification, now);
       return { projectId: notification.project_id, targetId: id };
     });
     return { id };
@@ -41,7 +41,7 @@ export const notifications: Handlers<
       const before = await getNotification({ db, seal }, change.project_id, change.id);
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
       check(notification);
-      await updateNotification(db, seal, change.id, notification, now);
+      await updateNotification({ db, seal }, change.id, notification, now);
       return { projectId: change.project_id, targetId: change.id };
     });
     return undefined;

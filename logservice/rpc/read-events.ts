@@ -1,10 +1,10 @@
 import { LEVEL_SPELLINGS, LEVELS, levelOf } from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import type { BatchReport } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
 import { FIRST_STORABLE, isStorableTimestamp, LAST_STORABLE } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
 import { LIMITS } from "../limits.ts";
-import { RpcError } from "./error.ts";
 import { isZeroTime } from "./read-input.ts";
 
 /** What becomes of the events of a batch that are not as they should be. */

@@ -9,7 +9,7 @@ import type {
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { resolved, type ValueSchema } from "../../schema/rpc-schema.ts";
 import * as validators from "../../schema/rpc-validate.generated.js";
-import { RpcError } from "./error.ts";
+import { RpcError } from "../error.ts";
 
 /**
  * The input of an operation out of a body: unknown keys left out, zero values that say nothing taken for absent,

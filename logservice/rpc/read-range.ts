@@ -1,9 +1,9 @@
 import { describe } from "../../grammar/problem.ts";
 import { parseQuery, type Query, type Target, target } from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
+import { RpcError } from "../error.ts";
 import { FIRST_TIME, FIRST_TIME_MS } from "../events/steps.ts";
 import type { Range } from "../events/store.ts";
-import { RpcError } from "./error.ts";
 
 /** The events that an input means, but for their project: its closed period, its query. Throws `invalid`. */
 export function readRange(input: {

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { LEVEL_SPELLINGS, LEVELS } from "../../grammar/query/index.ts";
+import { RpcError } from "../error.ts";
 import { type EncodedEvent, encodeEvent, encodePieces } from "../events/encoded.ts";
 import { type Instant, LONGEST_EXACT, readInstant } from "../events/instant.ts";
-import { parseJson } from "../http/json.ts";
 import { LIMITS } from "../limits.ts";
-import { RpcError } from "./error.ts";
+import { parseJson } from "./parse-json.ts";
 import { MAX_ID_LENGTH, readEvent } from "./read-events.ts";
 import { isZeroTime } from "./read-input.ts";
 import {

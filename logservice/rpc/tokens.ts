@@ -1,6 +1,6 @@
 import { addToken, listTokens, removeToken } from "../access/tokens.ts";
+import { RpcError } from "../error.ts";
 import { changing, type Handlers, lacking } from "./call.ts";
-import { RpcError } from "./error.ts";
 
 export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   async get_tokens({ records }) {

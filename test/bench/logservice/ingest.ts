@@ -5,7 +5,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { EVENTS_FOLDER } from "../../../cli/service/data-folder.ts";
+import { EVENTS_FOLDER } from "../../../logservice/admin/data-directory.ts";
 import { BATCH_EVENTS } from "./bodies.ts";
 import { type LoadResult, startLoad } from "./load.ts";
 import { type Memory, processorSeconds } from "./processes.ts";

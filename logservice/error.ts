@@ -28,3 +28,21 @@ export const ERROR_STATUS = {
   unavailable: 503,
   timeout: 504,
 } as const;
+
+/** Why a service cannot be started, or a command on its data directory not run: for whoever operates the service. */
+export class OperatorError extends Error {
+  override readonly name = "OperatorError";
+  /** What can be done about it. */
+  readonly hint: string | undefined;
+  /** The folder is not a data directory, and one could be created there. */
+  readonly mayBeCreated: boolean;
+
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly hint?: string | undefined; readonly mayBeCreated?: boolean } = {},
+  ) {
+    super(message, options);
+    this.hint = options.hint;
+    this.mayBeCreated = options.mayBeCreated ?? false;
+  }
+}

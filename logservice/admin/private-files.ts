@@ -1,8 +1,8 @@
 import { chmod, lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { KEY_FILE } from "../../logservice/records/key-file.ts";
-import { RECORDS_FILE } from "../../logservice/records/open.ts";
-import { EVENTS_FOLDER } from "./data-folder.ts";
+import { KEY_FILE } from "../records/key-file.ts";
+import { RECORDS_FILE } from "../records/open.ts";
+import { EVENTS_FOLDER } from "./data-directory.ts";
 
 /** Permissions of the group and of others. */
 const OTHERS = 0o077;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { type RawBuilder, sql } from "kysely";
 
 /** Without vowels, so that no words come about, and without what is read wrongly. */
 const LETTERS = "23456789bcdfghjkmnpqrstvwxyz";
@@ -15,4 +16,9 @@ export function newId(): string {
     }
   }
   return id;
+}
+
+/** The time of a change. Never before the time that the row already has: clocks are set back. */
+export function changedAt(now: string): RawBuilder<string> {
+  return sql<string>`max(updated_at, ${now})`;
 }

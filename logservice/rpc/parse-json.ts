@@ -1,4 +1,4 @@
-import { RpcError } from "../rpc/error.ts";
+import { RpcError } from "../error.ts";
 
 /**
  * A JSON text as a value. Numbers that float64 cannot hold (whole ones beyond 2^53 that it would round, and those beyond

@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import { OperatorError } from "../error.ts";
+import type { Finding as EventsFinding, CheckReport as EventsReport } from "../events/check.ts";
+import { FOLDER_LIST } from "../events/project-folders.ts";
+import { acceptLosses, listAcceptedLosses } from "../records/accepted-losses.ts";
+import { instanceId } from "../records/instance.ts";
+import type { Records } from "../records/open.ts";
+import { projectNames } from "../records/projects.ts";
+import {
+  EVENTS_FOLDER,
+  operatorErrorOf,
+  refuseLostEvents,
+  requireDataDirectory,
+  withRecords,
+} from "./data-directory.ts";
+
+export interface CheckOptions {
+  readonly folder: string;
+  /** Does first what a start of the service would do about damage, for all files at once. */
+  readonly repair: boolean;
+  /** Ids of losses that answers are to report no longer. */
+  readonly acceptedLosses: readonly string[];
+  readonly nowMs: () => number;
+  /** Called when the directory was found to be one, before its files are read. */
+  readonly reading: () => Promise<void>;
+  /** Takes what the repair does, line by line. */
+  readonly repaired: (level: string, message: string, fields: Record<string, unknown>) => void;
+}
+
+export interface CheckReport extends Omit<EventsReport, "findings"> {
+  readonly findings: readonly Finding[];
+}
+
+export interface Finding extends EventsFinding {
+  /** The id of the project whose file it is. */
+  readonly project: string | undefined;
+  /** Undefined if nothing is wrong that the next start of the service does not put in order. */
+  readonly remedy: Remedy | undefined;
+}
+
+export type Remedy =
+  | "repair"
+  /** Restore the lost file from a backup, or accept the loss. */
+  | "restore or accept"
+  /** The events are those of another service: put the own ones back, or the records of these. */
+  | "put back events or records"
+  /** The records may be older than the events: put newer ones back. */
+  | "put back newer records";
+
+/**
+ * Reads every file of a data directory. Throws an OperatorError if the directory cannot be used, a running service keeps it
+ * from being repaired, or there is no loss of an id to accept.
+ */
+export async function checkDataDirectory(options: CheckOptions): Promise<CheckReport> {
+  const { folder } = options;
+  await requireDataDirectory(folder);
+  await refuseLostEvents(folder);
+  return withRecords(folder, async (records) => {
+    await options.reading();
+    const directory = join(folder, EVENTS_FOLDER);
+    try {
+      return await checked(records, directory, options);
+    } catch (error) {
+      const { NewerVersion } = await import("../events/duckdb/manifest.ts");
+      const { ForeignEvents } = await import("../events/project-folders.ts");
+      if ([NewerVersion, ForeignEvents].some((type) => error instanceof type))
+        throw new OperatorError((error as Error).message, { cause: error });
+      if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+      throw operatorErrorOf(directory, error);
+    }
+  });
+}
+
+async function checked(records: Records, directory: string, options: CheckOptions): Promise<CheckReport> {
+  const { checkEvents, isWrong } = await import("../events/check.ts");
+  const { db } = records;
+  const { acceptedLosses, nowMs } = options;
+  const owner = await instanceId(db);
+  const look = async () => {
+    const accepted = await listAcceptedLosses(db);
+    const projects = new Set((await projectNames(db)).keys());
+    return checkEvents(directory, { nowMs: nowMs(), accepted, owner, projects });
+  };
+  if (options.repair) await repair(records, { directory, owner, repaired: options.repaired });
+  let report = await look();
+  if (acceptedLosses.length > 0) {
+    const known = new Set(report.findings.flatMap(({ loss }) => loss?.id ?? []));
+    const unknown = acceptedLosses.find((id) => !known.has(id));
+    if (unknown !== undefined) {
+      const hint = known.size === 0 ? "nothing is lost" : `there are ${[...known].join(", ")}`;
+      throw new OperatorError(`there is no loss ${JSON.stringify(unknown)}`, { hint });
+    }
+    await acceptLosses(db, acceptedLosses, new Date(nowMs()).toISOString());
+    report = await look();
+  }
+  const names = await projectNames(db);
+  const findings = report.findings.map((finding) => ({
+    ...finding,
+    project: names.get(keyOf(finding.file)),
+    remedy: isWrong(finding) ? remedyOf(finding) : undefined,
+  }));
+  return { ...report, findings };
+}
+
+/** The key of the project that a file belongs to: the part of its folder's name before "~". */
+const keyOf = (file: string) => /^projects\/([A-Za-z0-9_-]+)~/.exec(file)?.[1] ?? "";
+
+function remedyOf({ state, file, loss }: EventsFinding): Remedy {
+  if (loss !== undefined) return "restore or accept";
+  if (state === "unknown") return "put back newer records";
+  return state === "foreign" && file === FOLDER_LIST ? "put back events or records" : "repair";
+}
+
+/** A start reads only what tells that files were changed; the scrub that follows reads all. */
+async function repair(
+  { db }: Records,
+  { directory, owner, repaired }: Pick<CheckOptions, "repaired"> & { directory: string; owner: string | undefined },
+): Promise<void> {
+  const { openEventsStore } = await import("../events/open.ts");
+  const names = await projectNames(db);
+  const log = (level: string, message: string, { project, ...fields }: Record<string, unknown>) => {
+    const id = project === undefined ? {} : { project: names.get(String(project)) ?? project };
+    repaired(level, message, { ...id, ...fields });
+  };
+  const store = await openEventsStore({ directory, owner, log }).catch((error: Error) => {
+    if (!/is in use by the process/.test(error.message)) throw error;
+    const pid = /process (\d+)/.exec(error.message)?.[1];
+    const hint = `the service runs (process ${pid}) and repairs what it finds itself; stop it first, or check without --repair`;
+    throw new OperatorError(hint, { cause: error });
+  });
+  try {
+    await store.scrub();
+  } finally {
+    await store.close();
+  }
+}

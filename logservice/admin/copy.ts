@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { OperatorError } from "../error.ts";
+import { copyEvents, wrongEvents } from "../events/copy.ts";
+import { syncDirectory } from "../events/durable.ts";
+import { RecordsError } from "../records/check.ts";
+import { checkRecords, copyRecords } from "../records/copy.ts";
+import {
+  type DirectoryKind,
+  EVENTS_FOLDER,
+  refuseLostEvents,
+  requireDirectory,
+  restoreHint,
+} from "./data-directory.ts";
+import { makePrivate } from "./private-files.ts";
+
+/** How much was copied of the events. */
+export interface Copied {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export interface CopyOptions {
+  /** What `from` is. */
+  readonly kind: DirectoryKind;
+  readonly from: string;
+  /** A folder that does not exist yet, or is empty. */
+  readonly to: string;
+  /** Called after each file with what is copied so far. */
+  readonly progress: (copied: Copied) => void;
+}
+
+/**
+ * Copies a data directory, or a backup of one, into a new folder, also while a service works there: the service writes its
+ * files so that they can be read at any moment, and a copy from outside works even if the service hangs or does not run.
+ * The new folder appears under its name only when all of it is durable and was found whole.
+ */
+export async function copyDataDirectory({ kind, from, to, progress }: CopyOptions): Promise<Copied> {
+  await requireDirectory(from, kind);
+  if (!(await isFree(to))) {
+    const hint = "name a folder that does not exist yet, or remove this one";
+    throw new OperatorError(`${to} already exists`, { hint });
+  }
+  await requireWhole(kind, from);
+  const aside = join(dirname(to), `.${basename(to)}.${process.pid}`);
+  let copied: Copied = { files: 0, bytes: 0 };
+  try {
+    await mkdir(aside, { recursive: true, mode: 0o700 });
+    await copyEvents(join(from, EVENTS_FOLDER), join(aside, EVENTS_FOLDER), (bytes) => {
+      copied = { files: copied.files + 1, bytes: copied.bytes + bytes };
+      progress(copied);
+    });
+    // After the events: a project is in the records before it has events.
+    await copyRecords(from, aside);
+    const lacking = await wrongEvents(join(aside, EVENTS_FOLDER));
+    if (lacking !== undefined) throw new OperatorError(`${from} is incomplete: ${lacking.replaceAll(aside, from)}`);
+    // A copied file has the permissions of its source.
+    await makePrivate(aside);
+    await syncDirectory(aside);
+    await rm(to, { recursive: true, force: true });
+    await rename(aside, to);
+    await syncDirectory(dirname(to));
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new Error(`cannot copy ${from} to ${to}`, { cause: error });
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+  return copied;
+}
+
+async function requireWhole(kind: DirectoryKind, from: string): Promise<void> {
+  try {
+    await checkRecords(from);
+    await refuseLostEvents(from);
+  } catch (error) {
+    if (!(error instanceof RecordsError || error instanceof OperatorError)) throw error;
+    const hint = error.hint ?? (kind === "backup" ? "take another backup" : restoreHint(from));
+    throw new OperatorError(error.message, { hint, cause: error });
+  }
+}
+
+async function isFree(folder: string): Promise<boolean> {
+  return !existsSync(folder) || (await readdir(folder)).length === 0;
+}

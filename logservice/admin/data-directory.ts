@@ -1,0 +1,119 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { OperatorError } from "../error.ts";
+import { RecordsError, unreadable } from "../records/check.ts";
+import { openRecords, RECORDS_FILE, type Records } from "../records/open.ts";
+import { listProjects } from "../records/projects.ts";
+
+/** The folder of the data directory that the events store has to itself. */
+export const EVENTS_FOLDER = "events";
+
+export type DirectoryKind = "data directory" | "backup";
+
+/** `restore` takes no folder that exists: what is left in a damaged one may be newer than the backup. */
+export function restoreHint(folder: string): string {
+  return `move ${folder} aside and restore a backup: tool service restore <backup> --data ${folder}`;
+}
+
+/** Whether the folder has records, as every data directory and every backup does. */
+export function hasRecords(folder: string): boolean {
+  return existsSync(join(folder, RECORDS_FILE));
+}
+
+/** Throws an OperatorError if the folder cannot be the data directory of a service. */
+export async function requireDataDirectory(folder: string): Promise<void> {
+  await requireDirectory(folder, "data directory", { mayBeCreated: true });
+}
+
+/** Throws an OperatorError if the folder cannot be the data directory, or the backup, to copy. */
+export async function requireDirectory(
+  folder: string,
+  kind: DirectoryKind,
+  { mayBeCreated = false } = {},
+): Promise<void> {
+  const path = join(folder, RECORDS_FILE);
+  try {
+    await stat(path);
+    return;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!/^(ENOENT|ENOTDIR)$/.test(code)) throw operatorErrorOf(path, error);
+  }
+  await refuseLostRecords(folder);
+  if (kind === "backup" && !existsSync(folder)) throw new OperatorError(`${folder} does not exist`);
+  throw new OperatorError(`${folder} is not a ${kind} of a log service`, { mayBeCreated });
+}
+
+/** Throws an OperatorError if the folder has events and no records: new records would not know those. */
+export async function refuseLostRecords(folder: string): Promise<void> {
+  if (hasRecords(folder) || !(await hasFiles(join(folder, EVENTS_FOLDER)))) return;
+  const path = join(folder, RECORDS_FILE);
+  throw new OperatorError(`${path} is missing, but there are events`, { hint: restoreHint(folder) });
+}
+
+/** Throws an OperatorError if the records have projects but the folder of their events is missing. */
+export async function refuseLostEvents(folder: string): Promise<void> {
+  const path = join(folder, EVENTS_FOLDER);
+  if (existsSync(path)) return;
+  const projects = await withRecords(folder, ({ db }) => listProjects(db));
+  if (projects.length === 0) return;
+  throw new OperatorError(`${path} is missing`, {
+    hint: `${restoreHint(folder)}\nor create the empty folder to continue without the events`,
+  });
+}
+
+/** Whether there is a file at any depth that is not empty, except for the lock that a killed process leaves. */
+async function hasFiles(folder: string): Promise<boolean> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    const isFull = entry.isDirectory() ? await hasFiles(path) : entry.name !== "lock" && (await stat(path)).size > 0;
+    if (isFull) return true;
+  }
+  return false;
+}
+
+/**
+ * Makes the folder for its owner only: it will hold secrets. The folder of the events is made at once, so that its loss is
+ * noticed. Throws an OperatorError if the system refuses.
+ */
+export async function makeDirectory(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(join(folder, EVENTS_FOLDER), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw operatorErrorOf(folder, error);
+  }
+}
+
+/** What to tell about a folder that could not be opened: errors of the system in words, others as they are. */
+export function operatorErrorOf(folder: string, cause: unknown): OperatorError {
+  const { code = "", path = folder, message } = cause as NodeJS.ErrnoException;
+  if (!/^E[A-Z]+$/.test(code)) return new OperatorError(message, { cause });
+  const { message: text, hint } = unreadable(path, cause);
+  return new OperatorError(text, { hint, cause });
+}
+
+/** Runs `use` with the records of a folder, which are closed in the end. */
+export async function withRecords<T>(folder: string, use: (records: Records) => Promise<T>): Promise<T> {
+  const records = await openServiceRecords(folder);
+  try {
+    return await use(records);
+  } finally {
+    await records.close();
+  }
+}
+
+/** Opens the records. Throws an OperatorError if they are damaged. */
+export async function openServiceRecords(folder: string): Promise<Records> {
+  try {
+    return await openRecords(folder);
+  } catch (error) {
+    if (!(error instanceof RecordsError)) throw error;
+    throw new OperatorError(error.message, { hint: error.hint ?? restoreHint(folder), cause: error });
+  }
+}

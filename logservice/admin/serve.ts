@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import { OperatorError } from "../error.ts";
+import type { EventsStore } from "../events/store.ts";
+import { instanceId } from "../records/instance.ts";
+import { KEY_FILE } from "../records/key-file.ts";
+import { listUnopened } from "../records/notifications.ts";
+import type { Records } from "../records/open.ts";
+import { projectNames } from "../records/projects.ts";
+import { type RunningService, type StartOptions, startService } from "../start.ts";
+import {
+  EVENTS_FOLDER,
+  openServiceRecords,
+  operatorErrorOf,
+  refuseLostEvents,
+  requireDataDirectory,
+} from "./data-directory.ts";
+import { makePrivate } from "./private-files.ts";
+
+export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version"> {
+  readonly folder: string;
+  /** How many ports after `port` may be tried if it is in use. */
+  readonly morePorts: number;
+  readonly nowMs: () => number;
+  /** Takes a line for whoever operates the service. */
+  readonly say: (line: string) => void;
+}
+
+/** Starts the service on a data directory. Throws an OperatorError if the directory cannot be used or nobody can listen. */
+export async function serveDataDirectory(options: ServeOptions): Promise<RunningService> {
+  const { folder, version, tls, nowMs, say } = options;
+  await requireDataDirectory(folder);
+  await refuseLostEvents(folder);
+  const open = await makePrivate(folder);
+  if (open !== undefined) {
+    say(`warn: others can read ${open}, and only its owner can change that: chmod -R go= ${folder}`);
+  }
+  const records = await openServiceRecords(folder);
+  const events = await openEvents(folder, records, say).catch(async (error: unknown) => {
+    await records.close();
+    throw error;
+  });
+  const unopened = await unopenedSecrets(folder, records);
+  if (unopened !== undefined) say(unopened);
+  const log = {
+    error: (message: string, error: unknown) => say(`error: ${message}: ${(error as Error).stack ?? error}`),
+  };
+  try {
+    return await listening(options, (port) =>
+      startService({ host: options.host, port, records, events, version, tls, log, nowMs }),
+    );
+  } catch (error) {
+    await events.close();
+    await records.close();
+    throw error;
+  }
+}
+
+async function openEvents(folder: string, records: Records, say: (line: string) => void): Promise<EventsStore> {
+  const directory = join(folder, EVENTS_FOLDER);
+  const { openEventsStore } = await import("../events/open.ts");
+  const names = await projectNames(records.db);
+  const owner = await instanceId(records.db);
+  const log = (level: string, message: string, { project, ...fields }: Record<string, unknown>) => {
+    // Nobody has seen the key under which the store knows the project. One that was added since has no other name here.
+    const id = typeof project === "string" ? { project: names.get(project) ?? project } : {};
+    say(`${level}: ${message} ${JSON.stringify({ ...id, ...fields })}`);
+  };
+  const events = await openEventsStore({ directory, owner, log }).catch((error: unknown) => {
+    throw operatorErrorOf(directory, error);
+  });
+  const unknown = [...events.heldProjects()].filter((key) => !names.has(key));
+  if (unknown.length > 0) {
+    const text = "there are events of projects that the records do not have; they are kept, but cannot be queried";
+    say(`warn: ${text}. The records may be older than the events ${JSON.stringify({ projects: unknown.length })}`);
+  }
+  return events;
+}
+
+/** A warning about the notifications that reach nobody because their secrets do not open; undefined if all open. */
+async function unopenedSecrets(folder: string, records: Records): Promise<string | undefined> {
+  const unopened = await listUnopened(records);
+  if (unopened.length === 0) return undefined;
+  const path = join(folder, KEY_FILE);
+  return [
+    `warning: ${path} does not open the secrets of these notifications:`,
+    ...unopened.map(({ project_id, name, type }) => `  ${project_id}: ${JSON.stringify(name)} (${type})`),
+    "  put the old file back from a backup, or set the secrets again by update_notification",
+  ].join("\n");
+}
+
+/** Starts on the port, or on one of those after it. */
+async function listening(
+  { host, port, morePorts }: ServeOptions,
+  start: (port: number) => Promise<RunningService>,
+): Promise<RunningService> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await start(port + tries);
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (code === "EADDRINUSE" && tries < morePorts) continue;
+      const reason = REASONS[code];
+      if (reason === undefined) throw error;
+      throw new OperatorError(`cannot listen on ${host}:${port}: ${reason}`, {
+        hint: "name another --address",
+        cause: error,
+      });
+    }
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "it is taken",
+  EACCES: "permission denied",
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "this machine has no such address",
+};

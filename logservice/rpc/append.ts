@@ -1,0 +1,108 @@
+import type { BatchReport } from "../../schema/rpc.generated.ts";
+import { RpcError } from "../error.ts";
+import type { EventsStore } from "../events/store.ts";
+import type { Records } from "../records/open.ts";
+import { eventsPlaceOf, type ProjectMode } from "../records/projects.ts";
+import type { ReadBatch } from "./read-events.ts";
+import type { ScannedBatch } from "./scan-events.ts";
+
+/** What an append works on. */
+interface Stores {
+  readonly records: Records;
+  readonly events: EventsStore;
+  readonly appends: OpenAppends;
+}
+
+/** Makes a retried batch count once: the header Idempotency-Key, and a hash of the body that came with it. */
+export interface BatchKey {
+  readonly idempotencyKey: string;
+  readonly digest: string;
+}
+
+/**
+ * Stores the batch that `read` returns for the mode of the project, and returns it: the way of all events into the store.
+ * Rejects with `not_found`.
+ */
+export function append(
+  { records, events, appends }: Stores,
+  projectId: string,
+  read: (mode: ProjectMode) => ReadBatch,
+  batchKey: BatchKey | undefined,
+): Promise<ReadBatch> {
+  return appends.run(projectId, async () => {
+    const { key, mode } = await eventsPlaceOf(records.db, projectId);
+    const batch = read(mode);
+    if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
+    return batch;
+  });
+}
+
+/** `add_events` for a batch that was scanned instead of parsed. */
+export async function addScanned(
+  stores: Stores,
+  { project, events, isPartial }: ScannedBatch,
+  batchKey: BatchKey | undefined,
+): Promise<BatchReport | undefined> {
+  const batch = { events, errors: [] };
+  await append(stores, project, (mode) => inMode(batch, mode), batchKey);
+  return isPartial ? reportOf(batch) : undefined;
+}
+
+/** The batch as a project of this mode keeps it: in one of plain text, an event has no fields. */
+export function inMode(batch: ReadBatch, mode: ProjectMode): ReadBatch {
+  if (mode !== "plain_text") return batch;
+  const events = batch.events.map(({ id, timestamp, level, message, truncated }) => {
+    return { id, timestamp, level, message, truncated, fields: {} };
+  });
+  return { ...batch, events };
+}
+
+/** The answer to a partial batch. Events that the project already has count as accepted. */
+export function reportOf({ events, errors }: ReadBatch): BatchReport {
+  return { accepted: events.length, errors };
+}
+
+/**
+ * The appends under way, by project, so that the removal of a project waits for them: events stored after it dropped the
+ * others would be kept for ever under a key that no project has. An append is counted before it looks the project up, so
+ * that the removal either waits for it or it does not find the project.
+ */
+export class OpenAppends {
+  readonly #open = new Map<string, number>();
+  /** For each project being removed, what to call when its last append has ended. */
+  readonly #removing = new Map<string, () => void>();
+
+  async run<T>(project: string, append: () => Promise<T>): Promise<T> {
+    this.#refuseRemoved(project);
+    this.#open.set(project, (this.#open.get(project) ?? 0) + 1);
+    try {
+      return await append();
+    } finally {
+      const left = this.#open.get(project)! - 1;
+      if (left > 0) this.#open.set(project, left);
+      else {
+        this.#open.delete(project);
+        this.#removing.get(project)?.();
+      }
+    }
+  }
+
+  /** Waits for the appends under way, then removes. Appends are refused until the removal has ended. */
+  async remove<T>(project: string, remove: () => Promise<T>): Promise<T> {
+    this.#refuseRemoved(project);
+    const last = new Promise<void>((resolve) => this.#removing.set(project, resolve));
+    try {
+      if (this.#open.has(project)) await last;
+      return await remove();
+    } finally {
+      this.#removing.delete(project);
+    }
+  }
+
+  /** Not `not_found`: the removal may still fail. */
+  #refuseRemoved(project: string): void {
+    if (!this.#removing.has(project)) return;
+    const message = `the project ${JSON.stringify(project)} is being removed: try again`;
+    throw new RpcError("unavailable", message, { retryAfterMs: 1_000 });
+  }
+}
