@@ -1,7 +1,7 @@
 import { type Context, EXIT } from "./context.ts";
 import { isEarlyExit } from "./early-exit.ts";
 import type { StopSignal } from "./io.ts";
-import { failByPlatform } from "./output/platform-error.ts";
+import { PlatformError } from "./platform/error.ts";
 
 /** The signals that a command hears: the first one aborts `signal`, a second one ends the process at once. */
 export interface Interruption {
@@ -9,29 +9,6 @@ export interface Interruption {
   /** While a hook runs, its shell gets the signals and ends by itself. */
   pause(): void;
   resume(): void;
-  release(): void;
-}
-
-function interruption(context: Context): Interruption {
-  const { io } = context;
-  const stop = new AbortController();
-  let isPaused = false;
-  const release = io.onSignal((name: StopSignal) => {
-    if (stop.signal.aborted && !isPaused) io.exitNow(EXIT.interrupted);
-    // The terminal has echoed ^C.
-    if (name === "SIGINT" && io.stderr.isTerminal && !stop.signal.aborted) void context.say("");
-    stop.abort();
-  });
-  return {
-    signal: stop.signal,
-    release,
-    pause: () => {
-      isPaused = true;
-    },
-    resume: () => {
-      isPaused = false;
-    },
-  };
 }
 
 interface Interruptible {
@@ -61,4 +38,42 @@ export async function interruptible(
     progress?.end();
     stop.release();
   }
+}
+
+function interruption(context: Context): Interruption & { release(): void } {
+  const { io } = context;
+  const stop = new AbortController();
+  let isPaused = false;
+  const release = io.onSignal((name: StopSignal) => {
+    if (stop.signal.aborted && !isPaused) io.exitNow(EXIT.interrupted);
+    // The terminal has echoed ^C.
+    if (name === "SIGINT" && io.stderr.isTerminal && !stop.signal.aborted) void context.say("");
+    stop.abort();
+  });
+  return {
+    signal: stop.signal,
+    release,
+    pause: () => {
+      isPaused = true;
+    },
+    resume: () => {
+      isPaused = false;
+    },
+  };
+}
+
+/** Ends the command with what failed outside and what to do. Any other error is thrown on. */
+async function failByPlatform(context: Context, error: unknown): Promise<never> {
+  if (!(error instanceof PlatformError)) throw error;
+  await context.error(error.message, error.hint);
+  if (context.verbose && error.cause instanceof Error) {
+    const { name, message } = error.cause;
+    await context.say(`  ${name}: ${withoutSigned(message)}`);
+  }
+  return context.exit(EXIT.failed);
+}
+
+/** A refused signature is answered with all that was signed, a session's token among it. */
+function withoutSigned(message: string): string {
+  return message.replace(/The Canonical String[\s\S]*$/, "").trim();
 }
