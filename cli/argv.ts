@@ -1,18 +1,18 @@
-// sade and mri guess: a word behind a boolean flag becomes its value, a global flag before a command hides the command,
-// `-v` prints the version, numbers lose their spelling. So the words are read here, strictly, against the same table,
-// and sade gets a spelling that leaves nothing to guess: name, `--flag=value` ..., `--`, words.
+// sade and mri guess: a word after a boolean flag becomes its value, a global flag before a command hides the command,
+// `-v` prints the version, numbers lose their spelling. So the arguments are read strictly here, by the same table, and
+// sade gets a spelling that leaves nothing to guess: name, `--flag=value` ..., `--`, words.
 import { didYouMean } from "../grammar/did-you-mean.ts";
 
 export interface Flag {
   readonly long: string;
   readonly short?: string;
-  /** What help calls the value; without one the flag is a switch. */
+  /** The name of the value in help. A flag without one is a switch. */
   readonly value?: string;
   readonly repeatable: boolean;
   readonly description: string;
 }
 
-/** The part of a command's description that reading its words needs. */
+/** The part of a command's description that reading its arguments needs. */
 export interface Shape {
   /** One word, or two: `logs`, `stack plan`. */
   readonly name: string;
@@ -25,7 +25,7 @@ export interface Shape {
 
 export type Format = "text" | "json" | "github" | "sarif";
 
-/** The flags that every command has, wherever they stand. */
+/** The flags that every command has, at any position. */
 export interface Globals {
   readonly chdir: string;
   readonly verbose: boolean;
@@ -36,12 +36,12 @@ export type Invocation = { readonly globals: Globals } & (
   | { readonly kind: "command"; readonly name: string; readonly argv: readonly string[] }
   | { readonly kind: "help"; readonly topic: readonly string[] }
   | { readonly kind: "version" }
-  /** The first word is no command of ours: a stage, which stands for deploying it, or a slip. */
+  /** The first word is not a command: the name of a stage, which deploys it, or a typo. */
   | { readonly kind: "unknown"; readonly word: string }
   | ({ readonly kind: "misuse" } & Misuse)
 );
 
-/** What was wrong with the words, and what to write instead. */
+/** What is wrong with the arguments, and what to write instead. */
 export interface Misuse {
   readonly message: string;
   readonly hint?: string;
@@ -55,15 +55,15 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
   { long: "version", repeatable: false, description: "Print the version" },
 ];
 
-/** What no words mean: the specification's default command. */
+/** The command that runs without arguments, by the specification. */
 const DEFAULT_COMMAND = "deploy";
 
-/** The formats of a command, the usual one first. What checks files speaks to what shows them, too. */
+/** The formats of a command, the default first. `validate` also writes what code hosts and other viewers read. */
 export function formatsOf(name: string | undefined): readonly Format[] {
   return name === "validate" ? ["text", "json", "github", "sarif"] : ["text", "json"];
 }
 
-/** The flags of every command as one command has them. */
+/** The global flags, described for one command. */
 export function globalFlagsOf(name: string | undefined): readonly Flag[] {
   const [usual, ...others] = formatsOf(name);
   const last = others.pop();
@@ -71,14 +71,14 @@ export function globalFlagsOf(name: string | undefined): readonly Flag[] {
   return GLOBAL_FLAGS.map((flag) => (flag.long === "format" ? { ...flag, description } : flag));
 }
 
-/** Reads the words after `tool`. Pure: no file is looked at. */
+/** Reads the arguments after `tool`. Pure: looks at no file. */
 export function readArgv(argv: readonly string[], commands: readonly Shape[]): Invocation {
   const words: string[] = [];
   const flags: { flag: Flag; value: string | undefined }[] = [];
   let misuse: Misuse | undefined;
   let command: Shape | undefined;
   let first: string | undefined;
-  /** Whether `first` has commands below it and none of them was named. */
+  /** Whether `first` is the first word of several commands, none of which was named. */
   let isGroup = false;
 
   const known = () => [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
@@ -99,11 +99,11 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       isGroup = false;
     }
   };
-  const unknown = (written: string, name: string, behind: readonly string[]) => {
-    // Behind an unknown command every flag is unknown; the command is what has to be said.
+  const unknown = (written: string, name: string, rest: readonly string[]) => {
+    // After an unknown command every flag is unknown; the error is about the command.
     if (first !== undefined && command === undefined && !isGroup) return;
     const owns = ({ flags }: Shape) => flags.some((flag) => name === flag.long || name === flag.short);
-    const named = commands.find((one) => isGroup && behind.some((word) => one.name === `${first} ${word}`));
+    const named = commands.find((one) => isGroup && rest.some((word) => one.name === `${first} ${word}`));
     const owner = named !== undefined && owns(named) ? named : commands.find(owns);
     const isBefore = first === undefined || (isGroup && owner?.name.startsWith(`${first} `));
     if (isBefore && owner !== undefined) {
@@ -122,7 +122,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
     const place = command?.name ?? (isGroup ? first : undefined);
     const help = place === undefined ? "tool help" : `tool help ${place}`;
     const message = `unknown flag ${written}${place === undefined ? "" : ` for tool ${place}`}`;
-    // Ways of other language servers, which a client may be set up for.
+    // Transports of other language servers, which a client may be set up for.
     if (command?.name === "lsp" && (name === "socket" || name === "pipe")) {
       fail(message, "the server speaks on stdin and stdout: set the editor's transport to stdio");
     } else fail(message, near === undefined ? `${help} lists the flags` : `did you mean --${near}?`);
@@ -138,7 +138,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
       word(text);
       continue;
     }
-    /** The value of a flag that needs one: what is glued to it, else the next word. */
+    /** The value of a flag that needs one: the text attached to it, else the next word. */
     const value = (flag: Flag, written: string, glued: string | undefined) => {
       if (glued !== undefined && glued !== "") return glued;
       const next = argv[i + 1];
@@ -230,7 +230,7 @@ export function readArgv(argv: readonly string[], commands: readonly Shape[]): I
 
   const own = flags.filter(({ flag }) => !GLOBAL_FLAGS.includes(flag));
   const spelled = own
-    // Of a flag written twice the last one counts, unless it collects.
+    // If a flag is written twice, the last one counts, unless it may be repeated.
     .filter(({ flag }, i) => flag.repeatable || !own.slice(i + 1).some((later) => later.flag === flag))
     .map(({ flag, value }) => (value === undefined ? `--${flag.long}` : `--${flag.long}=${value}`));
   return {
@@ -246,7 +246,7 @@ export function commandsBelow<S extends Shape>(word: string, commands: readonly 
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-/** What to say where the second word is none of the commands below the first. */
+/** The error for a second word that is none of the commands of the first. */
 export function unknownBelow(first: string, second: string, commands: readonly Shape[]): Misuse {
   const seconds = commandsBelow(first, commands).map(({ name }) => name.slice(first.length + 1));
   const near = didYouMean(second, seconds);
@@ -262,7 +262,7 @@ export function neededUsage({ usage }: Shape): string {
   return `tool ${usage.replace(/ \[.*?\]/g, "")}`;
 }
 
-/** What to call the words whose names in the usage are no nouns. */
+/** Nouns for the words whose names in the usage are none. */
 const NOUNS: Readonly<Record<string, string>> = { do: "an action", from: "a backup", to: "a folder" };
 
 function wordCount(command: Shape, words: readonly string[]): Misuse {
@@ -277,7 +277,7 @@ function wordCount(command: Shape, words: readonly string[]): Misuse {
   if (command.name === "logs") {
     return {
       message: `tool logs takes one query, ${surplus} is a second`,
-      // A query in several words would lose its own quotes to the shell, and mean something else without a sign.
+      // The shell would remove the quotes of a query in several words, and silently change its meaning.
       hint: `quote the whole query: tool logs ${shellQuote(words.join(" "))}`,
     };
   }
@@ -287,7 +287,7 @@ function wordCount(command: Shape, words: readonly string[]): Misuse {
   };
 }
 
-/** One word for a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

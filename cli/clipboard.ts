@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { Io } from "./io.ts";
 
-/** Puts a text on the clipboard. False where there is none, or no command that reaches it. */
+/** Puts a text on the clipboard. False if there is none, or no command that reaches it. */
 export async function copyToClipboard({ env, platform }: Io, text: string): Promise<boolean> {
   for (const [command, ...args] of commandsFor(env, platform)) {
     if (await fed(command!, args, text)) return true;
@@ -25,7 +25,7 @@ function commandsFor(env: Io["env"], platform: Io["platform"]): string[][] {
 
 function fed(command: string, args: readonly string[], text: string): Promise<boolean> {
   return new Promise((resolve) => {
-    // These stay behind to hold what they were given, and would hold our streams too.
+    // These programs stay in the background to serve the text, and would keep our streams open.
     const child = spawn(command, args, { stdio: ["pipe", "ignore", "ignore"] });
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));

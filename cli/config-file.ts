@@ -10,14 +10,15 @@ export const CONFIG_FILE = "tool.json";
 /** The smallest file that is valid. */
 export const SMALLEST = '{ "name": "my-app" }';
 
-/** A configuration without errors, or the exit code after its problems were printed. */
-export type ConfigFile =
-  | { readonly ok: true; readonly config: Config; readonly text: string }
-  | { readonly ok: false; readonly code: number };
+/** A tool.json without errors. */
+interface ConfigFile {
+  readonly config: Config;
+  readonly text: string;
+}
 
 /**
- * Reads and checks the project's tool.json. Problems go to stderr with carets, warnings too. `sizes`: what is deployed is
- * looked at as `validate` does.
+ * Reads and checks the project's tool.json. Problems go to stderr with carets, warnings too; errors end the command.
+ * `sizes`: what is deployed is looked at as `validate` does.
  */
 export async function readConfigFile(
   context: Context,
@@ -26,19 +27,16 @@ export async function readConfigFile(
   const path = join(context.directory, CONFIG_FILE);
   const file = await readTextFile(path);
   if (!file.ok) {
-    const code = file.isAbsent
-      ? await context.misuse(`there is no ${CONFIG_FILE} in ${context.directory}`, `minimal tool.json: ${SMALLEST}`)
-      : await context.fail(`cannot read ${path}: ${file.reason}`);
-    return { ok: false, code };
+    if (!file.isAbsent) return context.fail(`cannot read ${path}: ${file.reason}`);
+    return context.misuse(`there is no ${CONFIG_FILE} in ${context.directory}`, `minimal tool.json: ${SMALLEST}`);
   }
   const { config, problems } = checkConfig(file.text, {
     directory: diskDirectory(context.directory, { sizes }),
     triesFixes: false,
   });
   await sayProblems(context, problems, { file: CONFIG_FILE, text: file.text });
-  return config === undefined || problems.some(({ severity }) => severity === "error")
-    ? { ok: false, code: EXIT.failed }
-    : { ok: true, config, text: file.text };
+  if (config === undefined || problems.some(({ severity }) => severity === "error")) return context.exit(EXIT.failed);
+  return { config, text: file.text };
 }
 
 /** All problems of a file on stderr, each with its caret, an empty line between two. Values of variables are not shown. */

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Format, Globals } from "./argv.ts";
+import { EarlyExit, isEarlyExit } from "./early-exit.ts";
 import type { Io } from "./io.ts";
 import { isMistake } from "./mistake.ts";
 
@@ -9,42 +10,64 @@ export const EXIT = {
   ok: 0,
   failed: 1,
   misuse: 2,
-  /** A mistake of the tool's own; 70 is EX_SOFTWARE of sysexits(3). */
+  /** A bug of the tool; 70 is EX_SOFTWARE of sysexits(3). */
   internal: 70,
   interrupted: 130,
 } as const;
 
-/** What a command runs in: the effects, the global flags, and the ways to speak. */
+/** What a command runs with: the effects, the global flags, and the ways to print and to end. */
 export interface Context {
   readonly io: Io;
   /** Absolute: where `-C` points, else the working directory. */
   readonly directory: string;
   readonly verbose: boolean;
-  /** As asked for; undefined leaves the choice to the command (text for all but logs). */
+  /** The format asked for. Undefined leaves the choice to the command (text for all but logs). */
   readonly format: Format | undefined;
   directoryExists(): boolean;
-  /** A line, or several, on stdout. */
+  /** Prints one line or several on stdout. */
   print(text: string): Promise<void>;
-  /** A line for people on stderr. */
+  /** Prints a line for people on stderr. */
   say(text: string): Promise<void>;
-  /** Says what failed and what to do, on stderr; answers exit code 1. */
-  fail(message: string, hint?: string): Promise<number>;
-  /** The same for wrong words, or an input that is not there; answers exit code 2. */
-  misuse(message: string, hint?: string): Promise<number>;
+  /** Prints an error and what to do about it on stderr. The command goes on. */
+  error(message: string, hint?: string): Promise<void>;
+  /** Ends the command with exit code 1, printing what failed and what to do. */
+  fail(message: string, hint?: string): never;
+  /** Ends the command with exit code 2, for wrong arguments or an input that does not exist. */
+  misuse(message: string, hint?: string): never;
+  /** Ends the command; everything has been printed. */
+  exit(code: number): never;
   /**
-   * Says what ended a command that did not expect it, with --verbose the stack too: answers 1 for a failure of the
-   * outside world, 70 for a mistake of the tool's own.
+   * Prints on stderr what ended a command, and returns its exit code: that of an `EarlyExit`, else 1 for a failure of the
+   * outside world and 70 for a bug of the tool. --verbose adds the stack.
    */
-  crash(error: unknown): Promise<number>;
+  explain(thrown: unknown): Promise<number>;
+  /** The result of the work. If it ends with an `EarlyExit`, explains that and returns undefined. */
+  attempt<T>(work: Promise<T>): Promise<T | undefined>;
 }
 
 export function contextOf(io: Io, globals: Globals): Context {
   const directory = resolve(io.cwd, globals.chdir);
-  const error = async (code: number, message: string, hint: string | undefined) => {
+  const error = async (message: string, hint?: string) => {
     const { color } = io.stderr;
     await io.stderr.write(`${color ? "\u001b[1;31merror\u001b[0m" : "error"}: ${message}\n`);
     if (hint !== undefined) await io.stderr.write(`  ${hint.replaceAll("\n", "\n  ")}\n`);
-    return code;
+  };
+  const exit = (code: number, message?: string, hint?: string): never => {
+    throw new EarlyExit(code, message, hint);
+  };
+  const explain = async (thrown: unknown) => {
+    if (isEarlyExit(thrown)) {
+      if (thrown.message !== "") await error(thrown.message, thrown.hint);
+      return thrown.exitCode;
+    }
+    const what = thrown instanceof Error ? messages(thrown) : String(thrown);
+    const isBug = isMistake(thrown);
+    const message = isBug ? `internal error: ${what}` : what;
+    const again = globals.verbose ? "report it with the lines below" : "run it again with --verbose and report that";
+    await error(message, isBug ? `this is a bug in tool, not in your project: ${again}` : undefined);
+    if (globals.verbose && thrown instanceof Error && thrown.stack !== undefined)
+      await io.stderr.write(`${thrown.stack}\n`);
+    return isBug ? EXIT.internal : EXIT.failed;
   };
   return {
     io,
@@ -54,19 +77,17 @@ export function contextOf(io: Io, globals: Globals): Context {
     directoryExists: () => statSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false,
     print: (text) => io.stdout.write(`${text}\n`),
     say: (text) => io.stderr.write(`${text}\n`),
-    fail: (message, hint) => error(EXIT.failed, message, hint),
-    misuse: (message, hint) => error(EXIT.misuse, message, hint),
-    async crash(thrown) {
-      const what = thrown instanceof Error ? messages(thrown) : String(thrown);
-      const isBug = isMistake(thrown);
-      const message = isBug ? `internal error: ${what}` : what;
-      const again = globals.verbose ? "report it with the lines below" : "run it again with --verbose and report that";
-      const hint = isBug ? `this is a bug in tool, not in your project: ${again}` : undefined;
-      const code = await error(isBug ? EXIT.internal : EXIT.failed, message, hint);
-      if (globals.verbose && thrown instanceof Error && thrown.stack !== undefined)
-        await io.stderr.write(`${thrown.stack}\n`);
-      return code;
-    },
+    error,
+    fail: (message, hint) => exit(EXIT.failed, message, hint),
+    misuse: (message, hint) => exit(EXIT.misuse, message, hint),
+    exit,
+    explain,
+    attempt: (work) =>
+      work.catch(async (thrown: unknown) => {
+        if (!isEarlyExit(thrown)) throw thrown;
+        await explain(thrown);
+        return undefined;
+      }),
   };
 }
 

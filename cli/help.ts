@@ -1,13 +1,13 @@
 import { commandsBelow, type Flag, globalFlagsOf } from "./argv.ts";
-import type { Command } from "./table.ts";
+import type { Command } from "./command-row.ts";
 
-/** Help for one command, for those below a word (`domains`), or for all. No newline at the end. */
+/** Help for one command, for the commands of a group (`domains`), or for all. Without a newline at the end. */
 export function renderHelp(
   commands: readonly Command[],
   topic: string | undefined,
   { color, columns }: { readonly color: boolean; readonly columns: number },
 ): string {
-  // Beyond that, lines are hard to read; below, they wrap.
+  // Longer lines are hard to read; narrower terminals wrap them.
   const width = Math.min(Math.max(columns, 40), 80);
   const title = (text: string) => (color ? `\u001b[1m${text}\u001b[0m` : text);
   const block = (name: string, rows: readonly string[]) => (rows.length === 0 ? [] : ["", title(name), ...rows]);

@@ -1,16 +1,46 @@
 import { type Context, EXIT } from "./context.ts";
+import { isEarlyExit } from "./early-exit.ts";
 import type { StopSignal } from "./io.ts";
+import { PlatformError } from "./platform/error.ts";
 
-/** An interruption that can be asked about: the first signal aborts, a second one ends the process at once. */
+/** The signals that a command hears: the first one aborts `signal`, a second one ends the process at once. */
 export interface Interruption {
   readonly signal: AbortSignal;
-  /** While a hook runs its shell hears signals, and ends by itself. */
+  /** While a hook runs, its shell gets the signals and ends by itself. */
   pause(): void;
   resume(): void;
-  release(): void;
 }
 
-export function interruption(context: Context): Interruption {
+interface Interruptible {
+  /** Ended before anything is printed about the end of the command. */
+  readonly progress?: { end(): void };
+  /** Printed after an interruption: the state that it leaves, and how to continue. */
+  readonly interrupted?: () => string | undefined;
+}
+
+/** Runs the part of a command that works on the platform, until it ends, fails or is interrupted. */
+export async function interruptible(
+  context: Context,
+  { progress, interrupted }: Interruptible,
+  run: (stop: Interruption) => Promise<number>,
+): Promise<number> {
+  const stop = interruption(context);
+  try {
+    return await run(stop);
+  } catch (error) {
+    progress?.end();
+    if (isEarlyExit(error)) throw error;
+    if (!stop.signal.aborted) return await failByPlatform(context, error);
+    const said = interrupted?.();
+    if (said !== undefined) await context.say(said);
+    return EXIT.interrupted;
+  } finally {
+    progress?.end();
+    stop.release();
+  }
+}
+
+function interruption(context: Context): Interruption & { release(): void } {
   const { io } = context;
   const stop = new AbortController();
   let isPaused = false;
@@ -30,4 +60,20 @@ export function interruption(context: Context): Interruption {
       isPaused = false;
     },
   };
+}
+
+/** Ends the command with what failed outside and what to do. Any other error is thrown on. */
+async function failByPlatform(context: Context, error: unknown): Promise<never> {
+  if (!(error instanceof PlatformError)) throw error;
+  await context.error(error.message, error.hint);
+  if (context.verbose && error.cause instanceof Error) {
+    const { name, message } = error.cause;
+    await context.say(`  ${name}: ${withoutSigned(message)}`);
+  }
+  return context.exit(EXIT.failed);
+}
+
+/** A refused signature is answered with all that was signed, a session's token among it. */
+function withoutSigned(message: string): string {
+  return message.replace(/The Canonical String[\s\S]*$/, "").trim();
 }

@@ -11,19 +11,19 @@ export interface Io {
   readonly stdout: Output;
   readonly stderr: Output;
   nowMs(): number;
-  /** Takes the signals over until the answer is called; without a listener a signal ends the process as usual. */
+  /** Handles signals until the returned function is called. Without a listener a signal ends the process as usual. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
-  /** Asks on the terminal; undefined where the answer is Ctrl-C or the end of the input. */
+  /** Asks on the terminal; undefined after Ctrl-C or the end of the input. */
   ask(question: string): Promise<string | undefined>;
-  /** Ends the process at once, whatever is under way. */
+  /** Ends the process at once, whatever is running. */
   exitNow(code: number): never;
-  /** From now on all files and folders that this process and its children make are for their owner only. */
+  /** From now on only the owner can read the files and folders that this process and its children create. */
   keepFilesPrivate(): void;
-  /** Whether a parent process opened an IPC channel that is still there. */
+  /** Whether a parent process opened an IPC channel that is still open. */
   hasParent(): boolean;
-  /** Tells a parent process that opened an IPC channel. */
+  /** Sends a message to a parent process that opened an IPC channel. */
   notifyParent(message: unknown): void;
-  /** Calls when that parent is gone, or closed the channel; never where there is none. */
+  /** Calls the listener when that parent is gone or closed the channel; never if there is none. */
   onParentGone(listener: () => void): void;
 }
 
@@ -33,19 +33,19 @@ export interface Output {
   readonly isTerminal: boolean;
   readonly columns: number;
   readonly color: boolean;
-  /** Resolves when there is room for more; after the reader went away it does nothing. */
+  /** Resolves when there is room for more. Does nothing once the reader is gone. */
   write(data: string | Uint8Array): Promise<void>;
-  /** Resolves when all that was written is out. */
+  /** Resolves when everything written has been passed on. */
   flush(): Promise<void>;
-  /** Aborted when the reader went away: `tool logs | head`. */
+  /** Aborted when the reader is gone: `tool logs | head`. */
   readonly closed: AbortSignal;
-  /** The file that it is redirected to; undefined for terminals and pipes. */
+  /** The file that the stream is redirected to; undefined for terminals and pipes. */
   file(): OpenFile | undefined;
   /** Whether anything was written. */
   readonly hasWritten: boolean;
 }
 
-/** A file by what stays the same whatever its name is. */
+/** Identifies a file, whatever its name is. */
 export interface OpenFile {
   readonly dev: number;
   readonly ino: number;
@@ -84,7 +84,7 @@ export function processIo(): Io {
   };
 }
 
-/** A folder that was removed has no path any more; the shell's last word on it lets messages name it. */
+/** A folder that was removed has no path any more; the shell's PWD lets messages name it. */
 function workingFolder(env: Io["env"]): string {
   try {
     return process.cwd();
@@ -98,8 +98,8 @@ function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
   const closed = new AbortController();
   let hasWritten = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader had enough. Everything else (a full disk) is a failure that must not pass for success; on stderr there
-    // is nowhere left to say so, and the command's own exit code counts.
+    // The reader closed the pipe. Any other error (a full disk) is a failure, which must not look like success. An error
+    // of stderr cannot be printed, so that the command's own exit code counts.
     const isReaderGone = error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
     if (!isReaderGone && stream !== process.stderr) throw error;
     closed.abort();
@@ -123,7 +123,7 @@ function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
       });
     },
     file() {
-      // 1 or 2: the stream may not be a file, and then has no descriptor of its own.
+      // 1 or 2: a stream that is not a file has no descriptor of its own.
       const found = fstatSync(stream === process.stderr ? 2 : 1);
       return found.isFile() ? { dev: found.dev, ino: found.ino } : undefined;
     },
@@ -132,7 +132,7 @@ function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
   };
 }
 
-/** NO_COLOR (no-color.org) beats FORCE_COLOR beats the kind of terminal. */
+/** NO_COLOR (no-color.org) comes before FORCE_COLOR, and that before the kind of terminal. */
 export function wantsColor(isTerminal: boolean, env: Io["env"]): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "") {

@@ -1,12 +1,12 @@
 /**
- * Whether something that was thrown is a mistake of the tool's own, rather than a failure of the outside world: a full
- * disk, a closed pipe, no network, a file that is not what it should be. The world's failures have a code of the system
- * or of the network, an answer's status, or a class of their own; they are wrapped with their cause at most.
+ * Whether a thrown value shows a bug of the tool rather than a failure of the outside world: a full disk, a closed pipe,
+ * no network, a damaged file. Failures of the world have a code of the system or of the network, a response's status, or
+ * a class of their own; they are at most wrapped with their cause.
  */
 export function isMistake(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return true;
   if (thrown.name === "AssertionError") return true;
-  // A class of its own says that somebody foresaw it.
+  // A class of its own: the error was expected.
   if (!BUILT_IN.includes(thrown.constructor) || isOfTheWorld(thrown)) return false;
   if (thrown.cause !== undefined) return isMistake(thrown.cause);
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return thrown.errors.some(isMistake);
@@ -30,7 +30,7 @@ function isOfTheWorld(error: Error): boolean {
   return typeof code === "string" && (WORLD_CODES.has(code) || !/^ERR_[A-Z]/.test(code));
 }
 
-/** Codes of Node itself mean wrong arguments, but for those that are about the other end. */
+/** Codes of Node itself mean wrong arguments, except for these, which are about the other end. */
 const WORLD_CODES: ReadonlySet<string> = new Set([
   "ERR_SOCKET_CONNECTION_TIMEOUT",
   "ERR_STREAM_DESTROYED",
@@ -41,5 +41,5 @@ const WORLD_CODES: ReadonlySet<string> = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
 ]);
 
-/** DuckDB's errors have neither a code nor a class. */
+/** DuckDB's errors have no code and no class of their own. */
 const WORLD_MESSAGE = /^(?:IO|Out of Memory|Serialization|Connection) Error: /;

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import type { Io } from "./io.ts";
 
-/** Opens an address or a file in the browser. False where there is no display, or no command that opens things. */
+/** Opens a URL or a file in the browser. False if there is no display, or no command that opens it. */
 export async function openInBrowser({ env, platform }: Io, target: string): Promise<boolean> {
   if (platform === "darwin") return starts("open", [target]);
-  // The empty word is the title of a window; without it a quoted address would be.
+  // The empty argument is the window's title; without it `start` takes a quoted URL for the title.
   if (platform === "win32") return starts("cmd", ["/c", "start", "", target]);
   if (!env.DISPLAY && !env.WAYLAND_DISPLAY) return false;
   return starts("xdg-open", [target]);

@@ -1,47 +1,303 @@
-import type { Sade } from "sade";
-import type { Flag, Shape } from "./argv.ts";
+// The map of the command line: every command with its words, its flags and its examples. Help, completion and the reader
+// of arguments are made from it, and so are the types of the options that a command gets: `Options<"logs">`. It is data
+// alone and imports nothing at run time, as every start of the command loads it.
+import { type Command, describeRow, type NameOf, type OptionsOf, type Table } from "./command-row.ts";
 
-/** A command as help shows it and as the reader of the words needs it. */
-export interface Command extends Shape {
-  readonly summary: string;
-  readonly examples: readonly string[];
-}
+/** The stage that commands mean if none is given: a mistake there reaches no user. */
+export const DEFAULT_STAGE = "staging";
 
-/** Reads the commands back from the table, in its order. */
-export function describeTable(table: Sade): Command[] {
-  // sade keeps its table in a property that its types leave out.
-  const { tree } = table as unknown as { tree: Record<string, SadeCommand> };
-  return Object.entries(tree)
-    .filter(([name]) => !name.startsWith("__"))
-    .map(([name, { usage, describe, options, examples }]) => {
-      const words = usage.split(" ").filter((word) => /^[[<]/.test(word));
-      return {
-        name,
-        usage,
-        summary: (describe ?? []).join(" "),
-        flags: options.map(([spelled, description]) => readFlag(spelled, description)),
-        minWords: words.filter((word) => word.startsWith("<")).length,
-        maxWords: words.some((word) => word.includes("...")) ? Number.POSITIVE_INFINITY : words.length,
-        examples,
-      };
-    });
-}
+/**
+ * The commands by their usage. A flag is spelled as help shows it: `--open` is a switch, `--stage <stage>` takes a value,
+ * `--file <path...>` takes a value and may be repeated, `--no-build` switches off what is on.
+ */
+export const TABLE = {
+  "deploy [stage]": {
+    summary: "Build and deploy to a stage (default: staging)",
+    flags: {
+      "--no-build": "Deploy the files as they are, without running the build hooks",
+    },
+    examples: [
+      "                                 # the same as tool deploy staging",
+      "production                       # the same as tool deploy production",
+      "deploy staging --verbose         # lists excluded files and why",
+      "deploy production --format json",
+    ],
+  },
+  "rollback [version]": {
+    summary: "Restore the previous deployment, or the one of a commit, tag or version",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage to roll back", default: DEFAULT_STAGE },
+    },
+    examples: ["rollback                         # run again to return", "rollback v1.4.0 --stage production"],
+  },
+  deploys: {
+    summary: "List the deployments that are kept, newest first",
+    flags: {
+      "-s, --stage <stage>": "Only those of this stage",
+    },
+    examples: ["deploys", "deploys --stage production --format json"],
+  },
+  url: {
+    summary: "Print a stage's URL",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage", default: DEFAULT_STAGE },
+      "-o, --open": "Open the URL in the browser",
+      "-c, --copy": "Copy the URL to the clipboard",
+    },
+    examples: ["url --open", "$ curl $(tool url --stage production)"],
+  },
+  prune: {
+    summary: "Remove old deployments of a stage",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage", default: DEFAULT_STAGE },
+      "-r, --retain <number>": {
+        about: "Deployments to keep",
+        default: 30,
+        number: { from: 0, of: "deployments", example: 30 },
+      },
+    },
+    examples: ["prune --stage production --retain 10"],
+  },
+  stack: {
+    summary: "Show stages, endpoints, certificates and name servers",
+    examples: ["stack"],
+  },
+  "stack status": {
+    summary: "Same as stack",
+    examples: ["stack status --format json"],
+  },
+  "stack plan": {
+    summary: "Show what stack apply would change or replace",
+    examples: ["stack plan"],
+  },
+  "stack apply": {
+    summary: "Create or change stages, domains, alerts and warming to match tool.json",
+    flags: {
+      "-y, --yes": "Do not ask before removing or replacing resources",
+    },
+    examples: ["stack apply"],
+  },
+  "stack delete": {
+    summary: "Remove everything that deploying created, for all stages",
+    flags: {
+      "-y, --yes": "Do not ask",
+      "--logs": "Remove the logs too",
+    },
+    examples: ["stack delete", "stack delete --yes --logs"],
+  },
+  "stack policy": {
+    summary: "Print the access policy that deploying needs",
+    examples: ["stack policy > policy.json"],
+  },
+  metrics: {
+    summary: "Show requests, durations, errors and estimated cost of a stage",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage", default: DEFAULT_STAGE },
+      "-S, --since <duration>": "Period to show (default: 1M, 30 days)",
+    },
+    examples: ["metrics --stage production --since 7d"],
+  },
+  "domains ls": {
+    summary: "List the account's domains",
+    examples: ["domains ls"],
+  },
+  "domains check <domain>": {
+    summary: "Check a domain's availability and price",
+    examples: ["domains check example.dev"],
+  },
+  "domains buy": {
+    summary: "Buy a domain, interactively, with private registration",
+    examples: ["domains buy"],
+  },
+  start: {
+    summary: "Run the app locally, behind the same proxy as when deployed",
+    flags: {
+      "-c, --command <command>": "Start the server with this command",
+      "-o, --open": "Open the browser when the app is ready",
+      "--address <address>": "Address to listen on (default: :3000)",
+      "--logs-url <url>": "Also send the log to this log service; the token is in TOOL_LOGS_TOKEN",
+    },
+    examples: [
+      "start",
+      "start --address 127.0.0.1:8080 --open",
+      "start --command 'node --watch app.js'",
+      "start --logs-url http://localhost:5000",
+    ],
+  },
+  "logs [query]": {
+    summary: "Search or follow the logs",
+    flags: {
+      "-f, --follow": "Keep printing new entries",
+      "--live": "With -f: stream immediately; drops entries above 500/s",
+      "-S, --since <duration>": "Start: a duration ago or a time (default: 1d; files: all)",
+      "--until <duration>": "End: a duration ago or a time",
+      "-e, --expand": "Print one field per line",
+      "-n, --limit <number>": {
+        about: "Maximum number of entries: the newest; from files and with -f, the first",
+        number: { from: 1, of: "entries", example: 20 },
+      },
+      "--count": "Print only the number of entries",
+      "--file <path...>": "Read a plain or gzip file, a quoted glob, or - for stdin",
+      "--service <url>": "Query this log service; the token is in TOOL_LOGS_TOKEN",
+      "--project <id>": "Project on the service (default: the name in tool.json)",
+    },
+    examples: [
+      "logs error                       # responses with status 5xx too",
+      "logs 'status >= 400 duration > 1s'",
+      "logs 'method in (POST, PUT) and not path = /health'",
+      "logs 'message contains \"timeout\" or user.email = *@example.com'",
+      "logs -f -S 15m 'production error'",
+      "logs @slow                       # a query of logs.queries in tool.json",
+      "logs --file 'logs/*.ndjson*' --format json 'size > 1mb'",
+      "logs --count -S 1h 'status >= 500'",
+      "logs --service http://localhost:5000 -f 'status >= 500'",
+    ],
+  },
+  build: {
+    summary: "Write what a deploy uploads to out.zip, or to stdout",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage to build for", default: DEFAULT_STAGE },
+      "--size": "Show sizes by folder instead, largest first",
+    },
+    examples: [
+      "build",
+      "build --stage production > ../app.zip",
+      "build --size                      # --verbose shows every file",
+      "build --verbose                   # lists excluded files and why",
+    ],
+  },
+  config: {
+    summary: "Print tool.json with all defaults filled in",
+    flags: {
+      "--schema": "Print the JSON Schema of tool.json instead",
+    },
+    examples: ["config", "config --schema > tool.schema.json"],
+  },
+  "validate [file...]": {
+    summary: "Check tool.json and report every problem",
+    flags: {
+      "--fix": "Migrate the older dialect and apply safe fixes",
+      "--strict": "Treat warnings as errors",
+    },
+    examples: [
+      "validate",
+      "validate .                          # all tool.json and *.logq below",
+      "validate --strict --format json",
+      "validate --fix apps/*/tool.json",
+      "validate --format github           # annotates pull requests",
+      "validate --format sarif > problems.sarif",
+      "validate - < tool.json",
+    ],
+  },
+  "run <hook>": {
+    summary: "Run a hook: prebuild, build, postbuild, predeploy, postdeploy or clean",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage whose hook to run", default: DEFAULT_STAGE },
+    },
+    examples: ["run build", "run build --stage production"],
+  },
+  lsp: {
+    summary: "Start the language server for editors",
+    flags: {
+      "--stdio": "Communicate over stdin and stdout",
+      "--node-ipc": "Communicate over the IPC channel of a parent Node process",
+      "--clientProcessId <id>": "Exit when process <id> exits; editors set this",
+    },
+    examples: ["lsp --stdio"],
+  },
+  "service init": {
+    summary: "Create the data directory of a log service and its first token",
+    flags: {
+      "--data <dir>": "Data directory to create",
+    },
+    examples: ["service init --data /var/lib/logs", 'service init --data logs --format json   # {"token": ...}'],
+  },
+  "service start": {
+    summary: "Run the log service",
+    flags: {
+      "--data <dir>": "Data directory",
+      "--address <address>": "Address to listen on (default: :5000); other than loopback needs TLS",
+      "--tls-cert <file>": "TLS certificate (PEM)",
+      "--tls-key <file>": "TLS private key (PEM)",
+    },
+    examples: [
+      "service start --data /var/lib/logs",
+      "service start --data d --address 0.0.0.0:443 --tls-cert c --tls-key k",
+    ],
+  },
+  "service token <do> [id]": {
+    summary: "Create, list or remove tokens: add, ls, rm",
+    flags: {
+      "--data <dir>": "Data directory",
+      "--scope <scope...>": "For add: a scope of the token, such as events:write, or all",
+      "--description <text>": "For add: where the token is used",
+    },
+    examples: [
+      "service token add --data logs --scope events:write --description web",
+      "service token ls --data logs",
+      "service token rm tok_4h7 --data logs",
+    ],
+  },
+  "service check": {
+    summary: "Verify a log service's files and report damaged or missing ones",
+    flags: {
+      "--data <dir>": "Data directory",
+      "--repair": "Rebuild manifests and summaries, and quarantine damaged files",
+      "--accept-loss <id...>": "Accept this loss: answers stop reporting it",
+    },
+    examples: ["service check --data logs", "service check --data logs --repair"],
+  },
+  "service backup <to>": {
+    summary: "Back up a log service into a new folder; it may be running",
+    flags: {
+      "--data <dir>": "Data directory",
+    },
+    examples: ["service backup --data logs /backup/2026-01-31"],
+  },
+  "service restore <from>": {
+    summary: "Create a data directory from a backup",
+    flags: {
+      "--data <dir>": "Data directory to create",
+    },
+    examples: ["service restore --data logs /backup/2026-01-31"],
+  },
+  docs: {
+    summary: "Open the reference for tool.json",
+    examples: ["docs"],
+  },
+  "docs service": {
+    summary: "Open the API reference of the log service",
+    examples: ["docs service"],
+  },
+  "completion <shell>": {
+    summary: "Print a completion script for bash, zsh or fish",
+    flags: {
+      "--line <line>": "Print completions for a command line; the script uses this",
+    },
+    examples: [
+      "completion bash >> ~/.bashrc",
+      "$ mkdir -p ~/.zsh/functions",
+      "completion zsh > ~/.zsh/functions/_tool",
+      "$ mkdir -p ~/.config/fish/completions",
+      "completion fish > ~/.config/fish/completions/tool.fish",
+    ],
+  },
+  version: {
+    summary: "Print the version",
+    examples: ["version"],
+  },
+  "help [command...]": {
+    summary: "Show help for a command",
+    examples: ["help logs", "help stack policy"],
+  },
+} as const satisfies Table;
 
-interface SadeCommand {
-  readonly usage: string;
-  readonly describe?: readonly string[];
-  readonly options: readonly (readonly [flag: string, description: string, value?: unknown])[];
-  readonly examples: readonly string[];
-}
+export type CommandName = NameOf<keyof typeof TABLE>;
 
-function readFlag(spelled: string, text: string): Flag {
-  const [long, short] = spelled.split(", ").reverse();
-  const [, value, description = text] = /^<([^>]+)> (.*)$/.exec(text) ?? [];
-  return {
-    long: long!.replace(/^-+/, ""),
-    ...(short !== undefined && { short: short.replace(/^-/, "") }),
-    ...(value !== undefined && { value: value.replace("...", "") }),
-    repeatable: value?.endsWith("...") ?? false,
-    description,
-  };
+/** The options of a command: its words and its flags, by their names in the table. */
+export type Options<Name extends CommandName> = OptionsOf<typeof TABLE, Name>;
+
+/** All commands, in the order of the table. */
+export function describeTable(): Command[] {
+  return Object.entries<Table[string]>(TABLE).map(([usage, row]) => describeRow(usage, row));
 }

@@ -2,22 +2,22 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Misuse, neededUsage } from "./argv.ts";
+import type { Command } from "./command-row.ts";
 import type { Context } from "./context.ts";
-import type { Command } from "./table.ts";
 
-/** Commands of the whole tool that this version leaves out. Naming one is no slip of the fingers. */
+/** Commands that this version does not have yet. Naming one is not a typo. */
 const LATER = ["upgrade", "env", "team"];
 
 const LOCAL_STAGE = "development";
 const DEFAULT_STAGES = [LOCAL_STAGE, "staging", "production"];
 
-/** Why the words name neither a command nor a stage: a word that is no stage never deploys. */
+/** The error for words that name neither a command nor a stage. Only the name of a stage deploys. */
 export function explainUnknown(words: readonly string[], commands: readonly Command[], context: Context): Misuse {
   const word = words[0]!;
   const existing = [...new Set(commands.map(({ name }) => name.split(" ", 1)[0]!))];
   const here = `the commands are: ${existing.join(", ")}`;
   if (LATER.includes(word)) return { message: `tool ${words.join(" ")} is not part of this version`, hint: here };
-  // Hints name only what the next try takes: the stage of this machine is not deployed.
+  // Hints name only what works: the local stage is never deployed.
   const stages = stagesHere(context.directory).filter((stage) => stage !== LOCAL_STAGE);
   const near = didYouMean(word, [...existing, ...LATER, ...stages]);
   const message = `unknown command ${JSON.stringify(word)}`;
@@ -33,13 +33,13 @@ export function explainUnknown(words: readonly string[], commands: readonly Comm
   };
 }
 
-/** A group of commands without one of its own is named alone. */
+/** How to call a command. A group that is no command itself has only help. */
 function usageOf(name: string, commands: readonly Command[]): string {
   const command = commands.find((one) => one.name === name);
   return command === undefined ? `tool help ${name}` : neededUsage(command);
 }
 
-/** The stages that a word can mean: the default ones, and those of tool.json as far as it can be read. */
+/** The stages that a word can name: the default ones, and those of tool.json as far as it can be read. */
 export function stagesHere(directory: string): string[] {
   return [...DEFAULT_STAGES, ...stagesOf(directory)];
 }

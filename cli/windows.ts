@@ -1,6 +1,6 @@
 /**
- * What needs process groups, a POSIX shell, the permission bits of files or synced folders, none of which Windows has. All
- * other commands work there.
+ * Commands that need process groups, a POSIX shell, permission bits of files or synced folders, none of which Windows
+ * has. All other commands work there.
  */
 const NOT_ON_WINDOWS: ReadonlySet<string> = new Set([
   "deploy",

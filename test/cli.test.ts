@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { readArgv } from "../cli/argv.ts";
 import { wantsColor } from "../cli/io.ts";
-import { table } from "../cli/main.ts";
 import { profileRegion } from "../cli/project/profile-region.ts";
 import { parseAddress } from "../cli/start/address.ts";
 import { describeTable } from "../cli/table.ts";
@@ -31,7 +30,7 @@ interface ReadRow {
 const words = (argv: string) => (argv === "" ? [] : argv.split(" "));
 
 t.test("what the words mean", (t) => {
-  const commands = describeTable(table());
+  const commands = describeTable();
   for (const row of vectors.read as ReadRow[]) {
     const read = readArgv(words(row.argv), commands);
     const { chdir, verbose, format } = read.globals;
@@ -89,7 +88,7 @@ t.test("what it answers", async (t) => {
 });
 
 t.test("every help page fits 80 columns and names every flag", async (t) => {
-  for (const command of [undefined, ...describeTable(table())]) {
+  for (const command of [undefined, ...describeTable()]) {
     const { code, stdout, stderr } = await tool(["help", ...(command ? command.name.split(" ") : [])]);
     t.equal(code, 0);
     t.equal(stderr, "");

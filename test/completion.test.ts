@@ -3,10 +3,10 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import type { Command } from "../cli/command-row.ts";
 import { complete, type ProjectWords } from "../cli/completion/complete.ts";
-import { behindBreak, splitLine } from "../cli/completion/shell-words.ts";
-import { table } from "../cli/main.ts";
-import { type Command, describeTable } from "../cli/table.ts";
+import { afterBreak, splitLine } from "../cli/completion/shell-words.ts";
+import { describeTable } from "../cli/table.ts";
 import { cleanEnv, cliPath, tool } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
 
@@ -25,7 +25,7 @@ function offered(line: string, commands: readonly Command[], from = project): st
 }
 
 t.test("what may stand at the cursor", (t) => {
-  const commands = describeTable(table());
+  const commands = describeTable();
   const rows: [string, string][] = [
     ["tool st", "stack start staging"],
     ["tool stack ", "status plan apply delete policy"],
@@ -112,9 +112,9 @@ t.test("the words of a line", (t) => {
     ["a && tool lo", ["tool", "lo"]],
   ];
   for (const [line, words] of rows) t.same(splitLine(line), words, JSON.stringify(line));
-  t.equal(behindBreak("--stage=pr", "--stage=production"), "production");
-  t.equal(behindBreak("@s", "@slow"), "@slow");
-  t.equal(behindBreak("lo", "logs"), "logs");
+  t.equal(afterBreak("--stage=pr", "--stage=production"), "production");
+  t.equal(afterBreak("@s", "@slow"), "@slow");
+  t.equal(afterBreak("lo", "logs"), "logs");
   t.end();
 });
 

@@ -17,7 +17,6 @@ import { join } from "node:path";
 import { applyEdits } from "jsonc-parser";
 import t from "tap";
 import { readArgv } from "../cli/argv.ts";
-import { table } from "../cli/main.ts";
 import { describeTable } from "../cli/table.ts";
 import { CLIENT_COMMANDS, codeLens } from "../language-server/service/code-lens.ts";
 import { SERVER_COMMANDS } from "../language-server/service/execute-command.ts";
@@ -580,7 +579,7 @@ t.test("the words of tasks are words of the command", (t) => {
     [{ command: "url", stage: "beta", args: ["--open"] }, "url for beta", ["url", "--stage", "beta", "--open"]],
     [{ command: "destroy" as "run" }, "destroy", undefined],
   ];
-  const commands = describeTable(table());
+  const commands = describeTable();
   for (const [task, name, words] of rows) {
     t.equal(taskName(task), name);
     t.same(taskWords(task), words, name);

@@ -2,7 +2,6 @@
 import t from "tap";
 import { readArgv } from "../cli/argv.ts";
 import { contextOf } from "../cli/context.ts";
-import { table } from "../cli/main.ts";
 import { describeTable } from "../cli/table.ts";
 import { explainUnknown } from "../cli/unknown-command.ts";
 import { applyEdits, fixesOf, type Parsed, type Problem } from "../grammar/problem.ts";
@@ -175,7 +174,7 @@ t.test("what the hint of a path, query or page in tool.json tells to write is ac
   t.end();
 });
 
-const commands = describeTable(table());
+const commands = describeTable();
 
 /** The words with one slip: a letter left out, doubled, or exchanged with the next. */
 function slips(word: string): string[] {

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import sarifSchema from "@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json" with { type: "json" };
 import { Ajv } from "ajv";
 import t from "tap";
-import { table } from "../cli/main.ts";
+import type { Command } from "../cli/command-row.ts";
 import { isMistake } from "../cli/mistake.ts";
-import { type Command, describeTable } from "../cli/table.ts";
+import { describeTable } from "../cli/table.ts";
 import { shell, tool } from "./support/cli.ts";
 
 /** Loaded before the command: each of its functions fails as a slip of the programmer does. */
@@ -37,7 +37,7 @@ const STREAMS = ["logs", "lsp", "start", "service start"];
 t.test("every command ends a mistake of its own with 70", async (t) => {
   const cwd = t.testdir({ "fault.cjs": FAULT, "tool.json": '{ "name": "app" }' });
   const env = { NODE_OPTIONS: `--require=${join(cwd, "fault.cjs")}` };
-  const commands = describeTable(table()).filter(({ name }) => name !== "version" && name !== "help");
+  const commands = describeTable().filter(({ name }) => name !== "version" && name !== "help");
   t.ok(commands.length > 25, "the table is read");
   for (const command of commands) {
     const words = wordsOf(command);

@@ -1,7 +1,6 @@
 // What the command says on Windows: which commands need WSL, and that the others work.
 import { join } from "node:path";
 import t from "tap";
-import { table } from "../cli/main.ts";
 import { describeTable } from "../cli/table.ts";
 import { refusedHere } from "../cli/windows.ts";
 import { tool } from "./support/cli.ts";
@@ -22,7 +21,7 @@ const REFUSED = [
 const HINT = "use WSL: wsl --install, then install Node and tool there; tool validate and the editor work on Windows";
 
 t.test("each command", async (t) => {
-  const names = describeTable(table()).map(({ name }) => name);
+  const names = describeTable().map(({ name }) => name);
   for (const name of REFUSED) t.ok(names.includes(name), `there is a command ${name}`);
   for (const name of names) {
     const expected = REFUSED.includes(name)

@@ -2,43 +2,36 @@ import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
-import { forStage } from "../../schema/index.ts";
 import { type Artifact, buildArtifact } from "../artifact/artifact.ts";
 import { bySize } from "../artifact/limits.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { stagesOf } from "../hooks/hooks.ts";
-import { buildProgress, sayBuildProblems } from "../output/build-progress.ts";
+import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { sizesByFolder } from "../output/sizes-by-folder.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { DEFAULT_STAGE, explainStageOf } from "../project/stage-word.ts";
-
-export interface BuildFlags {
-  readonly stage: string;
-  readonly size: boolean;
-}
+import { explainStageOf } from "../project/stage-word.ts";
+import type { Options } from "../table.ts";
 
 const ARCHIVE = "out.zip";
 
-/** `tool build`: what a deploy would upload, as ./out.zip or on a stdout that leads elsewhere; or the sizes in it. */
-export async function build(context: Context, flags: BuildFlags): Promise<number> {
-  const file = await readConfigFile(context, { sizes: true });
-  if (!file.ok) return file.code;
-  const stage = flags.stage || DEFAULT_STAGE;
-  const misuse = explainStageOf(stage, stagesOf(file.config));
+/** `tool build`: writes what a deploy would upload to ./out.zip, or to a redirected stdout; or prints the sizes in it. */
+export async function build(context: Context, { stage, size }: Options<"build">): Promise<number> {
+  const { config } = await readConfigFile(context, { sizes: true });
+  const misuse = explainStageOf(stage, stagesOf(config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
-  const { inference } = resolveProject(context, forStage(file.config, stage), { development: false });
+  const { inference } = resolveProject(context, config, { development: false, stage });
   const progress = buildProgress(context);
-  const result = await buildArtifact({ context, config: file.config, inference, stage, report: progress.report });
+  const result = await buildArtifact({ context, config, inference, stage, report: progress.report });
   progress.end();
   if (!result.ok) {
     if (result.isInterrupted) return EXIT.interrupted;
-    return sayBuildProblems(context, result.problems);
+    return failByBuild(context, result.problems);
   }
   const { artifact } = result;
   if (context.verbose)
     for (const { path, reason } of artifact.leftOut) await context.say(`left out: ${path} (${reason})`);
-  if (flags.size) await printSizes(context, artifact, stage);
+  if (size) await printSizes(context, artifact, stage);
   else if (!context.io.stdout.isTerminal && context.format === undefined) await context.io.stdout.write(artifact.zip);
   else {
     const path = join(context.directory, ARCHIVE);
@@ -66,7 +59,7 @@ function describe({ sha256Base64, bytes, unpackedBytes, files, runtime }: Artifa
   return { stage, runtime, sha256: sha256Base64, bytes, unpackedBytes, files: files.length };
 }
 
-/** Whoever reads the archive finds the one before or this one, never half of it. */
+/** Replaces the archive whole: a reader sees the old one or the new one, never a part. */
 function writeWhole(path: string, bytes: Uint8Array): void {
   const temporary = `${path}.${randomBytes(4).toString("hex")}`;
   try {

@@ -2,31 +2,26 @@ import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type Candidate, complete, type ProjectWords } from "../completion/complete.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
-import { behindBreak, splitLine } from "../completion/shell-words.ts";
+import { afterBreak, splitLine } from "../completion/shell-words.ts";
 import { CONFIG_FILE } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { HOOKS, stagesOf } from "../hooks/hooks.ts";
-import type { Command } from "../table.ts";
+import { describeTable, type Options } from "../table.ts";
 
 /**
- * `tool completion <shell>`: the script that teaches a shell to complete; with `--line` what that script asks for, the
- * candidates for the line's last word. A line, as each shell splits words in its own way.
+ * `tool completion <shell>`: prints the completion script of a shell; with `--line`, the candidates for the last word of
+ * the line, which that script asks for. It passes a line because each shell splits words in its own way.
  */
-export async function completion(
-  context: Context,
-  shell: string,
-  { line }: { readonly line: string },
-  commands: readonly Command[],
-): Promise<number> {
+export async function completion(context: Context, { shell, line }: Options<"completion">): Promise<number> {
   if (!isShell(shell)) {
     return context.misuse(`there are no completions for ${JSON.stringify(shell)}`, "the shells are: bash, zsh, fish");
   }
-  if (line === "") {
+  if (line === undefined) {
     await context.io.stdout.write(SCRIPTS[shell]);
     return EXIT.ok;
   }
   const all = splitLine(line);
-  // Behind sudo and the like.
+  // The command may come after sudo and the like.
   const words = all.slice(
     Math.max(
       0,
@@ -34,7 +29,7 @@ export async function completion(
     ) + 1,
   );
   const typed = words.at(-1) ?? "";
-  const found = complete(words, commands, projectWords(context, words));
+  const found = complete(words, describeTable(), projectWords(context, words));
   if (found.kind !== "words") await context.print(`:${found.kind}`);
   else {
     const lines = found.candidates
@@ -49,15 +44,15 @@ function isShell(name: string): name is Shell {
   return Object.hasOwn(SCRIPTS, name);
 }
 
-/** As each shell takes a candidate with its description; bash has none. */
+/** A candidate and its description in the form that each shell takes; bash shows no descriptions. */
 const LINES: Readonly<Record<Shell, (candidate: Candidate, typed: string) => string>> = {
-  bash: ({ value }, typed) => behindBreak(typed, value),
+  bash: ({ value }, typed) => afterBreak(typed, value),
   zsh: ({ value, description }) =>
     `${value.replaceAll(":", "\\:")}${description === undefined ? "" : `:${description}`}`,
   fish: ({ value, description }) => (description === undefined ? value : `${value}\t${description}`),
 };
 
-/** What tool.json adds, as far as it can be read: nobody wants to hear of its slips while typing a command. */
+/** What tool.json adds, as far as it can be read. Its problems would disturb somebody who types a command. */
 function projectWords(context: Context, words: readonly string[]): ProjectWords {
   const at = words.findLastIndex((word, i) => i < words.length - 2 && (word === "-C" || word === "--chdir"));
   const directory = at < 0 ? context.directory : resolve(context.directory, words[at + 1]!);
@@ -65,7 +60,7 @@ function projectWords(context: Context, words: readonly string[]): ProjectWords 
   try {
     config = JSON.parse(readFileSync(join(directory, CONFIG_FILE), "utf8"));
   } catch {
-    // None, or one that is being written.
+    // There is none, or it is being edited.
   }
   const names = (value: unknown) => (typeof value === "object" && value !== null ? Object.keys(value) : []);
   const stages = stagesOf({ stages: Object.fromEntries(names(config?.stages).map((stage) => [stage, {}])) });

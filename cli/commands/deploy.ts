@@ -1,87 +1,62 @@
 import { humanDuration } from "../../grammar/units/duration.ts";
-import { forStage, type Inference } from "../../schema/index.ts";
+import { forStage } from "../../schema/index.ts";
 import { type Artifact, buildArtifact } from "../artifact/artifact.ts";
 import { deliveryOf } from "../artifact/delivery.ts";
 import { type Context, EXIT } from "../context.ts";
 import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
-import { interruption } from "../interruption.ts";
-import { type Opened, openProjectTarget } from "../open-project.ts";
-import { buildProgress, sayBuildProblems } from "../output/build-progress.ts";
+import { type Interruption, interruptible } from "../interruption.ts";
+import { type OpenedProject, openProjectTarget } from "../open-project.ts";
+import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
 import type { Commit, DeployResult } from "../platform/target.ts";
 import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { readCommit } from "../project/commit.ts";
-import { resolveProject } from "../project/resolve-config.ts";
-import { DEFAULT_STAGE } from "../project/stage-word.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
-
-export interface DeployFlags {
-  /** False with --no-build. */
-  readonly build: boolean;
-}
+import { DEFAULT_STAGE, type Options } from "../table.ts";
 
 /**
- * `tool deploy [stage]`: builds, uploads and puts in force, in the order prebuild, build, postbuild, predeploy, the deploy
- * itself, postdeploy, clean. Whether it can be deployed at all is asked before anything is built.
+ * `tool deploy [stage]`: builds, uploads and activates, in the order prebuild, build, postbuild, predeploy, the deploy
+ * itself, postdeploy, clean. Whether the stage can be deployed is checked before anything is built.
  */
-export async function deploy(context: Context, word: string | undefined, flags: DeployFlags): Promise<number> {
+export async function deploy(context: Context, options: Options<"deploy">): Promise<number> {
   const { io } = context;
-  if (await wantsFirstConfig(context)) {
-    const code = await writeFirstConfig(context, { command: "" });
-    if (code !== undefined) return code;
-  }
+  if (await wantsFirstConfig(context)) await writeFirstConfig(context, {});
   const beganMs = io.nowMs();
-  const opened = await openProjectTarget(context, word || DEFAULT_STAGE, { sizes: true });
-  if (!opened.ok) return opened.code;
-  const { stage, target } = opened;
-  const stop = interruption(context);
+  const project = await openProjectTarget(context, options.stage ?? DEFAULT_STAGE, { sizes: true });
+  const { stage, target, inference } = project;
   const progress = deployProgress(context);
-  const watched = { signal: stop.signal, report: progress.report };
-  try {
-    // Both take their time, and neither waits for the other.
+  const interrupted = () => interruptedText(stage, progress);
+  return interruptible(context, { progress, interrupted }, async (stop) => {
+    const watched = { signal: stop.signal, report: progress.report };
+    // Both are slow and independent of each other.
     const [before, commit] = await Promise.all([target.look(stage, watched), readCommit(context.directory, io.env)]);
-    const { inference } = resolveProject(context, forStage(opened.config, stage), { development: false });
     await target.prepare(deliveryOf(inference), watched);
-    const hooks = hookRunner(context, opened, commit, stop);
-    const built = await build(context, opened, { inference, commit, runsHooks: flags.build, stop });
-    if (built.code !== undefined) return built.code;
-    const { artifact } = built;
-    let code = await hooks.run("predeploy");
+    const work: Work = { context, project, commit, stop };
+    const artifact = await build(work, options.build);
+    let code = await runHook("predeploy", work);
     if (code !== EXIT.ok) return code;
     const result = await target.deploy({ before, artifact, commit }, watched);
     progress.end();
     const took = { durationMs: io.nowMs() - beganMs };
     await sayResult(context, result, took.durationMs);
-    code = await hooks.run("postdeploy");
-    // Nothing was built that could be cleaned away.
-    if (code === EXIT.ok && flags.build) code = await hooks.run("clean");
+    code = await runHook("postdeploy", work);
+    // Without a build there is nothing to clean away.
+    if (code === EXIT.ok && options.build) code = await runHook("clean", work);
     await printResult(context, result, artifact, took);
     return code;
-  } catch (error) {
-    progress.end();
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await sayInterrupted(context, stage, progress);
-    return EXIT.interrupted;
-  } finally {
-    stop.release();
-  }
+  });
 }
 
-type Project = Extract<Opened, { ok: true }>;
-
-interface BuildStep {
-  readonly inference: Inference;
+/** What the steps around a deploy work with. */
+interface Work {
+  readonly context: Context;
+  readonly project: OpenedProject;
   readonly commit: Commit | undefined;
-  readonly runsHooks: boolean;
-  readonly stop: ReturnType<typeof interruption>;
+  readonly stop: Interruption;
 }
 
-async function build(
-  context: Context,
-  { config, stage }: Project,
-  { inference, commit, runsHooks, stop }: BuildStep,
-): Promise<{ readonly code: undefined; readonly artifact: Artifact } | { readonly code: number }> {
+async function build({ context, project, commit, stop }: Work, runsHooks: boolean): Promise<Artifact> {
+  const { config, inference, stage } = project;
   const progress = buildProgress(context);
   stop.pause();
   const result = await buildArtifact({
@@ -95,58 +70,44 @@ async function build(
   });
   stop.resume();
   progress.end();
-  if (result.ok) {
-    if (stop.signal.aborted) return { code: await sayNothingDone(context, stage) };
-    if (context.verbose) {
-      for (const { path, reason } of result.artifact.leftOut) await context.say(`left out: ${path} (${reason})`);
-    }
-    return { code: undefined, artifact: result.artifact };
+  if (!result.ok && !result.isInterrupted) return failByBuild(context, result.problems);
+  if (!result.ok || stop.signal.aborted) {
+    await context.say(`interrupted before anything was deployed: ${stage} is as it was`);
+    return context.exit(EXIT.interrupted);
   }
-  if (result.isInterrupted) return { code: await sayNothingDone(context, stage) };
-  return { code: await sayBuildProblems(context, result.problems) };
+  if (context.verbose) {
+    for (const { path, reason } of result.artifact.leftOut) await context.say(`left out: ${path} (${reason})`);
+  }
+  return result.artifact;
 }
 
-/** The hooks around a deploy. What they write is shown when they fail, all of it with --verbose. */
-function hookRunner(
-  context: Context,
-  { config: written, stage }: Project,
-  commit: Commit | undefined,
-  stop: ReturnType<typeof interruption>,
-) {
-  const config = forStage(written, stage);
-  const { inference } = resolveProject(context, config, { development: false });
-  const env = withPackageBinaries(
-    { ...appEnvironment(context, config, stage), ...commitVariable(commit) },
-    context.directory,
-  );
-  return {
-    async run(hook: HookName): Promise<number> {
-      const progress = buildProgress(context);
-      stop.pause();
-      const done = await runCommands(context, commandsOf(hook, config, inference), {
-        env,
-        output: context.verbose ? "shown-on-stderr" : "kept",
-        onBegin: (command) => progress.report({ kind: "command", hook, command }),
-        onEnd: ({ command, durationMs }) => progress.report({ kind: "commanded", hook, command, durationMs }),
-      });
-      stop.resume();
-      progress.end();
-      const last = done.at(-1);
-      const isAfter = hook === "postdeploy" || hook === "clean";
-      const state = isAfter ? `${stage} is deployed; tool run ${hook} -s ${stage} runs the hook again` : undefined;
-      if (last?.isInterrupted || stop.signal.aborted) {
-        await context.say(`interrupted in ${hook}: ${state ?? `${stage} is as it was, deploy again when ready`}`);
-        return EXIT.interrupted;
-      }
-      if (last === undefined || last.code === 0) return EXIT.ok;
-      const output = last.output.trimEnd();
-      if (output !== "") await context.say(output);
-      return context.fail(
-        `${hook} failed: ${howItEnded(last)}`,
-        state ?? `nothing was deployed: ${stage} is as it was`,
-      );
-    },
-  };
+/** Runs a hook and returns an exit code. Its output is shown if it fails; with --verbose, as it is written. */
+async function runHook(hook: HookName, { context, project, commit, stop }: Work): Promise<number> {
+  const { stage, inference } = project;
+  const config = forStage(project.config, stage);
+  const env = { ...appEnvironment(context, config, stage), ...commitVariable(commit) };
+  const progress = buildProgress(context);
+  stop.pause();
+  const done = await runCommands(context, commandsOf(hook, config, inference), {
+    env: withPackageBinaries(env, context.directory),
+    output: context.verbose ? "shown-on-stderr" : "kept",
+    onBegin: (command) => progress.report({ kind: "command", hook, command }),
+    onEnd: ({ command, durationMs }) => progress.report({ kind: "commanded", hook, command, durationMs }),
+  });
+  stop.resume();
+  progress.end();
+  const last = done.at(-1);
+  const isAfter = hook === "postdeploy" || hook === "clean";
+  const state = isAfter ? `${stage} is deployed; tool run ${hook} -s ${stage} runs the hook again` : undefined;
+  if (last?.isInterrupted || stop.signal.aborted) {
+    await context.say(`interrupted in ${hook}: ${state ?? `${stage} is as it was, deploy again when ready`}`);
+    return EXIT.interrupted;
+  }
+  if (last === undefined || last.code === 0) return EXIT.ok;
+  const output = last.output.trimEnd();
+  if (output !== "") await context.say(output);
+  await context.error(`${hook} failed: ${howItEnded(last)}`, state ?? `nothing was deployed: ${stage} is as it was`);
+  return EXIT.failed;
 }
 
 function commitVariable(commit: Commit | undefined): Record<string, string> {
@@ -182,13 +143,8 @@ async function printResult(
   await context.print(JSON.stringify(document, null, 2));
 }
 
-async function sayNothingDone(context: Context, stage: string): Promise<number> {
-  await context.say(`interrupted before anything was deployed: ${stage} is as it was`);
-  return EXIT.interrupted;
-}
-
 /** What was done so far, and what the next run does. */
-async function sayInterrupted(context: Context, stage: string, { done, current }: DeployProgress): Promise<void> {
+function interruptedText(stage: string, { done, current }: DeployProgress): string {
   const phase = current();
   const isActive = done.includes("activate");
   const state = isActive
@@ -198,11 +154,10 @@ async function sayInterrupted(context: Context, stage: string, { done, current }
       : `${stage} is as it was`;
   const left = phase === undefined ? "" : ` while ${PHASES[phase] ?? phase}`;
   const so = done.length === 0 ? "" : `\n  done: ${done.map((name) => PHASES[name] ?? name).join(", ")}`;
-  const next = `\n  tool deploy ${stage} continues from there`;
-  await context.say(`interrupted${left}: ${state}${so}${next}`);
+  return `interrupted${left}: ${state}${so}\n  tool deploy ${stage} continues from there`;
 }
 
-/** Phases as they read behind "while". */
+/** Phases as they read after "while". */
 const PHASES: Readonly<Record<string, string>> = {
   "runtime for Python and Java": "building the runtime for Python and Java",
   role: "setting up the function's role",

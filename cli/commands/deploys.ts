@@ -1,19 +1,17 @@
 import { type Context, EXIT } from "../context.ts";
-import { interruption } from "../interruption.ts";
+import { interruptible } from "../interruption.ts";
 import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
 import type { Deployment } from "../platform/target.ts";
-import { DEFAULT_STAGE } from "../project/stage-word.ts";
+import { DEFAULT_STAGE, type Options } from "../table.ts";
 
-/** `tool deploys`: every deployment that is kept, newest first, of all stages or of one. */
-export async function deploys(context: Context, flags: { readonly stage: string }): Promise<number> {
-  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
-  if (!opened.ok) return opened.code;
-  const stop = interruption(context);
-  try {
-    const all = await opened.target.deploys({ signal: stop.signal, report: deployProgress(context).report });
-    const shown = flags.stage === "" ? all : all.filter(({ stage }) => stage === flags.stage);
+/** `tool deploys`: lists the deployments that are kept, newest first, of all stages or of one. */
+export async function deploys(context: Context, { stage }: Options<"deploys">): Promise<number> {
+  const { config, target } = await openProjectTarget(context, stage ?? DEFAULT_STAGE);
+  const progress = deployProgress(context);
+  return interruptible(context, { progress }, async ({ signal }) => {
+    const all = await target.deploys({ signal, report: progress.report });
+    const shown = stage === undefined ? all : all.filter((deployment) => deployment.stage === stage);
     if (context.format === "json") {
       const rows = shown.map(({ commit, author, ...row }) => ({
         ...row,
@@ -22,17 +20,12 @@ export async function deploys(context: Context, flags: { readonly stage: string 
       }));
       await context.print(JSON.stringify({ deployments: rows }, null, 2));
     } else if (shown.length === 0) {
-      await context.say(`${flags.stage || opened.config.name} was never deployed`);
+      await context.say(`${stage ?? config.name} was never deployed`);
     } else {
       await context.print(renderTable(shown));
     }
     return EXIT.ok;
-  } catch (error) {
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    return EXIT.interrupted;
-  } finally {
-    stop.release();
-  }
+  });
 }
 
 function renderTable(deployments: readonly Deployment[]): string {

@@ -9,7 +9,7 @@ import { referencePage } from "../docs/reference-page.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { version } from "../version.ts";
 
-/** `tool docs`: the reference of tool.json. */
+/** `tool docs`: opens the reference of tool.json. */
 export function docs(context: Context): Promise<number> {
   return openPage(context, "tool-json", referencePage(toolSchema, version));
 }
@@ -29,7 +29,7 @@ async function openPage(context: Context, name: "tool-json" | "log-service", pag
     throw new Error(`cannot write the reference to ${path}`, { cause: error });
   }
   if (context.format === "json") {
-    // A program asked: it gets the place and decides.
+    // A program gets the path and decides what to do with it.
     await context.print(JSON.stringify({ path }));
     return EXIT.ok;
   }

@@ -1,12 +1,12 @@
 import { domainProblem } from "../../schema/checks/domain.ts";
 import { type Context, EXIT } from "../context.ts";
-import { interruption } from "../interruption.ts";
+import { interruptible } from "../interruption.ts";
 import { openRegistrar } from "../open-platform.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
 import type { Contact, DomainOffer, Registrar } from "../platform/registrar.ts";
 import { accountProfile } from "../project/account-profile.ts";
+import type { Options } from "../table.ts";
 
-/** `tool domains ls`: the domains of the account. */
+/** `tool domains ls`: lists the domains of the account. */
 export function ls(context: Context): Promise<number> {
   return withRegistrar(context, async (registrar, signal) => {
     const domains = await registrar.list(signal);
@@ -23,9 +23,9 @@ export function ls(context: Context): Promise<number> {
   });
 }
 
-/** `tool domains check <domain>`: whether it can be bought, and for how much. */
-export async function check(context: Context, word: string): Promise<number> {
-  const domain = canonical(word);
+/** `tool domains check <domain>`: prints whether it can be bought, and its price. */
+export async function check(context: Context, options: Options<"domains check">): Promise<number> {
+  const domain = canonical(options.domain);
   const wrong = domainProblem(domain);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   return withRegistrar(context, async (registrar, signal) => {
@@ -36,7 +36,7 @@ export async function check(context: Context, word: string): Promise<number> {
   });
 }
 
-/** `tool domains buy`: asks for the domain and its owner, shows the price, and buys after the domain was typed again. */
+/** `tool domains buy`: asks for the domain and its owner, shows the price, and buys it once the domain is typed again. */
 export async function buy(context: Context): Promise<number> {
   const { io } = context;
   if (io.stdin.isTTY !== true || !io.stderr.isTerminal) {
@@ -101,7 +101,7 @@ const QUESTIONS: readonly Question[] = [
   { field: "country", question: "Country", problem: matches(/^[A-Z]{2}$/, "write its two letters, such as US") },
 ];
 
-/** Until the answer is right; undefined for Ctrl-C. */
+/** Asks until the answer is valid; undefined after Ctrl-C. */
 async function ask(
   context: Context,
   question: string,
@@ -126,17 +126,10 @@ async function withRegistrar(
   context: Context,
   run: (registrar: Registrar, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
-  const stop = interruption(context);
-  try {
+  return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
     const registrar = await openRegistrar({ env: context.io.env, profile: accountProfile(context) });
-    return await run(registrar, stop.signal);
-  } catch (error) {
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await context.say("interrupted");
-    return EXIT.interrupted;
-  } finally {
-    stop.release();
-  }
+    return run(registrar, signal);
+  });
 }
 
 const canonical = (domain: string) => domain.trim().toLowerCase().replace(/\.$/, "");

@@ -7,68 +7,50 @@ import { progress } from "../logs/progress.ts";
 import { namesSavedQuery, parseWithSaved } from "../logs/saved-query.ts";
 import { selectEntries } from "../logs/select-entries.ts";
 import { nothingAmong, Survey } from "../logs/survey.ts";
+import type { Options } from "../table.ts";
 
-export interface LogsFlags {
-  readonly follow: boolean;
-  readonly live: boolean;
-  readonly since: string;
-  readonly until: string;
-  readonly expand: boolean;
-  readonly limit: string;
-  readonly count: boolean;
-  /** sade answers one path as text, several as an array. */
-  readonly file: string | readonly string[];
-  readonly service: string;
-  readonly project: string;
-}
-
-/** What is shown of the past before a log is followed, as `tail -f` does; `--since` asks for more. */
+/** The number of past entries shown before a log is followed, as `tail -f` does; `--since` shows more. */
 const PAST_ENTRIES = 10;
 
-/** `tool logs [query]`: the entries that the query selects, as text on a terminal, else as JSON lines. */
-export async function logs(context: Context, words: string | undefined, flags: LogsFlags): Promise<number> {
+/** `tool logs [query]`: prints the entries that the query selects, as text on a terminal, else as JSON lines. */
+export async function logs(context: Context, options: Options<"logs">): Promise<number> {
   const { io } = context;
   const bounds: Partial<Record<"since" | "until", number>> = {};
   for (const name of ["since", "until"] as const) {
-    if (flags[name] === "") continue;
-    const bound = timeOf(flags[name], io.nowMs());
-    if ("hint" in bound)
-      return context.misuse(`--${name} ${JSON.stringify(flags[name])}: ${bound.message}`, bound.hint);
-    bounds[name] = bound.timeMs;
+    const written = options[name];
+    if (written === undefined) continue;
+    bounds[name] = timeOf(written, io.nowMs(), (message, hint) =>
+      context.misuse(`--${name} ${JSON.stringify(written)}: ${message}`, hint),
+    );
   }
 
   if (bounds.since !== undefined && bounds.until !== undefined && bounds.since >= bounds.until) {
-    const said = `--since ${JSON.stringify(flags.since)} is not before --until ${JSON.stringify(flags.until)}`;
+    const said = `--since ${JSON.stringify(options.since)} is not before --until ${JSON.stringify(options.until)}`;
     const isSame = bounds.since === bounds.until;
     return context.misuse(
       said,
-      isSame ? "give a later --until" : `write --since ${flags.until} --until ${flags.since}`,
+      isSame ? "give a later --until" : `write --since ${options.until} --until ${options.since}`,
     );
   }
-  if (flags.file !== "" && flags.service !== "") {
+  if (options.file.length > 0 && options.service !== undefined) {
     return context.misuse("--file and --service name two logs", "leave one of them out");
   }
-  if (flags.project !== "" && flags.service === "") {
+  if (options.project !== undefined && options.service === undefined) {
     return context.misuse("--project names a project of a log service", "give --service, too");
   }
-  const limit = flags.limit === "" ? Number.POSITIVE_INFINITY : Number(flags.limit);
-  if (flags.limit !== "" && !/^[1-9]\d{0,14}$/.test(flags.limit)) {
-    return context.misuse(`--limit ${JSON.stringify(flags.limit)}: not a number of entries`, "write --limit 20");
-  }
-  if (flags.count && flags.follow && limit === Number.POSITIVE_INFINITY) {
+  const limit = options.limit ?? Number.POSITIVE_INFINITY;
+  if (options.count && options.follow && limit === Number.POSITIVE_INFINITY) {
     return context.misuse("--count with -f never ends", "leave out -f, or give a --limit");
   }
 
-  if (flags.live && !flags.follow) return context.misuse("--live needs -f", "write tool logs -f --live");
+  if (options.live && !options.follow) return context.misuse("--live needs -f", "write tool logs -f --live");
 
-  const source = words ?? "";
+  const source = options.query ?? "";
   let saved: Readonly<Record<string, string>> = {};
   if (namesSavedQuery(source)) {
-    // The checker of tool.json is larger than all the rest, and few queries need it.
+    // The checker of tool.json is larger than the rest of this command, and few queries need it.
     const { readConfigFile } = await import("../config-file.ts");
-    const file = await readConfigFile(context);
-    if (!file.ok) return file.code;
-    saved = file.config.logs?.queries ?? {};
+    saved = (await readConfigFile(context)).config.logs?.queries ?? {};
   }
   const query = namesSavedQuery(source) ? parseWithSaved(source, saved) : parseQuery(source);
   if (!query.ok) {
@@ -77,17 +59,16 @@ export async function logs(context: Context, words: string | undefined, flags: L
     return EXIT.failed;
   }
 
-  const files = flags.file === "" ? [] : [flags.file].flat();
   const chosen = await chooseSource(context, {
-    files,
-    follow: flags.follow,
-    live: flags.live,
+    files: options.file,
+    follow: options.follow,
+    live: options.live,
     sinceMs: bounds.since,
     untilMs: bounds.until,
     query: query.value,
     limit,
-    service: flags.service,
-    project: flags.project,
+    service: options.service ?? "",
+    project: options.project ?? "",
   });
   if (!chosen.ok) return context.misuse(chosen.message, chosen.hint);
   if (chosen.source.note !== undefined) await context.say(chosen.source.note);
@@ -95,38 +76,39 @@ export async function logs(context: Context, words: string | undefined, flags: L
   const stop = new AbortController();
   let isInterrupted = false;
   const release = io.onSignal(() => {
-    // The second one finds the process stuck in something: it ends as if nobody listened.
+    // A second signal means that the process is stuck: it ends at once.
     if (isInterrupted) io.exitNow(EXIT.interrupted);
     isInterrupted = true;
     stop.abort();
   });
   io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
-  // An editor that crashed: where no entry comes, nothing is written that would tell.
+  // If an editor crashes and no entry comes, no write would fail and show it.
   io.onParentGone(() => stop.abort());
   const nowMs = io.nowMs();
   const format = context.format ?? (io.stdout.isTerminal ? "text" : "json");
   let code: number = EXIT.ok;
   const wanted = { query: query.value, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until };
-  // A person sees nothing where nothing was found; a program does not mind. Entries may go to a pipe, or be counted only.
-  const explains = io.stderr.isTerminal && !flags.follow;
+  // People are told why nothing was found. The entries may go to a pipe, or only be counted.
+  const explains = io.stderr.isTerminal && !options.follow;
   const { known } = chosen.source;
   const survey = explains && known === "entries" ? new Survey(wanted) : undefined;
   try {
     const count = await selectEntries(chosen.source, {
       wanted,
-      shown: { format, color: io.stdout.color, expand: flags.expand, nowMs, countOnly: flags.count },
+      shown: { format, color: io.stdout.color, expand: options.expand, nowMs, countOnly: options.count },
       limit,
-      pastLimit: flags.since === "" && !flags.count ? PAST_ENTRIES : undefined,
+      pastLimit: options.since === undefined && !options.count ? PAST_ENTRIES : undefined,
       output: io.stdout,
-      progress: progress(io.stderr, flags.follow ? undefined : chosen.source.totalBytes, () => performance.now()),
+      progress: progress(io.stderr, options.follow ? undefined : chosen.source.totalBytes, () => performance.now()),
       signal: stop.signal,
       survey,
       onError: async (error) => {
-        code = await context.fail(error.message, error.hint);
+        await context.error(error.message, error.hint);
+        code = EXIT.failed;
       },
     });
-    // Half a number would be taken for the whole one.
-    if (flags.count && !isInterrupted)
+    // A partial count would be taken for the whole one.
+    if (options.count && !isInterrupted)
       await context.print(context.format === "json" ? JSON.stringify({ count }) : `${count}`);
     if (explains && count === 0 && !isInterrupted && code === EXIT.ok) {
       const said: string[] = [];
@@ -148,18 +130,18 @@ export async function logs(context: Context, words: string | undefined, flags: L
   return isInterrupted ? EXIT.interrupted : code;
 }
 
-/** A duration ago, or a time as queries take it. */
-function timeOf(text: string, nowMs: number): { timeMs: number } | { message: string; hint: string } {
+/** The time that a flag names: a duration ago, or a time as queries write it. */
+function timeOf(text: string, nowMs: number, refuse: (message: string, hint: string) => never): number {
   if (/^\d{4}-/.test(text)) {
     const timeMs = parseMoment(text);
-    if (timeMs !== undefined) return { timeMs };
+    if (timeMs !== undefined) return timeMs;
     const completed = completedMoment(text);
     return completed === undefined
-      ? { message: "no such time", hint: "write 2025-06-30 or 2025-06-30T12:00:00Z" }
-      : { message: "a time without a zone", hint: `write ${completed}, or the offset in place of the Z` };
+      ? refuse("no such time", "write 2025-06-30 or 2025-06-30T12:00:00Z")
+      : refuse("a time without a zone", `write ${completed}, or the offset in place of the Z`);
   }
   const duration = parseDuration(text);
-  if (duration.ok) return { timeMs: nowMs - duration.value };
+  if (duration.ok) return nowMs - duration.value;
   const { message, hint = "write a duration like 15m, 1d12h or 1M" } = duration.problems[0]!;
-  return { message, hint };
+  return refuse(message, hint);
 }

@@ -6,50 +6,46 @@ import { toolSchema } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { publishedReference, referenceFile } from "../docs/reference-file.ts";
 import { referencePage } from "../docs/reference-page.ts";
+import type { Options } from "../table.ts";
 import { version } from "../version.ts";
 
-export interface LspFlags {
-  readonly stdio: boolean;
-  readonly "node-ipc": boolean;
-  /** vscode-languageserver reads it from the command line by itself and watches the process. */
-  readonly clientProcessId: string;
-}
-
-/** `tool lsp`: the language server, for an editor to start. Ends with the editor; never prints. */
-export async function lsp(context: Context, flags: LspFlags): Promise<number> {
-  if (!flags.stdio && !flags["node-ipc"]) {
+/** `tool lsp`: runs the language server for an editor. Ends with the editor; never prints. */
+export async function lsp(context: Context, options: Options<"lsp">): Promise<number> {
+  if (!options.stdio && !options["node-ipc"]) {
     return context.misuse(
       "tool lsp is started by an editor",
       "tool lsp --stdio speaks the protocol on stdin and stdout",
     );
   }
-  if (flags["node-ipc"] && !context.io.hasParent()) {
+  if (options["node-ipc"] && !context.io.hasParent()) {
     return context.misuse(
       "--node-ipc needs a parent process of Node that opened a channel",
       "write --stdio to speak on stdin and stdout",
     );
   }
-  if (flags.clientProcessId !== "" && !/^[1-9]\d*$/.test(flags.clientProcessId)) {
+  // vscode-languageserver reads this flag from the command line itself and watches the process.
+  const { clientProcessId } = options;
+  if (clientProcessId !== undefined && !/^[1-9]\d*$/.test(clientProcessId)) {
     return context.misuse(
-      `${JSON.stringify(flags.clientProcessId)} is not a process id`,
+      `${JSON.stringify(clientProcessId)} is not a process id`,
       "write a number: --clientProcessId=<id>",
     );
   }
   const page = referenceFile(context.io.env, "tool-json");
-  // The server answers first: the page is for a click on a problem's code.
+  // After the server's first answers: the page is for a click on a problem's code.
   setTimeout(() => void writeReference(page), WRITE_AFTER_MS).unref();
   const documentation = publishedReference(context.io.env) ?? `${pathToFileURL(page).href}#{code}`;
-  return serve({ version, ipc: flags["node-ipc"], documentation });
+  return serve({ version, ipc: options["node-ipc"], documentation });
 }
 
 const WRITE_AFTER_MS = 1000;
 
-/** The reference that codes link to, as `tool docs` writes it. Without it a link leads nowhere, and all else works. */
+/** Writes the reference that codes link to, as `tool docs` does. Without it the links are dead; nothing else depends on it. */
 async function writeReference(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, referencePage(toolSchema, version));
   } catch {
-    // A home that cannot be written to.
+    // The home folder is not writable.
   }
 }

@@ -1,55 +1,43 @@
 import { humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { interruption } from "../interruption.ts";
+import { interruptible } from "../interruption.ts";
 import { readMetrics } from "../open-platform.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { DEFAULT_STAGE, explainStage } from "../project/stage-word.ts";
+import { explainStage } from "../project/stage-word.ts";
+import type { Options } from "../table.ts";
 
 const DEFAULT_SINCE = "1M";
 
-/** `tool metrics`: requests, durations, invocations, errors, throttles and the estimated cost of a stage. */
-export async function metrics(
-  context: Context,
-  flags: { readonly stage: string; readonly since: string },
-): Promise<number> {
-  const since = parseDuration(flags.since || DEFAULT_SINCE);
+/** `tool metrics`: prints requests, durations, invocations, errors, throttles and the estimated cost of a stage. */
+export async function metrics(context: Context, { stage, since: written }: Options<"metrics">): Promise<number> {
+  const since = parseDuration(written ?? DEFAULT_SINCE);
   if (!since.ok || since.value === 0) {
     const problem = since.ok ? undefined : since.problems[0];
     return context.misuse(
-      `--since ${flags.since} is not a period${problem === undefined ? "" : `: ${problem.message}`}`,
+      `--since ${written} is not a period${problem === undefined ? "" : `: ${problem.message}`}`,
       problem?.hint ?? "write --since 7d",
     );
   }
-  const file = await readConfigFile(context);
-  if (!file.ok) return file.code;
-  const stage = flags.stage || DEFAULT_STAGE;
-  const wrong = explainStage(stage, file.config);
+  const { config } = await readConfigFile(context);
+  const wrong = explainStage(stage, config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
-  const { config: resolved } = resolveProject(context, file.config, { development: false });
+  const { config: resolved } = resolveProject(context, config, { development: false });
   const untilMs = context.io.nowMs();
   const sinceMs = untilMs - since.value;
-  const stop = interruption(context);
-  try {
-    const options = { env: context.io.env, config: file.config, resolved };
-    const found = await readMetrics(options, { stage, sinceMs, untilMs }, stop.signal);
+  return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
+    const options = { env: context.io.env, config, resolved };
+    const found = await readMetrics(options, { stage, sinceMs, untilMs }, signal);
     if (context.format === "json") {
       const times = { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() };
       const document = { stage, ...times, ...found };
       await context.print(JSON.stringify(document, (_, value) => (value === undefined ? null : value), 2));
     } else {
-      await context.print(render(found, `${resolved.name} ${stage}, last ${flags.since || "30d"}`, context.io.stdout));
+      await context.print(render(found, `${resolved.name} ${stage}, last ${written ?? "30d"}`, context.io.stdout));
     }
     return EXIT.ok;
-  } catch (error) {
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await context.say("interrupted");
-    return EXIT.interrupted;
-  } finally {
-    stop.release();
-  }
+  });
 }
 
 function render(
@@ -84,5 +72,5 @@ function render(
 
 const number = (value: number) => Math.round(value).toLocaleString("en-US");
 
-/** Cents, but where that would be nothing. */
+/** In cents; smaller amounts with two digits. */
 const dollars = (value: number) => `$${value > 0 && value < 0.01 ? value.toPrecision(2) : value.toFixed(2)}`;

@@ -1,25 +1,16 @@
 import { type Context, EXIT } from "../context.ts";
-import { interruption } from "../interruption.ts";
+import { interruptible } from "../interruption.ts";
 import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
-import { DEFAULT_STAGE } from "../project/stage-word.ts";
+import type { Options } from "../table.ts";
 
-/** `tool rollback [version]`: an earlier deployment of a stage in force again; without a version the one before. */
-export async function rollback(
-  context: Context,
-  to: string | undefined,
-  flags: { readonly stage: string },
-): Promise<number> {
-  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
-  if (!opened.ok) return opened.code;
-  const { stage, target } = opened;
-  const stop = interruption(context);
-  try {
-    const result = await target.rollback(
-      { stage, to },
-      { signal: stop.signal, report: deployProgress(context).report },
-    );
+/** `tool rollback [version]`: activates an earlier deployment of a stage; without a version, the previous one. */
+export async function rollback(context: Context, options: Options<"rollback">): Promise<number> {
+  const { stage, target } = await openProjectTarget(context, options.stage);
+  const progress = deployProgress(context);
+  const interrupted = () => `interrupted: tool deploys -s ${stage} shows which one is active`;
+  return interruptible(context, { progress, interrupted }, async ({ signal }) => {
+    const result = await target.rollback({ stage, to: options.version }, { signal, report: progress.report });
     if (context.format === "json") {
       await context.print(JSON.stringify({ ...result, commit: result.commit ?? null }, null, 2));
       return EXIT.ok;
@@ -36,11 +27,5 @@ export async function rollback(
       );
     }
     return EXIT.ok;
-  } catch (error) {
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await context.say(`interrupted: tool deploys -s ${stage} shows which one is active`);
-    return EXIT.interrupted;
-  } finally {
-    stop.release();
-  }
+  });
 }

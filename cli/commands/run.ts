@@ -6,10 +6,11 @@ import { type Context, EXIT } from "../context.ts";
 import { commandsOf, HOOKS, type HookName, howItEnded, runCommands, stagesOf } from "../hooks/hooks.ts";
 import { appEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { resolveProject } from "../project/resolve-config.ts";
-import { DEFAULT_STAGE, explainStageOf } from "../project/stage-word.ts";
+import { explainStageOf } from "../project/stage-word.ts";
+import type { Options } from "../table.ts";
 
-/** `tool run <hook>`: its commands one after another, each in its own shell in the project's folder. */
-export async function run(context: Context, hook: string, flags: { readonly stage: string }): Promise<number> {
+/** `tool run <hook>`: runs its commands one after another, each in its own shell in the project's folder. */
+export async function run(context: Context, { hook, stage }: Options<"run">): Promise<number> {
   if (!isHook(hook)) {
     const near = didYouMean(hook, HOOKS);
     return context.misuse(
@@ -18,20 +19,18 @@ export async function run(context: Context, hook: string, flags: { readonly stag
     );
   }
   const file = await readConfigFile(context);
-  if (!file.ok) return file.code;
-  const stage = flags.stage || DEFAULT_STAGE;
   const misuse = explainStageOf(stage, stagesOf(file.config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
 
   const config = forStage(file.config, stage);
-  const { inference } = resolveProject(context, config, { development: false });
+  const { inference } = resolveProject(context, file.config, { development: false, stage });
   const commands = commandsOf(hook, config, inference);
   if (commands.length === 0) {
     await context.say(`there is nothing to run: ${CONFIG_FILE} has no hook ${hook}, and none follows from the files`);
   }
   const done = await runCommands(context, commands, {
     env: withPackageBinaries(appEnvironment(context, config, stage), context.directory),
-    // With --format json stdout belongs to the document.
+    // With --format json, stdout holds the document alone.
     output: context.format === "json" ? "shown-on-stderr" : "shown",
     onBegin: (command) => context.say(paintDim(context, `${hook}: ${command}`)),
     onEnd: async ({ durationMs }) => {
@@ -41,7 +40,10 @@ export async function run(context: Context, hook: string, flags: { readonly stag
   const last = done.at(-1);
   let code: number = EXIT.ok;
   if (last?.isInterrupted) code = EXIT.interrupted;
-  else if (last !== undefined && last.code !== 0) code = await context.fail(`${hook} failed: ${howItEnded(last)}`);
+  else if (last !== undefined && last.code !== 0) {
+    await context.error(`${hook} failed: ${howItEnded(last)}`);
+    code = EXIT.failed;
+  }
   if (context.format === "json") {
     const ends = done.map(({ command, code, signal, durationMs }) => ({ command, exitCode: code, signal, durationMs }));
     await context.print(JSON.stringify({ hook, stage, commands: ends }, null, 2));

@@ -1,24 +1,19 @@
 import { type CheckReport, checkDataDirectory, type Finding } from "../../logservice/admin.ts";
 import { type Context, EXIT } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
-import { type DataFlag, onDataDirectory } from "../service/data-flag.ts";
-
-interface CheckFlags extends DataFlag {
-  readonly repair: boolean;
-  /** sade answers one as text, several as an array. */
-  readonly "accept-loss": string | readonly string[];
-}
+import { onDataDirectory } from "../service/data-flag.ts";
+import type { Options } from "../table.ts";
 
 /**
  * `tool service check`: reads every file of a data directory and says what is damaged or missing; exit code 1 if anything
  * is. With `--repair` it does what a start of the service would do about it, for all files at once.
  */
-export async function check(context: Context, flags: CheckFlags): Promise<number> {
-  return onDataDirectory(context, flags, async (folder) => {
+export async function check(context: Context, options: Options<"service check">): Promise<number> {
+  return onDataDirectory(context, options, async (folder) => {
     const report = await checkDataDirectory({
       folder,
-      repair: flags.repair,
-      acceptedLosses: [flags["accept-loss"]].flat().filter((id) => id !== ""),
+      repair: options.repair,
+      acceptedLosses: options["accept-loss"],
       nowMs: context.io.nowMs,
       reading: () => context.say("reading all files ..."),
       repaired: (level, message, fields) => void context.say(`${level}: ${message}${asText(fields)}`),

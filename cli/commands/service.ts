@@ -12,13 +12,14 @@ import {
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
-import { type DataFlag, onDataDirectory } from "../service/data-flag.ts";
+import { onDataDirectory } from "../service/data-flag.ts";
 import { tlsFiles } from "../service/tls-files.ts";
 import { parseAddress } from "../start/address.ts";
+import type { Options } from "../table.ts";
 import { version } from "../version.ts";
 
 /** `tool service init`: the data directory with its records, and the owner's token, which is shown here and nowhere else. */
-export async function init(context: Context, flags: DataFlag): Promise<number> {
+export async function init(context: Context, flags: Options<"service init">): Promise<number> {
   return onDataDirectory(context, flags, async (folder) => {
     const { secret } = await createDataDirectory(folder, context.io.nowMs());
     if (context.format === "json") await context.print(JSON.stringify({ token: secret }));
@@ -30,21 +31,15 @@ export async function init(context: Context, flags: DataFlag): Promise<number> {
   });
 }
 
-interface StartFlags extends DataFlag {
-  readonly address: string;
-  readonly "tls-cert": string;
-  readonly "tls-key": string;
-}
-
 const DEFAULT_ADDRESS = ":5000";
 /** How far the default address moves on when ports are taken, as that of tool start does. */
 const PORT_TRIES = 20;
 
 /** `tool service start`: the log service until a signal. */
-export async function start(context: Context, flags: StartFlags): Promise<number> {
+export async function start(context: Context, flags: Options<"service start">): Promise<number> {
   return onDataDirectory(context, flags, async (folder) => {
     const { io } = context;
-    const address = parseAddress(flags.address || DEFAULT_ADDRESS);
+    const address = parseAddress(flags.address ?? DEFAULT_ADDRESS);
     if (address === undefined) {
       const written = JSON.stringify(flags.address);
       return context.misuse(`${written} is not an address`, "write :5000, 127.0.0.1:8080, 0.0.0.0:443 or [::1]:5000");
@@ -70,7 +65,7 @@ export async function start(context: Context, flags: StartFlags): Promise<number
       folder,
       host: address.host,
       port: address.port,
-      morePorts: flags.address === "" ? PORT_TRIES : 0,
+      morePorts: flags.address === undefined ? PORT_TRIES : 0,
       tls: tls.value,
       version,
       nowMs: io.nowMs,
@@ -86,19 +81,9 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   });
 }
 
-interface TokenFlags extends DataFlag {
-  /** sade answers one as text, several as an array. */
-  readonly scope: string | readonly string[];
-  readonly description: string;
-}
-
 /** `tool service token add|ls|rm`: the tokens, also while the service runs; who may read the directory is its owner. */
-export async function token(
-  context: Context,
-  action: string,
-  id: string | undefined,
-  flags: TokenFlags,
-): Promise<number> {
+export async function token(context: Context, options: Options<"service token">): Promise<number> {
+  const { do: action, id } = options;
   if (!["add", "ls", "rm"].includes(action)) {
     return context.misuse(`tool service token has no action ${JSON.stringify(action)}`, "write add, ls or rm");
   }
@@ -107,19 +92,19 @@ export async function token(
       ? context.misuse("tool service token rm needs an id", "tool service token ls shows their ids")
       : context.misuse(`tool service token ${action} takes no id`);
   }
-  return onDataDirectory(context, flags, async (folder) => {
+  return onDataDirectory(context, options, async (folder) => {
     if (id !== undefined) {
       await removeToken(folder, id, context.io.nowMs());
       return EXIT.ok;
     }
-    return action === "add" ? added(context, folder, flags) : listed(context, folder);
+    return action === "add" ? added(context, folder, options) : listed(context, folder);
   });
 }
 
-async function added(context: Context, folder: string, flags: TokenFlags): Promise<number> {
-  const scopes = readScopes(flags.scope === "" ? [] : [flags.scope].flat());
+async function added(context: Context, folder: string, options: Options<"service token">): Promise<number> {
+  const scopes = readScopes(options.scope);
   if (!scopes.ok) return context.misuse(scopes.message, `write --scope all, or some of ${SCOPES.join(", ")}`);
-  const token = { scopes: scopes.value, description: flags.description };
+  const token = { scopes: scopes.value, description: options.description ?? "" };
   const { secret, id } = await addToken(folder, token, context.io.nowMs());
   if (context.format === "json") await context.print(JSON.stringify({ id, token: secret }));
   else {
@@ -155,15 +140,15 @@ function readScopes(words: readonly string[]): Scopes {
 }
 
 /** `tool service backup`: a copy that `restore` makes a data directory of; the service may run meanwhile. */
-export async function backup(context: Context, to: string, flags: DataFlag): Promise<number> {
-  return onDataDirectory(context, flags, (folder) =>
+export async function backup(context: Context, { to, data }: Options<"service backup">): Promise<number> {
+  return onDataDirectory(context, { data }, (folder) =>
     copied(context, { kind: "data directory", from: folder, to: resolve(context.directory, to) }),
   );
 }
 
 /** `tool service restore`: a data directory of a backup, which is looked at first. */
-export async function restore(context: Context, from: string, flags: DataFlag): Promise<number> {
-  return onDataDirectory(context, flags, (folder) =>
+export async function restore(context: Context, { from, data }: Options<"service restore">): Promise<number> {
+  return onDataDirectory(context, { data }, (folder) =>
     copied(context, { kind: "backup", from: resolve(context.directory, from), to: folder }),
   );
 }

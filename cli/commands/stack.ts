@@ -1,14 +1,14 @@
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
-import { interruption } from "../interruption.ts";
+import { interruptible } from "../interruption.ts";
 import { accessPolicy, openStack } from "../open-platform.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import type { Change, Stack, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
+import type { Options } from "../table.ts";
 
-/** `tool stack`, `tool stack status`: stages with their endpoints, certificates, name servers, resources. */
+/** `tool stack`, `tool stack status`: prints stages with their endpoints, certificates, name servers, resources. */
 export function status(context: Context): Promise<number> {
   return withStack(context, async ({ stack, name, region, watch }) => {
     const found = await stack.status(watch);
@@ -20,7 +20,7 @@ export function status(context: Context): Promise<number> {
   });
 }
 
-/** `tool stack plan`: what `apply` would do. */
+/** `tool stack plan`: prints what `apply` would do. */
 export function plan(context: Context): Promise<number> {
   return withStack(context, async ({ stack, watch }) => {
     const found = await stack.plan(watch);
@@ -33,15 +33,15 @@ export function plan(context: Context): Promise<number> {
   });
 }
 
-/** `tool stack apply`: makes the stack what tool.json asks for. It asks before it removes or replaces what others rely on. */
-export function apply(context: Context, flags: { readonly yes: boolean }): Promise<number> {
+/** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
+export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
   return withStack(context, async ({ stack, name, progress, watch }) => {
     let isRefused = false;
     let loss = "";
     const confirm = async (found: StackPlan) => {
       progress.pause();
       const asked = found.changes.filter((change) => change.needsConfirmation);
-      if (asked.length === 0 || flags.yes) return true;
+      if (asked.length === 0 || options.yes) return true;
       await context.say(renderPlan(found, context.io.stderr));
       loss = lossOf(asked);
       isRefused = !isAsking(context);
@@ -67,7 +67,7 @@ export function apply(context: Context, flags: { readonly yes: boolean }): Promi
   });
 }
 
-/** `removes stage of the gateway (beta); replaces a.example.com/`: long lists are in the plan above it. */
+/** `removes stage of the gateway (beta); replaces a.example.com/`: the plan printed above has long lists whole. */
 function lossOf(changes: readonly Change[]): string {
   const verbs: [verb: string, matches: (change: Change) => boolean][] = [
     ["removes", ({ action, isKept }) => action === "remove" && !isKept],
@@ -84,20 +84,20 @@ function lossOf(changes: readonly Change[]): string {
     .join("; ");
 }
 
-/** Enough to see what it is about. */
+/** Enough to recognize the change. */
 const MAX_NAMED = 5;
 
-/** `tool stack delete`: removes all that deploying made, after the app's name was typed. */
-export function remove(context: Context, flags: { readonly yes: boolean; readonly logs: boolean }): Promise<number> {
+/** `tool stack delete`: removes everything that deploying created, once the app's name is typed. */
+export function remove(context: Context, options: Options<"stack delete">): Promise<number> {
   return withStack(context, async ({ stack, name, region, progress, watch }) => {
-    if (!flags.yes) {
+    if (!options.yes) {
       if (!isAsking(context)) {
         return context.misuse(
           `this would remove everything of ${name} in ${region}, and there is no terminal to confirm it`,
           "write --yes to agree",
         );
       }
-      const found = await stack.inventory(flags, watch);
+      const found = await stack.inventory(options, watch);
       if (found.length === 0) {
         await context.print(`there is nothing of ${name} in ${region}`);
         return EXIT.ok;
@@ -107,20 +107,20 @@ export function remove(context: Context, flags: { readonly yes: boolean; readonl
       for (const owned of going!) await context.say(`  ${owned.kind} ${owned.name}`);
       if (staying!.length > 0) await context.say(going!.length > 0 ? "and leaves:" : `This stays in ${region}:`);
       for (const owned of staying!) await context.say(`  ${owned.kind} ${owned.name}: ${owned.stays}`);
-      // There is nothing to agree to.
+      // There is nothing to confirm.
       if (going!.length === 0) return EXIT.ok;
       if (!(await confirmed(context, `Type ${name} to continue: `, name))) {
         await context.say("nothing was removed");
         return EXIT.failed;
       }
     }
-    const { removed, left } = await stack.remove(flags, watch);
+    const { removed, left } = await stack.remove(options, watch);
     progress.end();
     if (context.format === "json") await context.print(toJson({ removed, left }));
     else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${region}`);
     else {
       if (context.io.stdout.isTerminal) {
-        // The lines above have said what.
+        // The progress lines above named them.
         if (left.length === 0) await context.print(`nothing of ${name} is left in ${region}`);
       } else await context.print(`removed: ${removed.map((one) => `${one.kind} ${one.name}`).join(", ") || "nothing"}`);
       for (const one of left) await context.print(`left: ${one.kind} ${one.name}: ${one.reason}`);
@@ -129,10 +129,9 @@ export function remove(context: Context, flags: { readonly yes: boolean; readonl
   });
 }
 
-/** `tool stack policy`: the access policy that the account needs for this app, a JSON document in either format. */
+/** `tool stack policy`: prints the access policy that deploying this app needs, a JSON document in either format. */
 export async function policy(context: Context): Promise<number> {
   const file = await readConfigFile(context);
-  if (!file.ok) return file.code;
   const { config } = resolveProject(context, file.config, { development: false });
   const { function: settings, stages = {} } = file.config;
   const named = [settings, ...Object.values(stages).map((stage) => stage.function)].flatMap((one) => one?.role ?? []);
@@ -149,38 +148,25 @@ interface Opened {
   readonly watch: StackWatch;
 }
 
-/** Opens the stack of the project; says what failed, and where an interruption leaves it. */
+/** Opens the stack of the project and runs a command on it. */
 async function withStack(context: Context, run: (opened: Opened) => Promise<number>): Promise<number> {
-  const file = await readConfigFile(context);
-  if (!file.ok) return file.code;
-  const { config: resolved } = resolveProject(context, file.config, { development: false });
-  const stop = interruption(context);
+  const { config } = await readConfigFile(context);
+  const { config: resolved } = resolveProject(context, config, { development: false });
   const progress = stackProgress(context);
   let hasBegun = false;
-  const watch: StackWatch = {
-    signal: stop.signal,
-    report(event) {
-      hasBegun ||= event.kind === "resource";
-      progress.report(event);
-    },
+  const report: StackWatch["report"] = (event) => {
+    hasBegun ||= event.kind === "resource";
+    progress.report(event);
   };
-  try {
-    const stack = await openStack({ env: context.io.env, config: file.config, resolved });
-    return await run({ stack, name: resolved.name, region: resolved.regions[0]!, progress, watch });
-  } catch (error) {
-    progress.end();
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    await context.say(
-      hasBegun ? "interrupted: the stack operation continues; tool stack status shows its progress" : "interrupted",
-    );
-    return EXIT.interrupted;
-  } finally {
-    progress.end();
-    stop.release();
-  }
+  const interrupted = () =>
+    hasBegun ? "interrupted: the stack operation continues; tool stack status shows its progress" : "interrupted";
+  return interruptible(context, { progress, interrupted }, async ({ signal }) => {
+    const stack = await openStack({ env: context.io.env, config, resolved });
+    return run({ stack, name: resolved.name, region: resolved.regions[0]!, progress, watch: { signal, report } });
+  });
 }
 
-/** What is absent is null: all documents of a command have the same keys. */
+/** Absent values are null, so that all documents of a command have the same keys. */
 const toJson = (document: object) => JSON.stringify(document, (_, value) => (value === undefined ? null : value), 2);
 
 const hasWork = ({ changes, certificates }: StackPlan) =>

@@ -16,40 +16,31 @@ import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { liveLine } from "../start/live-line.ts";
 import { nextFreePort, portOwner } from "../start/ports.ts";
 import { watchFile } from "../start/watch-file.ts";
-
-export interface StartFlags {
-  readonly command: string;
-  readonly open: boolean;
-  readonly address: string;
-  readonly "logs-url": string;
-}
+import type { Options } from "../table.ts";
 
 const STAGE = "development";
 const DEFAULT_ADDRESS = ":3000";
-/** How far the default address moves on where ports are taken; whoever runs more apps names their ports. */
+/** How many ports the default address tries when ports are taken. Somebody who runs more apps names their ports. */
 const PORT_TRIES = 20;
 
 /**
- * `tool start`: the app behind the proxy on this machine, until a signal. It runs the server and no hooks. A changed
- * tool.json is in force at once and without a gap; a bad one is reported and changes nothing.
+ * `tool start`: runs the app behind the proxy on this machine until a signal. It runs the server and no hooks. A changed
+ * tool.json takes effect at once and without a gap; an invalid one is reported and changes nothing.
  */
-export async function start(context: Context, flags: StartFlags): Promise<number> {
+export async function start(context: Context, options: Options<"start">): Promise<number> {
   const { io } = context;
-  const address = parseAddress(flags.address || DEFAULT_ADDRESS);
+  const address = parseAddress(options.address ?? DEFAULT_ADDRESS);
   if (address === undefined) {
-    const written = JSON.stringify(flags.address);
+    const written = JSON.stringify(options.address);
     return context.misuse(`${written} is not an address`, "write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000");
   }
   const path = join(context.directory, CONFIG_FILE);
   if (await wantsFirstConfig(context)) {
-    const code = await writeFirstConfig(context, flags);
-    if (code !== undefined) return code;
+    await writeFirstConfig(context, options);
   }
-  const project = await readProject(context, flags);
-  if (project.code !== undefined) return project.code;
+  const project = await readProject(context, options);
   const service =
-    flags["logs-url"] === "" ? undefined : await serviceOf(context, flags["logs-url"], project.config.name);
-  if (service !== undefined && "message" in service) return context.misuse(service.message, service.hint);
+    options["logs-url"] === undefined ? undefined : await serviceOf(context, options["logs-url"], project.config.name);
 
   const stop = new AbortController();
   let stoppedBy: StopSignal | undefined;
@@ -64,16 +55,16 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     if (signal === "SIGINT" && io.stderr.isTerminal) void context.say("");
     stop.abort();
   });
-  // Whoever read the entries went away, and took the address of the server along.
+  // The reader of the entries is gone, and with it whoever knew the server's address.
   io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
-  // An editor that crashed: an app that writes nothing would never notice.
+  // If an editor crashes, an app that writes nothing would never notice.
   io.onParentGone(() => stop.abort());
 
   const developmentLog = openDevelopmentLog(context.directory, {
     onError: (error) => void context.say(`warning: ${error.message}`),
   });
   const view = entryView(io.stdout, { textOf: entryText(context), nowMs: io.nowMs });
-  // Not awaited: a reader that has stopped reading holds up nothing else.
+  // Not awaited: a reader that stopped reading must not block anything else.
   const note = (text: string) => (context.format === "json" ? void context.say(text) : view.say(text));
   const shipper = service?.({ note: (text) => void context.say(`warning: ${text}`) });
   const log = (entries: readonly Entry[]) => {
@@ -83,17 +74,16 @@ export async function start(context: Context, flags: StartFlags): Promise<number
   };
 
   try {
-    const listening = await listen(context, project, address, { log, isDefault: flags.address === "", note });
-    if (typeof listening === "number") return listening;
+    const listening = await listen(context, project, address, { log, isDefault: options.address === undefined, note });
     server = listening;
     const { host, port } = server;
-    // The address that means all addresses is none that a browser should be sent to.
+    // A browser cannot open the address that means all addresses.
     const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
-    // Without colours: editors wait for this line.
+    // Without colors: editors wait for this line.
     note(`${project.config.name} is at ${url}`);
     if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
     io.notifyParent({ type: "listening", url });
-    if (flags.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
+    if (options.open && !stop.signal.aborted && !(await openInBrowser(io, url))) {
       note(`There is no display to open a browser on: visit ${url}`);
     }
 
@@ -101,8 +91,8 @@ export async function start(context: Context, flags: StartFlags): Promise<number
       path,
       project.text,
       async () => {
-        const changed = await readProject(context, flags);
-        if (changed.code !== undefined) {
+        const changed = await context.attempt(readProject(context, options));
+        if (changed === undefined) {
           await context.say(`${CONFIG_FILE} has errors: the app keeps its previous configuration.`);
           return;
         }
@@ -117,19 +107,19 @@ export async function start(context: Context, flags: StartFlags): Promise<number
     release();
   }
   const code = stoppedBy === undefined || stoppedBy === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
-  // Nobody reads what is still to be shown, and nobody might for ever.
+  // Nobody reads the rest of the output, perhaps for ever.
   if (!(await view.close())) io.exitNow(code);
   return code;
 }
 
-/** Makes what sends entries to a log service, to the project of the app's name; or what is wrong with the address. */
+/** Makes what sends entries to a log service, to the project of the app's name. */
 async function serviceOf(context: Context, url: string, name: string) {
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const { serviceAddress } = await import("../service/service-address.ts");
-  // The name of an app has letters.
+  // The name of an app has letters, so that it has an id.
   const project = projectIdOf(name)!;
   const address = await serviceAddress(context, url, project);
-  if ("message" in address) return address;
+  if (!address.ok) return context.misuse(address.message, address.hint);
   const { rpcClient } = await import("../../schema/rpc-client.ts");
   const { shipEntries } = await import("../service/ship-entries.ts");
   const client = rpcClient(address);
@@ -137,25 +127,21 @@ async function serviceOf(context: Context, url: string, name: string) {
 }
 
 interface Project extends ResolvedProject {
-  readonly code: undefined;
   readonly text: string;
   /** Undefined for a static site. */
   readonly command: string | undefined;
 }
 
-async function readProject(context: Context, flags: StartFlags): Promise<Project | { readonly code: number }> {
+async function readProject(context: Context, options: Options<"start">): Promise<Project> {
   const file = await readConfigFile(context);
-  if (!file.ok) return file;
   const staged = forStage(file.config, STAGE);
-  const command = flags.command || staged.proxy?.command;
+  const command = options.command ?? staged.proxy?.command;
   const written = command === undefined ? staged : { ...staged, proxy: { ...staged.proxy, command } };
   const { config, inference } = resolveProject(context, written, { development: true });
-  if (config.type === "static" && flags.command !== "") {
-    return {
-      code: await context.misuse("--command starts a server, and this is a static site", 'see "type" in tool.json'),
-    };
+  if (config.type === "static" && options.command !== undefined) {
+    return context.misuse("--command starts a server, and this is a static site", 'see "type" in tool.json');
   }
-  // The default command, for want of any other. `validate` is often run where the program is not built.
+  // The default command, as nothing names another one. `validate` does not check it: it often runs before a build.
   const isDefault = command === undefined && inference.marker === undefined && config.type !== "static";
   if (isDefault && !existsSync(join(context.directory, "server"))) {
     await context.say(
@@ -163,7 +149,6 @@ async function readProject(context: Context, flags: StartFlags): Promise<Project
     );
   }
   return {
-    code: undefined,
     text: file.text,
     config,
     inference,
@@ -187,13 +172,13 @@ function serveOptions(context: Context, project: Project, at: { host: string; po
   };
 }
 
-/** A taken port: the default address moves on to the next free one, an address that was asked for does not. */
+/** If the port is taken, the default address moves on to the next free port; an address that was asked for does not. */
 async function listen(
   context: Context,
   project: Project,
   { host, port }: Address,
   options: { log: Log; isDefault: boolean; note: (text: string) => void },
-): Promise<RunningServer | number> {
+): Promise<RunningServer> {
   for (let tries = 0; ; tries++) {
     const at = { host, port: port + tries, log: options.log };
     try {
@@ -232,7 +217,7 @@ function by(port: number): string {
   return owner === undefined ? "" : ` by ${owner.name} (process ${owner.pid})`;
 }
 
-/** The code of a system error, also where it was wrapped. */
+/** The code of a system error, even if it was wrapped. */
 function codeOf(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as NodeJS.ErrnoException;

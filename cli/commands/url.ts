@@ -1,45 +1,31 @@
 import { copyToClipboard } from "../clipboard.ts";
 import { type Context, EXIT } from "../context.ts";
-import { interruption } from "../interruption.ts";
+import { interruptible } from "../interruption.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
-import { sayPlatformError } from "../output/platform-error.ts";
-import { DEFAULT_STAGE } from "../project/stage-word.ts";
+import type { Options } from "../table.ts";
 
-export interface UrlFlags {
-  readonly stage: string;
-  readonly open: boolean;
-  readonly copy: boolean;
-}
-
-/** `tool url`: where a stage answers, printed, opened in the browser, or copied. */
-export async function url(context: Context, flags: UrlFlags): Promise<number> {
-  const opened = await openProjectTarget(context, flags.stage || DEFAULT_STAGE);
-  if (!opened.ok) return opened.code;
-  const { stage, target } = opened;
-  const stop = interruption(context);
-  try {
-    const found = await target.url(stage, { signal: stop.signal, report: deployProgress(context).report });
+/** `tool url`: prints a stage's URL, and opens it in the browser or copies it. */
+export async function url(context: Context, options: Options<"url">): Promise<number> {
+  const { stage, target } = await openProjectTarget(context, options.stage);
+  const progress = deployProgress(context);
+  return interruptible(context, { progress }, async ({ signal }) => {
+    const found = await target.url(stage, { signal, report: progress.report });
     if (found === undefined) {
-      return await context.fail(`${stage} has never been deployed and has no URL`, `tool deploy ${stage} deploys it`);
+      return context.fail(`${stage} has never been deployed and has no URL`, `tool deploy ${stage} deploys it`);
     }
     if (context.format === "json") await context.print(JSON.stringify({ stage, url: found }, null, 2));
     else await context.print(found);
-    if (flags.copy && !(await copyToClipboard(context.io, found))) {
-      return await context.fail(
+    if (options.copy && !(await copyToClipboard(context.io, found))) {
+      return context.fail(
         "there is no clipboard to copy to",
         "on Linux, copying needs wl-copy, xclip or xsel, and a display",
       );
     }
-    if (flags.open && !(await openInBrowser(context.io, found))) {
-      return await context.fail("there is no display to open a browser on", `visit ${found}`);
+    if (options.open && !(await openInBrowser(context.io, found))) {
+      return context.fail("there is no display to open a browser on", `visit ${found}`);
     }
     return EXIT.ok;
-  } catch (error) {
-    if (!stop.signal.aborted) return await sayPlatformError(context, error);
-    return EXIT.interrupted;
-  } finally {
-    stop.release();
-  }
+  });
 }

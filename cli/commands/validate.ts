@@ -33,21 +33,15 @@ import { renderGithub } from "../output/github.ts";
 import { toSarif } from "../output/sarif.ts";
 import { checkableFiles, type Language, languageOf } from "../project/checkable-files.ts";
 import { diskDirectory } from "../project/directory.ts";
+import type { Options } from "../table.ts";
 import { version } from "../version.ts";
 
-export interface ValidateFlags {
-  /** The files behind the first one. */
-  readonly _: readonly string[];
-  readonly fix: boolean;
-  readonly strict: boolean;
-}
-
 /**
- * `tool validate [file...]`: everything that is wrong, on stdout: text for people, for programs one JSON document,
- * one SARIF log, or the commands of a GitHub workflow. A folder stands for the files of ours below it.
+ * `tool validate [file...]`: prints every problem on stdout: text for people, or for programs one JSON document, one SARIF
+ * log, or the commands of a GitHub workflow. A folder means the files of ours below it.
  */
-export async function validate(context: Context, first: string | undefined, flags: ValidateFlags): Promise<number> {
-  const written = first === undefined ? [CONFIG_FILE] : [first, ...flags._];
+export async function validate(context: Context, options: Options<"validate">): Promise<number> {
+  const written = options.file.length === 0 ? [CONFIG_FILE] : options.file;
   const names: string[] = [];
   for (const name of written) {
     const inside = await filesIn(context, name);
@@ -55,17 +49,17 @@ export async function validate(context: Context, first: string | undefined, flag
       const what = `there is no ${CONFIG_FILE} and no *.logq below ${name}`;
       return context.misuse(what, `minimal ${CONFIG_FILE}: ${SMALLEST}`);
     }
-    // One that a folder stands for may be written out as well.
+    // A file in a given folder may be given by name as well.
     for (const one of inside ?? [name]) if (one === "-" || !names.includes(one)) names.push(one);
   }
   if (names.filter((name) => name === "-").length > 1)
     return context.misuse("stdin can be read only once", "write - once");
   const document = DOCUMENTS[context.format ?? "text"];
-  if (flags.fix && names.includes("-") && document !== undefined) {
+  if (options.fix && names.includes("-") && document !== undefined) {
     return context.misuse(`--fix writes the fixed text of stdin to stdout, where the ${document} would go`);
   }
 
-  // All are read before anything is said or written: a missing one is a slip in the words.
+  // All are read before anything is printed or written: a missing file is misuse.
   const inputs: Input[] = [];
   for (const name of names) {
     const file =
@@ -76,7 +70,7 @@ export async function validate(context: Context, first: string | undefined, flag
       continue;
     }
     if (!file.ok) {
-      const hint = file.isAbsent && first === undefined ? `minimal tool.json: ${SMALLEST}` : undefined;
+      const hint = file.isAbsent && options.file.length === 0 ? `minimal tool.json: ${SMALLEST}` : undefined;
       return context.misuse(`cannot read ${shownName(name)}: ${file.reason}`, hint);
     }
     inputs.push({ name, text: file.text });
@@ -85,26 +79,26 @@ export async function validate(context: Context, first: string | undefined, flag
   const reports: Report[] = [];
   for (const input of inputs) {
     const checked =
-      input.unreadable === undefined ? await check(context, input, flags.fix) : [unreadable(context, input)];
+      input.unreadable === undefined ? await check(context, input, options.fix) : [unreadable(context, input)];
     for (const report of checked) {
-      // A page that is given by name, and found by its tool.json as well.
+      // A page may be given by name and found by its tool.json as well.
       if (report.path === undefined || !reports.some(({ path }) => path === report.path)) reports.push(report);
     }
   }
-  await writeReports(context, reports, flags);
-  const fails = ({ severity }: Problem) => severity === "error" || flags.strict;
+  await writeReports(context, reports, options);
+  const fails = ({ severity }: Problem) => severity === "error" || options.strict;
   return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
 }
 
 interface Input {
   readonly name: string;
   readonly text: string;
-  /** What keeps the file from being read: the only problem of it that is known. */
+  /** Why the file cannot be read, which is then its only known problem. */
   readonly unreadable?: Problem;
 }
 
 interface Report extends CheckedFile {
-  /** As it was written on the command line. */
+  /** As written on the command line. */
   readonly name: string;
   /** For an error page: the name of its tool.json. */
   readonly configName?: string;
@@ -118,12 +112,12 @@ const DOCUMENTS: Readonly<Record<Format, string | undefined>> = {
   sarif: "SARIF log",
 };
 
-async function writeReports(context: Context, reports: readonly Report[], { fix }: ValidateFlags): Promise<void> {
-  // Both count paths from the top of the repository, and a step may run in a folder of it.
+async function writeReports(context: Context, reports: readonly Report[], { fix }: Options<"validate">): Promise<void> {
+  // Both have paths relative to the top of the repository, and a workflow's step may run in a folder of it.
   const base = context.io.env.GITHUB_WORKSPACE || context.io.cwd;
   switch (context.format) {
     case "json": {
-      // Pages are told with their tool.json, so that one file is one document whatever is wrong.
+      // Problems of pages are listed with their tool.json, so that one file always gives one document.
       const documents = reports
         .filter(({ configName }) => configName === undefined)
         .map((report) =>
@@ -147,7 +141,7 @@ async function writeReports(context: Context, reports: readonly Report[], { fix 
   }
 }
 
-/** The files that a name stands for where it is a folder, as they would be written; undefined where it is none. */
+/** The files in a folder, as they would be written; undefined if the name is not a folder. */
 async function filesIn(context: Context, name: string): Promise<string[] | undefined> {
   const path = resolve(context.directory, name);
   if (name === "-" || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
@@ -160,7 +154,7 @@ function unreadable(context: Context, { name, text, unreadable }: Input): Report
   return { name, path, text, problems: unreadable === undefined ? [] : [unreadable] };
 }
 
-/** What is wrong with a file; a tool.json is followed by those of its error pages in which something is. */
+/** Checks a file. A tool.json is followed by its error pages that have problems. */
 async function check(context: Context, input: { name: string; text: string }, fix: boolean): Promise<Report[]> {
   const { name } = input;
   const language = languageOf(name);
@@ -176,7 +170,7 @@ async function check(context: Context, input: { name: string; text: string }, fi
   }
   const path = resolve(context.directory, name);
   let { text } = input;
-  // Other names (fixtures, drafts) do not stand in the project's folder.
+  // Files with other names (fixtures, drafts) are not in their project's folder.
   const options: CheckOptions =
     basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path), { sizes: true }) } : {};
   if (fix) {
@@ -195,7 +189,7 @@ async function check(context: Context, input: { name: string; text: string }, fi
   return [{ name, path: name === "-" ? undefined : path, text, problems: own }, ...pages(name, path, problems)];
 }
 
-/** A text after the fixes that are certain, each round of which leaves fewer problems. */
+/** The text after all safe fixes, applied in rounds as long as each leaves fewer problems. */
 async function withFixes(
   file: { readonly text: string; readonly problems: readonly Problem[] },
   problemsIn: (text: string) => Promise<readonly Problem[]>,
@@ -209,7 +203,7 @@ async function withFixes(
   }
 }
 
-/** The problems of error pages, each file by itself. */
+/** The problems of error pages, file by file. */
 function pages(name: string, configPath: string, problems: readonly Problem[]): Report[] {
   const found = new Map<string, { text: string; problems: Problem[] }>();
   for (const { elsewhere } of problems) {
@@ -227,13 +221,13 @@ function pages(name: string, configPath: string, problems: readonly Problem[]): 
   }));
 }
 
-/** What is wrong with a file that is no tool.json; the project's own, if there is one, says what there is to name. */
+/** The problems of a file that is not a tool.json. The project's tool.json, if there is one, has the names it may use. */
 async function problemsOf(
   language: Exclude<Language, "config">,
   path: string,
   text: string,
 ): Promise<readonly Problem[]> {
-  // Every text is a list of patterns.
+  // Every text is a valid list of patterns.
   if (language === "ignore") return [];
   const root = await configAbove(dirname(path));
   if (language === "template") {
@@ -273,10 +267,10 @@ async function sayReport(
     else await context.print(`${file} is valid`);
     return;
   }
-  // What was asked for, so that it can be kept in a file; where stdout holds the rewritten text it is a remark.
+  // Problems are the output, so that they can be kept in a file. If stdout holds the rewritten text, they go to stderr.
   const write = quiet ? context.say : context.print;
   const terminal = quiet ? context.io.stderr : context.io.stdout;
-  // What it prints may end up in logs.
+  // The output may end up in logs.
   const source = languageOf(name) === "config" ? maskSecrets(text) : text;
   const lines = new LineIndex(source);
   for (const problem of problems) {
@@ -288,7 +282,7 @@ async function sayReport(
   await write(`${counts.join(", ")} in ${file}`);
 }
 
-/** A file and its problems; those of its error pages say in `file` where they are. */
+/** A file and its problems. Problems of its error pages name their page in `file`. */
 function toJson(report: Report, pages: readonly Report[]) {
   const ofPages = pages.flatMap((page) => problemsToJson(page).map((problem) => ({ file: page.name, ...problem })));
   return { file: report.name, problems: [...problemsToJson(report), ...ofPages] };
@@ -319,12 +313,12 @@ function problemsToJson({ text, problems }: Report) {
 
 const fixToJson = ({ title, edits, isSuggestion }: Fix) => ({
   title,
-  // `--fix` leaves it alone: only people can say whether it is right.
+  // `--fix` does not apply it: only people can tell whether it is right.
   ...(isSuggestion && { suggestion: true }),
   edits: edits.map(({ span, text }) => ({ offset: span.start, length: span.end - span.start, text })),
 });
 
-/** Written beside and renamed: a reader sees the old file or the new one. The mode stays, and so does a link to it. */
+/** Replaces a file by a rename, so that a reader sees the old text or the new one. Keeps its mode, and a link to it. */
 async function replaceFile(name: string, text: string): Promise<void> {
   const path = await realpath(name);
   const beside = `${path}.${process.pid}.tmp`;

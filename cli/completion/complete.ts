@@ -1,13 +1,13 @@
 import { type Flag, formatsOf, GLOBAL_FLAGS } from "../argv.ts";
-import type { Command } from "../table.ts";
+import type { Command } from "../command-row.ts";
 
-/** A word that may stand where the cursor is. */
+/** A word that may be written at the cursor. */
 export interface Candidate {
   readonly value: string;
   readonly description?: string;
 }
 
-/** What the project adds to the words of the table. */
+/** The words that the project adds to those of the table. */
 export interface ProjectWords {
   readonly stages: readonly string[];
   /** Names of the saved queries, without the @. */
@@ -15,19 +15,19 @@ export interface ProjectWords {
   readonly hooks: readonly string[];
 }
 
-/** Words to choose from, or paths, which the shell knows better. */
+/** Words to choose from, or paths, which the shell completes itself. */
 export type Completion =
   | { readonly kind: "words"; readonly candidates: readonly Candidate[] }
   | { readonly kind: "files" }
   | { readonly kind: "directories" };
 
 const SHELLS = ["bash", "zsh", "fish"];
-/** Periods that people look back over; any other may be typed. */
+/** Usual periods; any other may be typed. */
 const DURATIONS = ["15m", "1h", "1d", "7d", "1M"];
 
 /**
- * What may stand as the last of the words behind `tool`, which is being typed. Words that begin otherwise are among the
- * candidates: the shell compares.
+ * Completes the last one of the words after `tool`. The candidates are not filtered by what was typed of it: the shell
+ * does that.
  */
 export function complete(words: readonly string[], commands: readonly Command[], project: ProjectWords): Completion {
   const typed = words.at(-1) ?? "";
@@ -54,7 +54,7 @@ export function complete(words: readonly string[], commands: readonly Command[],
 
 interface Before {
   readonly command: Command | undefined;
-  /** The words behind the command's name, flags included; before it, where there is none yet. */
+  /** The words after the command's name, flags included; all words if there is no command yet. */
   readonly before: readonly string[];
   /** The flag whose value comes next. */
   readonly pending: Flag | undefined;
@@ -74,7 +74,7 @@ function readBefore(words: readonly string[], commands: readonly Command[]): Bef
     if (word.startsWith("-") && word.length > 1 && !before.includes("--")) {
       before.push(word);
       const known = [...GLOBAL_FLAGS, ...(command?.flags ?? [])];
-      // Of a cluster the last one may wait; `--stage=x` has what it needs.
+      // The last letter of a cluster may need a value; `--stage=x` has one.
       const flag = known.find(
         ({ long, short }) => word === `--${long}` || (/^-[^-]/.test(word) && word.endsWith(`${short}`)),
       );
@@ -92,13 +92,13 @@ function readBefore(words: readonly string[], commands: readonly Command[]): Bef
   return { command: command ?? subcommandsOf(name, commands), before, pending };
 }
 
-/** A name that only begins those of commands, as one whose words are the rest of their names. */
+/** A group, such as `domains`, as a command whose words are the rest of its commands' names. */
 function subcommandsOf(name: string, commands: readonly Command[]): Command | undefined {
   const some = commands.find((one) => name !== "" && one.name.startsWith(`${name} `));
   return some && { ...some, name, usage: name, flags: [] };
 }
 
-/** The word of a command that stands where the cursor is. */
+/** Candidates for the word of a command at the cursor. */
 function argumentOf(
   command: Command | undefined,
   before: readonly string[],
@@ -122,24 +122,24 @@ function argumentOf(
   return values.kind === "words" ? asWords([...subcommands, ...values.candidates]) : values;
 }
 
-/** The words that go on with the beginning of a command's name, in the table's order. */
+/** The words that continue the beginning of a command's name, in the table's order. */
 function nextWords(begun: string, commands: readonly Command[]): Candidate[] {
   const found = new Map<string, Candidate>();
   for (const { name, summary } of commands) {
     if (!name.startsWith(begun)) continue;
     const [value = "", ...more] = name.slice(begun.length).split(" ");
-    // Of several commands that begin alike the one that is no more than that says what it does.
+    // If several commands begin alike, the one that ends here has the description.
     if (more.length === 0) found.set(value, { value, description: summary });
     else if (!found.has(value)) found.set(value, { value });
   }
   return [...found.values()];
 }
 
-/** By what help calls the value. */
+/** Values by their name in help. */
 function valuesOf(name: string, command: Command | undefined, project: ProjectWords): Completion {
   switch (name) {
     case "stage": {
-      // The local stage is never deployed; that it has a name counts for flags.
+      // The local stage is never deployed, but flags take its name.
       const isDeploy = command?.usage.includes("[stage]") === true;
       return asWords(
         project.stages.filter((stage) => !isDeploy || stage !== "development").map((value) => ({ value })),

@@ -1,7 +1,6 @@
 /**
- * What a shell runs to learn to complete: each asks `tool completion <shell> --line` for what may stand at the cursor,
- * so that a script never grows old, and the words of tool.json are those of now. The first line `:files` or
- * `:directories` leaves it to the shell.
+ * The completion scripts. Each asks `tool completion <shell> --line` for the candidates at the cursor, so that a script
+ * never gets outdated and knows the current tool.json. The answer `:files` or `:directories` leaves it to the shell.
  */
 export const SCRIPTS = {
   bash: `# tool in bash: put  source <(tool completion bash)  into ~/.bashrc

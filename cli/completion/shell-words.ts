@@ -1,4 +1,4 @@
-/** The words of a command line that is being typed, quotes taken away. The last one is empty behind a blank. */
+/** The words of a command line that is being typed, without quotes. After a space the last one is empty. */
 export function splitLine(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -26,8 +26,8 @@ export function splitLine(line: string): string[] {
   return [...words, word ?? ""];
 }
 
-/** bash replaces what stands behind the last of these alone: what is before it stays. */
-export function behindBreak(typed: string, value: string): string {
+/** bash replaces only the text after the last `=` or `:` of a word. */
+export function afterBreak(typed: string, value: string): string {
   const begun = /^.*[=:]/.exec(typed)?.[0] ?? "";
   return value.startsWith(begun) ? value.slice(begun.length) : value;
 }

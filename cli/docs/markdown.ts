@@ -1,5 +1,5 @@
 /**
- * The little Markdown that descriptions in the schema use, as HTML: paragraphs, lists, fenced code, tables, `code`,
+ * Renders the subset of Markdown that descriptions of the schema use as HTML: paragraphs, lists, fenced code, tables, `code`,
  * **bold**, *emphasis*, [links](https://...). Everything else is text.
  */
 export function markdownToHtml(markdown: string): string {
@@ -26,7 +26,7 @@ export function escapeHtml(text: string): string {
 }
 
 function inline(text: string): string {
-  // Code first, and left alone by the rest.
+  // Code first, as nothing inside it is markup.
   return text
     .split(/(`[^`]+`)/)
     .map((part) =>

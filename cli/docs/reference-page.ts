@@ -26,7 +26,7 @@ interface Schema {
   readonly definitions?: Readonly<Record<string, Schema>>;
 }
 
-/** The reference of tool.json as one HTML page that needs nothing else: no script, no network. */
+/** The reference of tool.json as one self-contained HTML page, without scripts and network. */
 export function referencePage(schema: object, version: string): string {
   const root = schema as Schema;
   const resolve = (node: Schema): Schema => {
@@ -83,7 +83,7 @@ function problemsSection(): string {
   return `<section id="problems"><h2>Problems</h2><dl>${rows.join("\n")}</dl></section>`;
 }
 
-/** What stands below a field: its properties, the values of a map, the items of an array. */
+/** The parts of a field: its properties, the values of a map, the items of an array. */
 function childrenOf(
   field: Schema,
   resolve: (node: Schema) => Schema,
@@ -93,7 +93,7 @@ function childrenOf(
     children.push([`.${name}`, child, field.required?.includes(name) ?? false]);
   }
   const values = typeof field.additionalProperties === "object" ? field.additionalProperties : undefined;
-  // The values of a map of strings say nothing that the map does not.
+  // Values of a map of strings have nothing to add to the map.
   if (values !== undefined && hasParts(resolve(values)))
     children.push(...prefixed(".<name>", resolve(values), resolve));
   if (field.items !== undefined && hasParts(resolve(field.items))) {
@@ -137,7 +137,7 @@ function fieldSection(section: {
     ...(field.deprecated ? ["<b>deprecated</b>"] : []),
   ];
   const text = field.markdownDescription ?? field.description ?? "";
-  // An example that the description shows already is left out.
+  // Examples are omitted if the description has some.
   const examples = text.includes("```") ? [] : (field.examples ?? []);
   return `<section class="depth-${Math.min(depth, 3)}">
 <${tag} id="${id}"><a href="#${id}">${escapeHtml(path)}</a></${tag}>

@@ -5,19 +5,19 @@ import type { BuildProblem } from "../artifact/problem.ts";
 import { type Context, EXIT } from "../context.ts";
 import { shownCommand } from "../hooks/hooks.ts";
 
-/** More often than this nobody reads it. */
+/** Nobody reads a line that changes more often. */
 const REFRESH_MS = 100;
 
 export interface BuildProgress {
   readonly report: (event: BuildEvent) => void;
-  /** Takes a line that is still being written away. */
+  /** Erases the line that is still changing. */
   end(): void;
 }
 
-/** Shows a build on stderr: on a terminal a line that changes while something runs, elsewhere a line for each step. */
+/** Shows a build on stderr: on a terminal as a line that changes, elsewhere as a line for each step. */
 export function buildProgress(context: Context): BuildProgress {
   const { stderr } = context.io;
-  // What a hook writes with --verbose would land in the middle of the line.
+  // With --verbose, the output of a hook would be in the middle of the line.
   const isLive = stderr.isTerminal && !context.verbose;
   let isShown = false;
   let shownMs = 0;
@@ -67,11 +67,11 @@ export function buildProgress(context: Context): BuildProgress {
   };
 }
 
-/** All problems of a build on stderr, what a hook wrote before the problem; answers exit code 1. */
-export async function sayBuildProblems(context: Context, problems: readonly BuildProblem[]): Promise<number> {
+/** Ends the command with all problems of a build on stderr, each after the output of its hook. */
+export async function failByBuild(context: Context, problems: readonly BuildProblem[]): Promise<never> {
   for (const { message, hint, output } of problems) {
     if (output !== undefined) await context.say(output);
-    await context.fail(message, hint);
+    await context.error(message, hint);
   }
-  return EXIT.failed;
+  return context.exit(EXIT.failed);
 }

@@ -2,7 +2,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { LineIndex, type Problem, type Span } from "../../grammar/problem.ts";
 
-/** A file that was checked, and what is wrong with it. */
+/** A file that was checked, and its problems. */
 export interface CheckedFile {
   /** Absolute; undefined for stdin. */
   readonly path: string | undefined;
@@ -10,7 +10,7 @@ export interface CheckedFile {
   readonly problems: readonly Problem[];
 }
 
-/** Lines and columns from 1, columns in UTF-16 units; the end is behind the last character. */
+/** Lines and columns from 1, columns in UTF-16 units; the end is past the last character. */
 export interface Region {
   readonly startLine: number;
   readonly startColumn: number;
@@ -18,7 +18,7 @@ export interface Region {
   readonly endColumn: number;
 }
 
-/** Answers the region of a span. A byte order mark is no column of the first line: it is not part of the text. */
+/** Returns a function from spans to regions. A byte order mark takes no column: it is not part of the text. */
 export function regionsOf(text: string): (span: Span) => Region {
   const lines = new LineIndex(text);
   const mark = text.startsWith("\ufeff") ? 1 : 0;
@@ -33,14 +33,14 @@ export function regionsOf(text: string): (span: Span) => Region {
   };
 }
 
-/** The path from a folder down to a file, with `/` between names; undefined where the file is not below it. */
+/** The path from a folder down to a file, with `/` between names; undefined if the file is not below it. */
 export function pathBelow(folder: string, path: string): string | undefined {
   const below = relative(folder, path);
   if (below === "" || isAbsolute(below) || below === ".." || below.startsWith(`..${sep}`)) return undefined;
   return below.split(sep).join("/");
 }
 
-/** A folder as the base that relative addresses are resolved against: with a slash at the end. */
+/** A folder as the base URI of relative references: with a slash at the end. */
 export function folderUri(folder: string): string {
   return pathToFileURL(folder.endsWith(sep) ? folder : folder + sep).href;
 }

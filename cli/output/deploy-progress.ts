@@ -2,7 +2,7 @@ import { humanDuration } from "../../grammar/units/duration.ts";
 import type { Context } from "../context.ts";
 import { type ProgressEvent, THROTTLED } from "../platform/progress.ts";
 
-/** How often the line of what is under way is written again: a person sees that it lives. */
+/** How often the line of the running phase is redrawn: often enough to look alive. */
 const REFRESH_MS = 100;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -10,9 +10,9 @@ export interface DeployProgress {
   readonly report: (event: ProgressEvent) => void;
   /** Phases that ended, in their order. */
   readonly done: readonly string[];
-  /** The phase that has not ended; undefined between two. */
+  /** The phase that is running; undefined between two. */
   readonly current: () => string | undefined;
-  /** Takes a line that is still being written away. */
+  /** Erases the line that is still changing. */
   end(): void;
 }
 
@@ -23,15 +23,15 @@ interface Running {
 }
 
 /**
- * Shows phases on stderr: on a terminal a line that lives while one runs, elsewhere a line for each that ended and for
- * what is waited for. With --verbose every detail is a line.
+ * Shows phases on stderr: on a terminal as a line that changes while one runs, elsewhere as a line for each phase that
+ * ended and for each thing it waits for. With --verbose every detail is a line.
  */
 export function deployProgress(context: Context): DeployProgress {
   const { stderr, nowMs } = context.io;
   const isLive = stderr.isTerminal && !context.verbose;
   const dim = (text: string) => (stderr.color ? `\u001b[2m${text}\u001b[0m` : text);
   const done: string[] = [];
-  // A phase can begin within another: a role that turns out to be gone while a version is published.
+  // A phase can begin within another, as when a role turns out to be missing while a version is published.
   const running: Running[] = [];
   let isThrottled = false;
   let isThrottlingSaid = false;
@@ -72,7 +72,7 @@ export function deployProgress(context: Context): DeployProgress {
           }
           break;
         case "note":
-          // What is waited for is said once, however often it is asked for.
+          // The same note is printed once, however often it is reported.
           if (event.text === last?.note) break;
           if (last !== undefined) last.note = event.text;
           if (!isLive && (context.verbose || !event.isDetail)) void context.say(dim(`${event.phase}: ${event.text}`));
@@ -80,7 +80,7 @@ export function deployProgress(context: Context): DeployProgress {
         case "throttled":
           isThrottled = !event.isOver;
           if (isLive) draw();
-          // A line that lives shows it as long as it is so. Elsewhere once is enough: calls are throttled by the dozen.
+          // A changing line shows it for as long as it lasts. Elsewhere once is enough: calls are throttled by the dozen.
           if (isThrottled && !isThrottlingSaid && !(isLive && last !== undefined)) {
             isThrottlingSaid = true;
             void context.say(dim(last === undefined ? THROTTLED : `${last.phase}: ${THROTTLED}`));

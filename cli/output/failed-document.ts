@@ -4,12 +4,12 @@ import { version } from "../version.ts";
 import { escapeData } from "./github.ts";
 import { failedSarif } from "./sarif.ts";
 
-/** Commands whose stdout is a stream (entries, a protocol): what was written is whole without a last word. */
+/** Commands whose stdout is a stream (entries, a protocol), which is valid wherever it ends. */
 const STREAMS: ReadonlySet<string> = new Set(["logs", "lsp", "start", "service start"]);
 
 /**
- * What stdout holds after a mistake of the tool's own, so that programs read one valid document: `{ "error": ... }`, a
- * SARIF log that says so, a workflow command. Undefined where nothing belongs there.
+ * The document on stdout after a bug of the tool, so that programs read a valid one: `{ "error": ... }`, a SARIF log with
+ * the failure, a workflow command. Undefined if the format has none.
  */
 export function failedDocument(
   invocation: Invocation,

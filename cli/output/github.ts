@@ -2,7 +2,7 @@ import { describe, type Problem, printable } from "../../grammar/problem.ts";
 import { type CheckedFile, pathBelow, type Region, regionsOf } from "./checked-file.ts";
 
 /**
- * Problems as workflow commands, one a line, which GitHub shows beside the lines of a pull request; empty without
+ * Problems as workflow commands, one per line, which GitHub shows next to the lines of a pull request; empty without
  * problems. Paths are relative to `base`, the top of the repository.
  * docs.github.com/actions/reference/workflow-commands-for-github-actions
  */
@@ -17,18 +17,18 @@ export function renderGithub(files: readonly CheckedFile[], base: string): strin
 
 function command({ path }: CheckedFile, problem: Problem, region: Region, base: string): string {
   const { startLine, startColumn, endLine, endColumn } = region;
-  // Columns of different lines are refused.
+  // GitHub refuses columns of different lines.
   const columns = startLine === endLine ? { col: startColumn, endColumn } : {};
   const place = path === undefined ? {} : { file: pathBelow(base, path) ?? path, line: startLine, endLine, ...columns };
   const properties = Object.entries({ ...place, title: problem.code })
     .map(([name, value]) => `${name}=${escapeProperty(String(value))}`)
     .join(",");
-  // What came from stdin stands beside no line; the place is said.
+  // stdin is no file of the repository: the message has the position.
   const where = path === undefined ? `stdin:${startLine}:${startColumn}: ` : "";
   return `::${problem.severity} ${properties}::${escapeData(where + printable(describe(problem)))}`;
 }
 
-/** As the runner reads them: @actions/core, "toCommandValue" and its two escapes. */
+/** Escapes as the runner reads them: "toCommandValue" of @actions/core and its two escapes. */
 export function escapeData(text: string): string {
   return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

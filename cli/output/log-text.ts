@@ -7,17 +7,17 @@ import { timeReader } from "../time/time-reader.ts";
 
 export interface LogTextOptions {
   readonly color: boolean;
-  /** One field a line below the entry, instead of `key=value` behind it. */
+  /** One field per line below the entry, instead of `key=value` after it. */
   readonly expand: boolean;
-  /** A column with the stage, where entries have one. Default true. */
+  /** A column with the stage, if entries have one. Default true. */
   readonly stages?: boolean;
-  /** Entries of another day than this one's get a line with their date. */
+  /** Entries of another day than this get a line with their date. */
   readonly nowMs: number;
-  /** Minutes that UTC is ahead of local time, as Date has it. */
+  /** Minutes that UTC is ahead of local time, as in Date. */
   readonly offsetMinutes?: (timeMs: number) => number;
 }
 
-/** What the lines so far leave to the next: whoever shows the next part of a log starts from it. */
+/** What the lines so far determine about the next: formatting the next part of a log starts from it. */
 export interface TextState {
   readonly day: number;
   readonly levelWidth: number;
@@ -31,17 +31,17 @@ export interface LogText {
 }
 
 /**
- * Formats entries for people, one call per entry in the order shown: time, level, stage, message, fields. Answers
- * whole lines with their line ends. Nothing of Intl runs here: it is fifteen times slower than all the rest.
+ * Formats entries for people, one call per entry in the order shown: time, level, stage, message, fields. Returns whole
+ * lines with their line ends. Intl is not used: it is fifteen times slower than all the rest.
  */
 export function logText(options: LogTextOptions): LogText {
   const { expand } = options;
   const timeOf = timeReader();
   const clock = localClock(options.offsetMinutes ?? ((timeMs) => new Date(timeMs).getTimezoneOffset()));
   const paint = options.color ? colored : plain;
-  // Columns grow with what is shown: most logs know four short levels and one stage.
+  // Columns grow as needed: most logs have four short levels and one stage.
   const state = { day: clock(options.nowMs).day, levelWidth: 5, stageWidth: 0 };
-  // Levels and stages are few: what was painted for one is kept until its column grows.
+  // Levels and stages are few: each painted text is cached until its column grows.
   const levels = new Map<string, string>();
   const stages = new Map<string, string>();
   const names = new Map<string, string>();
@@ -91,7 +91,7 @@ export function logText(options: LogTextOptions): LogText {
         for (const [path, leaf] of flatten({ [key]: value }, false)) text += `  ${label(path)}${shown(path, leaf)}`;
       } else {
         if (exchange !== undefined && EXCHANGE_FIELDS.has(key)) continue;
-        // "development" is no version: outside a deployment every entry would say so.
+        // "development" is not a version; every entry of the local server has it.
         if (key === "stage" || (key === "version" && value === "development")) continue;
         const path = cached(names, key, () => join("", key));
         text += `  ${label(path)}${shown(path, value)}`;
@@ -105,7 +105,7 @@ export function logText(options: LogTextOptions): LogText {
   });
 }
 
-/** Whoever writes a log chooses its names: only so many are kept. */
+/** The names come from the log, so that the number of cached ones is bounded. */
 const MAX_CACHED = 1000;
 
 function cached(cache: Map<string, string>, key: string, make: () => string): string {
@@ -117,7 +117,7 @@ function cached(cache: Map<string, string>, key: string, make: () => string): st
   return value;
 }
 
-/** What the proxy writes with every request and response, and the line below has in another form or leaves out. */
+/** Fields that the proxy writes with every request and response, and that the summary shows otherwise or omits. */
 const EXCHANGE_FIELDS = new Set("id ip method path query stage version commit duration size status".split(" "));
 
 /** `GET /orders/42 500 12ms 1.2kb`; undefined for all other entries. */
@@ -139,7 +139,7 @@ function exchangeLine({ message, fields }: Entry, paint: Paint): string | undefi
 
 function expanded(fields: Entry["fields"], paint: Paint): string {
   const rows = flatten(fields, true);
-  // Beyond that a long name would push every value off the screen.
+  // A longer name would push every value off the screen.
   const width = Math.min(Math.max(0, ...rows.map(([path]) => path.length)), 28);
   let text = "";
   for (const [path, value] of rows) {
@@ -152,10 +152,10 @@ function expanded(fields: Entry["fields"], paint: Paint): string {
   return text;
 }
 
-/** Deeper values are shown as {...}: log text may come from anybody. */
+/** Deeper values are shown as {...}: anybody may have written the log. */
 const MAX_DEPTH = 12;
 
-/** Leaves with their paths, spelled as a query spells them. Arrays are opened where there is a line for each value. */
+/** Leaves with their paths, spelled as in a query. Arrays are opened if each value has a line of its own. */
 function flatten(fields: Entry["fields"], openArrays: boolean): [path: string, value: unknown][] {
   const rows: [string, unknown][] = [];
   const walk = (path: string, value: unknown, depth: number) => {
@@ -183,7 +183,7 @@ function join(path: string, key: string): string {
   return `${path === "" ? "fields" : path}[${oneLine(JSON.stringify(key))}]`;
 }
 
-/** A value behind its name: bare where that is unambiguous, durations and sizes as people say them. */
+/** A value after its name: bare if that is unambiguous, durations and sizes in their units. */
 function shown(path: string, value: unknown): string {
   if (typeof value === "number") {
     const name = path.slice(path.lastIndexOf(".") + 1);
@@ -193,7 +193,7 @@ function shown(path: string, value: unknown): string {
   }
   if (typeof value === "symbol") return value.description!;
   if (typeof value === "string") {
-    // Nearly all are; classes of Unicode cost ten times as much.
+    // Nearly all are ASCII; Unicode classes cost ten times as much.
     if (/^[!#-<>-~]+$/.test(value)) return value;
     return /^[^\s"=\p{C}]+$/u.test(value) ? value : oneLine(JSON.stringify(value));
   }
@@ -205,12 +205,12 @@ function shown(path: string, value: unknown): string {
   }
 }
 
-/** One line on the terminal, whatever the text holds: no escapes, no line breaks, no reversed reading order. */
+/** A text as one line of a terminal: without escapes, line breaks and reversed reading order. */
 function oneLine(text: string): string {
   return /[^ -~]/.test(text) ? printable(text).replaceAll("\n", "\u240a") : text;
 }
 
-/** Local wall clock time. The offset is asked for once a quarter of an hour: no zone changes it in between. */
+/** Local wall clock time. The offset is read once per quarter of an hour: no zone changes it in between. */
 function localClock(offsetMinutes: (timeMs: number) => number) {
   const QUARTER_MS = 15 * 60 * 1000;
   const DAY_MS = 24 * 60 * 60 * 1000;

@@ -3,13 +3,13 @@ import { describe, fixesOf, type Problem } from "../../grammar/problem.ts";
 import { ruleHelp, ruleTitle } from "../../schema/rules.ts";
 import { type CheckedFile, folderUri, pathBelow, type Region, regionsOf } from "./checked-file.ts";
 
-/** What the log says besides the problems. */
+/** What the log contains besides the problems. */
 export interface SarifOptions {
   /** The version of the tool. */
   readonly version: string;
-  /** The folder that paths are relative to, the top of the sources. Files elsewhere have absolute addresses. */
+  /** The folder that paths are relative to, the top of the sources. Files elsewhere have absolute URIs. */
   readonly base: string;
-  /** The address of a rule's explanation, with `{code}` for the code, where the reference is published. */
+  /** URL of a rule's explanation, with `{code}` for the code, if the reference is published. */
   readonly documentation?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function toSarif(files: readonly CheckedFile[], { version, base, document
   return logOf({
     tool: { driver: { name: "tool", version, rules: codes.map((code) => ruleOf(code, documentation)) } },
     columnKind: "utf16CodeUnits",
-    // A line of ours ends at a lone CR too; the format's default is the other two.
+    // Our lines end at a lone CR too, which the format's default lacks.
     newlineSequences: ["\r\n", "\n", "\r"],
     originalUriBaseIds: { [SOURCES]: { uri: folderUri(base) } },
     results,
@@ -42,7 +42,7 @@ export function toSarif(files: readonly CheckedFile[], { version, base, document
   });
 }
 
-/** The log of a run that ended by a mistake of the tool's own (section 3.20.21): no results, and what went wrong. */
+/** The log of a run that a bug of the tool ended (section 3.20.21): no results, and the failure. */
 export function failedSarif(reason: string, { version, exitCode }: { version: string; exitCode: number }): object {
   return logOf({
     tool: { driver: { name: "tool", version } },
@@ -72,7 +72,7 @@ function messageOf(text: string): object {
 
 const escaped = (text: string) => text.replace(/[{}]/g, "$&$&");
 
-/** What others call the top of the sources. */
+/** The usual name for the top of the sources. */
 const SOURCES = "SRCROOT";
 
 function locationOf({ path }: CheckedFile, base: string): object {

@@ -1,12 +1,12 @@
 import { humanBytes } from "../../grammar/units/bytes.ts";
 
 interface Sized {
-  /** `/` between names; a folder's ends in one. */
+  /** With `/` between names, and at the end of a folder. */
   readonly name: string;
   readonly bytes: number;
 }
 
-/** A folder, or with `children` undefined a file. */
+/** A folder, or a file if `children` is undefined. */
 interface Item {
   readonly name: string;
   bytes: number;
@@ -14,13 +14,13 @@ interface Item {
   readonly children: Map<string, Item> | undefined;
 }
 
-/** A folder that holds less of all is one line. */
+/** A folder with a smaller share of all bytes is one line. */
 const OPENED_SHARE = 0.05;
-/** So many lines of a folder, the largest first; the rest is summed up in one more. */
+/** The most lines of a folder, the largest first; one more sums up the rest. */
 const MAX_LINES = 10;
 
 /**
- * Lines that say where the bytes are: each folder with its sum and its number of files, below it what it holds, the
+ * Lines that show where the bytes are: each folder with its size and number of files, and below it its contents, the
  * largest first. `isWhole` shows every file.
  */
 export function sizesByFolder(files: readonly Sized[], { isWhole }: { readonly isWhole: boolean }): string[] {
@@ -33,7 +33,7 @@ export function sizesByFolder(files: readonly Sized[], { isWhole }: { readonly i
 
   function list(folder: Item, indent: string): void {
     const items = [...folder.children!.values()].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
-    // One more is shown rather than called "1 more".
+    // One file more is shown rather than summed up as "1 more".
     const shown = isWhole || items.length <= MAX_LINES + 1 ? items : items.slice(0, MAX_LINES);
     for (const item of shown) {
       const count = item.files === 1 ? "1 file" : `${item.files} files`;

@@ -2,7 +2,7 @@ import { humanDuration } from "../../grammar/units/duration.ts";
 import type { Context } from "../context.ts";
 import type { StackEvent } from "../platform/stack.ts";
 
-/** How often the line of what is under way is written again. */
+/** How often the line of the running resources is redrawn. */
 const REFRESH_MS = 100;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -10,14 +10,14 @@ const DONE = { create: "created", update: "updated", delete: "removed" } as cons
 
 export interface StackProgress {
   readonly report: (event: StackEvent) => void;
-  /** Takes the living line away, before something is asked or said. */
+  /** Erases the changing line before something is asked or printed. */
   pause(): void;
   end(): void;
 }
 
 /**
- * A line on stderr for each resource that is done or failed, and on a terminal below them one that lives, with what is
- * under way. Of a resource that is made anew the removal of the old one is a line of its own.
+ * Shows a line on stderr for each resource that is done or failed, and on a terminal below them a line that changes, with
+ * the resources in progress. When a resource is replaced, the removal of the old one is a line of its own.
  */
 export function stackProgress(context: Context): StackProgress {
   const { stderr, nowMs } = context.io;
@@ -70,7 +70,7 @@ export function stackProgress(context: Context): StackProgress {
       const seconds = begun === undefined ? 0 : Math.round((event.at.getTime() - begun.at.getTime()) / 1000);
       const took = seconds === 0 ? "" : ` (${humanDuration(seconds * 1000)})`;
       if (state === "failed") {
-        // What fails after the first is cancelled because of it; the error at the end names the first.
+        // Later failures are cancellations because of the first one, which the error at the end names.
         const isFirst = !hasFailed;
         hasFailed = true;
         if (isFirst || context.verbose) line(`${paint(31, "✗")} ${name}: ${event.reason ?? "failed"}`);

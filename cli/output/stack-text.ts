@@ -5,7 +5,7 @@ export interface TextOptions {
   readonly columns: number;
 }
 
-/** What a stack is, for people. No newline at the end. */
+/** A stack's status, for people. Without a newline at the end. */
 export function renderStatus(status: StackStatus, options: TextOptions): string {
   const { bold, dim } = painters(options);
   const blocks = [`${bold(status.name)} in ${status.region}: ${wordsOf(status.state)}`];
@@ -125,7 +125,7 @@ function summary(changes: readonly Change[]): string {
   ].join(", ");
 }
 
-/** A domain whose certificate is not issued: its state, and what its owner has to do. */
+/** A domain whose certificate is not issued yet: its state, and what its owner has to do. */
 export function certificateLines({ domain, state, reason, validation }: Certificate, options: TextOptions): string[] {
   const { bold } = painters(options);
   const head = (text: string) => `  ${bold(domain)}: ${text}`;
@@ -149,7 +149,7 @@ export function certificateLines({ domain, state, reason, validation }: Certific
   ];
 }
 
-/** `about`, its type in the middle of wide terminals, a note at the end. */
+/** `about`, the type if the terminal is wide enough, and a note at the end. */
 function row(left: string, type: string, note: string, { columns, color }: TextOptions): string {
   const width = visible(left);
   const room = columns - visible(note) - 2;

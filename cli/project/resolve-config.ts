@@ -1,26 +1,38 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type Config, type Inference, inferRuntime, type ResolvedConfig, withDefaults } from "../../schema/index.ts";
+import {
+  type Config,
+  forStage,
+  type Inference,
+  inferRuntime,
+  type ResolvedConfig,
+  withDefaults,
+} from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { diskDirectory } from "./directory.ts";
 import { profileRegion } from "./profile-region.ts";
 
 export interface ResolvedProject {
+  /** With all defaults; overrides of stages are not applied. */
   readonly config: ResolvedConfig;
+  /** For the stage that was asked for, whose overrides count. */
   readonly inference: Inference;
 }
 
-/** Fills in every default: those of the schema, the region of environment and profile, what marker files tell. */
+/**
+ * Fills in every default: those of the schema, the region of environment and profile, what marker files tell. A command
+ * resolves its project once and passes the result on.
+ */
 export function resolveProject(
   context: Context,
   written: Config,
-  options: { readonly development: boolean },
+  { development, stage }: { readonly development: boolean; readonly stage?: string },
 ): ResolvedProject {
   const { env } = context.io;
-  const inference = inferRuntime(diskDirectory(context.directory), written, {
-    development: options.development,
-    hasCommand: (name) => isOnPath(name, env.PATH ?? ""),
-  });
+  const directory = diskDirectory(context.directory);
+  const infer = (config: Config) =>
+    inferRuntime(directory, config, { development, hasCommand: (name) => isOnPath(name, env.PATH ?? "") });
+  const inference = infer(written);
   const profile = written.profile ?? env.CLOUD_PROFILE;
   const region = profile === undefined ? undefined : profileRegion(profile, env);
   const config = withDefaults(inference.type === undefined ? written : { type: inference.type, ...written }, {
@@ -28,7 +40,7 @@ export function resolveProject(
     ...(region !== undefined && { profileRegion: region }),
     ...(inference.command !== undefined && { command: inference.command }),
   });
-  return { config, inference };
+  return { config, inference: stage === undefined ? inference : infer(forStage(written, stage)) };
 }
 
 function isOnPath(name: string, path: string): boolean {

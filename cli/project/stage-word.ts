@@ -3,9 +3,6 @@ import type { Config } from "../../schema/index.ts";
 import type { Misuse } from "../argv.ts";
 import { stagesOf } from "../hooks/hooks.ts";
 
-/** Where a command takes no stage: the one that can be broken without anybody seeing it. */
-export const DEFAULT_STAGE = "staging";
-
 /** Why a word names no stage that can be deployed; undefined where it does. */
 export function explainStage(stage: string, config: Pick<Config, "stages">): Misuse | undefined {
   if (stage === LOCAL_STAGE) {

@@ -1,19 +1,16 @@
 import { resolve } from "node:path";
 import { OperatorError } from "../../logservice/admin.ts";
 import type { Context } from "../context.ts";
+import type { Options } from "../table.ts";
 
-export interface DataFlag {
-  /** The data directory as it was written; "" if it was not. */
-  readonly data: string;
-}
-
-/** Runs a command on the data directory that its flag names. Answers its exit code, or tells why it cannot be done. */
+/** Runs a command on the data directory that its flag names. Returns its exit code. */
 export async function onDataDirectory(
   context: Context,
-  { data }: DataFlag,
+  { data }: Pick<Options<"service init">, "data">,
   run: (folder: string) => Promise<number>,
 ): Promise<number> {
-  if (data === "") return context.misuse("--data is missing", "write --data and the data directory of the log service");
+  if (data === undefined)
+    return context.misuse("--data is missing", "write --data and the data directory of the log service");
   context.io.keepFilesPrivate();
   try {
     return await run(resolve(context.directory, data));

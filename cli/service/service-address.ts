@@ -50,6 +50,5 @@ async function nameHere(context: Context): Promise<string | undefined> {
   const { join } = await import("node:path");
   if (!existsSync(join(context.directory, "tool.json"))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
-  const file = await readConfigFile(context);
-  return file.ok ? file.config.name : undefined;
+  return (await context.attempt(readConfigFile(context)))?.config.name;
 }

@@ -13,9 +13,9 @@ type TlsFiles =
   | { readonly ok: false; readonly message: string; readonly hint?: string };
 
 /** The two texts, once they are known to be a certificate and its key; undefined if none are asked for. */
-export async function tlsFiles({ directory }: Context, cert: string, key: string): Promise<TlsFiles> {
-  if (cert === "" && key === "") return { ok: true, value: undefined };
-  if (cert === "" || key === "") {
+export async function tlsFiles({ directory }: Context, cert?: string, key?: string): Promise<TlsFiles> {
+  if (cert === undefined && key === undefined) return { ok: true, value: undefined };
+  if (cert === undefined || key === undefined) {
     return { ok: false, message: "TLS needs a certificate and its key", hint: "give --tls-cert and --tls-key" };
   }
   const texts: string[] = [];

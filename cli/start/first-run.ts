@@ -18,15 +18,15 @@ export async function wantsFirstConfig({ io, directory }: Context): Promise<bool
 
 /**
  * Asks on the terminal for the app's name, the credentials profile where this machine has any, and the region, and
- * writes the smallest tool.json with them. Answers the exit code if it writes nothing: the folder holds no app, or a
- * question was answered by Ctrl-C.
+ * writes the smallest tool.json with them. Ends the command if it writes nothing: the folder holds no app, or a question
+ * was answered by Ctrl-C.
  */
 export async function writeFirstConfig(
   context: Context,
-  { command }: { readonly command: string },
-): Promise<number | undefined> {
+  { command }: { readonly command?: string | undefined },
+): Promise<void> {
   const { io, directory } = context;
-  if (command === "" && !holdsApp(directory)) {
+  if (command === undefined && !holdsApp(directory)) {
     return context.misuse(
       `there is no app in ${directory}: no ${new Intl.ListFormat("en", { type: "disjunction" }).format([...MARKER_FILES, "server"])}`,
       "run this in the folder of an app, name it with -C, or write one of these files first",
@@ -39,21 +39,21 @@ export async function writeFirstConfig(
   const ask = (question: string, suggestion: string, field: (answer: string) => unknown, name: string) =>
     askUntilValid(context, config, { question, suggestion, field, name });
 
-  if (!(await ask("Name", suggestName(basename(directory)), (answer) => answer, "name"))) return EXIT.interrupted;
+  if (!(await ask("Name", suggestName(basename(directory)), (answer) => answer, "name")))
+    return context.exit(EXIT.interrupted);
   const profiles = profileNames(io.env);
   if (profiles.size > 0) {
     const usual = io.env.CLOUD_PROFILE || (profiles.has("default") ? "default" : [...profiles][0]!);
     await context.say(`  credentials profiles of this machine: ${[...profiles].join(", ")}`);
-    if (!(await ask("Profile", usual, (answer) => answer, "profile"))) return EXIT.interrupted;
+    if (!(await ask("Profile", usual, (answer) => answer, "profile"))) return context.exit(EXIT.interrupted);
   }
   const { profile } = config as { profile?: string };
   const region =
     io.env.CLOUD_REGION || (profile === undefined ? undefined : profileRegion(profile, io.env)) || DEFAULT_REGION;
-  if (!(await ask("Region", region, (answer) => [answer], "regions"))) return EXIT.interrupted;
+  if (!(await ask("Region", region, (answer) => [answer], "regions"))) return context.exit(EXIT.interrupted);
 
   await writeFile(join(directory, CONFIG_FILE), `${JSON.stringify(config, null, 2)}\n`, { flag: "wx" });
   await context.say(`${CONFIG_FILE} written.\n`);
-  return undefined;
 }
 
 /** Whether there is anything to start or to deploy: a file that says what the app is, or the program itself. */

@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { table } from "../../cli/main.ts";
 import { describeTable } from "../../cli/table.ts";
 import { anyPort } from "../../runtime/port.ts";
 import { openAws } from "../support/aws/index.ts";
@@ -140,7 +139,7 @@ t.test("each example of the help", { skip, timeout: 600_000 }, async (t) => {
       .replaceAll("localhost:5000", `localhost:${service}`);
 
   const seen = new Set<string>();
-  const commands = describeTable(table()).map(({ name }) => name.replace("__default__", ""));
+  const commands = describeTable().map(({ name }) => name.replace("__default__", ""));
   for (const command of ["", ...commands]) {
     const { stdout } = await tool(["help", ...command.split(" ").filter((word) => word !== "")]);
     const [, listed = ""] = stdout.split("\nExamples\n");
