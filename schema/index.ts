@@ -20,8 +20,6 @@ export type {
 export {
   type DefaultsOptions,
   defaultRole,
-  type ResolvedConfig,
-  type ResolvedHooks,
   servesStatic,
   withDefaults,
 } from "./defaults.ts";
@@ -31,6 +29,7 @@ export { fixAll } from "./fix-all.ts";
 export { type Inference, type InferOptions, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
 export { maskProblems, maskSecrets } from "./masked.ts";
 export { migrate } from "./migrate.ts";
+export type { ResolvedConfig, ResolvedHooks } from "./resolved-config.ts";
 export { isShownByPages } from "./served-files.ts";
 export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";
 export { startedFiles } from "./started-files.ts";

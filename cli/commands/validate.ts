@@ -12,8 +12,8 @@ import {
 } from "../../grammar/problem.ts";
 import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
+import { checkTemplate } from "../../schema/checks/error-pages.ts";
 import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
-import { checkTemplate } from "../../schema/directory.ts";
 import {
   type CheckOptions,
   checkConfig,

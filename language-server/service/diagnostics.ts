@@ -3,8 +3,8 @@ import { type Fix, fixesOf, type Problem, quote } from "../../grammar/problem.ts
 import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { checkInSteps } from "../../schema/check.ts";
+import { checkTemplate } from "../../schema/checks/error-pages.ts";
 import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
-import { checkTemplate } from "../../schema/directory.ts";
 import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
 import { withSoundFixes } from "../../schema/sound-fixes.ts";
 import { ToolDocument } from "./document.ts";
