@@ -1,4 +1,4 @@
-import type { Problem, Span, TextEdit } from "../grammar/problem.ts";
+import { applyEdits, type Problem, type Span, type TextEdit } from "../grammar/problem.ts";
 import { injections } from "./checks/inject.ts";
 import { DEFAULT_TIMEOUTS, functionTimeout } from "./defaults.ts";
 import {
@@ -334,4 +334,13 @@ function injectUses(item: ObjectNode): Use[] {
       },
     },
   ];
+}
+
+/**
+ * Rewrites the older dialect of tool.json (`lambda`, `enable`, older inject types) as today's. `notes` says each change
+ * in a sentence; without any, `text` is the text given. What is not edited stays byte for byte, formatting included.
+ */
+export function migrate(text: string): { text: string; notes: string[] } {
+  const { edits, notes } = migrateUses(text);
+  return { text: applyEdits(text, edits), notes };
 }

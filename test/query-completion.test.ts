@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import t from "tap";
 import { applyEdits } from "../grammar/problem.ts";
+import { complete } from "../grammar/query/complete.ts";
 import { Expectation } from "../grammar/query/expected.ts";
 import {
   type CompletionSources,
-  complete,
   explain,
   explainAt,
   type KnownField,
