@@ -10,6 +10,12 @@ export interface TextEdit {
   readonly text: string;
 }
 
+/** What to do about a problem: said in words, and as a change where that is certain. */
+export interface Remedy {
+  readonly hint?: string | undefined;
+  readonly fix?: Fix | undefined;
+}
+
 /** A change that removes the problem it is attached to. The edits do not overlap. */
 export interface Fix {
   readonly title: string;

@@ -163,7 +163,7 @@ function jq(text: string): Condition | undefined {
   const condition = inner
     .replace(
       /\(?(\.[\w.]+)\s*\|\s*(test|contains|startswith|endswith)\(\s*("(?:[^"\\]|\\.)*")\s*(?:;\s*"(\w+)"\s*)?\)\)?/g,
-      (all, path: string, name: string, value: string, flags = "") => {
+      (all, ...[path, name, value, flags = ""]: [path: string, name: string, value: string, flags?: string]) => {
         const field = path.slice(1);
         const literal = value.slice(1, -1);
         const close = all.startsWith("(") || !all.endsWith("))") ? "" : ")";

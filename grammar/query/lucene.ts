@@ -25,7 +25,7 @@ export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
     if (value === undefined || text === undefined || !VALUES.has(value.kind) || !NAME.test(key)) return undefined;
     const span = { start: first.start, end: value.end };
     const what = "a pair of JSON";
-    const problem = problems.foreignTerm(span, source.slice(span.start, span.end), what, `${key} = ${text}`);
+    const problem = problems.foreignTerm(span, source.slice(span.start, span.end), what, { write: `${key} = ${text}` });
     return { problem, length: value === colon ? 2 : 3 };
   }
   // A comma here is none of a list, in which a colon belongs to the value.
@@ -48,7 +48,7 @@ export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
     const span = { start: first.start, end: next.end };
     const hint = and && at === 1 ? `write ${before.text} ${write}` : undefined;
     return {
-      problem: problems.foreignTerm(span, source.slice(span.start, span.end), SIGNS[sign]!, write, hint),
+      problem: problems.foreignTerm(span, source.slice(span.start, span.end), SIGNS[sign]!, { write, hint }),
       length: quoted === undefined ? 1 : 2,
     };
   }
@@ -78,7 +78,7 @@ function luceneColon(source: string, tokens: readonly Token[], at: number, sign:
     const span = { start: first.start, end };
     const text = sign === "-" ? (/ (?:and|or) /.test(write) ? `not (${write})` : `not ${write}`) : write;
     const length = tokensUpTo(tokens, at, end);
-    return { problem: problems.foreignTerm(span, source.slice(span.start, end), what, text), length };
+    return { problem: problems.foreignTerm(span, source.slice(span.start, end), what, { write: text }), length };
   };
   LUCENE_RANGE.lastIndex = colon + 1;
   const range = LUCENE_RANGE.exec(source);

@@ -82,7 +82,7 @@ function questionTerms({ source, tokens, at }: Place): Slip | undefined {
   const write = terms.length > 1 && !isWhole ? `(${terms.join(" or ")})` : terms.join(" or ");
   const what = "CloudWatch's way to search for any of some terms";
   return {
-    problem: problems.foreignTerm(span, source.slice(span.start, span.end), what, write),
+    problem: problems.foreignTerm(span, source.slice(span.start, span.end), what, { write }),
     length: last - at + 1,
   };
 }
@@ -97,7 +97,7 @@ function existsBehind({ source, tokens, at }: Place): Slip | undefined {
   const span = { start: name.start, end: exists.end };
   const text = source.slice(span.start, span.end);
   const what = "the wrong way round";
-  return { problem: problems.foreignTerm(span, text, what, `exists ${name.text}`), length: 2 };
+  return { problem: problems.foreignTerm(span, text, what, { write: `exists ${name.text}` }), length: 2 };
 }
 
 /** Operators of other languages, which the tokens have split: `=>`, `===`, `=~`, `!~`; and signs such as `≥`. */
@@ -218,7 +218,7 @@ function list({ source, tokens, at }: Place): Slip | undefined {
     const name = tokens[at - 1]!;
     const term = { start: name.start, end: next.end };
     const write = `${field} >= ${range[1]} and ${field} <= ${range[2]}`;
-    return { problem: problems.foreignTerm(next, next.text, "no list", write, undefined, term), length: 2 };
+    return { problem: problems.foreignTerm(next, next.text, "no list", { write, term }), length: 2 };
   }
   const bracket = next.text === "[" || next.text === "{";
   if (!bracket && (equality ? next.kind !== "open" : !VALUES.has(next.kind))) return undefined;
@@ -248,7 +248,7 @@ function list({ source, tokens, at }: Place): Slip | undefined {
   }
   const span: Span = { start: operator.start, end };
   const write = `${operator.text === "!=" ? "not in" : "in"} ${written}`;
-  return { problem: problems.listAfterOperator(next, operator.text, field, span, write), length };
+  return { problem: problems.listAfterOperator(next, operator.text, field, { term: span, write }), length };
 }
 
 function fieldBefore(tokens: readonly Token[], at: number): string | undefined {
@@ -265,7 +265,9 @@ function reversed({ source, tokens, at }: Place): Slip | undefined {
   const span = { start: value.start, end: field.end };
   const write = `${field.text} ${FLIPPED[operator.text] ?? operator.text} ${value.text}`;
   return {
-    problem: problems.foreignTerm(span, source.slice(span.start, span.end), "a comparison the wrong way round", write),
+    problem: problems.foreignTerm(span, source.slice(span.start, span.end), "a comparison the wrong way round", {
+      write,
+    }),
     length: 3,
   };
 }

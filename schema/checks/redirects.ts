@@ -76,7 +76,7 @@ export function* checkRedirects(
     const status = memberOf(member.value, "status")?.value;
     // No written status is a rewrite; an unreadable one says nothing.
     rules.push({ member, route, locationNode, location, status: status?.type === "number" ? status.value : 200 });
-    if (location !== undefined) checkPlaceholders(report, member.key, route, locationNode!, location);
+    if (location !== undefined) checkPlaceholders(report, { key: member.key, route, node: locationNode!, location });
     if (isServer) warnRewriteOfAll(report, rules.at(-1)!);
   }
   yield;
@@ -143,7 +143,15 @@ function likelyStatuses(value: number): number[] {
   return [...new Set([...(near === undefined ? [] : [Number(near)]), ...usual])];
 }
 
-function checkPlaceholders(report: Report, key: StringNode, route: Route, node: StringNode, location: Location) {
+/** A redirect whose pattern and location are valid, with the texts that they are. */
+interface ParsedRedirect {
+  readonly key: StringNode;
+  readonly route: Route;
+  readonly node: StringNode;
+  readonly location: Location;
+}
+
+function checkPlaceholders(report: Report, { key, route, node, location }: ParsedRedirect) {
   const pattern = key.value;
   const placeholders = locationCaptures(location);
   if (placeholders.length === 0) return;

@@ -90,7 +90,7 @@ function translate(expr: Expr, isPositive: boolean, context: Context): Translati
     case "level":
       return levels([levelOf(expr.word)!], isPositive, context);
     case "message":
-      return textual(["$.message"], true, expr.text.chunks, isPositive);
+      return textual(["$.message"], { isString: true, chunks: expr.text.chunks, isPositive });
     default:
       return onField(expr, isPositive, context);
   }
@@ -115,7 +115,7 @@ function onField(expr: FieldExpr, isPositive: boolean, context: Context): Transl
 function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Context): Translation {
   switch (expr.kind) {
     case "stage":
-      return textual(place.selectors, false, [expr.word.toLowerCase()], isPositive);
+      return textual(place.selectors, { isString: false, chunks: [expr.word.toLowerCase()], isPositive });
     case "exists":
       // Nothing says that a field is there whatever it holds: an empty text and `= *` are not spoken of.
       return isPositive ? UNKNOWN : { condition: missing(place), isExact: true };
@@ -144,7 +144,7 @@ function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Conte
     case "contains": {
       const chunks = ["", expr.text.chunks.join("*"), ""];
       if (place.selectors[0] === "$.level") return levelText(chunks, isPositive, context);
-      return textual(place.selectors, place.isString, chunks, isPositive);
+      return textual(place.selectors, { isString: place.isString, chunks, isPositive });
     }
     case "match": {
       if (!isPositive || place.selectors[0] === "$.level") return UNKNOWN;
@@ -204,7 +204,7 @@ function equal(place: Place, value: Value, context: Context): Translation {
     case "word":
       return selectors[0] === "$.level"
         ? levelText(value.chunks, true, context)
-        : textual(selectors, isString, value.chunks, true, false);
+        : textual(selectors, { isString, chunks: value.chunks, isPositive: true, orAbsent: false });
     case "number": {
       const number = numeral(value.value);
       // Without a unit the digits may also be a text; a pattern's number finds the text of its own spelling.
@@ -234,7 +234,7 @@ function differs(place: Place, value: Value, context: Context): Translation {
     case "word":
       return selectors[0] === "$.level"
         ? levelText(value.chunks, false, context)
-        : textual(selectors, isString, value.chunks, false, false);
+        : textual(selectors, { isString, chunks: value.chunks, isPositive: false, orAbsent: false });
     case "number": {
       const number = numeral(value.value);
       if (!isPlain(number)) return UNKNOWN;
@@ -368,16 +368,21 @@ function matches(text: string, chunks: readonly string[]): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
+interface TextTest {
+  /** Whether the value is always a text. */
+  readonly isString: boolean;
+  readonly chunks: readonly string[];
+  readonly isPositive: boolean;
+  readonly orAbsent?: boolean;
+}
+
 /**
  * A text with these chunks between wildcards, or (where not positive) a value that is there and is no such text, or is
  * missing where `orAbsent`.
  */
 function textual(
   selectors: readonly string[],
-  isString: boolean,
-  chunks: readonly string[],
-  isPositive: boolean,
-  orAbsent = true,
+  { isString, chunks, isPositive, orAbsent = true }: TextTest,
 ): Translation {
   const found = selectors.map((selector) => wildcard(selector, chunks, isPositive));
   let isExact = true;
