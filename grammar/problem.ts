@@ -54,7 +54,7 @@ export interface Elsewhere {
   readonly problem: Problem;
 }
 
-/** What every parser of ours answers: the value, or all the problems that stand in its way (at least one). */
+/** What every parser returns: the value, or all problems of the text (at least one). */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] };

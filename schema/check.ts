@@ -48,8 +48,8 @@ export interface CheckOptions {
 
 /**
  * Checks the text of a tool.json: syntax, shape, meaning and, with a directory, the files that it names. Everything
- * that is wrong is found in one pass, sorted by where it stands; codes are `config/...`, or those of the language inside
- * a string. `config` is set where no error stands in its way (warnings do not). Pure, never throws.
+ * that is wrong is found in one pass, sorted by place; codes are `config/...`, or those of the language inside
+ * a string. `config` is set if there is no error (warnings do not count). Pure, never throws.
  */
 export function checkConfig(text: string, options: CheckOptions = {}): Checked {
   const { root, problems } = checkAtOnce(text, options);

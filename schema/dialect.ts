@@ -82,7 +82,7 @@ export function migrateUses(text: string): { edits: TextEdit[]; notes: string[] 
   }
   const gone = [...removals].flatMap(([object, members]) => removeMembers(object, members));
   const kept = uses.flatMap(({ replace }) => replace);
-  // What stands inside of something removed goes with it.
+  // What is inside of something removed goes with it.
   const edits = [...gone, ...kept].filter(
     (edit) =>
       !gone.some(
@@ -253,7 +253,7 @@ function mergeNote(prefix: string, moved: readonly Member[], kept: readonly Memb
   return parts.length > 0 ? parts.join("; ") : `removed "${prefix}lambda": "function" is there already`;
 }
 
-/** The edit that writes members behind the last one that stays of an object, set apart as its own are. */
+/** The edit that writes members after the last one that an object keeps, with the blanks between its own. */
 function insertion(source: string, object: ObjectNode, members: readonly Member[]): TextEdit {
   const texts = members.map(({ key, value }) => source.slice(key.span.start, (value ?? key).span.end));
   const stays = object.members.filter(({ key }) => !Object.hasOwn(DROPPED, key.value));

@@ -7,7 +7,7 @@ export interface Directory {
   list?(path: string): readonly DirectoryEntry[] | undefined;
   /** The size of a file in bytes; absent where sizes are not looked at, as on each key in an editor. */
   size?(path: string): number | undefined;
-  /** Whether what a path really names, behind links, is outside a folder. */
+  /** Whether the file that a path names, once links are followed, is outside a folder. */
   leadsOutOf?(folder: string, path: string): boolean;
 }
 

@@ -3,7 +3,7 @@ import { applyEdits, type Fix, type Problem, quote, type Remedy, type Span } fro
 import { indentOf, isName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
 
 /**
- * Where a value stands. Repairs replace nodes of a copy (`copyOf`), never spans: those go on pointing at what the user
+ * A value and its place. Repairs replace nodes of a copy (`copyOf`), never spans: those go on pointing at what the user
  * wrote.
  */
 export type Node = ObjectNode | ArrayNode | StringNode | NumberNode | BooleanNode | NullNode | BrokenNode;
@@ -90,7 +90,7 @@ const Kind = {
 } as const satisfies Record<string, SyntaxKind>;
 
 /**
- * Reads JSON text as far as it can be read: every slip is a problem (codes `config/...`), and what stands around it is
+ * Reads JSON text as far as it can be read: every slip is a problem (codes `config/...`), and the text around it is
  * still understood. Never throws.
  */
 export function parseJson(source: string): Parsed {
@@ -189,7 +189,7 @@ export function plainValue(node: Node): unknown {
   }
 }
 
-/** The member of that name, the last where it stands twice. */
+/** The member of that name, the last if it occurs twice. */
 export function memberOf(node: Node | undefined, name: string): Member | undefined {
   if (node?.type !== "object") return undefined;
   const { members } = node;
@@ -211,7 +211,7 @@ export function memberOf(node: Node | undefined, name: string): Member | undefin
 const MIN_INDEXED_MEMBERS = 32;
 const indexes = new WeakMap<ObjectNode, Map<string, Member>>();
 
-/** Where a range of a string's value stands in the text, through `\n`, `\uXXXX` and surrogate pairs. */
+/** Where a range of a string's value is in the text, through `\n`, `\uXXXX` and surrogate pairs. */
 export function spanInside(source: string, node: StringNode, range: Span): Span {
   // Every escape is longer than what it stands for; in a key without quotes a backslash is none.
   if (node.content.end - node.content.start === node.value.length) {
@@ -223,7 +223,7 @@ export function spanInside(source: string, node: StringNode, range: Span): Span 
   return { start: at(range.start), end: at(range.end) };
 }
 
-/** The other way round: which offset of a string's value stands at an offset of the text. */
+/** The other way round: which offset of a string's value is at an offset of the text. */
 export function offsetInside(source: string, node: StringNode, offset: number): number {
   const { start, end } = node.content;
   const at = Math.max(0, Math.min(offset - start, end - start));
@@ -260,7 +260,7 @@ const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r
 
 /**
  * What the text between the quotes stands for, and where each UTF-16 unit of that begins in the text (and, last, where
- * the text ends). An escape that JSON does not know stands for the character behind the backslash.
+ * the text ends). An escape that JSON does not know stands for the character after the backslash.
  */
 function decode(raw: string): { value: string; offsets: number[] } {
   let value = "";
@@ -306,7 +306,7 @@ export function removeMembers(object: ObjectNode, gone: ReadonlySet<Member>): { 
   return edits;
 }
 
-/** Of what a long text is made for the most part: it holds two numbers in place of two spans. */
+/** Most of a long text is made of these, so it holds two numbers in place of two spans. */
 class QuotedString implements StringNode {
   readonly type = "string";
   readonly value: string;
@@ -376,7 +376,7 @@ class Parser {
       const span = { start: this.#start, end: this.#start + rest.length };
       const message = `unexpected ${quote(rest.split(/\r?\n|\r/, 1)[0]!)} after the end of the configuration`;
       const hint = "remove it: the file holds one object";
-      // A second object, or half of the file behind a bracket too many, is more than a slip.
+      // A second object, or half of the file after a bracket too many, is more than a slip.
       if (rest.length > MAX_REST) this.#report("config/trailing-text", message, span, { hint });
       else {
         const edits = [{ span: { start: this.#lastEnd, end: span.end }, text: "" }];
@@ -582,7 +582,7 @@ class Parser {
     return comma;
   }
 
-  /** Words behind a member on its line, which no colon follows; skipped where there are some. */
+  /** Words after a member on its line, which no colon follows; skipped where there are some. */
   #stray(): boolean {
     const start = this.#lastEnd;
     const found = strayAfter(this.#source, start);
@@ -618,7 +618,7 @@ class Parser {
     });
   }
 
-  /** A member; "skipped" for one without a readable key, undefined where a comma stands in its place. */
+  /** A member; "skipped" for one without a readable key, undefined if a comma is in its place. */
   #member(): Member | "skipped" | undefined {
     if (this.#kind === Kind.comma) return undefined;
     const key = this.#key();
@@ -652,7 +652,7 @@ class Parser {
     return { key, value };
   }
 
-  /** What a name is that stands where the value of a key is expected: one inside, or on a line like the key's the next. */
+  /** What a name is where the value of a key is expected: one inside, or on a line like the key's the next. */
   #nameBelow(key: StringNode): "member" | "inside" | undefined {
     if (this.#kind !== Kind.string || !isName(this.#source, this.#tokenSpan().end)) return undefined;
     const indent = indentOf(this.#source, this.#start);

@@ -24,7 +24,7 @@ export interface Meanings {
 }
 
 /**
- * Checks every string that tool.schema.json marks with `x-language`, keys included (there the mark stands in
+ * Checks every string that tool.schema.json marks with `x-language`, keys included (there the mark is in
  * `propertyNames`). In steps: see `checkInSteps`.
  */
 export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory): Generator<undefined, Meanings> {
@@ -62,11 +62,11 @@ export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory
 /** A few milliseconds of work. */
 const STRINGS_PER_STEP = 500;
 
-/** Where a string in a language stands. */
+/** The place of a string in a language. */
 export interface LanguagePlace {
   /** From the root; for a key with the key itself as the last name. The array changes as the walk goes on: copy it. */
   readonly path: readonly (string | number)[];
-  /** What the schema says about the string, or about the value behind the key. */
+  /** What the schema says about the string, or about the value of the key. */
   readonly schema: Schema;
   readonly isKey: boolean;
 }
@@ -265,7 +265,7 @@ function checkColor(value: string): Problem[] {
   ];
 }
 
-/** `/actions/*\/name`: the string is one of those that stand at these places. */
+/** `/actions/*\/name`: the string is one of those at these places. */
 function checkReference(report: Report, root: ObjectNode, pointer: string, node: StringNode) {
   const names = targets(root, pointer.split("/").slice(1)).map(({ value }) => value);
   if (names.includes(node.value)) return;
@@ -290,7 +290,7 @@ function checkReference(report: Report, root: ObjectNode, pointer: string, node:
 // A longer list of fixes is no help.
 const MAX_NAMES = 5;
 
-/** An action of the name that an alert refers to, behind the others. */
+/** An action of the name that an alert refers to, after the others. */
 function newAction(source: string, root: ObjectNode, name: string): Fix | undefined {
   if (name === "") return undefined;
   const action = `{ "name": ${JSON.stringify(name)}, "type": "email", "emails": ["ops@example.com"] }`;

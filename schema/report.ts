@@ -76,7 +76,7 @@ export class Report {
     this.#coerced.push(problem);
   }
 
-  /** All problems by where they stand, each slip once. */
+  /** All problems in order of place, each slip once. */
   sorted(): Problem[] {
     const hidden = new Set<Problem>();
     const withdrawn = new Map<Problem, Problem>();

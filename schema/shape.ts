@@ -27,7 +27,7 @@ const MAX_RUNS = 8;
 
 /**
  * Checks types, bounds, unknown and missing keys against the schema. A misspelled key or word whose meaning is certain
- * is put right, so that what stands below it is checked in the same pass and nothing is missing for it. Gives the tree
+ * is put right, so that what is below it is checked in the same pass and nothing is missing for it. Gives the tree
  * that the checks after it go on with: one of its own where something was put right, or `written` itself.
  */
 export function checkShape(report: Report, written: ObjectNode): ObjectNode {

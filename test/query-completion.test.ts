@@ -175,7 +175,7 @@ interface HoverRow {
   readonly text?: string;
 }
 
-/** The text without its first `|`, and where that stood. */
+/** The text without its first `|`, and where that was. */
 function cursor(at: string): [source: string, offset: number] {
   const offset = at.indexOf("|");
   return [at.slice(0, offset) + at.slice(offset + 1), offset];

@@ -14,7 +14,7 @@ export type ValueTest =
  * A test of what follows the closing quotation mark of a key: a colon, and a value that may pass. An array may hold
  * one that does. Bytes end in a line end.
  */
-export function behindKey(test: ValueTest | undefined): (bytes: Uint8Array, at: number) => boolean {
+export function afterKey(test: ValueTest | undefined): (bytes: Uint8Array, at: number) => boolean {
   const accepts = test === undefined ? () => true : ofValue(test);
   return (bytes, from) => {
     let at = blanksEnd(bytes, from);
@@ -93,7 +93,7 @@ export const LEVEL_KEY_LETTERS = LEVEL_KEYS.map(({ key }) => key).join("");
  * A test of what follows LEVEL_KEY_PART: the rest of a key that loggers use for the level, and as its value one of the
  * levels, by a word in any case or a number. Bytes end in a line end.
  */
-export function behindLevelKeyPart(passes: (level: Level) => boolean): (bytes: Uint8Array, at: number) => boolean {
+export function afterLevelKeyPart(passes: (level: Level) => boolean): (bytes: Uint8Array, at: number) => boolean {
   const rests = new Map<string, Set<LevelNumbers>>();
   for (const { key, numbers } of LEVEL_KEYS) {
     const rest = `${key.slice(key.indexOf(LEVEL_KEY_PART) + LEVEL_KEY_PART.length)}"`;

@@ -40,8 +40,8 @@ export interface CompletionSources {
 }
 
 /**
- * What may be written at the cursor, best first. Works in any text, broken ones too: what stands before the token under
- * the cursor is matched, and what the grammar expects behind it is offered, as far as it begins with (or holds) what has
+ * What may be written at the cursor, best first. Works in any text, broken ones too: the text before the token under
+ * the cursor is matched, and what the grammar expects after it is offered, as far as it begins with (or holds) what has
  * been typed. Nothing in regular expressions. An editor keeps a `QuerySession`, which answers the next key faster.
  */
 export function complete(source: string, offset: number, sources: CompletionSources = {}): Completion {
@@ -71,18 +71,18 @@ export function completeWith(
   return { items: items.sort((a, b) => (a.sortText < b.sortText ? -1 : a.sortText > b.sortText ? 1 : 0)) };
 }
 
-// Nothing is offered in an expression, nor behind a character that the language has no use for.
+// Nothing is offered in an expression, nor after a character that the language has no use for.
 const SILENT: ReadonlySet<Token["kind"]> = new Set(["regex", "unclosed-regex", "wrong-quotes", "wrong-blank"]);
 
 /** Where an item goes, and what of it has been typed. */
 interface Slot {
   readonly span: Span;
   readonly typed: string;
-  /** Written behind an item: a blank where it would touch the word that follows. */
+  /** Written after an item: a blank if the item would touch the word that follows. */
   readonly tail: string;
 }
 
-/** The token under the cursor, with what of it stands behind the cursor. */
+/** The token under the cursor, the part after the cursor included. */
 function partial(source: string, tokens: readonly Token[], at: number): Slot | undefined {
   let index = tokens.length - 1;
   const last = tokens[index]!;
@@ -92,9 +92,9 @@ function partial(source: string, tokens: readonly Token[], at: number): Slot | u
   while (index > 0 && tokens[index - 1]!.end === tokens[index]!.start && continuesName(tokens, index)) index--;
   const start = tokens[index]!.start;
   const rest = source.slice(at);
-  const behind =
+  const remainder =
     last.kind === "string" ? "" : (quoted ? /^[^"\s]*"\]?/ : isSymbol(last) ? /^[=<>]*/ : WORD_REST).exec(rest);
-  const end = at + (behind?.[0] ?? "").length;
+  const end = at + (remainder?.[0] ?? "").length;
   return { span: { start, end }, typed: source.slice(start, at), tail: "" };
 }
 
@@ -118,7 +118,7 @@ function freshSlot(source: string, touched: Token | undefined, at: number): Slot
 const isSymbol = (token: Token) => token.kind !== "word" && /^[=<>!~&|]/.test(token.text);
 const BEGINS: ReadonlySet<Token["kind"]> = new Set(["open", "comma"]);
 
-/** What the grammar expects at an offset; where the text before is wrong, as if the query began behind the slip. */
+/** What the grammar expects at an offset; where the text before is wrong, as if the query began after the slip. */
 function expectedAt(
   expectation: Expectation,
   source: string,

@@ -13,7 +13,7 @@ import {
 } from "./place.ts";
 import * as problems from "./problems.ts";
 
-/** A name that was never meant as one where it stands beside other terms: an operator or function of other languages. */
+/** A name beside other terms that was never meant as one: an operator or function of other languages. */
 export const isForeignWord = (name: string) =>
   OPERATORS.has(plainWord(name)) || FUNCTIONS.has(plainWord(name)) || AGGREGATES.test(plainWord(name));
 
@@ -90,9 +90,9 @@ const compare =
     `${field} ${negated ? opposite : operator} ${text}`;
 
 const pattern =
-  (before: string, behind: string): Write =>
+  (before: string, after: string): Write =>
   (field, { inner }, negated) =>
-    `${field} ${negated ? "!=" : "="} "${before}${starEscaped(inner)}${behind}"`;
+    `${field} ${negated ? "!=" : "="} "${before}${starEscaped(inner)}${after}"`;
 
 const substring: Write = (field, { inner }, negated) => `${negated ? "not " : ""}${field} contains "${inner}"`;
 

@@ -225,9 +225,9 @@ export function bareValue(place: Place): Slip | undefined {
     return phrase(place, (path ?? first).end, "a value without its field", { write });
   }
   const before = tokens[at - 1];
-  const isBehindName = before?.kind === "word" && isName(before) && !isWord(before.text);
+  const isAfterName = before?.kind === "word" && isName(before) && !isWord(before.text);
   // A name before it is the field that was meant: status 500.
-  if (isBehindName || before?.kind === "or") return undefined;
+  if (isAfterName || before?.kind === "or") return undefined;
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(first.text))
     return phrase(place, first.end, VALUE, { write: `ip = ${first.text}` });
   const range = /^[1-5]xx$/i.test(first.text) ? digitPattern(first.text) : undefined;

@@ -33,7 +33,7 @@ export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
   const signed = SIGNED.exec(first.text);
   const sign = signed?.[1] ?? "";
   if (sign !== "" && !signed![2]!.startsWith(":")) {
-    // -debug, -"text"; a number has no letter behind its sign
+    // -debug, -"text"; a number has no letter after its sign
     const text = first.text.slice(1);
     const quoted = text === "" && tokens[at + 1]?.start === first.end ? tokens[at + 1] : undefined;
     if (quoted?.kind !== "string" && !(NAME.test(text) && tokens[at + 1]?.start !== first.end)) {
@@ -62,7 +62,7 @@ const SIGNS: Readonly<Record<string, string>> = { "-": "Lucene's way to exclude"
 
 function luceneColon(source: string, tokens: readonly Token[], at: number, sign: string): Slip | undefined {
   const first = tokens[at]!;
-  // The colon begins the next token where a name stands before it, or lies within a word that begins with a sign.
+  // The colon begins the next token after a name; a word that begins with a sign contains it.
   const inside = sign === "" ? -1 : first.text.indexOf(":");
   const next = inside > 0 ? undefined : tokens[at + 1];
   if (inside < 0 && !(next?.kind === "word" && next.text.startsWith(":"))) return undefined;

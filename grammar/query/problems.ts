@@ -17,7 +17,7 @@ export const tooDeep = (at: Token, max: number) =>
 
 // Quoting and characters
 
-/** `more`: lines follow, in which the closing quote may stand. */
+/** `more`: lines follow, which may contain the closing quote. */
 export const unclosedString = (at: Token, more: boolean) => {
   const hint = `write a " at its end${more ? ", on the same line: a line break in a text is \\n" : ""}`;
   return problem("unclosed-string", at, `no closing quote after ${quote(at.text.slice(1))}`, {
@@ -173,7 +173,7 @@ export const missingField = (at: Token, value?: Token) => {
   return problem("missing-field", at, message, { hint: `write what it applies to, such as ${field} ${at.text} ...` });
 };
 
-/** `before` is a name that stands on the wrong side of `exists`. */
+/** `before` is a name on the wrong side of `exists`. */
 export const missingName = (at: Token, found: Token | undefined, before?: Token) =>
   found === undefined
     ? problem("missing-field", at, 'nothing follows "exists"', {
@@ -387,7 +387,7 @@ export const valueAlone = (at: Span, text: string, before: Token | undefined, li
   const isField = before !== undefined && levelOf(before.text) === undefined;
   if (!isField && /^\/[^/\s]+\/i?$/.test(text)) {
     const hint = `write message ~ ${text} to search the messages, path = ${text} to compare a field`;
-    return problem("value-alone", at, `${quote(text)} stands alone`, { hint, fix: replace(at, `message ~ ${text}`) });
+    return problem("value-alone", at, `${quote(text)} needs a field`, { hint, fix: replace(at, `message ~ ${text}`) });
   }
   const pattern = text.includes("*") ? text : `*${text}*`;
   const field = before?.text ?? (/^-?\.?\d/.test(text) ? "status" : "path");

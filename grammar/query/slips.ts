@@ -8,8 +8,8 @@ import * as problems from "./problems.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 /**
- * What is certainly wrong wherever it stands, all of it: characters that the language does not have, and the ways of
- * other languages to say what ours says differently. Up to a quote that is never closed, behind which nothing is certain.
+ * Everything that is wrong in any position: characters that the language does not have, and the ways of
+ * other languages to say what ours says differently. Up to a quote that is never closed, after which nothing is certain.
  *
  * Some of it the grammar accepts (`path like "/x"` is three terms side by side): `check` asks as well.
  */
@@ -28,7 +28,7 @@ export function slips(source: string, tokens: readonly Token[]): Problem[] {
   return found;
 }
 
-// Of a text with as many only the first few are told; the rest is not worth the time.
+// If a text has this many, reporting the rest is not worth the time.
 const MAX_FOUND = 50;
 
 function character({ source, tokens, at }: Place): Slip | undefined {
@@ -88,7 +88,7 @@ function questionTerms({ source, tokens, at }: Place): Slip | undefined {
 }
 
 /** `user exists` */
-function existsBehind({ source, tokens, at }: Place): Slip | undefined {
+function existsAfter({ source, tokens, at }: Place): Slip | undefined {
   const [name, exists, next] = [tokens[at]!, tokens[at + 1], tokens[at + 2]];
   if (exists?.kind !== "exists" || !beginsTerm(tokens, at) || !isName(name)) return undefined;
   // Otherwise the name is a term of its own, and exists begins the next.
@@ -147,7 +147,7 @@ function foreign(source: string, tokens: readonly Token[], at: number, length: n
     return { problem, length: length + operand.length };
   }
   if (text === "|=" || text === "|~") {
-    // Loki's tests of the line, behind whatever selects the stream.
+    // Loki's tests of the line, after whatever selects the stream.
     const line = operandAt(source, tokens, at + length);
     const test = line && (text === "|=" ? `message contains "${line.inner}"` : `message ~ ${slashed(line.inner)}`);
     const hint = `write ${test ?? (text === "|=" ? 'message contains "text"' : "message ~ /text/")}`;
@@ -258,10 +258,10 @@ function fieldBefore(tokens: readonly Token[], at: number): string | undefined {
 
 /** `500 <= status` */
 function reversed({ source, tokens, at }: Place): Slip | undefined {
-  const [value, operator, field, behind] = [tokens[at]!, tokens[at + 1], tokens[at + 2], tokens[at + 3]];
+  const [value, operator, field, next] = [tokens[at]!, tokens[at + 1], tokens[at + 2], tokens[at + 3]];
   if (operator?.kind !== "compare" || field === undefined || !beginsTerm(tokens, at)) return undefined;
   if (!NUMBER.test(value.text) || !isName(field)) return undefined;
-  if (behind?.kind === "compare") return undefined;
+  if (next?.kind === "compare") return undefined;
   const span = { start: value.start, end: field.end };
   const write = `${field.text} ${FLIPPED[operator.text] ?? operator.text} ${value.text}`;
   return {
@@ -311,7 +311,7 @@ const RECOGNIZERS: readonly ((place: Place) => Slip | undefined)[] = [
   jsonPath,
   keywordCase,
   questionTerms,
-  existsBehind,
+  existsAfter,
   character,
   bareValue,
   prose,

@@ -57,7 +57,7 @@ export const nameless = (text: string, span: Span) =>
     fix: suggest("Write :name", span, ":name"),
   });
 
-/** `count`: how many times the name stands there up to this place. */
+/** `count`: how many times the name occurs up to this place. */
 export const duplicateParam = (name: string, count: number, span: Span) =>
   make("duplicate-param", `":${name}" is used ${count === 2 ? "twice" : `${count} times`} in one pattern`, span, {
     hint: `give it another name, such as :${name}${count}`,

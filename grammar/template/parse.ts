@@ -26,7 +26,7 @@ export function parseTemplate(source: string): Parsed<Template> {
   return { ok: true, value: { source, nodes } };
 }
 
-// `{{- ` takes the white space before the action, ` -}}` that behind it; the dash alone would be a minus sign.
+// `{{- ` takes the white space before the action, ` -}}` that after it; the dash alone would be a minus sign.
 const TRIMS_BEFORE = /^\{\{-[ \t\r\n]/;
 const TRIMS_AFTER = /[ \t\r\n]-\}\}$/;
 

@@ -1,7 +1,7 @@
 import type { Span } from "../problem.ts";
 import type { Expr } from "./ast.ts";
 
-/** What stands between double braces. */
+/** What is between double braces. */
 export type Part = ActionPart | BrokenPart;
 
 export interface ActionPart {

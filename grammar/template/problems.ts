@@ -33,7 +33,7 @@ export const tooDeep = (what: "blocks" | "parentheses", span: Span) =>
 
 // ---- actions
 
-/** `brace` is where a single one stands that was meant as the end. */
+/** `brace` is the place of a single one that was meant as the end. */
 export const unclosedAction = (span: Span, brace?: Span) =>
   make("unclosed-action", `"{{" is not closed`, span, {
     hint: 'write "}}" at its end',

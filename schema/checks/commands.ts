@@ -25,7 +25,7 @@ export function commandsOf(root: Node): { readonly node: StringNode; readonly ho
   return found;
 }
 
-/** Secrets that are written into a command: in an assignment, behind a flag, in a header, or by their form. */
+/** Secrets that are written into a command: in an assignment, after a flag, in a header, or by their form. */
 export function checkCommandSecrets(report: Report, root: Node) {
   for (const { node } of commandsOf(root)) {
     for (const { span, name } of secretsIn(node.value)) {
@@ -146,7 +146,7 @@ function simpleCommands(command: string): Word[][] {
     if (/^[;&|>]/.test(text)) {
       commands.push(words);
       words = [];
-      // Behind ">" is a file that is made.
+      // ">" is followed by a file that is made.
       if (text.startsWith(">")) break;
       continue;
     }
@@ -164,7 +164,7 @@ function simpleCommands(command: string): Word[][] {
 interface SimpleCommand {
   readonly node: StringNode;
   readonly words: readonly Word[];
-  /** Of package.json. */
+  /** The scripts of package.json. */
   readonly scripts: Readonly<Record<string, unknown>> | undefined;
   readonly directory: Directory;
   /** Whether a build or a hook may make the file that is run. */

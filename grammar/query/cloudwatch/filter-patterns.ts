@@ -41,7 +41,7 @@ export function filterPatterns(query: Query): FilterPatterns {
   return { patterns, expressions, isExact: isExact && isWhole };
 }
 
-/** One pattern that finds what any of the expressions does: it may stand alone only. */
+/** One pattern that finds what any of the expressions does: it cannot be combined with others. */
 export const textPattern = (expressions: readonly string[]) => `%${expressions.join("|")}%`;
 
 /** Room for what else is looked for by text, such as the platform's own lines. */
@@ -318,7 +318,7 @@ function joinLevels(expr: Extract<Expr, { kind: "and" | "or" }>): readonly (Expr
   );
 }
 
-/** Of these levels, by all their spellings in any case; or of none of them. */
+/** A test for these levels, by all their spellings in any case; or for none of them. */
 function levels(of: readonly Level[], isPositive: boolean, context: Context): Translation {
   const spellings = of.flatMap((level) => LEVEL_SPELLINGS[level]);
   // `level < debug`: no entry, which no pattern has to say.
@@ -425,8 +425,8 @@ function wildcard(selector: string, chunks: readonly string[], isPositive: boole
     for (const [j, piece] of pieces.entries()) {
       if (piece === "") continue;
       const before = i === 0 && j === 0 ? "" : "*";
-      const behind = i === chunks.length - 1 && j === pieces.length - 1 ? "" : "*";
-      conditions.push(leaf(`${selector} ${op} "${before}${piece}${behind}"`));
+      const after = i === chunks.length - 1 && j === pieces.length - 1 ? "" : "*";
+      conditions.push(leaf(`${selector} ${op} "${before}${piece}${after}"`));
     }
     isExact &&= pieces.length === 1;
   }
@@ -435,7 +435,7 @@ function wildcard(selector: string, chunks: readonly string[], isPositive: boole
   return { condition: (isPositive ? both : either)(conditions), isExact: isExact && conditions.length === 1 };
 }
 
-// How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs stand as escapes
+// How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs are written as escapes
 // in the line.
 const UNSAFE = /["\\\u0000-\u001f\u007f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const SPLIT = new RegExp(`\\*|${UNSAFE.source}`);

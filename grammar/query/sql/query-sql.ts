@@ -112,7 +112,7 @@ function ofLevel(expr: Expr): Condition {
 
 function ofTimestamp(expr: FieldExpr, { nowMs, firstInstant }: QuerySqlOptions): Condition {
   if (expr.kind === "exists" || expr.kind === "truthy") return ALL;
-  // As text it stands in the event alone.
+  // Only the event has it as text.
   if (expr.kind !== "comparison" || expr.op === "=" || expr.op === "!=") return UNKNOWN;
   const { value, op } = expr;
   const bound =
@@ -223,7 +223,7 @@ function differs(place: Target, value: Value, options: QuerySqlOptions): Conditi
     json: (json) => exactly(sql(`(${json.value} is not null)`, json.path)),
   });
   const same = equals(place, value, options);
-  // Of a list `same` is unknown, and so is its opposite: any element may differ.
+  // For a list `same` is unknown, and so is its opposite: any element may differ.
   return both([isThere, not(same)]);
 }
 
