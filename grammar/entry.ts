@@ -1,6 +1,6 @@
 /**
  * One log entry, as written to the development log, shipped to the log service and selected by queries.
- * `timestamp` is RFC 3339. `level` stands as the program wrote it (`warning` is not rewritten to `warn`).
+ * `timestamp` is RFC 3339. `level` is as the program wrote it (`warning` is not rewritten to `warn`).
  */
 export interface Entry {
   readonly id?: string;

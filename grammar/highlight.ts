@@ -75,7 +75,7 @@ function tokenize(source: string, contexts: readonly Compiled[], start: number):
       const match = regex.exec(source);
       if (match === null) continue;
       const end = regex.lastIndex;
-      if (groups) pushParts(tokens, type, at, end, match, groups);
+      if (groups) pushParts(tokens, type, match, groups);
       else push(tokens, type, at, end);
       if (leave) stack.pop();
       if (enter !== undefined) stack.push(enter);
@@ -114,12 +114,10 @@ function push(tokens: HighlightToken[], type: TokenType, start: number, end: num
 function pushParts(
   tokens: HighlightToken[],
   type: TokenType,
-  start: number,
-  end: number,
   match: RegExpExecArray,
   groups: readonly (TokenType | "")[],
 ): void {
-  let at = start;
+  let [at, end] = match.indices![0]!;
   for (const [index, partType] of groups.entries()) {
     const span = partType === "" ? undefined : match.indices![index + 1];
     if (partType === "" || span === undefined) continue;

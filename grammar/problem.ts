@@ -10,6 +10,12 @@ export interface TextEdit {
   readonly text: string;
 }
 
+/** What to do about a problem: said in words, and as a change where that is certain. */
+export interface Remedy {
+  readonly hint?: string | undefined;
+  readonly fix?: Fix | undefined;
+}
+
 /** A change that removes the problem it is attached to. The edits do not overlap. */
 export interface Fix {
   readonly title: string;
@@ -48,7 +54,7 @@ export interface Elsewhere {
   readonly problem: Problem;
 }
 
-/** What every parser of ours answers: the value, or all the problems that stand in its way (at least one). */
+/** What every parser returns: the value, or all problems of the text (at least one). */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] };

@@ -26,7 +26,7 @@ import {
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic } from "vscode-languageserver-types";
-import type { Directory } from "../schema/directory.ts";
+import type { Directory } from "../schema/index.ts";
 import {
   type ClientOptions,
   DEFAULT_SETTINGS,

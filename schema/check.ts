@@ -2,6 +2,7 @@ import type { Problem } from "../grammar/problem.ts";
 import { checkActions, checkAlerts } from "./checks/alerts.ts";
 import { checkCommandSecrets, checkInferredCommand } from "./checks/commands.ts";
 import { checkCors } from "./checks/cors.ts";
+import { checkDirectory } from "./checks/directory.ts";
 import { checkDns } from "./checks/dns.ts";
 import { checkEnvironment } from "./checks/environment.ts";
 import { checkFunction } from "./checks/function.ts";
@@ -24,7 +25,7 @@ import { checkTags } from "./checks/tags.ts";
 import { checkVariablesSize } from "./checks/variables-size.ts";
 import type { Config } from "./config.generated.ts";
 import { checkDialect } from "./dialect.ts";
-import { checkDirectory, type Directory } from "./directory.ts";
+import type { Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
 import { memberOf, type Node, type ObjectNode, type Parsed, parseByLines, plainValue } from "./json.ts";
 import { checkLanguages } from "./languages.ts";
@@ -47,8 +48,8 @@ export interface CheckOptions {
 
 /**
  * Checks the text of a tool.json: syntax, shape, meaning and, with a directory, the files that it names. Everything
- * that is wrong is found in one pass, sorted by where it stands; codes are `config/...`, or those of the language inside
- * a string. `config` is set where no error stands in its way (warnings do not). Pure, never throws.
+ * that is wrong is found in one pass, sorted by place; codes are `config/...`, or those of the language inside
+ * a string. `config` is set if there is no error (warnings do not count). Pure, never throws.
  */
 export function checkConfig(text: string, options: CheckOptions = {}): Checked {
   const { root, problems } = checkAtOnce(text, options);

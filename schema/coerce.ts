@@ -8,7 +8,7 @@ import { resolve, type Schema } from "./keywords.ts";
 export interface Coerced {
   /** For the checks after it, at the place of what is written. */
   readonly node: Node;
-  /** The same for people, behind "write". */
+  /** The same for people, after "write". */
   readonly shown: string;
   readonly fix: Fix | undefined;
 }

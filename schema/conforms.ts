@@ -17,7 +17,7 @@ export function withoutCertain(node: Node, part: Schema): Node {
     if (properties !== undefined && Object.hasOwn(properties, name)) {
       members.push({ key, value: withoutCertain(value, properties[name]!) });
     } else if (typeof additionalProperties === "object" && conforms(value, additionalProperties)) {
-      // Of a key that stands twice the last one counts.
+      // If a key occurs twice, the last one counts.
       doubtful.delete(name);
     } else {
       doubtful.set(name, member);

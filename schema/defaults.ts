@@ -1,64 +1,8 @@
-import type {
-  Action,
-  Alert,
-  Backoff,
-  Config,
-  Cors,
-  DnsRecord,
-  ErrorPages,
-  FunctionSettings,
-  Hooks,
-  Inject,
-  Logs,
-  Redirect,
-  Stage,
-  Static,
-} from "./config.generated.ts";
+import type { Alert, Config, Cors, Hooks, Stage } from "./config.generated.ts";
 import { parseGlob } from "./glob.ts";
 import { DEFAULT_REGION, isGlob, REGIONS } from "./regions.ts";
+import type { ResolvedConfig, ResolvedHooks } from "./resolved-config.ts";
 import { DEFAULT_STAGES, hookCommands } from "./stages.ts";
-
-/** Every hook as the array of its commands; hooks that are not written are absent. */
-export type ResolvedHooks = { [name in keyof Hooks]?: string[] };
-
-/** A configuration in which every default is filled in, in the schema's order: what `tool config` prints. */
-export interface ResolvedConfig {
-  name: string;
-  description: string;
-  type: "server" | "static";
-  /** From the file, else CLOUD_PROFILE; absent where neither names one. */
-  profile?: string;
-  /** Exactly one region id: patterns are resolved. */
-  regions: string[];
-  /** `timeout`, in seconds, is derived from the proxy's. */
-  function: Required<Omit<FunctionSettings, "vpc">> & Pick<FunctionSettings, "vpc"> & { timeout: number };
-  hooks: ResolvedHooks;
-  /** Absent if no files are served: printed, it would make a server app serve them. */
-  static?: Required<Static>;
-  environment: Record<string, string>;
-  headers: Record<string, Record<string, string>>;
-  error_pages: Required<ErrorPages>;
-  inject: Required<Inject>;
-  redirects: Record<string, Required<Redirect>>;
-  /** Absent where the file has none; `enable` says whether it is on. */
-  cors?: Required<Omit<Cors, "max_age">> & Pick<Cors, "max_age">;
-  /** `command` is absent for a static site. */
-  proxy: {
-    command?: string;
-    timeout: number;
-    listen_timeout: number;
-    shutdown_timeout: number;
-    backoff: Required<Backoff>;
-  };
-  dns: Record<string, Required<DnsRecord>[]>;
-  /** The default stages, then the file's own. Overrides stay overrides: `forStage` applies them. */
-  stages: Record<string, Omit<Stage, "hooks"> & { hooks?: ResolvedHooks }>;
-  logs: Required<Logs>;
-  actions: Action[];
-  alerts: (Alert &
-    Required<Pick<Alert, "operator" | "period" | "evaluation_periods" | "missing" | "disable" | "description">>)[];
-  tags: Record<string, string>;
-}
 
 export interface DefaultsOptions {
   /** CLOUD_REGION and CLOUD_PROFILE are read. */

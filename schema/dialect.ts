@@ -1,4 +1,4 @@
-import type { Problem, Span, TextEdit } from "../grammar/problem.ts";
+import { applyEdits, type Problem, type Span, type TextEdit } from "../grammar/problem.ts";
 import { injections } from "./checks/inject.ts";
 import { DEFAULT_TIMEOUTS, functionTimeout } from "./defaults.ts";
 import {
@@ -82,7 +82,7 @@ export function migrateUses(text: string): { edits: TextEdit[]; notes: string[] 
   }
   const gone = [...removals].flatMap(([object, members]) => removeMembers(object, members));
   const kept = uses.flatMap(({ replace }) => replace);
-  // What stands inside of something removed goes with it.
+  // What is inside of something removed goes with it.
   const edits = [...gone, ...kept].filter(
     (edit) =>
       !gone.some(
@@ -253,7 +253,7 @@ function mergeNote(prefix: string, moved: readonly Member[], kept: readonly Memb
   return parts.length > 0 ? parts.join("; ") : `removed "${prefix}lambda": "function" is there already`;
 }
 
-/** The edit that writes members behind the last one that stays of an object, set apart as its own are. */
+/** The edit that writes members after the last one that an object keeps, with the blanks between its own. */
 function insertion(source: string, object: ObjectNode, members: readonly Member[]): TextEdit {
   const texts = members.map(({ key, value }) => source.slice(key.span.start, (value ?? key).span.end));
   const stays = object.members.filter(({ key }) => !Object.hasOwn(DROPPED, key.value));
@@ -334,4 +334,13 @@ function injectUses(item: ObjectNode): Use[] {
       },
     },
   ];
+}
+
+/**
+ * Rewrites the older dialect of tool.json (`lambda`, `enable`, older inject types) as today's. `notes` says each change
+ * in a sentence; without any, `text` is the text given. What is not edited stays byte for byte, formatting included.
+ */
+export function migrate(text: string): { text: string; notes: string[] } {
+  const { edits, notes } = migrateUses(text);
+  return { text: applyEdits(text, edits), notes };
 }

@@ -21,17 +21,24 @@ export function insertMember(source: string, object: ObjectNode, text: string, b
     const blank = blankBefore(source, from, start);
     return { span: { start, end: start }, text: `${text},${blank || " "}` };
   }
-  return insertLast(source, object, members.at(-1) && endOf(members.at(-1)!), members[0]?.key.span.start, text);
+  return insertLast(
+    source,
+    object,
+    { end: members.at(-1) && endOf(members.at(-1)!), first: members[0]?.key.span.start },
+    text,
+  );
+}
+
+interface Setting {
+  readonly name: string;
+  /** As JSON. */
+  readonly value: string;
+  /** The names of the schema, in its order. */
+  readonly order: readonly string[];
 }
 
 /** Puts a setting where the schema has it in its order, before the first of those after it. */
-export function addition(
-  source: string,
-  object: ObjectNode,
-  name: string,
-  value: string,
-  order: readonly string[],
-): Fix {
+export function addition(source: string, object: ObjectNode, { name, value, order }: Setting): Fix {
   const after = order.slice(order.indexOf(name) + 1);
   const before = object.members.find(({ key }) => after.includes(key.value));
   const text = `${JSON.stringify(name)}: ${value}`;
@@ -40,16 +47,16 @@ export function addition(
 
 /** Puts an item after the last one. */
 export function insertItem(source: string, array: ArrayNode, text: string): TextEdit {
-  return insertLast(source, array, array.items.at(-1)?.span.end, array.items[0]?.span.start, text);
+  return insertLast(source, array, { end: array.items.at(-1)?.span.end, first: array.items[0]?.span.start }, text);
 }
 
-function insertLast(
-  source: string,
-  around: Node,
-  end: number | undefined,
-  first: number | undefined,
-  text: string,
-): TextEdit {
+/** Where the first member or item begins and the last one ends; undefined if there is none. */
+interface Extent {
+  readonly first: number | undefined;
+  readonly end: number | undefined;
+}
+
+function insertLast(source: string, around: Node, { first, end }: Extent, text: string): TextEdit {
   if (end === undefined || first === undefined) {
     const at = around.span.start + 1;
     const isOpen = around.type === "object" && source[at] === "}";

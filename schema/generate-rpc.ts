@@ -54,7 +54,7 @@ function withForms(definitions: Record<string, Schema>): Record<string, Schema> 
   return result;
 }
 
-/** What is answered keeps no bounds but its type and words: an older record may lie outside of them. */
+/** What is answered keeps no bounds but its type and words: an older record may be outside of them. */
 function answered(properties: Record<string, Schema>): Record<string, Schema> {
   const kept = ["description", "type", "enum", "format", "items", "$ref", "readOnly", "examples"];
   return Object.fromEntries(
@@ -132,7 +132,7 @@ async function validators(
     validateFormats: false,
     allowUnionTypes: true,
     messages: false,
-    // Of ten thousand wrong events the first says enough.
+    // The first of ten thousand wrong events says enough.
     allErrors: false,
     code: { source: true, esm: true, optimize: 2 },
   });

@@ -1,37 +1,23 @@
-// tool.json: text in, a checked configuration or problems out. Where to start reading is check.ts.
-export { type CheckOptions, checkConfig } from "./check.ts";
-export type {
-  Action,
-  Alert,
-  Config,
-  Cors,
-  DnsRecord,
-  ErrorPages,
-  FunctionSettings,
-  Hooks,
-  Inject,
-  Injection,
-  Logs,
-  Proxy,
-  Redirect,
-  Stage,
-  Static,
-} from "./config.generated.ts";
-export {
-  type DefaultsOptions,
-  defaultRole,
-  type ResolvedConfig,
-  type ResolvedHooks,
-  servesStatic,
-  withDefaults,
-} from "./defaults.ts";
+// tool.json: text in, a checked configuration or problems out. Start reading at check.ts. README.md lists the other
+// files that may be imported from outside.
+export { type CheckOptions, checkConfig, checkInSteps } from "./check.ts";
+export { checkTemplate } from "./checks/error-pages.ts";
+export { stageNames, unknownStages } from "./checks/query-stages.ts";
+export { CSS_COLORS } from "./colors.ts";
+export type { Action, Config, Hooks, Injection } from "./config.generated.ts";
+export { defaultRole, servesStatic, withDefaults } from "./defaults.ts";
+export { migrate, migrateUses } from "./dialect.ts";
 export type { Directory, DirectoryEntry } from "./directory.ts";
 export { notUtf8 } from "./encoding.ts";
 export { fixAll } from "./fix-all.ts";
-export { type Inference, type InferOptions, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
+export { parseGlob } from "./glob.ts";
+export { type Inference, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
 export { maskProblems, maskSecrets } from "./masked.ts";
-export { migrate } from "./migrate.ts";
+export { Memory } from "./memory.ts";
+export { DEFAULT_REGION, isGlob, REGIONS } from "./regions.ts";
+export type { ResolvedConfig } from "./resolved-config.ts";
 export { isShownByPages } from "./served-files.ts";
+export { withSoundFixes } from "./sound-fixes.ts";
 export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";
 export { startedFiles } from "./started-files.ts";
 export { toolSchema } from "./tool-schema.generated.ts";

@@ -18,7 +18,7 @@ export interface Inference {
   readonly clean?: string;
   /** Variables that the server needs, such as the path of its libraries. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** What stands in the way of building, and what to do. */
+  /** Why the app cannot be built, and what to do. */
   readonly note?: string;
 }
 

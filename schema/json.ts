@@ -1,9 +1,9 @@
 import { createScanner, type JSONScanner, type SyntaxKind } from "jsonc-parser";
-import { applyEdits, type Fix, type Problem, quote, type Span } from "../grammar/problem.ts";
+import { applyEdits, type Fix, type Problem, quote, type Remedy, type Span } from "../grammar/problem.ts";
 import { indentOf, isName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
 
 /**
- * Where a value stands. Repairs replace nodes of a copy (`copyOf`), never spans: those go on pointing at what the user
+ * A value and its place. Repairs replace nodes of a copy (`copyOf`), never spans: those go on pointing at what the user
  * wrote.
  */
 export type Node = ObjectNode | ArrayNode | StringNode | NumberNode | BooleanNode | NullNode | BrokenNode;
@@ -90,7 +90,7 @@ const Kind = {
 } as const satisfies Record<string, SyntaxKind>;
 
 /**
- * Reads JSON text as far as it can be read: every slip is a problem (codes `config/...`), and what stands around it is
+ * Reads JSON text as far as it can be read: every slip is a problem (codes `config/...`), and the text around it is
  * still understood. Never throws.
  */
 export function parseJson(source: string): Parsed {
@@ -189,7 +189,7 @@ export function plainValue(node: Node): unknown {
   }
 }
 
-/** The member of that name, the last where it stands twice. */
+/** The member of that name, the last if it occurs twice. */
 export function memberOf(node: Node | undefined, name: string): Member | undefined {
   if (node?.type !== "object") return undefined;
   const { members } = node;
@@ -211,7 +211,7 @@ export function memberOf(node: Node | undefined, name: string): Member | undefin
 const MIN_INDEXED_MEMBERS = 32;
 const indexes = new WeakMap<ObjectNode, Map<string, Member>>();
 
-/** Where a range of a string's value stands in the text, through `\n`, `\uXXXX` and surrogate pairs. */
+/** Where a range of a string's value is in the text, through `\n`, `\uXXXX` and surrogate pairs. */
 export function spanInside(source: string, node: StringNode, range: Span): Span {
   // Every escape is longer than what it stands for; in a key without quotes a backslash is none.
   if (node.content.end - node.content.start === node.value.length) {
@@ -223,7 +223,7 @@ export function spanInside(source: string, node: StringNode, range: Span): Span 
   return { start: at(range.start), end: at(range.end) };
 }
 
-/** The other way round: which offset of a string's value stands at an offset of the text. */
+/** The other way round: which offset of a string's value is at an offset of the text. */
 export function offsetInside(source: string, node: StringNode, offset: number): number {
   const { start, end } = node.content;
   const at = Math.max(0, Math.min(offset - start, end - start));
@@ -260,7 +260,7 @@ const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r
 
 /**
  * What the text between the quotes stands for, and where each UTF-16 unit of that begins in the text (and, last, where
- * the text ends). An escape that JSON does not know stands for the character behind the backslash.
+ * the text ends). An escape that JSON does not know stands for the character after the backslash.
  */
 function decode(raw: string): { value: string; offsets: number[] } {
   let value = "";
@@ -306,7 +306,7 @@ export function removeMembers(object: ObjectNode, gone: ReadonlySet<Member>): { 
   return edits;
 }
 
-/** Of what a long text is made for the most part: it holds two numbers in place of two spans. */
+/** Most of a long text is made of these, so it holds two numbers in place of two spans. */
 class QuotedString implements StringNode {
   readonly type = "string";
   readonly value: string;
@@ -362,7 +362,12 @@ class Parser {
   parse(): Parsed & { readonly guesses: ReadonlySet<Problem> } {
     this.#next();
     if (this.#kind === Kind.end) {
-      this.#report("config/empty", "the file is empty", { start: 0, end: 0 }, `write at least { "name": "app" }`);
+      this.#report(
+        "config/empty",
+        "the file is empty",
+        { start: 0, end: 0 },
+        { hint: `write at least { "name": "app" }` },
+      );
       return { root: undefined, problems: this.#problems, repaired: [], guesses: this.#guesses };
     }
     const root = this.#value();
@@ -371,21 +376,26 @@ class Parser {
       const span = { start: this.#start, end: this.#start + rest.length };
       const message = `unexpected ${quote(rest.split(/\r?\n|\r/, 1)[0]!)} after the end of the configuration`;
       const hint = "remove it: the file holds one object";
-      // A second object, or half of the file behind a bracket too many, is more than a slip.
-      if (rest.length > MAX_REST) this.#report("config/trailing-text", message, span, hint);
+      // A second object, or half of the file after a bracket too many, is more than a slip.
+      if (rest.length > MAX_REST) this.#report("config/trailing-text", message, span, { hint });
       else {
         const edits = [{ span: { start: this.#lastEnd, end: span.end }, text: "" }];
         // Values were written to be read.
         const isSuggestion = !/^[\]},;\s]*$/.test(rest);
-        this.#guess("config/trailing-text", message, span, hint, {
-          title: "Remove it",
-          edits,
-          ...(isSuggestion && { isSuggestion }),
+        this.#guess("config/trailing-text", message, span, {
+          hint,
+          fix: {
+            title: "Remove it",
+            edits,
+            ...(isSuggestion && { isSuggestion }),
+          },
         });
       }
     } else if (root === undefined) {
       const span = this.#tokenSpan();
-      this.#report("config/value-expected", `a value is expected here, not ${this.#found()}`, span, "begin with {");
+      this.#report("config/value-expected", `a value is expected here, not ${this.#found()}`, span, {
+        hint: "begin with {",
+      });
     }
     return { root, problems: this.#problems, repaired: this.#repaired, guesses: this.#guesses };
   }
@@ -466,12 +476,9 @@ class Parser {
       const item = this.#value();
       if (item !== undefined) items.push(item);
       else if (this.#kind === Kind.colon) {
-        this.#report(
-          "config/unexpected",
-          `unexpected ":" in an array`,
-          this.#tokenSpan(),
-          "a name and its value go in { }",
-        );
+        this.#report("config/unexpected", `unexpected ":" in an array`, this.#tokenSpan(), {
+          hint: "a name and its value go in { }",
+        });
         this.#next();
         comma = undefined;
         this.#swallowed = true;
@@ -502,19 +509,19 @@ class Parser {
     if (this.#kind === other && isOwn) {
       const right = bracket === "{" ? "}" : "]";
       if (comma !== undefined) this.#surplusComma(comma, `trailing comma before ${this.#found()}`);
-      this.#report(
-        "config/wrong-bracket",
-        `${this.#found()} closes what "${bracket}" opened`,
-        this.#tokenSpan(),
-        `write ${right}`,
-        { title: `Replace with ${right}`, edits: [{ span: this.#tokenSpan(), text: right }] },
-      );
+      this.#report("config/wrong-bracket", `${this.#found()} closes what "${bracket}" opened`, this.#tokenSpan(), {
+        hint: `write ${right}`,
+        fix: { title: `Replace with ${right}`, edits: [{ span: this.#tokenSpan(), text: right }] },
+      });
       this.#next();
       return true;
     }
     if (this.#kind === Kind.end && this.#truncated) return true;
     if (this.#byLines) this.#unclosed(bracket, open, comma);
-    else this.#report("config/unclosed", `"${bracket}" is never closed`, open, `add ${bracket === "{" ? "}" : "]"}`);
+    else
+      this.#report("config/unclosed", `"${bracket}" is never closed`, open, {
+        hint: `add ${bracket === "{" ? "}" : "]"}`,
+      });
     return true;
   }
 
@@ -537,9 +544,12 @@ class Parser {
     // What follows is separated from it by the comma that was read, or by none.
     const closing = this.#kind === Kind.closeBrace || this.#kind === Kind.closeBracket || this.#kind === Kind.end;
     const text = comma === undefined && !closing ? `${close},` : close;
-    this.#guess("config/unclosed", `"${bracket}" is never closed`, open, `add ${close}`, {
-      title: `Add ${close}`,
-      edits: [{ span: { start: end, end }, text }],
+    this.#guess("config/unclosed", `"${bracket}" is never closed`, open, {
+      hint: `add ${close}`,
+      fix: {
+        title: `Add ${close}`,
+        edits: [{ span: { start: end, end }, text }],
+      },
     });
     this.#swallowed = true;
   }
@@ -561,16 +571,18 @@ class Parser {
     if (read && !closing && !this.#swallowed) {
       if (this.#open.at(-1) === "{" && this.#stray()) return this.#separator(before, read);
       const span = { start: this.#lastEnd, end: this.#lastEnd };
-      this.#guess("config/missing-comma", "a comma is missing here", span, undefined, {
-        title: "Insert a comma",
-        edits: [{ span, text: "," }],
+      this.#guess("config/missing-comma", "a comma is missing here", span, {
+        fix: {
+          title: "Insert a comma",
+          edits: [{ span, text: "," }],
+        },
       });
     }
     this.#swallowed = false;
     return comma;
   }
 
-  /** Words behind a member on its line, which no colon follows; skipped where there are some. */
+  /** Words after a member on its line, which no colon follows; skipped where there are some. */
   #stray(): boolean {
     const start = this.#lastEnd;
     const found = strayAfter(this.#source, start);
@@ -583,10 +595,12 @@ class Parser {
         ? `";" is in the place of a comma`
         : `${quote(this.#source.slice(span.start, span.end))} is not expected here`,
       span,
-      found.isComma ? "write ," : "remove it",
       {
-        title: found.isComma ? "Change to ," : "Remove it",
-        edits: [{ span: found.isComma ? span : { start, end: span.end }, text: by }],
+        hint: found.isComma ? "write ," : "remove it",
+        fix: {
+          title: found.isComma ? "Change to ," : "Remove it",
+          edits: [{ span: found.isComma ? span : { start, end: span.end }, text: by }],
+        },
       },
     );
     this.#jump(span.end);
@@ -595,13 +609,16 @@ class Parser {
   }
 
   #surplusComma(span: Span, message: string) {
-    this.#report("config/comma", message, span, "remove it", {
-      title: "Remove the comma",
-      edits: [{ span, text: "" }],
+    this.#report("config/comma", message, span, {
+      hint: "remove it",
+      fix: {
+        title: "Remove the comma",
+        edits: [{ span, text: "" }],
+      },
     });
   }
 
-  /** A member; "skipped" for one without a readable key, undefined where a comma stands in its place. */
+  /** A member; "skipped" for one without a readable key, undefined if a comma is in its place. */
   #member(): Member | "skipped" | undefined {
     if (this.#kind === Kind.comma) return undefined;
     const key = this.#key();
@@ -622,9 +639,11 @@ class Parser {
     const sameLine = !/[\r\n]/.test(this.#source.slice(key.span.end, this.#start));
     const value = sameLine ? this.#value() : undefined;
     if (value !== undefined) {
-      this.#guess("config/missing-colon", `a colon is missing after ${quote(key.value)}`, span, undefined, {
-        title: "Insert a colon",
-        edits: [{ span, text: ":" }],
+      this.#guess("config/missing-colon", `a colon is missing after ${quote(key.value)}`, span, {
+        fix: {
+          title: "Insert a colon",
+          edits: [{ span, text: ":" }],
+        },
       });
     } else {
       this.#report("config/value-expected", `${quote(key.value)} has no value`, key.span);
@@ -633,7 +652,7 @@ class Parser {
     return { key, value };
   }
 
-  /** What a name is that stands where the value of a key is expected: one inside, or on a line like the key's the next. */
+  /** What a name is where the value of a key is expected: one inside, or on a line like the key's the next. */
   #nameBelow(key: StringNode): "member" | "inside" | undefined {
     if (this.#kind !== Kind.string || !isName(this.#source, this.#tokenSpan().end)) return undefined;
     const indent = indentOf(this.#source, this.#start);
@@ -643,9 +662,12 @@ class Parser {
   /** An object that lacks its opening brace. */
   #unopened(key: StringNode): Node {
     const at = { start: this.#lastEnd, end: this.#lastEnd };
-    this.#guess("config/unopened", `the value of ${quote(key.value)} has no "{"`, key.span, "add {", {
-      title: "Add {",
-      edits: [{ span: at, text: " {" }],
+    this.#guess("config/unopened", `the value of ${quote(key.value)} has no "{"`, key.span, {
+      hint: "add {",
+      fix: {
+        title: "Add {",
+        edits: [{ span: at, text: " {" }],
+      },
     });
     return this.#nested("{", () => this.#object(false));
   }
@@ -656,9 +678,12 @@ class Parser {
     const span = this.#tokenSpan();
     const text = this.#source.slice(span.start, span.end);
     if (!/^:?=>?$/.test(text)) return;
-    this.#report("config/missing-colon", `${quote(text)} is in the place of a colon`, span, "write :", {
-      title: "Change to :",
-      edits: [{ span, text: ":" }],
+    this.#report("config/missing-colon", `${quote(text)} is in the place of a colon`, span, {
+      hint: "write :",
+      fix: {
+        title: "Change to :",
+        edits: [{ span, text: ":" }],
+      },
     });
     this.#kind = Kind.colon;
   }
@@ -690,9 +715,12 @@ class Parser {
     if (lost !== undefined) return this.#unopenedString(start, lost);
     const text = this.#run();
     const span = { start, end: start + text.length };
-    this.#report("config/unquoted-key", `the key ${quote(text)} has no quotes`, span, "write it in double quotes", {
-      title: "Put it in double quotes",
-      edits: [{ span, text: JSON.stringify(text) }],
+    this.#report("config/unquoted-key", `the key ${quote(text)} has no quotes`, span, {
+      hint: "write it in double quotes",
+      fix: {
+        title: "Put it in double quotes",
+        edits: [{ span, text: JSON.stringify(text) }],
+      },
     });
     return { type: "string", span, value: text, content: span };
   }
@@ -730,9 +758,12 @@ class Parser {
     const span = endsLine ? token : { start, end };
     const content = { start: start + 1, end };
     const text = this.#source.slice(content.start, end);
-    this.#guess("config/unclosed-string", `the string ${quote(text)} is never closed`, span, `add "`, {
-      title: 'Add the closing "',
-      edits: [{ span: { start: end, end }, text: '"' }],
+    this.#guess("config/unclosed-string", `the string ${quote(text)} is never closed`, span, {
+      hint: `add "`,
+      fix: {
+        title: 'Add the closing "',
+        edits: [{ span: { start: end, end }, text: '"' }],
+      },
     });
     this.#jump(end);
     return { type: "string", span: { start, end }, value: decode(text).value, content };
@@ -742,9 +773,12 @@ class Parser {
   #unopenedString(start: number, end: number): StringNode {
     const span = { start, end: end + 1 };
     const text = this.#source.slice(start, end);
-    this.#guess("config/unclosed-string", `the string ${quote(text)} has no opening quote`, span, `add "`, {
-      title: 'Add the opening "',
-      edits: [{ span: { start, end: start }, text: '"' }],
+    this.#guess("config/unclosed-string", `the string ${quote(text)} has no opening quote`, span, {
+      hint: `add "`,
+      fix: {
+        title: 'Add the opening "',
+        edits: [{ span: { start, end: start }, text: '"' }],
+      },
     });
     this.#jump(span.end);
     return { type: "string", span, value: decode(text).value, content: { start, end } };
@@ -761,9 +795,12 @@ class Parser {
     const span = { start, end: start + text.length };
     if (!text.startsWith("\\")) {
       const escaped = JSON.stringify(text).slice(1, -1);
-      this.#report("config/control-character", `a string contains a control character`, span, `write ${escaped}`, {
-        title: `Write ${escaped}`,
-        edits: [{ span, text: escaped }],
+      this.#report("config/control-character", `a string contains a control character`, span, {
+        hint: `write ${escaped}`,
+        fix: {
+          title: `Write ${escaped}`,
+          edits: [{ span, text: escaped }],
+        },
       });
       return;
     }
@@ -775,13 +812,10 @@ class Parser {
     // A character by its number whose digits are missing may be meant as well.
     const isSuggestion = /^\\u[0-9a-f]+$/i.test(text);
     const fix = { title: `Write ${doubled}`, edits: [{ span, text: doubled }], ...(isSuggestion && { isSuggestion }) };
-    this.#report(
-      "config/escape",
-      `unknown escape ${quote(text)}`,
-      span,
+    this.#report("config/escape", `unknown escape ${quote(text)}`, span, {
       hint,
-      /^\\(?:[\w.$^()[\]{}*+?|-]|u[0-9a-f]{1,3})$/i.test(text) ? fix : undefined,
-    );
+      fix: /^\\(?:[\w.$^()[\]{}*+?|-]|u[0-9a-f]{1,3})$/i.test(text) ? fix : undefined,
+    });
   }
 
   /** A keyword, a number, or what was meant as one of them or as a string. */
@@ -821,7 +855,10 @@ class Parser {
     };
     const keyword = Object.hasOwn(spelled, text) ? spelled[text] : undefined;
     if (keyword !== undefined) {
-      this.#report("config/literal", `${quote(text)} is not a JSON value`, span, `write ${keyword}`, replace(keyword));
+      this.#report("config/literal", `${quote(text)} is not a JSON value`, span, {
+        hint: `write ${keyword}`,
+        fix: replace(keyword),
+      });
       this.#repaired.push(this.#problems.at(-1)!);
       return keyword === "null" ? { type: "null", span } : { type: "boolean", span, value: keyword === "true" };
     }
@@ -836,16 +873,24 @@ class Parser {
       const hint = certain
         ? `write ${plain}`
         : "write digits, with a fraction if need be; anything else in double quotes";
-      this.#report("config/number", `${quote(text)} is not a number`, span, hint, certain ? replace(plain) : undefined);
+      this.#report("config/number", `${quote(text)} is not a number`, span, {
+        hint,
+        fix: certain ? replace(plain) : undefined,
+      });
       if (certain) this.#repaired.push(this.#problems.at(-1)!);
       return certain ? { type: "number", span, value: Number(plain) } : { type: "broken", span };
     }
     if (/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(text) && text !== "undefined") {
       const quoted = JSON.stringify(text);
-      this.#report("config/literal", `the text ${quote(text)} has no quotes`, span, `write ${quoted}`, replace(quoted));
+      this.#report("config/literal", `the text ${quote(text)} has no quotes`, span, {
+        hint: `write ${quoted}`,
+        fix: replace(quoted),
+      });
       return { type: "string", span, value: text, content: span };
     }
-    this.#report("config/literal", `${quote(text)} is not a JSON value`, span, "strings are in double quotes");
+    this.#report("config/literal", `${quote(text)} is not a JSON value`, span, {
+      hint: "strings are in double quotes",
+    });
     return { type: "broken", span };
   }
 
@@ -860,13 +905,10 @@ class Parser {
     const span = { start, end: start + match[0].length };
     this.#jump(span.end);
     const text = JSON.stringify(match[1]);
-    this.#report(
-      "config/single-quotes",
-      `${quote(match[1]!)} is in quotes that JSON does not have`,
-      span,
-      "JSON strings are in double quotes",
-      { title: "Use double quotes", edits: [{ span, text }] },
-    );
+    this.#report("config/single-quotes", `${quote(match[1]!)} is in quotes that JSON does not have`, span, {
+      hint: "JSON strings are in double quotes",
+      fix: { title: "Use double quotes", edits: [{ span, text }] },
+    });
     return { type: "string", span, value: match[1]!, content: { start: span.start + 1, end: span.end - 1 } };
   }
 
@@ -880,13 +922,10 @@ class Parser {
     // With escapes inside, what was meant is a guess.
     const plain = match[2] === "'" && !match[1]!.includes("\\");
     const text = JSON.stringify(match[1]);
-    this.#report(
-      "config/single-quotes",
-      `${quote(match[0]).slice(1, -1)} is in single quotes`,
-      span,
-      "JSON strings are in double quotes",
-      plain ? { title: "Use double quotes", edits: [{ span, text }] } : undefined,
-    );
+    this.#report("config/single-quotes", `${quote(match[0]).slice(1, -1)} is in single quotes`, span, {
+      hint: "JSON strings are in double quotes",
+      fix: plain ? { title: "Use double quotes", edits: [{ span, text }] } : undefined,
+    });
     // Without its end it has swallowed the rest of the line.
     if (match[2] === "") this.#swallowed = true;
     if (!plain) return { type: "broken", span };
@@ -958,9 +997,12 @@ class Parser {
       alone && rest !== null
         ? { start: lineStart, end: span.end + rest[0].length }
         : { start: rest !== null ? lineStart : span.start, end: span.end };
-    this.#report("config/comment", "JSON has no comments", span, "remove it", {
-      title: "Remove the comment",
-      edits: [{ span: whole, text: "" }],
+    this.#report("config/comment", "JSON has no comments", span, {
+      hint: "remove it",
+      fix: {
+        title: "Remove the comment",
+        edits: [{ span: whole, text: "" }],
+      },
     });
   }
 
@@ -975,12 +1017,12 @@ class Parser {
     return this.#kind === Kind.end ? "the end of the file" : quote(this.#source.slice(start, end));
   }
 
-  #guess(code: string, message: string, span: Span, hint: string | undefined, fix: Fix) {
-    this.#report(code, message, span, hint, fix);
+  #guess(code: string, message: string, span: Span, remedy: Remedy) {
+    this.#report(code, message, span, remedy);
     this.#guesses.add(this.#problems.at(-1)!);
   }
 
-  #report(code: string, message: string, span: Span, hint?: string, fix?: Fix) {
+  #report(code: string, message: string, span: Span, { hint, fix }: Remedy = {}) {
     this.#problems.push({ code, severity: "error", message, ...(hint && { hint }), span, ...(fix && { fix }) });
   }
 }

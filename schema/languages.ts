@@ -24,7 +24,7 @@ export interface Meanings {
 }
 
 /**
- * Checks every string that tool.schema.json marks with `x-language`, keys included (there the mark stands in
+ * Checks every string that tool.schema.json marks with `x-language`, keys included (there the mark is in
  * `propertyNames`). In steps: see `checkInSteps`.
  */
 export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory): Generator<undefined, Meanings> {
@@ -62,11 +62,11 @@ export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory
 /** A few milliseconds of work. */
 const STRINGS_PER_STEP = 500;
 
-/** Where a string in a language stands. */
+/** The place of a string in a language. */
 export interface LanguagePlace {
   /** From the root; for a key with the key itself as the last name. The array changes as the walk goes on: copy it. */
   readonly path: readonly (string | number)[];
-  /** What the schema says about the string, or about the value behind the key. */
+  /** What the schema says about the string, or about the value of the key. */
   readonly schema: Schema;
   readonly isKey: boolean;
 }
@@ -130,8 +130,15 @@ const SOUND: Parsed<unknown> = { ok: true, value: undefined };
 const unless = (problems: readonly Problem[]): Parsed<unknown> =>
   problems.length === 0 ? SOUND : { ok: false, problems };
 
-/** `fixed` is what was meant, `likely` what may have been. */
-function problem(code: string, value: string, message: string, hint: string, fixed?: string, likely?: string): Problem {
+interface Correction {
+  readonly hint: string;
+  /** What was certainly meant. */
+  readonly fixed?: string | undefined;
+  /** What may have been meant. */
+  readonly likely?: string | undefined;
+}
+
+function problem(code: string, value: string, message: string, { hint, fixed, likely }: Correction): Problem {
   const span = { start: 0, end: value.length };
   const text = fixed ?? likely;
   return {
@@ -151,49 +158,43 @@ function checkPath(value: string): Problem[] {
   if (value.includes("\0")) {
     const plain = value.replaceAll("\0", "");
     return [
-      problem("config/path", value, `${quote(value)} is not a path`, "remove the NUL character", plain || undefined),
+      problem("config/path", value, `${quote(value)} is not a path`, {
+        hint: "remove the NUL character",
+        fixed: plain || undefined,
+      }),
     ];
   }
   if (value.includes("\\")) {
     const fixed = value.replaceAll("\\", "/");
     const certain = !/^[A-Za-z]:|^\//.test(fixed) && !leaves(fixed);
     return [
-      problem(
-        "config/path",
-        value,
-        `${quote(value)} contains a backslash`,
-        "separate directories by /",
-        certain ? fixed.replace(/^(\.\/+)+(?=.)/, "") : undefined,
-        certain ? undefined : insidePath(fixed),
-      ),
+      problem("config/path", value, `${quote(value)} contains a backslash`, {
+        hint: "separate directories by /",
+        fixed: certain ? fixed.replace(/^(\.\/+)+(?=.)/, "") : undefined,
+        likely: certain ? undefined : insidePath(fixed),
+      }),
     ];
   }
   if (/^[/~]|^[A-Za-z]:/.test(value)) {
     // A slash of the project's own top; a file of the machine has more above it.
     const inside = /^\/([^/~]+)\/?$/.exec(value)?.[1];
     return [
-      problem(
-        "config/path",
-        value,
-        `${quote(value)} is not a path inside the project`,
-        inside === undefined
-          ? "write it relative to the project directory"
-          : `write it relative to the project directory: ${inside}`,
-        inside,
-        insidePath(value),
-      ),
+      problem("config/path", value, `${quote(value)} is not a path inside the project`, {
+        hint:
+          inside === undefined
+            ? "write it relative to the project directory"
+            : `write it relative to the project directory: ${inside}`,
+        fixed: inside,
+        likely: insidePath(value),
+      }),
     ];
   }
   if (leaves(value)) {
     return [
-      problem(
-        "config/path",
-        value,
-        `${quote(value)} is outside the project directory`,
-        "files outside it are not deployed",
-        undefined,
-        insidePath(value),
-      ),
+      problem("config/path", value, `${quote(value)} is outside the project directory`, {
+        hint: "files outside it are not deployed",
+        likely: insidePath(value),
+      }),
     ];
   }
   return [];
@@ -218,18 +219,15 @@ function leaves(path: string): boolean {
 
 function checkCommand(value: string): Problem[] {
   if (value !== "" && value.trim() === "")
-    return [problem("config/empty-value", value, "the command is blank", "write a shell command")];
+    return [problem("config/empty-value", value, "the command is blank", { hint: "write a shell command" })];
   const nul = value.indexOf("\0");
   if (nul < 0) return [];
   return [
     {
-      ...problem(
-        "config/command",
-        value,
-        "a command cannot hold a NUL character",
-        "remove it",
-        value.replaceAll("\0", ""),
-      ),
+      ...problem("config/command", value, "a command cannot hold a NUL character", {
+        hint: "remove it",
+        fixed: value.replaceAll("\0", ""),
+      }),
       span: { start: nul, end: nul + 1 },
     },
   ];
@@ -238,21 +236,20 @@ function checkCommand(value: string): Problem[] {
 /** RFC 9110 section 5.1: a field name is a token. */
 function checkHeaderName(value: string): Problem[] {
   if (value === "")
-    return [problem("config/header-name", value, "the header name is empty", "write a name such as Cache-Control")];
+    return [
+      problem("config/header-name", value, "the header name is empty", { hint: "write a name such as Cache-Control" }),
+    ];
   const bad = /[^!#$%&'*+.^_`|~0-9A-Za-z-]/u.exec(value);
   if (bad === null) return [];
   const trimmed = value.trim().replace(/:$/, "");
   const certain = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(trimmed) ? trimmed : undefined;
   return [
     {
-      ...problem(
-        "config/header-name",
-        value,
-        `${quote(bad[0])} is not allowed in a header name`,
-        "a name is letters, digits and -",
-        certain,
-        cleanName(value.replace(/:.*$/s, ""), { others: "-!#$%&'*+.^_`|~", digitFirst: true }),
-      ),
+      ...problem("config/header-name", value, `${quote(bad[0])} is not allowed in a header name`, {
+        hint: "a name is letters, digits and -",
+        fixed: certain,
+        likely: cleanName(value.replace(/:.*$/s, ""), { others: "-!#$%&'*+.^_`|~", digitFirst: true }),
+      }),
       span: { start: bad.index, end: bad.index + bad[0].length },
     },
   ];
@@ -261,18 +258,14 @@ function checkHeaderName(value: string): Problem[] {
 function checkColor(value: string): Problem[] {
   if (isColor(value)) return [];
   return [
-    problem(
-      "config/color",
-      value,
-      `${quote(value)} is not a CSS colour`,
-      "write a name or a form such as #228be6, rgb(34 139 230)",
-      undefined,
-      nearColor(value),
-    ),
+    problem("config/color", value, `${quote(value)} is not a CSS colour`, {
+      hint: "write a name or a form such as #228be6, rgb(34 139 230)",
+      likely: nearColor(value),
+    }),
   ];
 }
 
-/** `/actions/*\/name`: the string is one of those that stand at these places. */
+/** `/actions/*\/name`: the string is one of those at these places. */
 function checkReference(report: Report, root: ObjectNode, pointer: string, node: StringNode) {
   const names = targets(root, pointer.split("/").slice(1)).map(({ value }) => value);
   if (names.includes(node.value)) return;
@@ -297,7 +290,7 @@ function checkReference(report: Report, root: ObjectNode, pointer: string, node:
 // A longer list of fixes is no help.
 const MAX_NAMES = 5;
 
-/** An action of the name that an alert refers to, behind the others. */
+/** An action of the name that an alert refers to, after the others. */
 function newAction(source: string, root: ObjectNode, name: string): Fix | undefined {
   if (name === "") return undefined;
   const action = `{ "name": ${JSON.stringify(name)}, "type": "email", "emails": ["ops@example.com"] }`;

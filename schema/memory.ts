@@ -1,5 +1,5 @@
 /**
- * What was found out about a text, kept for its next version, in which most strings stand as they did. It is only ever a
+ * What was found out about a text, kept for its next version, in which most strings are as they were. It is only ever a
  * way to say the same sooner: whatever is kept follows from the given text or inputs alone.
  */
 export class Memory {

@@ -1,12 +1,16 @@
-import type { Fix, Problem, Severity, Span, TextEdit } from "../grammar/problem.ts";
+import type { Fix, Problem, Remedy, Severity, Span, TextEdit } from "../grammar/problem.ts";
 import { type Node, type StringNode, spanInside } from "./json.ts";
 
 /** What is beside the message of a problem. */
-export interface More {
-  readonly hint?: string | undefined;
-  readonly fix?: Fix | undefined;
+export interface More extends Remedy {
   /** Several changes, the likeliest first; those that are undefined do not count. `fix` is not read then. */
   readonly fixes?: readonly (Fix | undefined)[];
+}
+
+interface Finding {
+  readonly code: string;
+  readonly span: Span;
+  readonly message: string;
 }
 
 /** Collects the problems of one text. */
@@ -21,11 +25,11 @@ export class Report {
   }
 
   error(code: string, span: Span, message: string, more: More = {}): Problem {
-    return this.#add("error", code, span, message, more);
+    return this.#add("error", { code, span, message }, more);
   }
 
   warning(code: string, span: Span, message: string, more: More = {}): Problem {
-    return this.#add("warning", code, span, message, more);
+    return this.#add("warning", { code, span, message }, more);
   }
 
   get size(): number {
@@ -72,7 +76,7 @@ export class Report {
     this.#coerced.push(problem);
   }
 
-  /** All problems by where they stand, each slip once. */
+  /** All problems in order of place, each slip once. */
   sorted(): Problem[] {
     const hidden = new Set<Problem>();
     const withdrawn = new Map<Problem, Problem>();
@@ -99,7 +103,7 @@ export class Report {
     return shown.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
   }
 
-  #add(severity: Severity, code: string, span: Span, message: string, { hint, fix, fixes = [fix] }: More): Problem {
+  #add(severity: Severity, { code, span, message }: Finding, { hint, fix, fixes = [fix] }: More): Problem {
     const [first, ...others] = distinct(fixes);
     const alternatives = others.map((other): Fix => ({ ...other, isSuggestion: true }));
     const problem = {

@@ -27,7 +27,7 @@ const MAX_RUNS = 8;
 
 /**
  * Checks types, bounds, unknown and missing keys against the schema. A misspelled key or word whose meaning is certain
- * is put right, so that what stands below it is checked in the same pass and nothing is missing for it. Gives the tree
+ * is put right, so that what is below it is checked in the same pass and nothing is missing for it. Gives the tree
  * that the checks after it go on with: one of its own where something was put right, or `written` itself.
  */
 export function checkShape(report: Report, written: ObjectNode): ObjectNode {
@@ -144,7 +144,7 @@ function translate(report: Report, error: SchemaError, place: Place, root: Objec
       return notInEnum(report, root, place);
     case "minimum":
     case "maximum":
-      outOfBounds(report, place, parent, error.keyword, error.params.limit!);
+      outOfBounds(report, place, parent, { keyword: error.keyword, limit: error.params.limit! });
       return false;
     case "minLength":
     case "minItems": {
@@ -255,7 +255,7 @@ function missingKey(report: Report, root: ObjectNode, place: Place, name: string
   const value = placeholder(root, object, [...place.path, name], memberSchema(place.schema, name))!;
   report.error("config/missing-key", place.nameSpan, `${quote(name)} is missing${where}`, {
     hint: `add ${JSON.stringify(name)}: ${value}`,
-    fix: addition(report.source, object, name, value, Object.keys(place.schema.properties!)),
+    fix: addition(report.source, object, { name, value, order: Object.keys(place.schema.properties!) }),
   });
 }
 
@@ -372,7 +372,12 @@ function notInEnum(report: Report, root: ObjectNode, place: Place): boolean {
 // A longer list of fixes is no help: the hint names them all.
 const MAX_WORDS = 6;
 
-function outOfBounds(report: Report, place: Place, parent: Schema, keyword: "minimum" | "maximum", limit: number) {
+interface Bound {
+  readonly keyword: "minimum" | "maximum";
+  readonly limit: number;
+}
+
+function outOfBounds(report: Report, place: Place, parent: Schema, { keyword, limit }: Bound) {
   const { node } = place;
   if (node.type !== "number") return;
   const unit = parent["x-unit"] ? ` ${parent["x-unit"]}` : "";

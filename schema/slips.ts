@@ -2,7 +2,7 @@ import type { Span } from "../grammar/problem.ts";
 
 /**
  * Where the closing quote was meant of a string token that has swallowed what follows: `"name: "` of `"name: "app"`, or
- * `"app, "` of `"app, "type": "server"`, or all of a line (`endsLine`). Undefined where the token is right as it stands.
+ * `"app, "` of `"app, "type": "server"`, or all of a line (`endsLine`). Undefined if the token is right as it is.
  */
 export function lostAfter(
   source: string,
@@ -38,8 +38,8 @@ export function lostBefore(source: string, start: number, what: "key" | "value")
 const MAX_LINE = 500;
 
 /**
- * Words without quotes that stand between a value and the comma, bracket or line end behind it, such as `MB` in
- * `512 MB,`. A semicolon that has no comma behind it stands for one.
+ * Words without quotes between a value and the comma, bracket or line end after it, such as `MB` in
+ * `512 MB,`. A semicolon without a comma after it stands for one.
  */
 export function strayAfter(
   source: string,
@@ -55,7 +55,7 @@ export function strayAfter(
 
 const STRAY = /[ \t]*(;(?=\s*["'}])|[^\s,:{}[\]"'/]+(?:[ \t]+[^\s,:{}[\]"'/]+)*(?=[ \t]*(?:[,}\]\r\n]|$)))/y;
 
-/** How far a token is indented, if it is the first of its line; undefined where something stands before it. */
+/** How far a token is indented, if it is the first of its line; undefined if something precedes it. */
 export function indentOf(source: string, offset: number): number | undefined {
   let start = offset;
   while (start > 0 && (source[start - 1] === " " || source[start - 1] === "\t")) start--;

@@ -1,5 +1,5 @@
 import type { Config, Hooks } from "./config.generated.ts";
-import type { ResolvedConfig } from "./defaults.ts";
+import type { ResolvedConfig } from "./resolved-config.ts";
 
 /** The stages that exist without being written (specification, "stages"). `development` is the local one. */
 export const DEFAULT_STAGES = ["development", "staging", "production"] as const;

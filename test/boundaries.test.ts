@@ -50,6 +50,68 @@ for (const [folder, allowed] of Object.entries(ALLOWED)) {
   });
 }
 
+/**
+ * The files of a folder that others may import. Besides index.ts these are what would make a small bundle large if it
+ * came through index.ts; the READMEs of the folders say why for each.
+ */
+const DOORS: Record<string, readonly string[]> = {
+  grammar: ["did-you-mean.ts", "entry.ts", "highlight.ts", "json-bytes.ts", "problem.ts"],
+  "grammar/query": [
+    "index.ts",
+    "cloudwatch/filter-patterns.ts",
+    "highlight.generated.ts",
+    "loggers.ts",
+    "sql/columns.ts",
+    "sql/condition.ts",
+    "sql/query-sql.ts",
+    "timestamp.ts",
+  ],
+  "grammar/route": ["index.ts", "highlight.generated.ts"],
+  "grammar/template": ["index.ts", "highlight.generated.ts"],
+  "grammar/units": ["bytes.ts", "duration.ts", "scale.ts"],
+  schema: [
+    "index.ts",
+    "checks/domain.ts",
+    "json.ts",
+    "languages.ts",
+    "openapi.ts",
+    "project-id.ts",
+    "rpc-client.ts",
+    "rpc-reference.ts",
+    "rpc-schema.generated.ts",
+    "rpc-schema.ts",
+    "rpc-validate.generated.js",
+    "rpc.generated.ts",
+    "rules.ts",
+    "shape.ts",
+  ],
+  "schema/ignore": ["index.ts"],
+};
+
+for (const [folder, doors] of Object.entries(DOORS)) {
+  t.test(`${folder} is imported by its doors only`, (t) => {
+    const used = new Set<string>();
+    const refused: string[] = [];
+    for (const { file, specifier } of Object.keys(ALLOWED).flatMap(importsOf)) {
+      if (!specifier.startsWith(".") || file.startsWith(`${folder}/`)) continue;
+      const target = relative(root, resolve(root, dirname(file), specifier));
+      // The innermost folder that has doors decides.
+      const owner = Object.keys(DOORS).findLast((it) => target.startsWith(`${it}/`));
+      if (owner !== folder) continue;
+      const door = target.slice(folder.length + 1);
+      if (!doors.includes(door)) refused.push(`${file} imports ${specifier}`);
+      used.add(door);
+    }
+    t.same(refused, [], `import one of ${doors.join(", ")}`);
+    t.same(
+      doors.filter((door) => !used.has(door)),
+      [],
+      "each door is used",
+    );
+    t.end();
+  });
+}
+
 t.test("grammar and schema run without node", (t) => {
   for (const { file, specifier } of [...importsOf("grammar"), ...importsOf("schema")]) {
     // The generator writes the files that the schema is made into.

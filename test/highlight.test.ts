@@ -12,11 +12,11 @@ import { highlightQuery } from "../grammar/query/highlight.generated.ts";
 import { highlighting as queryHighlighting } from "../grammar/query/highlight.ts";
 import { parseQuery, printQuery } from "../grammar/query/index.ts";
 import { loadGrammar as loadQuery } from "../grammar/query/query.generated.ts";
+import { highlightLocation, highlightRoute } from "../grammar/route/highlight.generated.ts";
 import { highlighting as routeHighlighting } from "../grammar/route/highlight.ts";
-import { highlightLocation, highlightRoute } from "../grammar/route/index.ts";
 import { loadGrammar as loadRoute } from "../grammar/route/route.generated.ts";
+import { highlightTemplate } from "../grammar/template/highlight.generated.ts";
 import { highlighting as templateHighlighting } from "../grammar/template/highlight.ts";
-import { highlightTemplate } from "../grammar/template/index.ts";
 import { scan } from "../grammar/template/scan.ts";
 import { loadGrammar as loadTemplate } from "../grammar/template/template.generated.ts";
 import { random, subjects, textsNear } from "./support/parser-fuzz.ts";
@@ -25,7 +25,7 @@ import { painted, type ScopedToken, textMate, typesOf } from "./support/textmate
 import vectors from "./vectors/highlight.json" with { type: "json" };
 import queryVectors from "./vectors/query.json" with { type: "json" };
 
-/** As little of HTML as shows where actions stand: text, tags with quoted attributes, comments. */
+/** As little of HTML as shows where actions are: text, tags with quoted attributes, comments. */
 const HTML = {
   scopeName: "text.html.basic",
   patterns: [
@@ -111,7 +111,7 @@ t.test("rows: what each piece is", (t) => {
   t.end();
 });
 
-/** The types that a rule of the grammar, or a terminal that stands alone, may have. */
+/** The types that a rule of the grammar, or a terminal by itself, may have. */
 type Leaves = Readonly<Record<string, readonly TokenType[]>>;
 
 const QUERY_LEAVES: Leaves = {
@@ -305,7 +305,7 @@ t.test("templates: each leaf that Ohm finds in an action has its colour at its p
   t.end();
 });
 
-// Of both planes and with halves of pairs; none so new that the engines' tables of Unicode could differ about it.
+// From both planes and with halves of pairs; none so new that the engines' tables of Unicode could differ about it.
 const character = fc.constantFrom(
   ...[
     "a",
@@ -388,7 +388,7 @@ interface Hostile {
   readonly before?: string;
 }
 
-/** Of the processor, which others on a busy machine do not use up. */
+/** Processor time, which others on a busy machine do not use up. */
 function usedMs(run: () => unknown): number {
   const start = process.cpuUsage();
   run();

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import t from "tap";
 import { applyEdits } from "../grammar/problem.ts";
+import { complete } from "../grammar/query/complete.ts";
 import { Expectation } from "../grammar/query/expected.ts";
 import {
   type CompletionSources,
-  complete,
   explain,
   explainAt,
   type KnownField,
@@ -175,7 +175,7 @@ interface HoverRow {
   readonly text?: string;
 }
 
-/** The text without its first `|`, and where that stood. */
+/** The text without its first `|`, and where that was. */
 function cursor(at: string): [source: string, offset: number] {
   const offset = at.indexOf("|");
   return [at.slice(0, offset) + at.slice(offset + 1), offset];

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import t from "tap";
 import { applyEdits, editsTogether, renderProblem } from "../grammar/problem.ts";
 import { failureOffset } from "../grammar/query/failure.ts";
-import { MAX_LENGTH, parseQuery } from "../grammar/query/index.ts";
+import { parseQuery } from "../grammar/query/index.ts";
+import { MAX_LENGTH } from "../grammar/query/parse.ts";
 import { loadGrammar } from "../grammar/query/query.generated.ts";
 import { tokenize } from "../grammar/query/tokens.ts";
 import { queryText } from "./support/query-arbitrary.ts";
@@ -63,7 +64,7 @@ t.test("where a long text fails is found without Ohm reading the whole", (t) => 
   let long = 0;
   fc.assert(
     fc.property(fc.array(queryText, { minLength: 8, maxLength: 24 }), fc.boolean(), (texts, valid) => {
-      // Mostly right, so that failures lie deep.
+      // Mostly right, so that failures are deep.
       const parts = valid ? texts.filter((text) => parseQuery(`${text} x`).ok) : texts;
       const source = `${"(status >= 500 and error) or path ~ /x/ a in (1, b) and ".repeat(8)}${parts.join(" and ")}`;
       const match = grammar.match(source);

@@ -2,16 +2,8 @@ import fc from "fast-check";
 import t from "tap";
 import type { Entry } from "../grammar/entry.ts";
 import { applyEdits, renderProblem, type Span } from "../grammar/problem.ts";
-import {
-  andQueries,
-  compilePredicate,
-  type Expr,
-  MAX_DEPTH,
-  MAX_LENGTH,
-  parseQuery,
-  printQuery,
-  type Query,
-} from "../grammar/query/index.ts";
+import { andQueries, compilePredicate, type Expr, parseQuery, printQuery, type Query } from "../grammar/query/index.ts";
+import { MAX_DEPTH, MAX_LENGTH } from "../grammar/query/parse.ts";
 import { parseMoment, parseTimestamp, readTime } from "../grammar/query/timestamp.ts";
 import { tokenize } from "../grammar/query/tokens.ts";
 import { queries, queryText } from "./support/query-arbitrary.ts";

@@ -10,8 +10,6 @@ import {
   locationCaptures,
   parseLocation,
   parseRoute,
-  printLocation,
-  printRoute,
   type Route,
   routeCaptures,
   sameShape,
@@ -19,6 +17,7 @@ import {
 } from "../grammar/route/index.ts";
 import { shape } from "../grammar/route/order.ts";
 import { normalizePath } from "../grammar/route/path.ts";
+import { printLocation, printRoute } from "../grammar/route/print.ts";
 import { Trie } from "../grammar/route/trie.ts";
 import { holds } from "./support/property.ts";
 

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import t from "tap";
 import { applyEdits, type Problem, renderProblem } from "../grammar/problem.ts";
-import { parseTemplate, printTemplate, renderTemplate, type Template } from "../grammar/template/index.ts";
+import { parseTemplate, renderTemplate, type Template } from "../grammar/template/index.ts";
+import { printTemplate } from "../grammar/template/print.ts";
 import { holds } from "./support/property.ts";
 
 interface Vectors {

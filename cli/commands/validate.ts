@@ -12,16 +12,17 @@ import {
 } from "../../grammar/problem.ts";
 import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
-import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
-import { checkTemplate } from "../../schema/directory.ts";
 import {
   type CheckOptions,
   checkConfig,
+  checkTemplate,
   fixAll,
   maskProblems,
   maskSecrets,
   migrate,
   notUtf8,
+  stageNames,
+  unknownStages,
 } from "../../schema/index.ts";
 import { memberOf, type Node, parseJson } from "../../schema/json.ts";
 import type { Format } from "../argv.ts";

@@ -143,11 +143,11 @@ async function* joined(
   };
   const readings = [remote(), ...(development === undefined ? [] : [linesOf(development, both)])];
   const blocks = new LineBlocks();
-  let behind = readings.length;
+  let late = readings.length;
   for await (const lines of follow ? asTheyCome(readings) : mergeByTime(readings)) {
     if (lines === LINES_CAUGHT_UP) {
-      behind -= 1;
-      if (behind === 0) yield CAUGHT_UP;
+      late -= 1;
+      if (late === 0) yield CAUGHT_UP;
     }
     if (lines.length === 0) continue;
     const bytes = Buffer.from(`${lines.map(({ text }) => text).join("\n")}\n`);

@@ -1,5 +1,21 @@
 import type { Entry } from "../../grammar/entry.ts";
 import {
+  BACKSLASH,
+  blanksEnd,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  digitsEnd,
+  isAt,
+  isDigit,
+  LF,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  plainTextEnd,
+  QUOTE,
+} from "../../grammar/json-bytes.ts";
+import {
   isWholeTime,
   LEVEL_KEYS,
   LEVEL_SPELLINGS,
@@ -51,13 +67,7 @@ interface MutableEntry {
   fields: Record<string, unknown>;
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const LF = 0x0a;
-
-/** Lines with deeper values are left to JSON.parse. */
+/** Deeper values are left to JSON.parse. */
 const MAX_DEPTH = 32;
 
 const ENTRY_KEYS: readonly Key[] = ["id", "timestamp", "level", "message", "fields"].map((name) => ({
@@ -115,34 +125,34 @@ class Reader implements PartialReader {
 
   /** Reads a line of our own runtime; FOREIGN if another logger may have written it. */
   #readOwn(bytes: Buffer, from: number): number {
-    let at = blanks(bytes, from);
-    if (bytes[at] !== 0x7b) return UNUSUAL;
+    let at = blanksEnd(bytes, from);
+    if (bytes[at] !== OPEN_BRACE) return UNUSUAL;
     const entry: MutableEntry = { timestamp: "", level: "info", message: "", fields: {} };
     this.entry = entry;
     let hasFields = false;
     const wanted = this.#wanted;
     let rest: Record<string, unknown> | undefined;
-    at = blanks(bytes, at + 1);
-    if (bytes[at] === 0x7d) return lineEnd(bytes, at + 1);
+    at = blanksEnd(bytes, at + 1);
+    if (bytes[at] === CLOSE_BRACE) return lineEnd(bytes, at + 1);
     for (;;) {
       if (bytes[at] !== QUOTE) return UNUSUAL;
       const keyStart = at + 1;
-      at = plainEnd(bytes, keyStart);
+      at = plainTextEnd(bytes, keyStart);
       if (at < 0) return UNUSUAL;
       let key = find(ENTRY_KEYS, bytes, keyStart, at);
       if (key === undefined) {
         if (this.#looksForLoggers && isForeign(bytes, keyStart, at)) return FOREIGN;
         key = find(wanted, bytes, keyStart, at);
       }
-      at = blanks(bytes, at + 1);
+      at = blanksEnd(bytes, at + 1);
       if (bytes[at] !== COLON) return UNUSUAL;
-      at = blanks(bytes, at + 1);
+      at = blanksEnd(bytes, at + 1);
       if (key === undefined) at = skip(bytes, at, 0);
       else {
         switch (key.name) {
           case "fields":
-            // A second one replaces the first. A value that is not an object is rare and read by other rules.
-            if (hasFields || bytes[at] !== 0x7b) return UNUSUAL;
+            // A second one replaces the first; a value that is not an object is rare and has rules of its own.
+            if (hasFields || bytes[at] !== OPEN_BRACE) return UNUSUAL;
             hasFields = true;
             at = this.#fields(bytes, at, entry.fields);
             break;
@@ -168,9 +178,9 @@ class Reader implements PartialReader {
         }
       }
       if (at < 0) return UNUSUAL;
-      at = blanks(bytes, at);
-      if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
-      else if (bytes[at] === 0x7d) break;
+      at = blanksEnd(bytes, at);
+      if (bytes[at] === COMMA) at = blanksEnd(bytes, at + 1);
+      else if (bytes[at] === CLOSE_BRACE) break;
       else return UNUSUAL;
     }
     if (rest !== undefined) entry.fields = hasFields ? { ...rest, ...entry.fields } : rest;
@@ -181,17 +191,17 @@ class Reader implements PartialReader {
    * Reads the keys of all loggers and those that the query needs, and lets `toEntry` interpret them: it looks at no others.
    */
   #readLogger(bytes: Buffer, from: number): number {
-    let at = blanks(bytes, from);
-    if (bytes[at] !== 0x7b) return UNUSUAL;
+    let at = blanksEnd(bytes, from);
+    if (bytes[at] !== OPEN_BRACE) return UNUSUAL;
     const object: Record<string, unknown> = {};
     let isOwn = !this.#asksForTheirKeys;
-    at = blanks(bytes, at + 1);
-    if (bytes[at] === 0x7d) at = lineEnd(bytes, at + 1);
+    at = blanksEnd(bytes, at + 1);
+    if (bytes[at] === CLOSE_BRACE) at = lineEnd(bytes, at + 1);
     else {
       for (;;) {
         if (bytes[at] !== QUOTE) return UNUSUAL;
         const keyStart = at + 1;
-        at = plainEnd(bytes, keyStart);
+        at = plainTextEnd(bytes, keyStart);
         if (at < 0) return UNUSUAL;
         let key = find(ENTRY_KEYS, bytes, keyStart, at);
         if (key === undefined) {
@@ -199,12 +209,12 @@ class Reader implements PartialReader {
           if (key !== undefined) isOwn = false;
           else key = find(this.#wanted, bytes, keyStart, at);
         }
-        at = blanks(bytes, at + 1);
+        at = blanksEnd(bytes, at + 1);
         if (bytes[at] !== COLON) return UNUSUAL;
-        at = blanks(bytes, at + 1);
+        at = blanksEnd(bytes, at + 1);
         if (key === undefined) at = skip(bytes, at, 0);
         else if (key.name === "fields") {
-          if (object.fields !== undefined || bytes[at] !== 0x7b) return UNUSUAL;
+          if (object.fields !== undefined || bytes[at] !== OPEN_BRACE) return UNUSUAL;
           const fields = {};
           at = this.#fields(bytes, at, fields);
           object.fields = fields;
@@ -213,9 +223,9 @@ class Reader implements PartialReader {
           object[key.name] = this.#value;
         }
         if (at < 0) return UNUSUAL;
-        at = blanks(bytes, at);
-        if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
-        else if (bytes[at] === 0x7d) break;
+        at = blanksEnd(bytes, at);
+        if (bytes[at] === COMMA) at = blanksEnd(bytes, at + 1);
+        else if (bytes[at] === CLOSE_BRACE) break;
         else return UNUSUAL;
       }
       at = lineEnd(bytes, at + 1);
@@ -229,26 +239,26 @@ class Reader implements PartialReader {
   #fields(bytes: Buffer, from: number, fields: Record<string, unknown>): number {
     const wanted = this.#wanted;
     if (wanted.length === 0) return skip(bytes, from, 1);
-    let at = blanks(bytes, from + 1);
-    if (bytes[at] === 0x7d) return at + 1;
+    let at = blanksEnd(bytes, from + 1);
+    if (bytes[at] === CLOSE_BRACE) return at + 1;
     for (;;) {
       if (bytes[at] !== QUOTE) return UNUSUAL;
       const keyStart = at + 1;
-      at = plainEnd(bytes, keyStart);
+      at = plainTextEnd(bytes, keyStart);
       if (at < 0) return UNUSUAL;
       const key = find(wanted, bytes, keyStart, at);
-      at = blanks(bytes, at + 1);
+      at = blanksEnd(bytes, at + 1);
       if (bytes[at] !== COLON) return UNUSUAL;
-      at = blanks(bytes, at + 1);
+      at = blanksEnd(bytes, at + 1);
       if (key === undefined) at = skip(bytes, at, 1);
       else {
         at = this.#readValue(bytes, at);
         fields[key.name] = this.#value;
       }
       if (at < 0) return UNUSUAL;
-      at = blanks(bytes, at);
-      if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
-      else return bytes[at] === 0x7d ? at + 1 : UNUSUAL;
+      at = blanksEnd(bytes, at);
+      if (bytes[at] === COMMA) at = blanksEnd(bytes, at + 1);
+      else return bytes[at] === CLOSE_BRACE ? at + 1 : UNUSUAL;
     }
   }
 
@@ -260,7 +270,7 @@ class Reader implements PartialReader {
     else if (first === 0x74) this.#value = true;
     else if (first === 0x66) this.#value = false;
     else if (first === 0x6e) this.#value = null;
-    else if (first === 0x7b || first === 0x5b) this.#value = JSON.parse(bytes.toString("utf8", at, end));
+    else if (first === OPEN_BRACE || first === OPEN_BRACKET) this.#value = JSON.parse(bytes.toString("utf8", at, end));
     else this.#value = numberOf(bytes, at, end);
     return end;
   }
@@ -271,7 +281,7 @@ class Reader implements PartialReader {
     const slot = length <= 16 ? ((length << 4) ^ bytes[start]!) & 0x7f : -1;
     if (slot >= 0) {
       const last = this.#texts[slot];
-      if (last !== undefined && last.bytes.length === length && isSame(last.bytes, bytes, start)) return last.text;
+      if (last !== undefined && last.bytes.length === length && isAt(last.bytes, bytes, start)) return last.text;
     }
     let all = 0;
     for (let at = start; at < end; at++) {
@@ -288,7 +298,7 @@ class Reader implements PartialReader {
 function find(keys: readonly Key[], bytes: Buffer, start: number, end: number): Key | undefined {
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
-    if (key.bytes.length === end - start && isSame(key.bytes, bytes, start)) return key;
+    if (key.bytes.length === end - start && isAt(key.bytes, bytes, start)) return key;
   }
   return undefined;
 }
@@ -298,29 +308,9 @@ function isForeign(bytes: Buffer, start: number, end: number): boolean {
   return keys !== undefined && keys.length > 0 && find(keys, bytes, start, end) !== undefined;
 }
 
-function isSame(expected: Buffer, bytes: Buffer, start: number): boolean {
-  for (let i = 0; i < expected.length; i++) if (expected[i] !== bytes[start + i]) return false;
-  return true;
-}
-
-function blanks(bytes: Buffer, from: number): number {
-  let at = from;
-  for (let byte = bytes[at]; byte === 0x20 || byte === 0x09 || byte === 0x0d; byte = bytes[at]) at++;
-  return at;
-}
-
 function lineEnd(bytes: Buffer, from: number): number {
-  const at = blanks(bytes, from);
+  const at = blanksEnd(bytes, from);
   return bytes[at] === LF ? at : UNUSUAL;
-}
-
-/** The closing quotation mark of a key without escapes. */
-function plainEnd(bytes: Buffer, from: number): number {
-  let at = from;
-  for (let byte = bytes[at]!; byte !== QUOTE; byte = bytes[++at]!) {
-    if (byte < 0x20 || byte === BACKSLASH) return UNUSUAL;
-  }
-  return at;
 }
 
 /** The position after the value at `at`, which is checked as JSON.parse does. */
@@ -343,35 +333,35 @@ function skip(bytes: Buffer, from: number, depth: number): number {
     }
   }
   if (first === 0x2d || (first >= 0x30 && first <= 0x39)) return skipNumber(bytes, from);
-  if (first === 0x74) return isSame(TRUE, bytes, from) ? from + 4 : UNUSUAL;
-  if (first === 0x66) return isSame(FALSE, bytes, from) ? from + 5 : UNUSUAL;
-  if (first === 0x6e) return isSame(NULL, bytes, from) ? from + 4 : UNUSUAL;
+  if (first === 0x74) return isAt(TRUE, bytes, from) ? from + 4 : UNUSUAL;
+  if (first === 0x66) return isAt(FALSE, bytes, from) ? from + 5 : UNUSUAL;
+  if (first === 0x6e) return isAt(NULL, bytes, from) ? from + 4 : UNUSUAL;
   if (depth >= MAX_DEPTH) return UNUSUAL;
-  if (first === 0x5b) {
-    let at = blanks(bytes, from + 1);
-    if (bytes[at] === 0x5d) return at + 1;
+  if (first === OPEN_BRACKET) {
+    let at = blanksEnd(bytes, from + 1);
+    if (bytes[at] === CLOSE_BRACKET) return at + 1;
     for (;;) {
       at = skip(bytes, at, depth + 1);
       if (at < 0) return UNUSUAL;
-      at = blanks(bytes, at);
-      if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
-      else return bytes[at] === 0x5d ? at + 1 : UNUSUAL;
+      at = blanksEnd(bytes, at);
+      if (bytes[at] === COMMA) at = blanksEnd(bytes, at + 1);
+      else return bytes[at] === CLOSE_BRACKET ? at + 1 : UNUSUAL;
     }
   }
-  if (first !== 0x7b) return UNUSUAL;
-  let at = blanks(bytes, from + 1);
-  if (bytes[at] === 0x7d) return at + 1;
+  if (first !== OPEN_BRACE) return UNUSUAL;
+  let at = blanksEnd(bytes, from + 1);
+  if (bytes[at] === CLOSE_BRACE) return at + 1;
   for (;;) {
     if (bytes[at] !== QUOTE) return UNUSUAL;
     at = skip(bytes, at, depth + 1);
     if (at < 0) return UNUSUAL;
-    at = blanks(bytes, at);
+    at = blanksEnd(bytes, at);
     if (bytes[at] !== COLON) return UNUSUAL;
-    at = skip(bytes, blanks(bytes, at + 1), depth + 1);
+    at = skip(bytes, blanksEnd(bytes, at + 1), depth + 1);
     if (at < 0) return UNUSUAL;
-    at = blanks(bytes, at);
-    if (bytes[at] === COMMA) at = blanks(bytes, at + 1);
-    else return bytes[at] === 0x7d ? at + 1 : UNUSUAL;
+    at = blanksEnd(bytes, at);
+    if (bytes[at] === COMMA) at = blanksEnd(bytes, at + 1);
+    else return bytes[at] === CLOSE_BRACE ? at + 1 : UNUSUAL;
   }
 }
 
@@ -379,7 +369,6 @@ const TRUE = Buffer.from("true");
 const FALSE = Buffer.from("false");
 const NULL = Buffer.from("null");
 
-const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 const isHex = (byte: number) => isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 const isEscape = (byte: number) =>
   byte === QUOTE ||
@@ -396,18 +385,18 @@ function skipNumber(bytes: Buffer, from: number): number {
   let at = bytes[from] === 0x2d ? from + 1 : from;
   if (bytes[at] === 0x30) at++;
   else {
-    if (!isDigit(bytes[at]!)) return UNUSUAL;
-    while (isDigit(bytes[at]!)) at++;
+    if (!isDigit(bytes[at])) return UNUSUAL;
+    at = digitsEnd(bytes, at);
   }
   if (bytes[at] === 0x2e) {
-    if (!isDigit(bytes[++at]!)) return UNUSUAL;
-    while (isDigit(bytes[at]!)) at++;
+    if (!isDigit(bytes[++at])) return UNUSUAL;
+    at = digitsEnd(bytes, at);
   }
   if (bytes[at] === 0x65 || bytes[at] === 0x45) {
     at++;
     if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++;
-    if (!isDigit(bytes[at]!)) return UNUSUAL;
-    while (isDigit(bytes[at]!)) at++;
+    if (!isDigit(bytes[at])) return UNUSUAL;
+    at = digitsEnd(bytes, at);
   }
   return at;
 }
@@ -417,7 +406,7 @@ function numberOf(bytes: Buffer, start: number, end: number): number {
   if (end - start <= 9) {
     let value = 0;
     let at = start;
-    for (; at < end && isDigit(bytes[at]!); at++) value = value * 10 + bytes[at]! - 0x30;
+    for (; at < end && isDigit(bytes[at]); at++) value = value * 10 + bytes[at]! - 0x30;
     if (at === end) return value;
   }
   return Number(bytes.toString("latin1", start, end));

@@ -1,7 +1,6 @@
 import { access, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { checkConfig, MARKER_FILES } from "../../schema/index.ts";
-import { DEFAULT_REGION } from "../../schema/regions.ts";
+import { checkConfig, DEFAULT_REGION, MARKER_FILES } from "../../schema/index.ts";
 import { CONFIG_FILE } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { diskDirectory } from "../project/directory.ts";

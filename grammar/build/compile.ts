@@ -29,7 +29,7 @@ export function compileGrammar({ grammar, actions, starts, actionsPath, grammarP
   const entries = starts.map((start) => {
     const skip = isSyntactic(start) ? "skip();\n" : "";
     return `  ${start}(source, from = 0, to = source.length) {
-    // Behind \`to\` there is nothing to read: matching need not look where it ends.
+    // The text is cut at \`to\`, so that matching need not look where it ends.
     src = to === source.length ? source : source.slice(0, to);
     pos = from;
     len = to;
@@ -389,7 +389,7 @@ break;
 
   #terminal(text: string, fail: string): string {
     if (text.length === 0) return "";
-    // Behind the end charCodeAt gives NaN, which is no code.
+    // Past the end charCodeAt gives NaN, which is no code.
     const codes = text.split("").map((c, i) => `src.charCodeAt(pos${i ? ` + ${i}` : ""}) !== ${c.charCodeAt(0)}`);
     const test = codes.length <= 2 ? codes.join(" || ") : `!src.startsWith(${JSON.stringify(text)}, pos)`;
     return `if (${test}) ${fail}\npos += ${text.length};`;

@@ -207,7 +207,7 @@ function print(pattern: Pattern, dialect: Dialect): Regex {
     }
   }
 
-  /** What a sign of repetition can stand behind. An iteration is never given up: the whole is atomic, or last. */
+  /** An expression that can be followed by a sign of repetition. An iteration is never given up: the whole is atomic, or last. */
   function printAtom(node: Pattern): string {
     const text = printed(node, true);
     const isAtom = asSet(node)?.without.length === 0 || node.kind === "alt" || node.kind === "capture";
@@ -265,7 +265,7 @@ function printItems({ ranges, categories }: Items, dialect: Dialect): string {
 const inClass = (code: number, dialect: Dialect) => printCharacter(code, dialect, /[\\\]^[-]/);
 
 function printCharacter(code: number, dialect: Dialect, special = /[\^$\\.*+?()[\]{}|]/): string {
-  // Blanks, controls and what lies beyond ASCII cannot be told apart by eye.
+  // Blanks, controls and characters beyond ASCII cannot be told apart by eye.
   if (code <= 0x20 || code >= 0x7f) return dialect.character(code);
   const char = String.fromCharCode(code);
   return special.test(char) ? `\\${char}` : char;

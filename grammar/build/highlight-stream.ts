@@ -33,11 +33,11 @@ const table: HighlightTable = ${JSON.stringify(table, null, 2)};
   function leafOf(leaf: MachineLeaf): HighlightTable[number]["leaves"][number] {
     const { source, groups } = forJavaScript(leaf.pattern);
     const literal = (text: string) => forJavaScript({ kind: "text", text }).source;
-    const behind = leaf.after === undefined ? "" : `(?<=${literal(leaf.after)})`;
-    const notBehind = leaf.notAfter === undefined ? "" : `(?<!${literal(leaf.notAfter)})`;
+    const precededBy = leaf.after === undefined ? "" : `(?<=${literal(leaf.after)})`;
+    const notPrecededBy = leaf.notAfter === undefined ? "" : `(?<!${literal(leaf.notAfter)})`;
     const types = groups.map((rule) => (rule === "" ? "" : leaf.parts![rule]!.type));
     return {
-      regex: `${leaf.isFirst ? "(?<![^])" : ""}${behind}${notBehind}${source}`,
+      regex: `${leaf.isFirst ? "(?<![^])" : ""}${precededBy}${notPrecededBy}${source}`,
       type: leaf.type,
       ...(types.some((type) => type !== "") && { groups: types }),
       ...(leaf.enter !== undefined && { enter: numbers.get(leaf.enter)! }),

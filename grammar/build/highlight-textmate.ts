@@ -87,8 +87,8 @@ export function textMateGrammar({ highlighting, contexts }: Machine, madeFrom: s
 
   function leafRegex(leaf: MachineLeaf, groupsBefore: number) {
     const { source, groups } = forOniguruma(leaf.pattern);
-    const behind = leaf.after === undefined ? "" : `(?<=${literal(leaf.after)})`;
-    const notBehind = leaf.notAfter === undefined ? "" : `(?<!${literal(leaf.notAfter)})`;
+    const precededBy = leaf.after === undefined ? "" : `(?<=${literal(leaf.after)})`;
+    const notPrecededBy = leaf.notAfter === undefined ? "" : `(?<!${literal(leaf.notAfter)})`;
     const captures: Captures = leaf.scope === undefined ? {} : { "0": { name: scoped(leaf.scope) } };
     for (const [index, rule] of groups.entries()) {
       captures[groupsBefore + index + 1] = { name: scoped(leaf.parts![rule]!.scope) };
@@ -96,7 +96,7 @@ export function textMateGrammar({ highlighting, contexts }: Machine, madeFrom: s
     // It comes back to its context, which is about to end: what follows is not for it.
     const once = leaf.leave && leaf.enter !== undefined ? `(?<!${closingText(leaf.enter)})` : "";
     return {
-      source: `${once}${leaf.isFirst ? "(?:\\A|\\G)" : ""}${behind}${notBehind}${source}`,
+      source: `${once}${leaf.isFirst ? "(?:\\A|\\G)" : ""}${precededBy}${notPrecededBy}${source}`,
       captures,
       groupCount: groups.length,
     };

@@ -2,16 +2,16 @@
 // and the tables of our own tokenizer (highlight-stream.ts). Both run the same machine, with a stack of contexts.
 import type { TokenType } from "../highlight.ts";
 
-/** How a language is coloured. What its tokens look like stands in its Ohm grammar alone. */
+/** How a language is coloured. What its tokens look like is defined by its Ohm grammar alone. */
 export interface Highlighting {
   /** The name of the language in editors. */
   readonly name: string;
-  /** Of the TextMate grammar. The scopes of the table get its last part as their last. */
+  /** The scope of the whole TextMate grammar. Its last part is added to each scope of the table. */
   readonly scopeName: string;
   readonly fileTypes: readonly string[];
   /** A text is one line: rules may match a line end, where the editor does not show them one. */
   readonly isOneLine?: boolean;
-  /** The actions of the language stand in this one, of which the scope is named. */
+  /** Scope of the language that contains this one, if it is embedded. */
   readonly host?: string;
   /** Rules, in Ohm's notation, for what the grammar has no rule for: text that is wrong, and what begins a region. */
   readonly rules: string;
@@ -21,14 +21,14 @@ export interface Highlighting {
 }
 
 /**
- * What may stand in a place. The first leaf that matches where we are is a token (those that only leave are asked first, or
+ * What may occur in a place. The first leaf that matches where we are is a token (those that only leave are asked first, or
  * last where other text leaves the context too). Blanks that no leaf matches are skipped.
  */
 export interface Context {
   readonly leaves: readonly Leaf[];
-  /** Of everything in it, from what enters it to what leaves it. */
+  /** Scope of everything in it, from what enters it to what leaves it. */
   readonly scope?: string;
-  /** Of text that no leaf matches. Without it, such text leaves the context. */
+  /** Type of text that no leaf matches. Without it, such text leaves the context. */
   readonly textType?: TokenType;
   /** Whether the end of the line leaves it. */
   readonly endsWithLine?: true;
@@ -42,7 +42,7 @@ export interface Leaf {
   readonly scope?: string;
   /** Rules within this one that look differently. */
   readonly parts?: Readonly<Record<string, { readonly type: TokenType; readonly scope: string }>>;
-  /** Matches only right behind this text, or only where it is not right before. */
+  /** Matches only directly after this text, or (`notAfter`) only elsewhere. */
   readonly after?: string;
   readonly notAfter?: string;
   /** Matches only where the text begins, or the region that includes the grammar. */

@@ -37,12 +37,12 @@ export interface Or {
 export interface And {
   readonly kind: "and";
   readonly terms: readonly Expr[];
-  /** The `and` and `&&` tokens, in order; fewer than there are gaps where terms merely stand side by side. */
+  /** The `and` and `&&` tokens, in order; fewer than the gaps between terms if some terms are merely side by side. */
   readonly operators: readonly Span[];
   readonly span: Span;
 }
 
-/** `not a`, `!a`; and `a not in (..)`, which is `not a in (..)` and where `operator` stands inside the term. */
+/** `not a`, `!a`; and `a not in (..)`, which is `not a in (..)` in which `operator` is inside the term. */
 export interface Not {
   readonly kind: "not";
   readonly term: Expr;

@@ -1,8 +1,9 @@
 // Tests of JSON lines on their bytes. Whatever is unclear passes: the predicate decides on the parsed line.
+import { BACKSLASH, blanksEnd, COLON, isAt, isDigit, MINUS, OPEN_BRACKET, PLUS, POINT, QUOTE } from "../json-bytes.ts";
 import { LEVEL_SPELLINGS, LEVELS, type Level, levelOf } from "./levels.ts";
 import { LEVEL_KEYS, type LevelNumbers, levelOfNumber, OTHER_WORDS } from "./loggers.ts";
 
-/** What a query asks of the value behind a key. */
+/** What a query asks of the value of a key. */
 export type ValueTest =
   | { readonly kind: "number"; readonly op: "<" | "<=" | ">" | ">="; readonly bound: number }
   | { readonly kind: "equal"; readonly value: number; readonly mayBeText: boolean }
@@ -10,32 +11,19 @@ export type ValueTest =
   | { readonly kind: "start"; readonly byte: number };
 
 /**
- * A test of what stands behind the closing quotation mark of a key: a colon, and a value that may pass. An array may hold
+ * A test of what follows the closing quotation mark of a key: a colon, and a value that may pass. An array may hold
  * one that does. Bytes end in a line end.
  */
-export function behindKey(test: ValueTest | undefined): (bytes: Uint8Array, at: number) => boolean {
+export function afterKey(test: ValueTest | undefined): (bytes: Uint8Array, at: number) => boolean {
   const accepts = test === undefined ? () => true : ofValue(test);
   return (bytes, from) => {
-    let at = from;
-    while (isBlank(bytes[at])) at++;
+    let at = blanksEnd(bytes, from);
     // A text that reads like the key.
     if (bytes[at] !== COLON) return false;
-    at++;
-    while (isBlank(bytes[at])) at++;
-    return bytes[at] === BRACKET || accepts(bytes, at);
+    at = blanksEnd(bytes, at + 1);
+    return bytes[at] === OPEN_BRACKET || accepts(bytes, at);
   };
 }
-
-const QUOTE = 0x22;
-const PLUS = 0x2b;
-const MINUS = 0x2d;
-const DOT = 0x2e;
-const COLON = 0x3a;
-const BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-
-const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0d;
-const isDigit = (byte: number | undefined): byte is number => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
 function ofValue(test: ValueTest): (bytes: Uint8Array, at: number) => boolean {
   switch (test.kind) {
@@ -80,7 +68,7 @@ function number(passes: (value: number) => boolean, mayBeText: boolean): (bytes:
     const begin = at;
     for (; isDigit(bytes[at]); at++) digits = digits * 10 + bytes[at]! - 0x30;
     let count = at - begin;
-    if (bytes[at] === DOT) {
+    if (bytes[at] === POINT) {
       at++;
       for (; isDigit(bytes[at]); at++) {
         digits = digits * 10 + bytes[at]! - 0x30;
@@ -102,10 +90,10 @@ export const LEVEL_KEY_PART = "eve";
 export const LEVEL_KEY_LETTERS = LEVEL_KEYS.map(({ key }) => key).join("");
 
 /**
- * A test of what comes after LEVEL_KEY_PART: the rest of a key that loggers use for the level, and as its value one of the
+ * A test of what follows LEVEL_KEY_PART: the rest of a key that loggers use for the level, and as its value one of the
  * levels, by a word in any case or a number. Bytes end in a line end.
  */
-export function behindLevelKeyPart(passes: (level: Level) => boolean): (bytes: Uint8Array, at: number) => boolean {
+export function afterLevelKeyPart(passes: (level: Level) => boolean): (bytes: Uint8Array, at: number) => boolean {
   const rests = new Map<string, Set<LevelNumbers>>();
   for (const { key, numbers } of LEVEL_KEYS) {
     const rest = `${key.slice(key.indexOf(LEVEL_KEY_PART) + LEVEL_KEY_PART.length)}"`;
@@ -133,11 +121,9 @@ export function behindLevelKeyPart(passes: (level: Level) => boolean): (bytes: U
   return (bytes, from) => {
     for (const { rest, accepts } of tests) {
       if (!isAt(rest, bytes, from)) continue;
-      let at = from + rest.length;
-      while (isBlank(bytes[at])) at++;
+      let at = blanksEnd(bytes, from + rest.length);
       if (bytes[at] !== COLON) return false;
-      at++;
-      while (isBlank(bytes[at])) at++;
+      at = blanksEnd(bytes, at + 1);
       return bytes[at] === QUOTE ? isWord(bytes, at + 1) : accepts(bytes, at);
     }
     return false;
@@ -145,11 +131,6 @@ export function behindLevelKeyPart(passes: (level: Level) => boolean): (bytes: U
 }
 
 const latin1 = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
-
-function isAt(expected: Uint8Array, bytes: Uint8Array, at: number): boolean {
-  for (let i = 0; i < expected.length; i++) if (expected[i] !== bytes[at + i]) return false;
-  return true;
-}
 
 /** Whether one of the words begins there, in any case, and ends, or goes on as steps of a level do: `INFO+2`, `INFO2`. */
 function wordTest(words: readonly Uint8Array[]): (bytes: Uint8Array, at: number) => boolean {
@@ -248,11 +229,11 @@ function isUsualMinute(bytes: Uint8Array, at: number): boolean {
   );
 }
 
-/** And behind its minute. */
+/** The same for what follows the minute. */
 const isUsualRest = (bytes: Uint8Array, at: number) =>
   bytes[at + 16] === COLON &&
   two(bytes, at + 17) <= 59 &&
-  bytes[at + 19] === DOT &&
+  bytes[at + 19] === POINT &&
   isDigit(bytes[at + 20]) &&
   isDigit(bytes[at + 21]) &&
   isDigit(bytes[at + 22]) &&

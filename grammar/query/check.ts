@@ -382,7 +382,7 @@ function numberProblem(op: string, value: Value, context: Context): Problem | un
   );
 }
 
-/** A number with letters behind it that are no unit, or with several units. Only a duration is compared with a time. */
+/** A number followed by letters that are not a unit, or by several units. Only a duration is compared with a time. */
 function unitProblem(span: Span, text: string, takes: "any" | "time" = "any"): Problem | undefined {
   const match = NUMBER_WITH_UNIT.exec(text);
   if (match === null) {

@@ -2,7 +2,7 @@ import type { Span } from "../problem.ts";
 import type { Expr, Query } from "./ast.ts";
 
 /**
- * Both queries at once: a saved query and the terms typed behind its name. `source` is the text of the two put together,
+ * Both queries at once: a saved query and the terms typed after its name. `source` is the text of the two put together,
  * which parses to the same tree, and the spans point into it.
  */
 export function andQueries(a: Query, b: Query): Query {

@@ -40,8 +40,8 @@ export interface CompletionSources {
 }
 
 /**
- * What may be written at the cursor, best first. Works in any text, broken ones too: what stands before the token under
- * the cursor is matched, and what the grammar expects behind it is offered, as far as it begins with (or holds) what has
+ * What may be written at the cursor, best first. Works in any text, broken ones too: the text before the token under
+ * the cursor is matched, and what the grammar expects after it is offered, as far as it begins with (or holds) what has
  * been typed. Nothing in regular expressions. An editor keeps a `QuerySession`, which answers the next key faster.
  */
 export function complete(source: string, offset: number, sources: CompletionSources = {}): Completion {
@@ -71,18 +71,18 @@ export function completeWith(
   return { items: items.sort((a, b) => (a.sortText < b.sortText ? -1 : a.sortText > b.sortText ? 1 : 0)) };
 }
 
-// Nothing is offered in an expression, nor behind a character that the language has no use for.
+// Nothing is offered in an expression, nor after a character that the language has no use for.
 const SILENT: ReadonlySet<Token["kind"]> = new Set(["regex", "unclosed-regex", "wrong-quotes", "wrong-blank"]);
 
 /** Where an item goes, and what of it has been typed. */
 interface Slot {
   readonly span: Span;
   readonly typed: string;
-  /** Written behind an item: a blank where it would touch the word that follows. */
+  /** Written after an item: a blank if the item would touch the word that follows. */
   readonly tail: string;
 }
 
-/** The token under the cursor, with what of it stands behind the cursor. */
+/** The token under the cursor, the part after the cursor included. */
 function partial(source: string, tokens: readonly Token[], at: number): Slot | undefined {
   let index = tokens.length - 1;
   const last = tokens[index]!;
@@ -92,9 +92,9 @@ function partial(source: string, tokens: readonly Token[], at: number): Slot | u
   while (index > 0 && tokens[index - 1]!.end === tokens[index]!.start && continuesName(tokens, index)) index--;
   const start = tokens[index]!.start;
   const rest = source.slice(at);
-  const behind =
+  const remainder =
     last.kind === "string" ? "" : (quoted ? /^[^"\s]*"\]?/ : isSymbol(last) ? /^[=<>]*/ : WORD_REST).exec(rest);
-  const end = at + (behind?.[0] ?? "").length;
+  const end = at + (remainder?.[0] ?? "").length;
   return { span: { start, end }, typed: source.slice(start, at), tail: "" };
 }
 
@@ -118,7 +118,7 @@ function freshSlot(source: string, touched: Token | undefined, at: number): Slot
 const isSymbol = (token: Token) => token.kind !== "word" && /^[=<>!~&|]/.test(token.text);
 const BEGINS: ReadonlySet<Token["kind"]> = new Set(["open", "comma"]);
 
-/** What the grammar expects at an offset; where the text before is wrong, as if the query began behind the slip. */
+/** What the grammar expects at an offset; where the text before is wrong, as if the query began after the slip. */
 function expectedAt(
   expectation: Expectation,
   source: string,
@@ -161,16 +161,34 @@ function itemsFor(context: Context): CompletionItem[] {
   if (expected.has("a field")) items.push(...fieldItems(context));
   if (expected.has("a level")) {
     for (const [rank, level] of LEVELS.entries()) {
-      items.push(...item(context, level, "level", `4${rank}`, "level", WORD_LEVEL));
+      items.push(
+        ...item(context, { label: level, kind: "level", sort: `4${rank}`, detail: "level", documentation: WORD_LEVEL }),
+      );
       for (const alias of LEVEL_SPELLINGS[level].slice(1)) {
         if (typed !== "")
-          items.push(...item(context, alias, "level", `4${rank}${alias}`, `level, as ${level}`, WORD_LEVEL));
+          items.push(
+            ...item(context, {
+              label: alias,
+              kind: "level",
+              sort: `4${rank}${alias}`,
+              detail: `level, as ${level}`,
+              documentation: WORD_LEVEL,
+            }),
+          );
       }
     }
   }
   if (expected.has("a stage")) {
     for (const stage of STAGE_WORDS) {
-      items.push(...item(context, stage, "stage", `5${stage}`, "stage", `stage = ${stage}`));
+      items.push(
+        ...item(context, {
+          label: stage,
+          kind: "stage",
+          sort: `5${stage}`,
+          detail: "stage",
+          documentation: `stage = ${stage}`,
+        }),
+      );
     }
   }
   for (const word of ["not", "exists"] as const) {
@@ -208,7 +226,13 @@ function fieldItems(context: Context): CompletionItem[] {
   for (const field of known.values()) {
     const detail = field.type ?? "field";
     items.push(
-      ...item(context, fieldText(field.name), "field", `3${rankOf(field.count)}`, detail, field.documentation),
+      ...item(context, {
+        label: fieldText(field.name),
+        kind: "field",
+        sort: `3${rankOf(field.count)}`,
+        detail,
+        documentation: field.documentation,
+      }),
     );
   }
   return items;
@@ -238,7 +262,7 @@ function valueItems(context: Context): CompletionItem[] {
     });
     for (const [rank, unit] of units.entries()) {
       const detail = isTimeUnit(unit) ? `${NUMBER_UNITS[unit]} ms each` : `${NUMBER_UNITS[unit]} bytes each`;
-      items.push(...item(context, `${number[1]}${unit}`, "unit", `1${rank}`, detail));
+      items.push(...item(context, { label: `${number[1]}${unit}`, kind: "unit", sort: `1${rank}`, detail }));
     }
   }
   if (field === undefined) return items;
@@ -263,11 +287,11 @@ function valuesOf(context: Context, field: string, quotable: boolean): Completio
     if (text === undefined || (text.startsWith('"') && !quotable)) continue;
     const detail = count === undefined ? field : `${count} entries`;
     const sort = `0${rankOf(count)}${String(rank).padStart(4, "0")}`;
-    items.push(...item(context, text, field === "level" ? "level" : "value", sort, detail));
+    items.push(...item(context, { label: text, kind: field === "level" ? "level" : "value", sort, detail }));
   }
   if (ordered && type === "timestamp") {
     for (const [rank, ago] of ["15m", "1h", "6h", "1d", "7d"].entries()) {
-      items.push(...item(context, ago, "value", `0${rank}`, `${ago} ago`));
+      items.push(...item(context, { label: ago, kind: "value", sort: `0${rank}`, detail: `${ago} ago` }));
     }
   }
   return items;
@@ -308,18 +332,20 @@ function typeOf(name: string, sources: CompletionSources): FieldType | undefined
 }
 
 function keyword(context: Context, word: string, sort: string, kind: CompletionKind = "keyword"): CompletionItem[] {
-  return item(context, word, kind, `${sort}${word}`, kind, WORD_DOCS[word]);
+  return item(context, { label: word, kind, sort: `${sort}${word}`, detail: kind, documentation: WORD_DOCS[word] });
+}
+
+interface Offer {
+  readonly label: string;
+  readonly kind: CompletionKind;
+  /** Orders items of one rank. */
+  readonly sort: string;
+  readonly detail: string;
+  readonly documentation?: string | undefined;
 }
 
 /** The item, if what was typed is a part of it. */
-function item(
-  { typed, span, tail }: Context,
-  label: string,
-  kind: CompletionKind,
-  sort: string,
-  detail: string,
-  documentation?: string,
-): CompletionItem[] {
+function item({ typed, span, tail }: Context, { label, kind, sort, detail, documentation }: Offer): CompletionItem[] {
   const found = plain(label).indexOf(plain(typed));
   // One letter is in every other name.
   if (found < 0 || (found > 0 && typed.length < 2)) return [];

@@ -5,8 +5,8 @@ import * as problems from "./problems.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 /**
- * What is wrong where the grammar cannot go on. `offset` lies in or before the token where the parser failed.
- * What is wrong wherever it stands (slips.ts) has been mended before.
+ * What is wrong where the grammar cannot go on. `offset` is in or before the token where the parser failed.
+ * Mistakes that are wrong in any position (slips.ts) have been fixed before.
  */
 export function diagnose(source: string, tokens: readonly Token[], offset: number): Problem {
   const place = new Place(source, tokens, tokenAt(tokens, offset));
@@ -122,9 +122,9 @@ function unfinished(place: Place): Problem | undefined {
 /** The operator with the blanks on its empty side, where no other meaning is possible. */
 function removable(place: Place, operator: Token, side: "before" | "after"): Span | undefined {
   const { source } = place;
-  const [before, behind] = side === "before" ? [place.prev, place.follow] : [place.before(2), place.next];
+  const [before, after] = side === "before" ? [place.prev, place.follow] : [place.before(2), place.next];
   // A lone operator is no query at all, and of two different ones either may be meant.
-  if (operator.kind === "not" || (before === undefined && behind === undefined)) return undefined;
+  if (operator.kind === "not" || (before === undefined && after === undefined)) return undefined;
   if (before !== undefined && TAKES_TERM.has(before.kind) && before.kind !== operator.kind) return undefined;
   let { start, end } = operator;
   if (side === "before") while (/[ \t]/.test(source[end] ?? "")) end++;
@@ -191,7 +191,7 @@ function commaFix(place: Place, comma: Token): { at: Span; text: string } | unde
 function atChain(place: Place, next: Token): Problem {
   const { prev, follow } = place;
   if (prev !== undefined && TAKES_VALUE.has(prev.kind)) {
-    // Nothing to combine with behind it: the word was meant as the value (state = OR).
+    // Nothing to combine with after it: the word was meant as the value (state = OR).
     const combines = follow !== undefined && follow.kind !== "close";
     return combines || !isWord(next) ? problems.missingValue(prev, place.field()) : problems.reservedValue(next);
   }

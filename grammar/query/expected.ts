@@ -4,7 +4,7 @@ import { loadGrammar } from "./query.generated.ts";
 import { tokenize } from "./tokens.ts";
 
 /**
- * Answers what may stand behind a text. Keeps one matcher alive: when the text changes by a few characters, Ohm reads no
+ * Answers what may follow a text. Keeps one matcher alive: when the text changes by a few characters, Ohm reads no
  * more than those again.
  */
 export class Expectation {
@@ -12,7 +12,7 @@ export class Expectation {
 
   /**
    * The grammar's names of what may follow `text` ("a field", "an operator", "or", ...). Undefined where the text is wrong
-   * already. A character that no query has stands behind the text; what Ohm expected in its place is the answer.
+   * already. A character that no query has is appended; what Ohm expected in its place is the answer.
    */
   after(text: string): ReadonlySet<string> | undefined {
     const input = `${unread(text, tokenize(text)).text}\uffff`;

@@ -15,7 +15,7 @@ export function explain(query: Query): string {
   return query.expr === undefined ? "every entry" : words(query.expr);
 }
 
-/** What stands at an offset of the query, in words. */
+/** The part of the query at an offset, in words. */
 export interface Explanation {
   readonly span: Span;
   readonly text: string;
@@ -70,7 +70,7 @@ function negated(term: Expr): string {
   switch (term.kind) {
     case "comparison":
       if (term.op === "=") return `${name(term.field)} ${equal(term.value, term.field, true)}${orMissing(term.field)}`;
-      // Of what every entry has there is an order; a field may be missing, or no number.
+      // What every entry has can be ordered; a field may be missing, or not a number.
       if (term.op !== "!=" && !isAlwaysThere(term.field)) {
         return `${name(term.field)} is not ${ORDER[term.op]} ${shown(term.value, term.field)} (or is missing)`;
       }
@@ -209,7 +209,7 @@ const ignoring = (flags: string) => (flags.includes("i") ? ", ignoring case" : "
 const plain = (value: Value) =>
   (value.kind === "string" || value.kind === "word") && value.chunks.length === 1 ? value.chunks[0] : undefined;
 
-/** The level by its first name, with the spelling that stands in the query where that is another. */
+/** The level by its first name, with the spelling in the query if that is another. */
 function levelName(spelling: string): string {
   const level = levelOf(spelling);
   if (level === undefined) return spelling;

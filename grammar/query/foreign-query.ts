@@ -6,8 +6,8 @@ import * as problems from "./problems.ts";
 
 /**
  * Whether the whole text is a query of another language: told as one problem, with the same query in ours where what it
- * selects translates. Undefined for anything else. What stands around the condition is taken off here; the condition is
- * then mended as any other text is (slips.ts), until `parse` accepts it.
+ * selects translates. Undefined for anything else. The text around the condition is taken off here; the condition is
+ * then fixed as any other text is (slips.ts), until `parse` accepts it.
  */
 export function foreignQuery(source: string, parse: (source: string) => Parsed<Query>): Problem | undefined {
   const text = source.trim();
@@ -163,7 +163,7 @@ function jq(text: string): Condition | undefined {
   const condition = inner
     .replace(
       /\(?(\.[\w.]+)\s*\|\s*(test|contains|startswith|endswith)\(\s*("(?:[^"\\]|\\.)*")\s*(?:;\s*"(\w+)"\s*)?\)\)?/g,
-      (all, path: string, name: string, value: string, flags = "") => {
+      (all, ...[path, name, value, flags = ""]: [path: string, name: string, value: string, flags?: string]) => {
         const field = path.slice(1);
         const literal = value.slice(1, -1);
         const close = all.startsWith("(") || !all.endsWith("))") ? "" : ")";
@@ -245,7 +245,7 @@ const words = (part: string) =>
     .replace(/\bin~/g, "in")
     .replace(/\btrue\b|\bfalse\b|\bnull\b/gi, (value) => value.toLowerCase());
 
-/** Rewrites what stands outside quotes and regular expressions. */
+/** Rewrites the text outside quotes and regular expressions. */
 function outsideQuotes(text: string, rewrite: (part: string) => string): string {
   let result = "";
   let at = 0;
@@ -256,7 +256,7 @@ function outsideQuotes(text: string, rewrite: (part: string) => string): string 
   return result + rewrite(text.slice(at));
 }
 
-/** Splits at a character that stands outside quotes, parentheses and regular expressions; `||` is no `|`. */
+/** Splits at a character outside quotes, parentheses and regular expressions; `||` is no `|`. */
 function topLevel(text: string, separator: string): string[] {
   const plain = text.replace(QUOTED, (quoted) => "_".repeat(quoted.length)).replace(/\|\||\|[=~]/g, "__");
   const parts: string[] = [];

@@ -13,7 +13,7 @@ import {
 } from "./place.ts";
 import * as problems from "./problems.ts";
 
-/** A name that was never meant as one where it stands beside other terms: an operator or function of other languages. */
+/** A name beside other terms that was never meant as one: an operator or function of other languages. */
 export const isForeignWord = (name: string) =>
   OPERATORS.has(plainWord(name)) || FUNCTIONS.has(plainWord(name)) || AGGREGATES.test(plainWord(name));
 
@@ -90,9 +90,9 @@ const compare =
     `${field} ${negated ? opposite : operator} ${text}`;
 
 const pattern =
-  (before: string, behind: string): Write =>
+  (before: string, after: string): Write =>
   (field, { inner }, negated) =>
-    `${field} ${negated ? "!=" : "="} "${before}${starEscaped(inner)}${behind}"`;
+    `${field} ${negated ? "!=" : "="} "${before}${starEscaped(inner)}${after}"`;
 
 const substring: Write = (field, { inner }, negated) => `${negated ? "not " : ""}${field} contains "${inner}"`;
 
@@ -197,7 +197,11 @@ export function functionCall({ source, tokens, at }: Place): Slip | undefined {
   const length = close - at + 1;
 
   if (method === "ago" && inside.length === 1 && tokens[at - 1]?.kind === "compare") {
-    const problem = problems.unknownFunction(name, name.text, term, inside[0]!.text, `write ${inside[0]!.text}`);
+    const problem = problems.unknownFunction(name, name.text, {
+      term,
+      write: inside[0]!.text,
+      hint: `write ${inside[0]!.text}`,
+    });
     return { problem, length };
   }
   if (method === "now" && inside.length === 0 && tokens[at - 1]?.kind === "compare") {
@@ -206,7 +210,11 @@ export function functionCall({ source, tokens, at }: Place): Slip | undefined {
     if (text !== undefined) {
       const span = { start: name.start, end: name.start + text.length };
       const write = `${amount}${unit.slice(0, 1).toLowerCase()}`;
-      const problem = problems.unknownFunction(name, "now()", span, write, `write ${write}, which is that long ago`);
+      const problem = problems.unknownFunction(name, "now()", {
+        term: span,
+        write,
+        hint: `write ${write}, which is that long ago`,
+      });
       return { problem, length: tokensUpTo(tokens, at, span.end) };
     }
   }
@@ -214,7 +222,7 @@ export function functionCall({ source, tokens, at }: Place): Slip | undefined {
   if (write === undefined) {
     if (receiver !== undefined || keyword || !AGGREGATES.test(method)) return undefined;
     const hint = "a query selects entries and computes nothing: write the condition alone, such as status >= 500";
-    return { problem: problems.unknownFunction(name, `${name.text}()`, term, undefined, hint), length };
+    return { problem: problems.unknownFunction(name, `${name.text}()`, { term, write: undefined, hint }), length };
   }
   const [first, second] = receiver === undefined ? inside : [undefined, inside[0]];
   const field = receiver ?? (first !== undefined && isName(first) ? first.text : undefined);
@@ -223,7 +231,7 @@ export function functionCall({ source, tokens, at }: Place): Slip | undefined {
   // exists (a, b) and the like stay with the grammar's own words.
   if (text === undefined && keyword) return undefined;
   const hint = text === undefined ? "a term is a comparison, such as status >= 500" : `write ${text}`;
-  return { problem: problems.unknownFunction(name, `${name.text}()`, term, text, hint), length };
+  return { problem: problems.unknownFunction(name, `${name.text}()`, { term, write: text, hint }), length };
 }
 
 /** Functions of values and of many entries. */

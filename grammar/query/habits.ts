@@ -29,15 +29,19 @@ export function timeSpan(place: Place): Slip | undefined {
     const unit = (relative !== undefined ? word : agoWord) ?? "";
     const duration = durationOf(`${amount}${unit}`);
     const end = first.start + span[0].trimEnd().length;
-    if (duration !== undefined) return phrase(place, end, "not a term", `timestamp > ${duration}`, SINCE);
+    if (duration !== undefined)
+      return phrase(place, end, "not a term", { write: `timestamp > ${duration}`, hint: SINCE });
   }
   const bound = timeBound(source, first.start);
-  if (bound !== undefined) return phrase(place, bound.end, "not a term", bound.write, bound.hint);
+  if (bound !== undefined) return phrase(place, bound.end, "not a term", { write: bound.write, hint: bound.hint });
   if (/^(?:today|yesterday)$/i.test(first.text) && !isCompared(tokens, at)) {
-    return phrase(place, first.end, "not a term", "timestamp > 1d", SINCE);
+    return phrase(place, first.end, "not a term", { write: "timestamp > 1d", hint: SINCE });
   }
   if (/^now$/i.test(first.text) && !isCompared(tokens, at)) {
-    return phrase(place, first.end, "not a term", "", "leave it out, or write a time, such as timestamp > 1h");
+    return phrase(place, first.end, "not a term", {
+      write: "",
+      hint: "leave it out, or write a time, such as timestamp > 1h",
+    });
   }
   return undefined;
 }
@@ -130,7 +134,10 @@ export function clause(place: Place): Slip | undefined {
   const limit = LIMIT.exec(source);
   if (limit !== null) {
     const what = "not a term: a query only selects";
-    return phrase(place, first.start + limit[0].length, what, "", `write the option --limit ${limit[1]}`);
+    return phrase(place, first.start + limit[0].length, what, {
+      write: "",
+      hint: `write the option --limit ${limit[1]}`,
+    });
   }
   ORDER.lastIndex = first.start;
   const order = ORDER.exec(source);
@@ -138,13 +145,13 @@ export function clause(place: Place): Slip | undefined {
   const summary = order === null ? SUMMARY.exec(source) : null;
   if (summary !== null && !isCompared(tokens, at) && !isCompared(tokens, at + 1)) {
     const hint = "leave it out: a query selects entries and computes nothing";
-    return phrase(place, first.start + summary[0].length, "not a term: a query only selects", undefined, hint);
+    return phrase(place, first.start + summary[0].length, "not a term: a query only selects", { hint });
   }
   if (order === null) return undefined;
   const hint = /^(?:order|sort)/i.test(order[0])
     ? "leave it out: entries come in the order of time"
     : "leave it out: a query selects entries and counts nothing, tool logs --count says how many";
-  return phrase(place, first.start + order[0].length, "not a term: a query only selects", "", hint);
+  return phrase(place, first.start + order[0].length, "not a term: a query only selects", { write: "", hint });
 }
 
 const LIMIT = /(?:limit|head|tail|take|top|first|last)\s+(\d{1,9})(?![\w.:-])(?:\s+(?:entries|lines|rows|results))?/iy;
@@ -182,10 +189,12 @@ export function spokenOperator(place: Place): Slip | undefined {
     return undefined;
   if (/^(?:without|exclude|excluding|except)$/.test(word)) {
     const write = next.kind === "string" || isName(next) ? `not ${termOf(next)}` : undefined;
-    return phrase(place, next.end, "not a term", write);
+    return phrase(place, next.end, "not a term", { write });
   }
-  if (word === "is" && levelOf(next.text) !== undefined) return phrase(place, next.end, "not a term", next.text);
-  if (/^(?:has|have)$/.test(word) && isName(next)) return phrase(place, next.end, "not a term", `exists ${next.text}`);
+  if (word === "is" && levelOf(next.text) !== undefined)
+    return phrase(place, next.end, "not a term", { write: next.text });
+  if (/^(?:has|have)$/.test(word) && isName(next))
+    return phrase(place, next.end, "not a term", { write: `exists ${next.text}` });
   return undefined;
 }
 
@@ -207,25 +216,26 @@ export function bareValue(place: Place): Slip | undefined {
       const write = `${field.text} in (${value.text}, ${first.text})`;
       const span = { start: field.start, end: first.end };
       return {
-        problem: problems.foreignTerm(first, first.text, "a value without its field", write, undefined, span),
+        problem: problems.foreignTerm(first, first.text, "a value without its field", { write, term: span }),
         length: 1,
       };
     }
     const path = next?.kind === "word" && /^\/\S*$/.test(next.text) ? next : undefined;
     const write = `method = ${first.text}${path === undefined ? "" : ` and path = ${path.text}`}`;
-    return phrase(place, (path ?? first).end, "a value without its field", write);
+    return phrase(place, (path ?? first).end, "a value without its field", { write });
   }
   const before = tokens[at - 1];
-  const isBehindName = before?.kind === "word" && isName(before) && !isWord(before.text);
+  const isAfterName = before?.kind === "word" && isName(before) && !isWord(before.text);
   // A name before it is the field that was meant: status 500.
-  if (isBehindName || before?.kind === "or") return undefined;
-  if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(first.text)) return phrase(place, first.end, VALUE, `ip = ${first.text}`);
+  if (isAfterName || before?.kind === "or") return undefined;
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(first.text))
+    return phrase(place, first.end, VALUE, { write: `ip = ${first.text}` });
   const range = /^[1-5]xx$/i.test(first.text) ? digitPattern(first.text) : undefined;
   if (range !== undefined && range !== "any") {
-    return phrase(place, first.end, VALUE, `status >= ${range.from} and status < ${range.to}`);
+    return phrase(place, first.end, VALUE, { write: `status >= ${range.from} and status < ${range.to}` });
   }
   if (before?.kind === "word" && levelOf(before.text) !== undefined && /^[1-5]\d\d$/.test(first.text)) {
-    return phrase(place, first.end, VALUE, `status = ${first.text}`);
+    return phrase(place, first.end, VALUE, { write: `status = ${first.text}` });
   }
   return undefined;
 }
@@ -240,13 +250,10 @@ export function option(place: Place): Slip | undefined {
   OPTION.lastIndex = first.start;
   const found = OPTION.exec(source)?.[0];
   if (found === undefined) return undefined;
-  return phrase(
-    place,
-    first.start + found.length,
-    "not a term",
-    "",
-    "an option of tool logs goes outside the query's quotes",
-  );
+  return phrase(place, first.start + found.length, "not a term", {
+    write: "",
+    hint: "an option of tool logs goes outside the query's quotes",
+  });
 }
 
 const OPTION =
@@ -313,8 +320,15 @@ function isCompared(tokens: readonly Token[], at: number): boolean {
 
 const COMPARES: ReadonlySet<TokenKind> = new Set(["compare", "match", "contains"]);
 
-/** A phrase from the token to `end`: `term` replaces it, where there is something to write; "" takes it out. */
-function phrase({ source, tokens, at }: Place, end: number, what: string, term?: string, hint = ""): Slip {
+interface Wording {
+  /** Replaces the phrase; "" takes it out. Absent if nothing says the same. */
+  readonly write?: string | undefined;
+  /** Follows `write ...`, or is all there is to say. */
+  readonly hint?: string;
+}
+
+/** A phrase from the token to `end`. */
+function phrase({ source, tokens, at }: Place, end: number, what: string, { write: term, hint = "" }: Wording): Slip {
   const { start } = tokens[at]!;
   const text = source.slice(start, end);
   let length = 1;
@@ -326,7 +340,7 @@ function phrase({ source, tokens, at }: Place, end: number, what: string, term?:
   // A query of nothing is another query, and so is one that an operator is left over in.
   const isJoined = [at - 1, at + length].some((at) => JOINS.has(tokens[at]?.kind as TokenKind));
   const fix = write === undefined || (write === "" && (!rest || isJoined)) ? undefined : write;
-  return { problem: problems.foreignTerm({ start, end }, text, what, fix, told), length };
+  return { problem: problems.foreignTerm({ start, end }, text, what, { write: fix, hint: told }), length };
 }
 
 const JOINS: ReadonlySet<TokenKind> = new Set(["and", "or", "not"]);

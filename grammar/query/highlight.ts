@@ -7,8 +7,8 @@ import type { Context, Highlighting, Leaf } from "../build/highlight.ts";
  * wildcard: several themes, that default too, leave `keyword.operator` plain. A level is an `entity.name.type` where the
  * theme has such, else a constant, which often looks like a keyword or a number.
  *
- * Lines are tokenized one by one in editors, so what a leaf needs to see stands on its line: a level word is taken for a
- * field only if its operator stands on the same line.
+ * Lines are tokenized one by one in editors, so what a leaf needs to see is on its line: a level word is taken for a
+ * field only if its operator is on the same line.
  */
 export const highlighting: Highlighting = {
   name: "toolquery",
@@ -46,7 +46,7 @@ export const highlighting: Highlighting = {
     close = ")"
     comma = ","
 
-    // A quote that is not closed colours a word, not the rest of the line. The escapes behind it stay pairs, so that no
+    // A quote that is not closed colours a word, not the rest of the line. The escapes after it stay pairs, so that no
     // second quote on the line is looked at for its end: all that looking ahead costs is linear.
     unclosedString = "\"" unclosedChar*
     unclosedChar = escape | ~(space | "(" | ")" | "," | "\"" | "\\") any
@@ -97,7 +97,7 @@ export const highlighting: Highlighting = {
         { rule: "other", type: "invalid", scope: "invalid.illegal.character" },
       ],
     },
-    /** Behind an operator. A quoted value looks as it does alone. */
+    /** After an operator. A quoted value looks as it does alone. */
     value: { leaves: values().map((leaf) => ({ ...leaf, leave: true })) },
     membership: {
       leaves: [
@@ -194,7 +194,7 @@ function values(): Leaf[] {
   ];
 }
 
-/** What a backslash may stand before, and what it may not. */
+/** The characters that a backslash may escape, and those that it may not. */
 function escapes(): Leaf[] {
   return [
     { rule: "stringEscape", type: "escape", scope: "constant.character.escape" },

@@ -4,7 +4,7 @@ import { scaleDecimal } from "../units/scale.ts";
 import type { NumberUnit } from "./ast.ts";
 
 /**
- * The literal text between the wildcards of a quoted string. `raw` stands without its quotes. With `stars` false a star is
+ * The literal text between the wildcards of a quoted string. `raw` has no quotes around it. With `stars` false a star is
  * a character as any other. An escape that the language lacks stands for its character; check.ts reports it.
  */
 export function decodeString(raw: string, stars: boolean): string[] {
@@ -45,7 +45,7 @@ export function encodeString(chunks: readonly string[], stars: boolean): string 
   return chunks.map((chunk) => chunk.replace(stars ? ESCAPED : ESCAPED_BUT_STARS, escapeOf)).join("*");
 }
 
-/** The value of a number literal in bytes, milliseconds or as it stands. Infinite where it exceeds every JSON number. */
+/** The value of a number literal in bytes, in milliseconds or without a unit. Infinite if it exceeds every JSON number. */
 export function readNumber(text: string): { value: number; unit: NumberUnit | undefined } {
   const unit = /[a-z]+$/.exec(text)?.[0] as NumberUnit | undefined;
   if (unit === undefined) return { value: Number(text), unit };

@@ -25,7 +25,7 @@ export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
     if (value === undefined || text === undefined || !VALUES.has(value.kind) || !NAME.test(key)) return undefined;
     const span = { start: first.start, end: value.end };
     const what = "a pair of JSON";
-    const problem = problems.foreignTerm(span, source.slice(span.start, span.end), what, `${key} = ${text}`);
+    const problem = problems.foreignTerm(span, source.slice(span.start, span.end), what, { write: `${key} = ${text}` });
     return { problem, length: value === colon ? 2 : 3 };
   }
   // A comma here is none of a list, in which a colon belongs to the value.
@@ -33,7 +33,7 @@ export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
   const signed = SIGNED.exec(first.text);
   const sign = signed?.[1] ?? "";
   if (sign !== "" && !signed![2]!.startsWith(":")) {
-    // -debug, -"text"; a number has no letter behind its sign
+    // -debug, -"text"; a number has no letter after its sign
     const text = first.text.slice(1);
     const quoted = text === "" && tokens[at + 1]?.start === first.end ? tokens[at + 1] : undefined;
     if (quoted?.kind !== "string" && !(NAME.test(text) && tokens[at + 1]?.start !== first.end)) {
@@ -48,7 +48,7 @@ export function luceneTerm({ source, tokens, at }: Place): Slip | undefined {
     const span = { start: first.start, end: next.end };
     const hint = and && at === 1 ? `write ${before.text} ${write}` : undefined;
     return {
-      problem: problems.foreignTerm(span, source.slice(span.start, span.end), SIGNS[sign]!, write, hint),
+      problem: problems.foreignTerm(span, source.slice(span.start, span.end), SIGNS[sign]!, { write, hint }),
       length: quoted === undefined ? 1 : 2,
     };
   }
@@ -62,7 +62,7 @@ const SIGNS: Readonly<Record<string, string>> = { "-": "Lucene's way to exclude"
 
 function luceneColon(source: string, tokens: readonly Token[], at: number, sign: string): Slip | undefined {
   const first = tokens[at]!;
-  // The colon begins the next token where a name stands before it, or lies within a word that begins with a sign.
+  // The colon begins the next token after a name; a word that begins with a sign contains it.
   const inside = sign === "" ? -1 : first.text.indexOf(":");
   const next = inside > 0 ? undefined : tokens[at + 1];
   if (inside < 0 && !(next?.kind === "word" && next.text.startsWith(":"))) return undefined;
@@ -78,7 +78,7 @@ function luceneColon(source: string, tokens: readonly Token[], at: number, sign:
     const span = { start: first.start, end };
     const text = sign === "-" ? (/ (?:and|or) /.test(write) ? `not (${write})` : `not ${write}`) : write;
     const length = tokensUpTo(tokens, at, end);
-    return { problem: problems.foreignTerm(span, source.slice(span.start, end), what, text), length };
+    return { problem: problems.foreignTerm(span, source.slice(span.start, end), what, { write: text }), length };
   };
   LUCENE_RANGE.lastIndex = colon + 1;
   const range = LUCENE_RANGE.exec(source);

@@ -12,7 +12,7 @@ import { printField } from "./print.ts";
 export interface ReadField {
   /** As a query writes it. */
   readonly name: string;
-  /** Whether it stands alone as a term, as a word of a message would. */
+  /** Whether it is a term by itself, as a word of a message would be. */
   readonly isAlone: boolean;
   /** Whether an entry has it. */
   readonly isIn: ReturnType<typeof compilePredicate>;
@@ -65,7 +65,7 @@ export interface SoughtText {
   in(field: string): NearQuery;
 }
 
-/** The texts that a query looks for in the messages, and the words that it tests as fields; none behind a `not`. */
+/** The texts that a query looks for in the messages, and the words that it tests as fields; none after a `not`. */
 export function soughtTexts(query: Query): readonly SoughtText[] {
   const found: SoughtText[] = [];
   const visit = (expr: Expr | undefined): void => {

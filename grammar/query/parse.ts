@@ -31,7 +31,7 @@ export function parseQuery(source: string): Parsed<Query> {
 /** In UTF-16 units, as spans count: no query that a person reads is as long, and the time to refuse one stays short. */
 export const MAX_LENGTH = 16 * 1024;
 
-/** Of parentheses and `not` together: each level costs the parser and every later walk over the tree some stack. */
+/** Levels of parentheses and `not` together: each costs the parser and every later walk over the tree some stack. */
 export const MAX_DEPTH = 64;
 
 const BLANK = /^[ \t\r\n]*$/;

@@ -6,7 +6,7 @@ import type { Fix, Span, TextEdit } from "../problem.ts";
  */
 export class PatchedText {
   readonly text: string;
-  /** Of each character, the span of the original that it stands for; -1 where it stands for nothing there. */
+  /** For each character, the span of the original that it comes from; -1 if it was put in. */
   readonly #from: readonly number[];
   readonly #to: readonly number[];
   readonly #originalLength: number;
@@ -57,7 +57,7 @@ export class PatchedText {
     return new PatchedText(text, from, to, this.#originalLength);
   }
 
-  /** Where a span lies in the original. Undefined where it touches text that stands for nothing there. */
+  /** The span in the original. Undefined if it touches text that was put in. */
   original(span: Span): Span | undefined {
     if (span.start === span.end) {
       const at = this.#offset(span.start);

@@ -4,7 +4,7 @@ import { STAGE_WORDS } from "./levels.ts";
 import { levelText } from "./loggers.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
-// What the recognizers of slips.ts share: a place among the tokens, and what stands there.
+// What the recognizers of slips.ts share: a place among the tokens, and the tokens around it.
 
 /** A problem and how many tokens it is about. */
 export interface Slip {
@@ -23,7 +23,7 @@ export interface Place {
 export interface Operand {
   /** As our language writes it. */
   readonly text: string;
-  /** What stands between its quotes. */
+  /** The text between its quotes. */
   readonly inner: string;
   /** A regular expression with its slashes, where the other language takes one. */
   readonly regex: boolean;
@@ -51,7 +51,7 @@ export function operandAt(source: string, tokens: readonly Token[], at: number):
 
 export const one = (problem: Problem): Slip => ({ problem, length: 1 });
 
-/** Whether the token stands where a term may begin: not behind an operator, and not in a list. */
+/** Whether the token is where a term may begin: not after an operator, and not in a list. */
 export function beginsTerm(tokens: readonly Token[], at: number): boolean {
   const before = tokens[at - 1];
   if (before === undefined) return true;

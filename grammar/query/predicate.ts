@@ -170,7 +170,7 @@ function onText(field: Field, test: TextTest, inLower: () => TextTest): Test {
 }
 
 /**
- * Matches literal chunks with anything between them. Each chunk is searched once, behind the one before: taking the
+ * Matches literal chunks with anything between them. Each chunk is searched once, after the one before: taking the
  * leftmost place never loses a match, so nothing is ever tried twice.
  */
 function wildcards(chunks: readonly string[]): (text: string) => boolean {

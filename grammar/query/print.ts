@@ -3,7 +3,7 @@ import { encodeString } from "./literals.ts";
 
 /**
  * The canonical text: keywords in lower case, `and` written out, one blank between tokens, no parentheses but the needed
- * ones. Values stand as written, quoted or not. `parseQuery` reads it back to the same tree, spans aside.
+ * ones. Values are printed as written, quoted or not. `parseQuery` reads it back to the same tree, spans aside.
  */
 export function printQuery(query: Query): string {
   return query.expr === undefined ? "" : print(query.expr, LOOSEST);
@@ -55,7 +55,7 @@ export function printField(field: Field): string {
 
 function printSegment(segment: Segment, place: number): string {
   if (segment.kind === "index") return `[${segment.index}]`;
-  // The first segment is always a name; a name beside the reserved words needs no brackets behind a dot.
+  // The first segment is always a name; a name beside the reserved words needs no brackets after a dot.
   if (place === 0) return segment.key;
   return NAME.test(segment.key) && !RESERVED.test(segment.key)
     ? `.${segment.key}`
@@ -79,6 +79,6 @@ export function printValue(value: Value): string {
 
 const parenthesized = (text: string, needed: boolean) => (needed ? `(${text})` : text);
 
-// Names that may stand behind a dot; those with marks and letters of other scripts may too, and read the same in brackets.
+// Names that may follow a dot; those with marks and letters of other scripts may too, and read the same in brackets.
 const NAME = /^[\p{L}_@$][\p{L}0-9_@$-]*$/u;
 const RESERVED = /^(and|or|not|in|contains|exists)$/i;

@@ -65,14 +65,14 @@ class Findings {
     if (this.add(problem, patched)) this.syntax++;
   }
 
-  /** False where the problem is one of mended text, or lies where one has been told already. */
+  /** Returns false if the problem is about fixed text, or about text that a problem was reported for already. */
   add(problem: Problem, patched: PatchedText): boolean {
     const span = patched.original(problem.span);
     if (span === undefined) return false;
     for (const other of this.#problems) {
       const overlaps = other.span.start < span.end && span.start < other.span.end;
       const same = other.span.start === span.start && other.span.end === span.end;
-      // `status =>` has a wrong operator, and lacks a value behind the right one.
+      // `status =>` has a wrong operator, and lacks a value after the right one.
       if (same ? other.fix === undefined || problem.code !== "query/missing-value" : overlaps) return false;
       // `or and` at the end, `##`: one slip.
       const between =
@@ -85,7 +85,7 @@ class Findings {
     }
     const { fix, ...rest } = problem;
     const mapped: Fix | undefined = fix === undefined ? undefined : patched.originalFix(fix);
-    // The number and the unit came to stand side by side only when what stood between them was taken out.
+    // The number and the unit are side by side only because the text between them was taken out.
     if (mapped === undefined && problem.code === "query/unit-after-blank") return false;
     this.#problems.push({ ...rest, span, ...(mapped && { fix: mapped }) });
     return true;
@@ -107,7 +107,7 @@ function mending({ code, span, fix }: Problem, text: string): readonly TextEdit[
   const marked = text.slice(span.start, span.end);
   switch (code) {
     case "query/missing-value":
-      // The comma or parenthesis before which a value is missing, or the operator behind which it is.
+      // The comma or parenthesis before which a value is missing, or the operator after which it is.
       if (marked === "," || marked === ")") return insert(span.start, " x ");
       return insert(span.end, marked === "~" ? " /x/ " : /^in$/i.test(marked) ? " (x) " : " x ");
     case "query/missing-list":

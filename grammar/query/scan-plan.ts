@@ -1,8 +1,8 @@
 import { type Comparison, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
 import {
+  afterKey,
+  afterLevelKeyPart,
   beginsOutside,
-  behindKey,
-  behindLevelKeyPart,
   LEVEL_KEY_LETTERS,
   LEVEL_KEY_PART,
   type TimeBound,
@@ -17,7 +17,7 @@ import { parseMoment } from "./timestamp.ts";
 export interface ScanPlan {
   /**
    * Each line of NDJSON (or of text) that the query selects shows at least one of these in its UTF-8 bytes, unless the
-   * line hides it behind an escape. Undefined: nothing is known, every line may be selected. None: no line is.
+   * line hides it in an escape. Undefined: nothing is known, every line may be selected. None: no line is.
    */
   readonly needles: readonly Needle[] | undefined;
   /**
@@ -32,9 +32,9 @@ export interface ScanPlan {
 /** Bytes to search for. They hold no line end. */
 export interface Needle {
   readonly bytes: Uint8Array;
-  /** A quotation mark must stand before them. It is left out of the bytes: searches stop at each, and lines are full of them. */
+  /** Whether a quotation mark must precede them. It is left out of the bytes: searches stop at each, and lines are full of them. */
   readonly isQuoted: boolean;
-  /** Whether the value behind these bytes, which end a key, may be one that the query selects. Undefined: no key. */
+  /** Whether the value after these bytes, which end a key, may be one that the query selects. Undefined: no key. */
   readonly accepts: ((bytes: Uint8Array, at: number) => boolean) | undefined;
 }
 
@@ -193,7 +193,7 @@ function equality(field: Field, value: Value, options: ScanOptions): Need | unde
   }
 }
 
-/** A text in which the chunks stand: from its beginning to its end where it `isWhole`. */
+/** A text that holds the chunks: from its beginning to its end if it `isWhole`. */
 function textual(field: Field, chunks: readonly string[], isWhole: boolean, options: ScanOptions): Need | undefined {
   const place = target(field);
   const name = place.at === "entry" ? place.name : undefined;
@@ -222,7 +222,7 @@ function levels(passes: (level: Level) => boolean, { levelText }: ScanOptions): 
   return { hints, rarity: 20 };
 }
 
-/** The longest piece of the chunks that stands in a line as it is, or behind an escape that is looked for. */
+/** The longest piece of the chunks that a line shows as it is, or in an escape that is looked for. */
 function literal(chunks: readonly string[], isQuoted: boolean): Need | undefined {
   if (isQuoted && chunks.length === 1 && chunks[0] !== "" && !SPLIT.test(chunks[0]!)) {
     return { hints: [{ kind: "quoted", text: chunks[0]! }], rarity: 20 + chunks[0]!.length };
@@ -257,14 +257,14 @@ function toNeedle(hint: Hint): Needle {
     return {
       bytes: utf8(LEVEL_KEY_PART),
       isQuoted: false,
-      accepts: behindLevelKeyPart((level) => levels.has(level)),
+      accepts: afterLevelKeyPart((level) => levels.has(level)),
     };
   }
   const { kind, text, test } = hint;
   return {
     bytes: utf8(kind === "text" ? text : `${text}"`),
     isQuoted: kind !== "text",
-    accepts: kind === "key" ? behindKey(test) : undefined,
+    accepts: kind === "key" ? afterKey(test) : undefined,
   };
 }
 

@@ -8,8 +8,8 @@ import * as problems from "./problems.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 /**
- * What is certainly wrong wherever it stands, all of it: characters that the language does not have, and the ways of
- * other languages to say what ours says differently. Up to a quote that is never closed, behind which nothing is certain.
+ * Everything that is wrong in any position: characters that the language does not have, and the ways of
+ * other languages to say what ours says differently. Up to a quote that is never closed, after which nothing is certain.
  *
  * Some of it the grammar accepts (`path like "/x"` is three terms side by side): `check` asks as well.
  */
@@ -28,7 +28,7 @@ export function slips(source: string, tokens: readonly Token[]): Problem[] {
   return found;
 }
 
-// Of a text with as many only the first few are told; the rest is not worth the time.
+// If a text has this many, reporting the rest is not worth the time.
 const MAX_FOUND = 50;
 
 function character({ source, tokens, at }: Place): Slip | undefined {
@@ -82,13 +82,13 @@ function questionTerms({ source, tokens, at }: Place): Slip | undefined {
   const write = terms.length > 1 && !isWhole ? `(${terms.join(" or ")})` : terms.join(" or ");
   const what = "CloudWatch's way to search for any of some terms";
   return {
-    problem: problems.foreignTerm(span, source.slice(span.start, span.end), what, write),
+    problem: problems.foreignTerm(span, source.slice(span.start, span.end), what, { write }),
     length: last - at + 1,
   };
 }
 
 /** `user exists` */
-function existsBehind({ source, tokens, at }: Place): Slip | undefined {
+function existsAfter({ source, tokens, at }: Place): Slip | undefined {
   const [name, exists, next] = [tokens[at]!, tokens[at + 1], tokens[at + 2]];
   if (exists?.kind !== "exists" || !beginsTerm(tokens, at) || !isName(name)) return undefined;
   // Otherwise the name is a term of its own, and exists begins the next.
@@ -97,7 +97,7 @@ function existsBehind({ source, tokens, at }: Place): Slip | undefined {
   const span = { start: name.start, end: exists.end };
   const text = source.slice(span.start, span.end);
   const what = "the wrong way round";
-  return { problem: problems.foreignTerm(span, text, what, `exists ${name.text}`), length: 2 };
+  return { problem: problems.foreignTerm(span, text, what, { write: `exists ${name.text}` }), length: 2 };
 }
 
 /** Operators of other languages, which the tokens have split: `=>`, `===`, `=~`, `!~`; and signs such as `≥`. */
@@ -147,7 +147,7 @@ function foreign(source: string, tokens: readonly Token[], at: number, length: n
     return { problem, length: length + operand.length };
   }
   if (text === "|=" || text === "|~") {
-    // Loki's tests of the line, behind whatever selects the stream.
+    // Loki's tests of the line, after whatever selects the stream.
     const line = operandAt(source, tokens, at + length);
     const test = line && (text === "|=" ? `message contains "${line.inner}"` : `message ~ ${slashed(line.inner)}`);
     const hint = `write ${test ?? (text === "|=" ? 'message contains "text"' : "message ~ /text/")}`;
@@ -218,7 +218,7 @@ function list({ source, tokens, at }: Place): Slip | undefined {
     const name = tokens[at - 1]!;
     const term = { start: name.start, end: next.end };
     const write = `${field} >= ${range[1]} and ${field} <= ${range[2]}`;
-    return { problem: problems.foreignTerm(next, next.text, "no list", write, undefined, term), length: 2 };
+    return { problem: problems.foreignTerm(next, next.text, "no list", { write, term }), length: 2 };
   }
   const bracket = next.text === "[" || next.text === "{";
   if (!bracket && (equality ? next.kind !== "open" : !VALUES.has(next.kind))) return undefined;
@@ -248,7 +248,7 @@ function list({ source, tokens, at }: Place): Slip | undefined {
   }
   const span: Span = { start: operator.start, end };
   const write = `${operator.text === "!=" ? "not in" : "in"} ${written}`;
-  return { problem: problems.listAfterOperator(next, operator.text, field, span, write), length };
+  return { problem: problems.listAfterOperator(next, operator.text, field, { term: span, write }), length };
 }
 
 function fieldBefore(tokens: readonly Token[], at: number): string | undefined {
@@ -258,14 +258,16 @@ function fieldBefore(tokens: readonly Token[], at: number): string | undefined {
 
 /** `500 <= status` */
 function reversed({ source, tokens, at }: Place): Slip | undefined {
-  const [value, operator, field, behind] = [tokens[at]!, tokens[at + 1], tokens[at + 2], tokens[at + 3]];
+  const [value, operator, field, next] = [tokens[at]!, tokens[at + 1], tokens[at + 2], tokens[at + 3]];
   if (operator?.kind !== "compare" || field === undefined || !beginsTerm(tokens, at)) return undefined;
   if (!NUMBER.test(value.text) || !isName(field)) return undefined;
-  if (behind?.kind === "compare") return undefined;
+  if (next?.kind === "compare") return undefined;
   const span = { start: value.start, end: field.end };
   const write = `${field.text} ${FLIPPED[operator.text] ?? operator.text} ${value.text}`;
   return {
-    problem: problems.foreignTerm(span, source.slice(span.start, span.end), "a comparison the wrong way round", write),
+    problem: problems.foreignTerm(span, source.slice(span.start, span.end), "a comparison the wrong way round", {
+      write,
+    }),
     length: 3,
   };
 }
@@ -309,7 +311,7 @@ const RECOGNIZERS: readonly ((place: Place) => Slip | undefined)[] = [
   jsonPath,
   keywordCase,
   questionTerms,
-  existsBehind,
+  existsAfter,
   character,
   bareValue,
   prose,

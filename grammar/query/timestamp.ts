@@ -40,7 +40,7 @@ export function completedMoment(text: string): string | undefined {
 }
 
 /**
- * Milliseconds since 1970 of an entry, whose time stands as a program wrote it: RFC 3339; the same without seconds or zone,
+ * Milliseconds since 1970 from the time of an entry, as a program wrote it: RFC 3339; the same without seconds or zone,
  * which is UTC; with a comma before the fraction, or offsets such as +0200. Undefined for any other text. All that reads
  * the time of an entry reads it so: queries, periods, the order of logs and their text.
  */

@@ -1,4 +1,4 @@
-import type { Token } from "./tokens.ts";
+import type { Token } from "./ast.ts";
 
 /**
  * What each rule of route.ohm means, as grammar/query/actions.ts says. A rule that is a token gives it; the start rules

@@ -1,5 +1,12 @@
 import type { Span } from "../problem.ts";
 
+/** A rule of route.ohm that matched, and where. Tokens cover the source without gaps. */
+export interface Token {
+  readonly kind: string;
+  readonly text: string;
+  readonly span: Span;
+}
+
 /** A parsed route pattern. Two captures never touch: there is literal text between them. */
 export interface Route {
   readonly source: string;

@@ -15,7 +15,7 @@ export const highlighting: Highlighting = {
     originScheme = schemeName
     host = authority
     schemeStart = schemeName ":"
-    // Blanks are skipped, and what stands at the end of a line: the other tokens are single characters.
+    // Blanks are skipped, and line ends: the other tokens are single characters.
     literal = ~space any
   `,
   contexts: {
@@ -24,7 +24,7 @@ export const highlighting: Highlighting = {
         param(),
         wildcards("keyword.other.wildcard"),
         ...escapes(),
-        // Behind a backslash it is often the backslash that is wrong, and looking for the end each time is not linear.
+        // After a backslash it is often the backslash that is wrong, and looking for the end each time is not linear.
         { ...mistake("regexGroup"), notAfter: "\\" },
         ...["foreign", "nameless", "badEscape", "badPercent", "unencoded", "outsidePath"].map(mistake),
         literal(),

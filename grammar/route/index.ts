@@ -1,19 +1,7 @@
-// Route patterns and locations: text in, values out. What else stands in this folder is nobody's business outside it.
-export type {
-  Literal,
-  Location,
-  LocationPart,
-  LocationText,
-  Param,
-  Placeholder,
-  Route,
-  RoutePart,
-  Wildcard,
-} from "./ast.ts";
-export { highlightLocation, highlightRoute } from "./highlight.generated.ts";
+// Route patterns and locations: text in, values out. Nothing else of this folder is imported from outside.
+export type { Location, Route } from "./ast.ts";
 export { parseLocation } from "./location.ts";
 export { compareRoutes, literalStart, locationCaptures, routeCaptures, sameShape, shapeKey } from "./order.ts";
 export { parseRoute } from "./pattern.ts";
-export { printLocation, printRoute } from "./print.ts";
 export { substitute } from "./substitute.ts";
-export { compileRoutes, compileRoutesInSteps, type RouteMatch, type RouteTable } from "./table.ts";
+export { compileRoutes, compileRoutesInSteps, type RouteTable } from "./table.ts";

@@ -1,9 +1,9 @@
 import type { Parsed, Problem } from "../problem.ts";
-import type { Location, LocationPart } from "./ast.ts";
+import type { Location, LocationPart, Token } from "./ast.ts";
 import { percentEncode } from "./path.ts";
 import { percentText } from "./pattern.ts";
 import * as problem from "./problems.ts";
-import { type Token, tokenize } from "./tokens.ts";
+import { tokenize } from "./tokens.ts";
 
 /**
  * Where a redirect or a rewrite goes: `/help/:page.html`, `https://example.com:8080/:splat?from=old#top`. A colon that

@@ -58,7 +58,7 @@ export function literalStart(route: Route): string {
   return first?.kind === "literal" ? first.text : "";
 }
 
-/** The placeholders of a location, in order; one that stands twice is listed twice. */
+/** The placeholders of a location, in order; one that occurs twice is listed twice. */
 export function locationCaptures(location: Location): readonly Placeholder[] {
   return location.parts.filter((part: LocationPart) => part.kind === "placeholder");
 }

@@ -1,8 +1,8 @@
 import type { Parsed, Problem, Span } from "../problem.ts";
-import type { Route, RoutePart } from "./ast.ts";
+import type { Route, RoutePart, Token } from "./ast.ts";
 import { encodeKept, normalizePath } from "./path.ts";
 import * as problem from "./problems.ts";
-import { type Token, tokenize } from "./tokens.ts";
+import { tokenize } from "./tokens.ts";
 
 /** A route pattern such as `/docs/:page` or `*.css`. Problems: `route/...`, every one of them, sorted by place. */
 export function parseRoute(source: string): Parsed<Route> {

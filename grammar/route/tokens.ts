@@ -1,12 +1,5 @@
-import type { Span } from "../problem.ts";
+import type { Token } from "./ast.ts";
 import { NO_MATCH, parsers } from "./route-parser.generated.ts";
-
-/** A rule of route.ohm that matched, and where. Tokens cover the source without gaps. */
-export interface Token {
-  readonly kind: string;
-  readonly text: string;
-  readonly span: Span;
-}
 
 /** The tokens of any text: the grammar has a token for each mistake. */
 export function tokenize(source: string, start: "route" | "location"): Token[] {

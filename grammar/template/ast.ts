@@ -73,5 +73,5 @@ export interface Call {
   readonly span: Span;
 }
 
-/** Where in the page a value stands, which decides how it is escaped: see render.ts. */
+/** Where in the page a value is, which decides how it is escaped: see render.ts. */
 export type HtmlContext = "text" | "unquoted" | "url" | "unquoted-url" | "style" | "script";

@@ -98,7 +98,7 @@ function misspelled(word: string): string | undefined {
 
 const isKnown = (word: string) => FUNCTIONS.includes(word) || STATEMENTS.includes(word) || word === "end";
 
-/** The first token that cannot follow what stands before it. */
+/** The first token that cannot follow the one before it. */
 function firstUnexpected(tokens: readonly Token[]): Problem {
   const [first, second] = tokens;
   const statement = second !== undefined && first!.kind === "word" ? misspelled(first!.text) : undefined;

@@ -2,7 +2,7 @@ import type { Context, Highlighting, Leaf } from "../build/highlight.ts";
 
 /**
  * How the actions of error-page templates are coloured; the page around them is HTML's. Editors show one line at a time,
- * so `{{-` and the comment behind it, or `*\/` and its `-}}`, are a comment's only if they stand on one line.
+ * so `{{-` and the comment after it, or `*\/` and its `-}}`, are a comment's only if they are on one line.
  */
 export const highlighting: Highlighting = {
   name: "tooltemplate",
@@ -80,7 +80,7 @@ export const highlighting: Highlighting = {
         { rule: "name", type: "function", scope: "support.function" },
         { rule: "openParen", type: "punctuation", scope: "punctuation.section.parens.begin" },
         { rule: "closeParen", type: "punctuation", scope: "punctuation.section.parens.end" },
-        // Pairs, so that no quote behind one is looked at for its end: see grammar/query/highlight.ts.
+        // Pairs, so that no quote after one is looked at for its end: see grammar/query/highlight.ts.
         { rule: "badEscape", type: "invalid", scope: "invalid.illegal.escape" },
         { rule: "otherSymbol", type: "invalid", scope: "invalid.illegal.symbol" },
       ],

@@ -3,9 +3,10 @@ import type { Branch, Expr, Template, TemplateNode } from "./ast.ts";
 import { checkExpr } from "./checks.ts";
 import { diagnose } from "./diagnose.ts";
 import { advance, contextOf, type HtmlState, isSamePlace, join, PAGE_START } from "./html-context.ts";
-import { type ActionPart, type BrokenPart, readAction } from "./parts.ts";
+import type { ActionPart, BrokenPart, Part } from "./parts.ts";
 import * as problem from "./problems.ts";
 import { type Piece, scan } from "./scan.ts";
+import { NO_MATCH, parsers } from "./template-parser.generated.ts";
 
 /** An error-page template. Problems: `template/...`, of every action and block, sorted by place. */
 export function parseTemplate(source: string): Parsed<Template> {
@@ -25,7 +26,7 @@ export function parseTemplate(source: string): Parsed<Template> {
   return { ok: true, value: { source, nodes } };
 }
 
-// `{{- ` takes the white space before the action, ` -}}` that behind it; the dash alone would be a minus sign.
+// `{{- ` takes the white space before the action, ` -}}` that after it; the dash alone would be a minus sign.
 const TRIMS_BEFORE = /^\{\{-[ \t\r\n]/;
 const TRIMS_AFTER = /[ \t\r\n]-\}\}$/;
 
@@ -210,4 +211,12 @@ class Builder {
       this.#body.push({ kind: "with", expr: conditions[0], body: bodies[0]!, otherwise, span: block.span });
     }
   }
+}
+
+/** Reads an action, from its opening braces at `start`. The grammar refuses none. */
+function readAction(source: string, { start, end }: Span): Part {
+  const part = parsers.part(source, start, end);
+  if (part === NO_MATCH)
+    throw new Error(`the grammar of templates refuses ${JSON.stringify(source.slice(start, end))}`);
+  return part as Part;
 }

@@ -7,7 +7,7 @@ import {
   type TextEdit,
 } from "vscode-languageserver-types";
 import { type TextEdit as Edit, quote } from "../../grammar/problem.ts";
-import { migrateUses } from "../../schema/dialect.ts";
+import { migrateUses } from "../../schema/index.ts";
 import type { Node } from "../../schema/json.ts";
 import { latestDiagnostics, offeredFixes } from "./diagnostics.ts";
 import type { ToolDocument } from "./document.ts";

@@ -2,11 +2,8 @@ import type { Diagnostic, DiagnosticRelatedInformation, TextEdit } from "vscode-
 import { type Fix, fixesOf, type Problem, quote } from "../../grammar/problem.ts";
 import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
-import { checkInSteps } from "../../schema/check.ts";
-import { stageNames, unknownStages } from "../../schema/checks/query-stages.ts";
-import { checkTemplate } from "../../schema/directory.ts";
+import { checkInSteps, checkTemplate, stageNames, unknownStages, withSoundFixes } from "../../schema/index.ts";
 import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
-import { withSoundFixes } from "../../schema/sound-fixes.ts";
 import { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";

@@ -1,6 +1,7 @@
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Position, Range } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
+import { Memory } from "../../schema/index.ts";
 import {
   type ArrayNode,
   type Member,
@@ -14,7 +15,6 @@ import {
   spanInside,
 } from "../../schema/json.ts";
 import { eachLanguage } from "../../schema/languages.ts";
-import { Memory } from "../../schema/memory.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/shape.ts";
 import { Lines } from "./lines.ts";
 

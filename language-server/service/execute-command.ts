@@ -1,6 +1,6 @@
 import type { WorkspaceEdit } from "vscode-languageserver-types";
 import { applyEdits, type TextEdit } from "../../grammar/problem.ts";
-import { migrateUses } from "../../schema/dialect.ts";
+import { migrateUses } from "../../schema/index.ts";
 import { ToolDocument } from "./document.ts";
 import type { Refusal } from "./rename.ts";
 import { type Sortable, sortables, sortEdits } from "./sort-members.ts";

@@ -4,12 +4,10 @@ import { filterPatterns, textPattern } from "../../grammar/query/cloudwatch/filt
 import { explain, explainAt, parseQuery, printQuery, type Query } from "../../grammar/query/index.ts";
 import { parseLocation, parseRoute, routeCaptures, substitute } from "../../grammar/route/index.ts";
 import { DURATION_UNITS, humanDuration, parseDuration } from "../../grammar/units/duration.ts";
-import { parseGlob } from "../../schema/glob.ts";
 import { explainPattern, lineAt, readPattern } from "../../schema/ignore/index.ts";
+import { DEFAULT_STAGES, isGlob, parseGlob, REGIONS } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
-import { isGlob, REGIONS } from "../../schema/regions.ts";
 import type { Schema } from "../../schema/shape.ts";
-import { DEFAULT_STAGES } from "../../schema/stages.ts";
 import { plainText } from "./completion/candidate.ts";
 import { textOf } from "./completion/good-values.ts";
 import { detailOf } from "./completion/keys.ts";

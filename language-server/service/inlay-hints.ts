@@ -1,6 +1,5 @@
 import { type InlayHint, InlayHintKind, type Range } from "vscode-languageserver-types";
-import type { Expr } from "../../grammar/query/ast.ts";
-import { parseQuery, printField } from "../../grammar/query/index.ts";
+import { type Expr, parseQuery, printField } from "../../grammar/query/index.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import type { Node } from "../../schema/json.ts";

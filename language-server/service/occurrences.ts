@@ -1,9 +1,9 @@
 import type { Span } from "../../grammar/problem.ts";
 import { type NamedStage, parseQuery, stagesNamed } from "../../grammar/query/index.ts";
 import { locationCaptures, parseLocation, parseRoute } from "../../grammar/route/index.ts";
+import { DEFAULT_STAGES } from "../../schema/index.ts";
 import { memberOf, type StringNode, spanInside } from "../../schema/json.ts";
 import { targets } from "../../schema/languages.ts";
-import { DEFAULT_STAGES } from "../../schema/stages.ts";
 import type { Entry, ToolDocument } from "./document.ts";
 
 /** Something of a tool.json that has a name, and every place where that name stands. */

@@ -1,4 +1,4 @@
-import type { Directory } from "../../schema/directory.ts";
+import type { Directory } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
 import type { DocumentKind, ToolDocument } from "./document.ts";
 

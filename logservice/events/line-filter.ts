@@ -1,3 +1,4 @@
+import { QUOTE } from "../../grammar/json-bytes.ts";
 import { planScan, type Query, readsOf, severity } from "../../grammar/query/index.ts";
 import type { Lines } from "./lines.ts";
 
@@ -28,5 +29,3 @@ export function lineFilter(query: Query, nowMs: number): LineFilter | undefined 
     return places;
   };
 }
-
-const QUOTE = 0x22;

@@ -1,4 +1,14 @@
 import { isUtf8 } from "node:buffer";
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from "../../grammar/json-bytes.ts";
 import { LEVEL_SPELLINGS, LEVELS } from "../../grammar/query/index.ts";
 import { RpcError } from "../error.ts";
 import { type EncodedEvent, encodeEvent, encodePieces } from "../events/encoded.ts";
@@ -7,19 +17,7 @@ import { LIMITS } from "../limits.ts";
 import { parseJson } from "./parse-json.ts";
 import { MAX_ID_LENGTH, readEvent } from "./read-events.ts";
 import { isZeroTime } from "./read-input.ts";
-import {
-  BACKSLASH,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  JsonScan,
-  NONE,
-  NULL,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-} from "./scan-json.ts";
+import { JsonScan, NONE, NULL } from "./scan-json.ts";
 
 export interface ScannedBatch {
   readonly project: string;

@@ -1,3 +1,24 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  CR,
+  digitsEnd,
+  isAt,
+  LF,
+  MINUS,
+  NINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  POINT,
+  plainTextEnd,
+  QUOTE,
+  SPACE,
+  TAB,
+  ZERO,
+} from "../../grammar/json-bytes.ts";
 import { LIMITS } from "../limits.ts";
 
 /**
@@ -24,7 +45,7 @@ export class JsonScan {
     let to = at;
     for (;;) {
       const code = this.bytes[to]!;
-      if (code !== 0x20 && code !== LF && code !== TAB && code !== CR) return to;
+      if (code !== SPACE && code !== LF && code !== TAB && code !== CR) return to;
       to++;
     }
   }
@@ -46,13 +67,9 @@ export class JsonScan {
 
   /** A string without escapes. */
   plainText(at: number): number {
-    const { bytes } = this;
-    if (bytes[at] !== QUOTE) return NONE;
-    for (let to = at + 1; ; to++) {
-      const code = bytes[to]!;
-      if (code === QUOTE) return to + 1;
-      if (!(code >= 0x20) || code === BACKSLASH) return NONE;
-    }
+    if (this.bytes[at] !== QUOTE) return NONE;
+    const end = plainTextEnd(this.bytes, at + 1);
+    return end < 0 ? NONE : end + 1;
   }
 
   /** The object at `at`, which is the fields of an event. */
@@ -118,8 +135,7 @@ export class JsonScan {
 
   /** The literal at `at`. */
   literal(at: number, literal: Uint8Array): number {
-    for (let i = 0; i < literal.length; i++) if (this.bytes[at + i] !== literal[i]) return NONE;
-    return at + literal.length;
+    return isAt(literal, this.bytes, at) ? at + literal.length : NONE;
   }
 
   isTrue(at: number): boolean {
@@ -159,7 +175,7 @@ export class JsonScan {
     const { bytes } = this;
     const isNegative = bytes[at] === MINUS;
     const begin = isNegative ? at + 1 : at;
-    const whole = this.#digits(begin) - begin;
+    const whole = digitsEnd(bytes, begin) - begin;
     const isZero = bytes[begin] === ZERO;
     if (whole === 0 || (isZero && whole > 1)) return NONE;
     let to = begin + whole;
@@ -167,22 +183,13 @@ export class JsonScan {
       return whole <= EXACT_DIGITS && !(isZero && isNegative) ? to : NONE;
     }
     const fractionAt = to + 1;
-    to = this.#digits(fractionAt);
+    to = digitsEnd(bytes, fractionAt);
     if (to === fractionAt) return NONE;
     const digits = whole + to - fractionAt;
     const isSmall = isZero && bytes[fractionAt] === ZERO;
     if (digits <= EXACT_DIGITS && bytes[to - 1] !== ZERO && !isSmall) return to;
     const text = bytes.toString("latin1", at, to);
     return String(Number(text)) === text ? to : NONE;
-  }
-
-  #digits(at: number): number {
-    let to = at;
-    for (;;) {
-      const code = this.bytes[to]!;
-      if (!(code >= ZERO && code <= NINE)) return to;
-      to++;
-    }
   }
 
   /** The escape whose backslash is before `at`, if JSON.stringify writes it that way. */
@@ -205,21 +212,6 @@ export const NONE = -1;
 /** Float64 preserves this many digits. */
 const EXACT_DIGITS = 15;
 
-const TAB = 0x09;
-const LF = 0x0a;
-const CR = 0x0d;
-export const QUOTE = 0x22;
-export const COMMA = 0x2c;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
-export const COLON = 0x3a;
-export const OPEN_BRACKET = 0x5b;
-export const BACKSLASH = 0x5c;
-export const CLOSE_BRACKET = 0x5d;
-export const OPEN_BRACE = 0x7b;
-export const CLOSE_BRACE = 0x7d;
 const TRUE = Buffer.from("true");
 const FALSE = Buffer.from("false");
 export const NULL = Buffer.from("null");

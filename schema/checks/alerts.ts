@@ -56,7 +56,7 @@ function checkFields(report: Report, action: ObjectNode) {
       hint: `add "${needed}": ${example}`,
       fixes: [
         ...others.map(([other]) => report.suggest(type, other)),
-        addition(report.source, action, needed, example, [needed, "channel", "gifs"]),
+        addition(report.source, action, { name: needed, value: example, order: [needed, "channel", "gifs"] }),
       ],
     });
   }

@@ -19,7 +19,7 @@ export class Beginnings {
       if (this.#texts[middle]! <= text) low = middle + 1;
       else high = middle;
     }
-    // What it begins with is the last before it, what begins with it the first behind.
+    // A text that it begins with is the last before it; one that begins with it is the first after it.
     return (low > 0 && text.startsWith(this.#texts[low - 1]!)) || (this.#texts[low]?.startsWith(text) ?? false);
   }
 }

@@ -25,7 +25,7 @@ export function commandsOf(root: Node): { readonly node: StringNode; readonly ho
   return found;
 }
 
-/** Secrets that are written into a command: in an assignment, behind a flag, in a header, or by their form. */
+/** Secrets that are written into a command: in an assignment, after a flag, in a header, or by their form. */
 export function checkCommandSecrets(report: Report, root: Node) {
   for (const { node } of commandsOf(root)) {
     for (const { span, name } of secretsIn(node.value)) {
@@ -73,9 +73,10 @@ export function checkCommandFiles(report: Report, root: ObjectNode, directory: D
     ["prebuild", "build", "postbuild"].some((hook) => memberOf(memberOf(root, "hooks")?.value, hook));
   for (const { node, hook } of commandsOf(root)) {
     for (const words of simpleCommands(node.value)) {
-      checkScript(report, node, words, scripts, directory);
       // A hook may run what the one before it has made.
-      checkProgram(report, node, words, directory, isBuilt || hook !== undefined);
+      const command = { node, words, scripts, directory, mayBeMade: isBuilt || hook !== undefined };
+      checkScript(report, command);
+      checkProgram(report, command);
     }
   }
 }
@@ -145,7 +146,7 @@ function simpleCommands(command: string): Word[][] {
     if (/^[;&|>]/.test(text)) {
       commands.push(words);
       words = [];
-      // Behind ">" is a file that is made.
+      // ">" is followed by a file that is made.
       if (text.startsWith(">")) break;
       continue;
     }
@@ -159,13 +160,18 @@ function simpleCommands(command: string): Word[][] {
   return commands.filter((words) => words.length > 0);
 }
 
-function checkScript(
-  report: Report,
-  node: StringNode,
-  [program, verb, script]: readonly Word[],
-  scripts: Readonly<Record<string, unknown>> | undefined,
-  directory: Directory,
-) {
+/** One command of a line, and what its words may name. */
+interface SimpleCommand {
+  readonly node: StringNode;
+  readonly words: readonly Word[];
+  /** The scripts of package.json. */
+  readonly scripts: Readonly<Record<string, unknown>> | undefined;
+  readonly directory: Directory;
+  /** Whether a build or a hook may make the file that is run. */
+  readonly mayBeMade: boolean;
+}
+
+function checkScript(report: Report, { node, words: [program, verb, script], scripts, directory }: SimpleCommand) {
   if (scripts === undefined || !/^(npm|pnpm|yarn|bun)$/.test(program!.text) || verb === undefined) return;
   const isRun = /^(run|run-script)$/.test(verb.text);
   const isShort = program!.text === "npm" && /^(start|test|stop|restart)$/.test(verb.text);
@@ -185,7 +191,12 @@ function checkScript(
       : names.length === 0
         ? `add it to "scripts"`
         : `its scripts are ${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? ", ..." : ""}`;
-  warn(report, node, wanted, "config/missing-script", `package.json has no script ${quote(wanted.text)}`, hint, near);
+  warn(report, node, wanted, {
+    code: "config/missing-script",
+    message: `package.json has no script ${quote(wanted.text)}`,
+    hint,
+    fixed: near,
+  });
 }
 
 // More do not fit a line.
@@ -216,13 +227,7 @@ const INTERPRETERS: readonly (readonly [program: RegExp, file: RegExp])[] = [
 const TAKES_VALUE = /^(-r|--require|--import|--loader|--env-file|-C|--conditions|-W|-X)$/;
 const HAS_NO_FILE = /^(-e|--eval|-p|--print|-c|-m|--test|-)$/;
 
-function checkProgram(
-  report: Report,
-  node: StringNode,
-  [program, ...words]: readonly Word[],
-  directory: Directory,
-  mayBeMade: boolean,
-) {
+function checkProgram(report: Report, { node, words: [program, ...words], directory, mayBeMade }: SimpleCommand) {
   const ending = INTERPRETERS.find(([name]) => name.test(program!.text))?.[1];
   let file: Word | undefined;
   if (ending === undefined) {
@@ -255,18 +260,23 @@ function checkProgram(
   const fixed = near === undefined ? undefined : file.text.slice(0, file.text.length - path.length) + folder + near;
   const hint =
     near === undefined ? "the path is relative to the folder of tool.json" : `did you mean ${quote(fixed!)}?`;
-  warn(report, node, file, "config/missing-program", `there is no file ${quote(file.text)}`, hint, fixed);
+  warn(report, node, file, {
+    code: "config/missing-program",
+    message: `there is no file ${quote(file.text)}`,
+    hint,
+    fixed,
+  });
 }
 
-function warn(
-  report: Report,
-  node: StringNode,
-  { span }: Word,
-  code: string,
-  message: string,
-  hint: string,
-  fixed: string | undefined,
-) {
+interface MissingFile {
+  readonly code: "config/missing-script" | "config/missing-program";
+  readonly message: string;
+  readonly hint: string;
+  /** What the word was meant to be. */
+  readonly fixed: string | undefined;
+}
+
+function warn(report: Report, node: StringNode, { span }: Word, { code, message, hint, fixed }: MissingFile) {
   report.warning(code, spanInside(report.source, node, span), message, {
     hint,
     fix:

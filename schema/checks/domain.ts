@@ -16,7 +16,7 @@ export function domainProblem(
 ): { message: string; hint: string; fixed?: string; near?: string } | undefined {
   const wrong = problemOf(name, options);
   if (wrong === undefined) return undefined;
-  // Of an address the host, without what is doubled, blank or behind it.
+  // The host of an address, without doubled dots, blanks and what follows it.
   const plain = name
     .replace(/^[a-z]+:\/\//i, "")
     .replace(/[/?#:].*$/, "")

@@ -140,12 +140,16 @@ function checkPolicy(report: Report, policy: Node | undefined) {
             hint: name === "Action" ? `add "Action": ["s3:GetObject"]` : `add "Resource": "*"`,
             fix:
               name === "Action"
-                ? addition(report.source, statement, "Action", '["s3:GetObject"]', [
-                    "Action",
-                    "Resource",
-                    "NotResource",
-                  ])
-                : addition(report.source, statement, "Resource", '"*"', ["Resource", "Condition"]),
+                ? addition(report.source, statement, {
+                    name: "Action",
+                    value: '["s3:GetObject"]',
+                    order: ["Action", "Resource", "NotResource"],
+                  })
+                : addition(report.source, statement, {
+                    name: "Resource",
+                    value: '"*"',
+                    order: ["Resource", "Condition"],
+                  }),
           },
         );
       } else if (plain !== undefined && not !== undefined) {

@@ -24,7 +24,7 @@ export function checkInject(report: Report, inject: Node | undefined) {
       const what = type?.type === "string" ? quote(type.value) : "the item";
       report.error("config/no-value", span, `${what} has neither "value" nor "file"`, {
         hint: `add "value": "..." or "file": "path"`,
-        fix: addition(report.source, item, "value", JSON.stringify(exampleOf(type)), ["value"]),
+        fix: addition(report.source, item, { name: "value", value: JSON.stringify(exampleOf(type)), order: ["value"] }),
       });
     }
     if (value?.value?.type !== "string" || type?.type !== "string" || !Object.hasOwn(CLOSING_TAG, type.value)) continue;

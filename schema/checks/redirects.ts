@@ -38,7 +38,7 @@ interface Rule {
   readonly status: number;
 }
 
-/** What is wrong about a rule beside others, without where it stands: that moves with every keystroke above. */
+/** What is wrong about a rule beside others, without its place: that moves with every keystroke above. */
 interface Finding {
   readonly code: string;
   /** The index of the rule. */
@@ -76,7 +76,7 @@ export function* checkRedirects(
     const status = memberOf(member.value, "status")?.value;
     // No written status is a rewrite; an unreadable one says nothing.
     rules.push({ member, route, locationNode, location, status: status?.type === "number" ? status.value : 200 });
-    if (location !== undefined) checkPlaceholders(report, member.key, route, locationNode!, location);
+    if (location !== undefined) checkPlaceholders(report, { key: member.key, route, node: locationNode!, location });
     if (isServer) warnRewriteOfAll(report, rules.at(-1)!);
   }
   yield;
@@ -133,7 +133,7 @@ function warnRewriteOfAll(report: Report, { member, route, location, status }: R
   );
 }
 
-/** Of `/*` and `*`. */
+/** The shape of `/*` and `*`. */
 const SHAPE_OF_ALL = /^(?:1"\/)?\*$/;
 
 /** The statuses that a wrong one was likely meant to be: one slip away, else the usual ones. */
@@ -143,14 +143,22 @@ function likelyStatuses(value: number): number[] {
   return [...new Set([...(near === undefined ? [] : [Number(near)]), ...usual])];
 }
 
-function checkPlaceholders(report: Report, key: StringNode, route: Route, node: StringNode, location: Location) {
+/** A redirect whose pattern and location are valid, with the texts that they are. */
+interface ParsedRedirect {
+  readonly key: StringNode;
+  readonly route: Route;
+  readonly node: StringNode;
+  readonly location: Location;
+}
+
+function checkPlaceholders(report: Report, { key, route, node, location }: ParsedRedirect) {
   const pattern = key.value;
   const placeholders = locationCaptures(location);
   if (placeholders.length === 0) return;
   const captures = routeCaptures(route);
   for (const { name, span } of placeholders) {
     if (captures.includes(name)) continue;
-    // Of one capture there is no other to mean.
+    // A single capture is the only one that can be meant.
     const near = didYouMean(name, captures) ?? (captures.length === 1 && name.length < 3 ? captures[0] : undefined);
     const listed = captures.map((capture) => `:${capture}`).join(", ");
     const hint =
@@ -191,7 +199,7 @@ function captureFix(report: Report, key: StringNode, name: string, captures: rea
   return { ...report.replace(key, pattern), title: `Change the pattern to ${pattern}`, isSuggestion: true };
 }
 
-/** Of two patterns that match exactly the same paths one never applies. */
+/** If two patterns match exactly the same paths, one of them never applies. */
 function sameShapes(rules: readonly Rule[]): Finding[] {
   const groups = new Map<string, number[]>();
   for (const [index, { route }] of rules.entries()) {
@@ -285,7 +293,7 @@ function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [numbe
 /** What every path that a location gives begins with. */
 function beginningOf({ parts: [first] }: Location): string {
   if (first?.kind !== "text") return "";
-  // Behind a percent sign it is not certain how a path is read.
+  // After a percent sign it is not certain how a path is read.
   return first.text.split(/[?#%]/, 1)[0]!;
 }
 

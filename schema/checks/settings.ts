@@ -73,9 +73,14 @@ interface Side {
 }
 
 function backoffFix(source: string, backoff: ObjectNode, { min, max }: { min: Side; max: Side }): Fix | undefined {
-  if (min.span === undefined) return addition(source, backoff, "min", String(max.value), ["min", "max"]);
+  if (min.span === undefined)
+    return addition(source, backoff, { name: "min", value: String(max.value), order: ["min", "max"] });
   if (max.span === undefined)
-    return addition(source, backoff, "max", String(min.value), ["max", "factor", "attempts", "jitter"]);
+    return addition(source, backoff, {
+      name: "max",
+      value: String(min.value),
+      order: ["max", "factor", "attempts", "jitter"],
+    });
   return {
     title: "Swap the two",
     edits: [

@@ -1,5 +1,5 @@
 // .toolignore: what goes along with a deployment. One definition for the build and for editors.
-export { explainPattern, type IgnorePattern, type Line, lineAt, readPattern } from "./line.ts";
+export { explainPattern, lineAt, readPattern } from "./line.ts";
 export {
   type Decision,
   decide,
@@ -7,7 +7,6 @@ export {
   type IgnoreRule,
   mayHold,
   parseIgnore,
-  type Reason,
   ROOT,
   vainRule,
 } from "./rules.ts";

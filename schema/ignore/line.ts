@@ -18,8 +18,8 @@ export interface IgnorePattern extends Span {
 }
 
 /**
- * The pattern of a line of .toolignore; undefined for comments and empty lines. Blanks at the end count where a backslash
- * stands before them, and `\#` and `\!` begin a name, as in a .gitignore.
+ * The pattern of a line of .toolignore; undefined for comments and empty lines. Blanks at the end count if a backslash
+ * precedes them, and `\#` and `\!` begin a name, as in a .gitignore.
  */
 export function readPattern({ text, start }: Line): IgnorePattern | undefined {
   if (text.startsWith("#") || /^ *$/.test(text)) return undefined;

@@ -114,7 +114,7 @@ function isAnyName(segment: Segment): boolean {
 function isName(segment: Exclude<Segment, typeof ANY_DEPTH>, { name, isPlain }: PathName, isNegated: boolean): boolean {
   if (typeof segment === "string") return segment === name;
   if (isNegated && !isPlain && segment[0] !== ".") return false;
-  // Behind a star: where it stands and how much it has taken. A later star makes the ones before it final.
+  // The last star: where it is and how much it has taken. A later star makes the ones before it final.
   let star = -1;
   let taken = 0;
   let at = 0;
@@ -171,7 +171,7 @@ const CLASSES: Record<string, RegExp> = {
   xdigit: /[0-9a-fA-F]/,
 };
 
-/** `[abc]`, `[a-c]`, `[!abc]`, `[^abc]`; a `]` that stands first is one of them. Undefined where it is never closed. */
+/** `[abc]`, `[a-c]`, `[!abc]`, `[^abc]`; a `]` in first place is one of them. Undefined if it is never closed. */
 function readSet(chars: readonly string[], start: number): { accepts(char: string): boolean; end: number } | undefined {
   let i = start + 1;
   const isInverse = chars[i] === "!" || chars[i] === "^";

@@ -35,7 +35,7 @@ function join(kind: "and" | "or", terms: readonly Condition[]): Condition {
   return distinct.length === 1 ? distinct[0]! : { kind, terms: distinct };
 }
 
-/** `&&` binds tighter than `||`; parentheses stand around an `||` within an `&&`. */
+/** `&&` binds tighter than `||`; an `||` within an `&&` gets parentheses. */
 export function print(condition: Condition): string {
   switch (condition.kind) {
     case "all":

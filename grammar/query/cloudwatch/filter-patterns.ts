@@ -41,7 +41,7 @@ export function filterPatterns(query: Query): FilterPatterns {
   return { patterns, expressions, isExact: isExact && isWhole };
 }
 
-/** One pattern that finds what any of the expressions does: it may stand alone only. */
+/** One pattern that finds what any of the expressions does: it cannot be combined with others. */
 export const textPattern = (expressions: readonly string[]) => `%${expressions.join("|")}%`;
 
 /** Room for what else is looked for by text, such as the platform's own lines. */
@@ -90,7 +90,7 @@ function translate(expr: Expr, isPositive: boolean, context: Context): Translati
     case "level":
       return levels([levelOf(expr.word)!], isPositive, context);
     case "message":
-      return textual(["$.message"], true, expr.text.chunks, isPositive);
+      return textual(["$.message"], { isString: true, chunks: expr.text.chunks, isPositive });
     default:
       return onField(expr, isPositive, context);
   }
@@ -115,7 +115,7 @@ function onField(expr: FieldExpr, isPositive: boolean, context: Context): Transl
 function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Context): Translation {
   switch (expr.kind) {
     case "stage":
-      return textual(place.selectors, false, [expr.word.toLowerCase()], isPositive);
+      return textual(place.selectors, { isString: false, chunks: [expr.word.toLowerCase()], isPositive });
     case "exists":
       // Nothing says that a field is there whatever it holds: an empty text and `= *` are not spoken of.
       return isPositive ? UNKNOWN : { condition: missing(place), isExact: true };
@@ -144,7 +144,7 @@ function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Conte
     case "contains": {
       const chunks = ["", expr.text.chunks.join("*"), ""];
       if (place.selectors[0] === "$.level") return levelText(chunks, isPositive, context);
-      return textual(place.selectors, place.isString, chunks, isPositive);
+      return textual(place.selectors, { isString: place.isString, chunks, isPositive });
     }
     case "match": {
       if (!isPositive || place.selectors[0] === "$.level") return UNKNOWN;
@@ -204,7 +204,7 @@ function equal(place: Place, value: Value, context: Context): Translation {
     case "word":
       return selectors[0] === "$.level"
         ? levelText(value.chunks, true, context)
-        : textual(selectors, isString, value.chunks, true, false);
+        : textual(selectors, { isString, chunks: value.chunks, isPositive: true, orAbsent: false });
     case "number": {
       const number = numeral(value.value);
       // Without a unit the digits may also be a text; a pattern's number finds the text of its own spelling.
@@ -234,7 +234,7 @@ function differs(place: Place, value: Value, context: Context): Translation {
     case "word":
       return selectors[0] === "$.level"
         ? levelText(value.chunks, false, context)
-        : textual(selectors, isString, value.chunks, false, false);
+        : textual(selectors, { isString, chunks: value.chunks, isPositive: false, orAbsent: false });
     case "number": {
       const number = numeral(value.value);
       if (!isPlain(number)) return UNKNOWN;
@@ -318,7 +318,7 @@ function joinLevels(expr: Extract<Expr, { kind: "and" | "or" }>): readonly (Expr
   );
 }
 
-/** Of these levels, by all their spellings in any case; or of none of them. */
+/** A test for these levels, by all their spellings in any case; or for none of them. */
 function levels(of: readonly Level[], isPositive: boolean, context: Context): Translation {
   const spellings = of.flatMap((level) => LEVEL_SPELLINGS[level]);
   // `level < debug`: no entry, which no pattern has to say.
@@ -368,16 +368,21 @@ function matches(text: string, chunks: readonly string[]): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
+interface TextTest {
+  /** Whether the value is always a text. */
+  readonly isString: boolean;
+  readonly chunks: readonly string[];
+  readonly isPositive: boolean;
+  readonly orAbsent?: boolean;
+}
+
 /**
  * A text with these chunks between wildcards, or (where not positive) a value that is there and is no such text, or is
  * missing where `orAbsent`.
  */
 function textual(
   selectors: readonly string[],
-  isString: boolean,
-  chunks: readonly string[],
-  isPositive: boolean,
-  orAbsent = true,
+  { isString, chunks, isPositive, orAbsent = true }: TextTest,
 ): Translation {
   const found = selectors.map((selector) => wildcard(selector, chunks, isPositive));
   let isExact = true;
@@ -420,8 +425,8 @@ function wildcard(selector: string, chunks: readonly string[], isPositive: boole
     for (const [j, piece] of pieces.entries()) {
       if (piece === "") continue;
       const before = i === 0 && j === 0 ? "" : "*";
-      const behind = i === chunks.length - 1 && j === pieces.length - 1 ? "" : "*";
-      conditions.push(leaf(`${selector} ${op} "${before}${piece}${behind}"`));
+      const after = i === chunks.length - 1 && j === pieces.length - 1 ? "" : "*";
+      conditions.push(leaf(`${selector} ${op} "${before}${piece}${after}"`));
     }
     isExact &&= pieces.length === 1;
   }
@@ -430,7 +435,7 @@ function wildcard(selector: string, chunks: readonly string[], isPositive: boole
   return { condition: (isPositive ? both : either)(conditions), isExact: isExact && conditions.length === 1 };
 }
 
-// How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs stand as escapes
+// How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs are written as escapes
 // in the line.
 const UNSAFE = /["\\\u0000-\u001f\u007f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const SPLIT = new RegExp(`\\*|${UNSAFE.source}`);

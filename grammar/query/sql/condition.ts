@@ -1,4 +1,4 @@
-// Conditions as text with a `?` for each bound value, and as a pair that a query's answer lies between.
+// Conditions as text with a `?` for each bound value, and as a pair: an upper and a lower bound of a query's answer.
 
 export type SqlValue = string | number | bigint;
 

@@ -84,14 +84,15 @@ function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): Cond
       return either(expr.values.map((value) => equals(place, value, options)));
     case "contains": {
       const part = expr.text.chunks.join("*");
-      return tested(place, options, (text) => `contains(${text}, ?)`, [part]);
+      return tested(place, options, { test: (text) => `contains(${text}, ?)`, values: [part] });
     }
     case "match": {
       const { source, flags } = expr.regex;
-      if (!isSharedSyntax(source)) return tested(place, options, () => "true", [], UNKNOWN);
+      if (!isSharedSyntax(source))
+        return tested(place, options, { test: () => "true", values: [], otherwise: UNKNOWN });
       // The third argument also says that expressions are no literals and lines no units, as everywhere in this language.
       const test = (text: string) => `regexp_matches(${text}, ?, '${flags.includes("i") ? "i" : "c"}')`;
-      return tested(place, options, test, [source]);
+      return tested(place, options, { test, values: [source] });
     }
   }
 }
@@ -111,7 +112,7 @@ function ofLevel(expr: Expr): Condition {
 
 function ofTimestamp(expr: FieldExpr, { nowMs, firstInstant }: QuerySqlOptions): Condition {
   if (expr.kind === "exists" || expr.kind === "truthy") return ALL;
-  // As text it stands in the event alone.
+  // Only the event has it as text.
   if (expr.kind !== "comparison" || expr.op === "=" || expr.op === "!=") return UNKNOWN;
   const { value, op } = expr;
   const bound =
@@ -161,14 +162,14 @@ function reading(place: Target, { columns }: QuerySqlOptions, readers: Readers):
   });
 }
 
+interface TextTest {
+  readonly test: (text: string) => string;
+  readonly values: readonly string[];
+  readonly otherwise?: Condition;
+}
+
 /** A test of a value and of the elements of a list: SQL says it of the value, and of lists that it may hold. */
-function tested(
-  place: Target,
-  options: QuerySqlOptions,
-  test: (text: string) => string,
-  values: readonly string[],
-  otherwise?: Condition,
-): Condition {
+function tested(place: Target, options: QuerySqlOptions, { test, values, otherwise }: TextTest): Condition {
   if (otherwise !== undefined || !values.every(isBindable)) {
     // Where no text can be there at all, nothing is unknown.
     return reading(place, options, {
@@ -222,7 +223,7 @@ function differs(place: Target, value: Value, options: QuerySqlOptions): Conditi
     json: (json) => exactly(sql(`(${json.value} is not null)`, json.path)),
   });
   const same = equals(place, value, options);
-  // Of a list `same` is unknown, and so is its opposite: any element may differ.
+  // For a list `same` is unknown, and so is its opposite: any element may differ.
   return both([isThere, not(same)]);
 }
 
@@ -265,7 +266,7 @@ function textTest(place: Target, chunks: readonly string[], options: QuerySqlOpt
   const texts = place.at === "fields" && chunks.length === 1 ? options.columns.textsOf?.(place.path) : undefined;
   if (texts !== undefined && !texts.has(chunks[0]!)) return NONE;
   const { test, values } = wildcards(chunks);
-  return tested(place, options, test, values);
+  return tested(place, options, { test, values });
 }
 
 function matchesText(column: string, chunks: (StringValue | WordValue)["chunks"]): Condition {

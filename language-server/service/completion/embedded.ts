@@ -2,7 +2,7 @@ import type { CompletionItem } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
 import { parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
 import { DURATION_UNITS, type DurationUnit } from "../../../grammar/units/duration.ts";
-import { CSS_COLORS } from "../../../schema/colors.ts";
+import { CSS_COLORS } from "../../../schema/index.ts";
 import type { EmbeddedString, ToolDocument } from "../document.ts";
 import { KIND } from "./candidate.ts";
 

@@ -1,7 +1,7 @@
 import { locationCaptures, parseLocation, parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
+import { DEFAULT_STAGES } from "../../../schema/index.ts";
 import { type Member, memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
-import { DEFAULT_STAGES } from "../../../schema/stages.ts";
 import type { Entry, Path, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { type Candidate, KIND } from "./candidate.ts";

@@ -1,4 +1,4 @@
-import { inferRuntime } from "../../../schema/infer.ts";
+import { inferRuntime } from "../../../schema/index.ts";
 import type { ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { type Candidate, KIND } from "./candidate.ts";

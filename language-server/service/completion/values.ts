@@ -1,5 +1,4 @@
-import { inferRuntime } from "../../../schema/infer.ts";
-import { DEFAULT_REGION, REGIONS } from "../../../schema/regions.ts";
+import { DEFAULT_REGION, inferRuntime, REGIONS } from "../../../schema/index.ts";
 import { memberSchema, resolve, type Schema } from "../../../schema/shape.ts";
 import type { ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";

@@ -1,5 +1,6 @@
 // Completion at every cursor of a query, as it is typed and as a cursor jumps in it, with a log's worth of fields.
-import { type CompletionSources, complete, QuerySession } from "../../../grammar/query/index.ts";
+import { complete } from "../../../grammar/query/complete.ts";
+import { type CompletionSources, QuerySession } from "../../../grammar/query/index.ts";
 import { QUERIES } from "./parse.ts";
 
 const ROUNDS = 40;

@@ -1,0 +1,75 @@
+import { LineIndex, quote } from "../../grammar/problem.ts";
+import type { Directory } from "../directory.ts";
+import { memberOf, type Node, type ObjectNode, type StringNode } from "../json.ts";
+import type { Report } from "../report.ts";
+import { checkCommandFiles } from "./commands.ts";
+import { checkTemplates } from "./error-pages.ts";
+import { CLOSING_TAG, injections } from "./inject.ts";
+
+/** Checks that need the project's files: those that are injected, the directories, the error-page templates. */
+export function checkDirectory(report: Report, root: ObjectNode, directory: Directory) {
+  checkCommandFiles(report, root, directory);
+  for (const item of injections(memberOf(root, "inject")?.value)) checkFile(report, item, directory);
+  // Directories are often made by the build, so that a missing one is a warning.
+  warnMissing(report, memberOf(memberOf(root, "static")?.value, "dir")?.value, directory);
+  const errorPages = memberOf(root, "error_pages");
+  const dir = memberOf(errorPages?.value, "dir")?.value;
+  warnMissing(report, dir, directory);
+  const disable = memberOf(errorPages?.value, "disable")?.value;
+  if (disable?.type === "boolean" && disable.value) return;
+  const at = dir?.span ?? errorPages?.key.span ?? { start: root.span.start, end: root.span.start + 1 };
+  const variables = memberOf(errorPages?.value, "variables")?.value;
+  const check = (folder: string) => checkTemplates(report, { folder, at, variables, directory });
+  if (dir === undefined) check(".");
+  else if (dir.type === "string" && isProjectPath(dir)) check(dir.value);
+}
+
+function checkFile(report: Report, item: ObjectNode, directory: Directory) {
+  const file = memberOf(item, "file")?.value;
+  if (file?.type !== "string" || !isProjectPath(file)) return;
+  const kind = directory.kind(file.value);
+  if (kind !== "file") {
+    report.error(
+      "config/missing-file",
+      file.span,
+      kind === undefined ? `there is no file ${quote(file.value)}` : `${quote(file.value)} is a directory`,
+      {
+        hint: "the path is relative to the folder of tool.json",
+      },
+    );
+    return;
+  }
+  const type = memberOf(item, "type")?.value;
+  if (type?.type !== "string" || !Object.hasOwn(CLOSING_TAG, type.value)) return;
+  const text = directory.read(file.value);
+  const match = text === undefined ? null : CLOSING_TAG[type.value]!.exec(text);
+  if (match === null) return;
+  const { line, column } = new LineIndex(text!).position(match.index);
+  report.error(
+    "config/closing-tag",
+    file.span,
+    `${quote(match[0])} at ${file.value}:${line}:${column} would close the element that contains the file`,
+    {
+      hint: type.value === "inline script" ? "write <\\/script in a string of the script" : "remove it",
+    },
+  );
+}
+
+function warnMissing(report: Report, dir: Node | undefined, directory: Directory) {
+  if (dir?.type !== "string" || !isProjectPath(dir)) return;
+  const kind = directory.kind(dir.value);
+  if (kind === "directory") return;
+  report.warning(
+    "config/missing-directory",
+    dir.span,
+    kind === "file" ? `${quote(dir.value)} is a file` : `there is no directory ${quote(dir.value)}`,
+    {
+      hint: kind === "file" ? "name the directory that it is in" : "it must exist after the build",
+    },
+  );
+}
+
+/** Whether a path has passed its own check: what leads out of the project is reported there, and never looked at. */
+function isProjectPath({ value }: StringNode): boolean {
+  return value !== "" && !/^[/~]|^[A-Za-z]:|\\|\0/.test(value) && !value.split("/").includes("..");
+}
