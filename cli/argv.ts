@@ -288,6 +288,6 @@ function wordCount(command: Shape, words: readonly string[]): Misuse {
 }
 
 /** Quotes a text as one word of a POSIX shell. */
-export function shellQuote(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

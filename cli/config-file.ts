@@ -40,7 +40,7 @@ export async function readConfigFile(
 }
 
 /** All problems of a file on stderr, each with its caret, an empty line between two. Values of variables are not shown. */
-export async function sayProblems(
+async function sayProblems(
   context: Context,
   problems: readonly Problem[],
   { file, text }: { readonly file: string; readonly text: string },

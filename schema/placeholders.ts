@@ -105,7 +105,7 @@ export function freeName(taken: readonly string[], name: string): string {
   return free;
 }
 
-export function textOf(node: Node | undefined, name: string): string | undefined {
+function textOf(node: Node | undefined, name: string): string | undefined {
   const value = memberOf(node, name)?.value;
   return value?.type === "string" ? value.value : undefined;
 }

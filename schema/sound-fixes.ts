@@ -42,7 +42,7 @@ export function withSoundFixes(
 }
 
 /** Whether nothing is wrong after a fix of `problem` that was not wrong before. */
-export function isSound(problem: Problem, before: readonly Problem[], after: readonly Problem[]): boolean {
+function isSound(problem: Problem, before: readonly Problem[], after: readonly Problem[]): boolean {
   return isAmong(
     after,
     before.filter((other) => other !== problem),

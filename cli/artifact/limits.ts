@@ -2,10 +2,10 @@ import { humanBytes } from "../../grammar/units/bytes.ts";
 import type { BuildProblem } from "./problem.ts";
 
 /** "Deployment package (.zip file archive) size: 250 MB, unzipped, including layers" (Lambda quotas). */
-export const MAX_UNPACKED_BYTES = 250 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 250 * 1024 * 1024;
 
 /** What the layer with the runtime for Python and Java takes of it: 112.7 MB as measured, and a little to grow. */
-export const LAYER_BYTES = 115_000_000;
+const LAYER_BYTES = 115_000_000;
 
 /** So many files are named. */
 const NAMED = 10;

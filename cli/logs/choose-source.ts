@@ -63,7 +63,7 @@ export async function chooseSource(
   return { ok: true, source: { ...development.source, unread } };
 }
 
-export const DEVELOPMENT_LOG = ".tool/development.ndjson";
+const DEVELOPMENT_LOG = ".tool/development.ndjson";
 
 async function fileSource(
   context: Context,

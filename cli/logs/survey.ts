@@ -150,7 +150,7 @@ export class Survey {
 }
 
 /** `since 2025-06-30T12:00:00Z until ...`; empty without a period. */
-export function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): string {
+function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): string {
   const written = (timeMs: number) => new Date(timeMs).toISOString().replace(/\.\d+/, "");
   return `${sinceMs === undefined ? "" : ` since ${written(sinceMs)}`}${untilMs === undefined ? "" : ` until ${written(untilMs)}`}`;
 }

@@ -126,7 +126,7 @@ function summary(changes: readonly Change[]): string {
 }
 
 /** A domain whose certificate is not issued yet: its state, and what its owner has to do. */
-export function certificateLines({ domain, state, reason, validation }: Certificate, options: TextOptions): string[] {
+function certificateLines({ domain, state, reason, validation }: Certificate, options: TextOptions): string[] {
   const { bold } = painters(options);
   const head = (text: string) => `  ${bold(domain)}: ${text}`;
   if (state === "missing") return [head("tool stack apply requests it")];

@@ -59,7 +59,7 @@ export function encodeKept(text: string): string {
 }
 
 /** UTF-8 bytes of a code point. */
-export function utf8(code: number): readonly number[] {
+function utf8(code: number): readonly number[] {
   if (code < 0x80) return [code];
   if (code < 0x800) return [0xc0 | (code >> 6), 0x80 | (code & 63)];
   if (code < 0x10000) return [0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63)];
@@ -67,7 +67,7 @@ export function utf8(code: number): readonly number[] {
 }
 
 /** `%2F` for 0x2f. */
-export function percentByte(byte: number): string {
+function percentByte(byte: number): string {
   return `%${byte < 16 ? "0" : ""}${byte.toString(16).toUpperCase()}`;
 }
 

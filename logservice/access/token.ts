@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /** Tells people and scanners for leaked secrets what it is. */
-export const TOKEN_PREFIX = "lgs_";
+const TOKEN_PREFIX = "lgs_";
 const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^32 is 2^190. */
 const RANDOM_LENGTH = 32;

@@ -198,7 +198,7 @@ function isIpv4(value: string): boolean {
 }
 
 /** RFC 4291 section 2.2: eight groups, one run of zeros written `::`, the last two perhaps as IPv4. */
-export function isIpv6(value: string): boolean {
+function isIpv6(value: string): boolean {
   const halves = value.split("::");
   if (halves.length > 2) return false;
   let groups = 0;

@@ -29,7 +29,7 @@ export interface RuntimeRecord {
 }
 
 export const ARCHIVE_FILE = "tool-runtime.zip";
-export const RECORD_FILE = "tool-runtime.json";
+const RECORD_FILE = "tool-runtime.json";
 /** The path of the executable below /opt. */
 const EXECUTABLE = "tool/runtime";
 

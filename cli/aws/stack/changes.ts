@@ -80,7 +80,7 @@ function replacementOf(
 }
 
 /** Properties that differ, by path: `Target.Input`. Lists and references are compared as a whole. */
-export function propertyChanges(
+function propertyChanges(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
   prefix = "",

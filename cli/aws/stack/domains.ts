@@ -23,7 +23,7 @@ export function stageDomain(config: ResolvedConfig, stage: string): string | und
  * The zone of a stage's domain; undefined if `zone` is false or there is no domain. The default is the registrable domain
  * (Public Suffix List): `example.co.uk` for `api.example.co.uk`.
  */
-export function stageZone(config: ResolvedConfig, stage: string): string | undefined {
+function stageZone(config: ResolvedConfig, stage: string): string | undefined {
   const domain = stageDomain(config, stage);
   const zone = config.stages[stage]?.zone;
   if (domain === undefined || zone === false) return undefined;

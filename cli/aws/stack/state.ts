@@ -68,7 +68,7 @@ export async function templateOf(cloud: Cloud, stackId: string, signal: AbortSig
 }
 
 /** CloudFormation has no specific error for an absent stack. */
-export const isAbsent = (error: unknown) =>
+const isAbsent = (error: unknown) =>
   error instanceof Error && error.name === "ValidationError" && /does not exist/.test(error.message);
 
 export function stateOf(stack: Stack, region: string): StackState {
