@@ -1,4 +1,4 @@
-// Completion of the command line: what may stand where, and the scripts in real shells.
+// Completion of the command line: what may be where, and the scripts in real shells.
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -198,7 +198,7 @@ for (const { shell, start, prepare } of [
     const { cwd, env } = makeProject(t as Tap);
     const child = spawn("script", ["-qec", start, "/dev/null"], { cwd, env, stdio: ["pipe", "ignore", "ignore"] });
     child.stdin.write(`${prepare}\n`);
-    // To the beginning of the line, and to its end: what stands between goes into a file.
+    // To the beginning of the line, and to its end: what is in between goes into a file.
     for (const [i, [line]] of typed.entries()) child.stdin.write(`${line}\t\u0001echo \u0005 > out-${i}\n`);
     child.stdin.write("exit\n");
     await new Promise((resolve) => child.once("exit", resolve));

@@ -44,7 +44,7 @@ async function withServer(dir: string, body: (client: LspClient, uri: string) =>
   }
 }
 
-/** The place of the first `text` at or behind `after`. */
+/** The place of the first `text` at or past `after`. */
 function place(text: string, after = "") {
   const offset = TEXT.indexOf(text, TEXT.indexOf(after));
   const lines = TEXT.slice(0, offset).split("\n");

@@ -39,7 +39,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const read = (path: string) => JSON.parse(readFileSync(join(root, path), "utf8"));
 const vectors: Record<string, Row[]> = read("test/vectors/editor-features.json");
 
-/** `|` is the cursor; what a feature is asked beside that stands in `ask`. */
+/** `|` is the cursor; what else a feature is asked is in `ask`. */
 interface Row {
   readonly name: string;
   readonly text: readonly string[];

@@ -119,7 +119,7 @@ function closersOf(typed: string): string {
   return (inString ? '"' : "") + open.join("");
 }
 
-/** The items that begin with what stands between the start of their range and the cursor, in their order. */
+/** The items that begin with the text between the start of their range and the cursor, in their order. */
 function shownAt(document: ToolDocument, offset: number): CompletionItem[] {
   const { items } = complete(
     document,
@@ -134,7 +134,7 @@ function shownAt(document: ToolDocument, offset: number): CompletionItem[] {
     .sort((a, b) => ((a.sortText ?? a.label) < (b.sortText ?? b.label) ? -1 : 1));
 }
 
-/** Half of a query is none; what stands there when an operator is taken is not yet valid. */
+/** Half of a query is none: when an operator is taken, the text is not yet valid. */
 function isConfig(document: ToolDocument, offset: number): boolean {
   return document.embeddedAt(offset)?.language !== "query";
 }

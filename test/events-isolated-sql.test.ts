@@ -147,7 +147,7 @@ const refused: readonly string[] = [
   "select * from read_ndjson_objects('*.ndjson')",
   "select * from read_parquet('https://example.com/x.parquet')",
   "select * from sqlite_scan('/tmp/x', 'y')",
-  // Of the engine.
+  // The engine's own.
   "select * from newest",
   "select * from lines",
   "select * from main.events",
@@ -182,7 +182,7 @@ const refused: readonly string[] = [
   "select id from events where current_setting('threads') = '1'",
   "select max(current_query()) from events",
   "select list_transform([1], lambda x: current_setting('threads'))",
-  // A name of its own hides nothing: it is known below where it stands only.
+  // A name of its own hides nothing: it is known only below the place that defines it.
   `select * from (with "/etc/passwd" as (select 1) select 1), '/etc/passwd'`,
   // Wrong by itself.
   "select",

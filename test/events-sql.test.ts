@@ -1,4 +1,4 @@
-// Queries as SQL: what the conditions of DuckDB select lies around what the predicate does.
+// Queries as SQL: the conditions of DuckDB select at least what the predicate does.
 import t from "tap";
 import { parseQuery } from "../grammar/query/index.ts";
 import { querySql } from "../grammar/query/sql/query-sql.ts";

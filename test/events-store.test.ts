@@ -56,7 +56,7 @@ declare namespace Tap {
   type Test = Pick<typeof t, "teardown">;
 }
 
-/** Appends in batches, with a chance to make segments behind each. */
+/** Appends in batches, with a chance to make segments after each. */
 async function fill(store: Opened, events: readonly NewEvent[], size: number): Promise<void> {
   for (let at = 0, step = 0; at < events.length; at += size, step++) {
     await store.append("app", events.slice(at, at + size));

@@ -48,7 +48,7 @@ function counted(lines: readonly string[]): Summary {
 const lineOf = (event: NewEvent, i: number, project = "app") =>
   printLines(project, i + 1, [encodeEvent(event)]).body.toString();
 
-/** Of one level, so that a bound is reached, unless others are named. */
+/** Events of one level, so that a bound is reached, unless others are named. */
 const withFields = (fields: Record<string, unknown>, i = 0, levels = ["info"]): string =>
   lineOf({ timestamp: "2024-05-01T10:00:00.000Z", level: levels[i % levels.length]!, message: 'a "b" \\', fields }, i);
 const ofLevels = (fields: Record<string, unknown>, i: number) => withFields(fields, i, ["info", "error", "warning"]);

@@ -179,7 +179,7 @@ t.test("a summary of before levels were told apart is read as it was", async (t)
   t.equal(fieldsOfLevels(merged, errors), undefined);
 });
 
-/** Of events that hold their level as a field, in the first minute. */
+/** Summary of events that hold their level as a field, in the first minute. */
 function summaryOf(levels: readonly Level[]): Summary {
   const summary = emptySummary();
   for (const level of levels) addToSummary(summary, 0, severity(level), { few: level });

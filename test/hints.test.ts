@@ -142,7 +142,7 @@ t.test("what the hint of a route or location tells to write is accepted", (t) =>
         count++;
         const meant = text.startsWith('"') ? text.slice(1, -1) : text;
         const inPlace = `${source.slice(0, span.start)}${meant}${source.slice(span.end)}`;
-        // Of several problems the others stay.
+        // The other problems stay.
         const left = Math.min(problemsOf(parse, meant).length, problemsOf(parse, inPlace).length);
         t.ok(left < problems.length, `${source}: ${hint}`);
       }

@@ -1,4 +1,4 @@
-// What the pipeline answers, over loopback and in front of a real app. The rows stand in vectors/http*.json.
+// What the pipeline answers, over loopback and in front of a real app. The rows are in vectors/http*.json.
 import t from "tap";
 import type { Entry } from "../grammar/entry.ts";
 import { checkLogs, checkResponse, httpSuites, sendRow, titleOf } from "./support/http-rows.ts";

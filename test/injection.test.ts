@@ -8,7 +8,7 @@ import { decodedStream } from "../runtime/content-coding.ts";
 import { HtmlInjector } from "../runtime/html-injector.ts";
 import { injectedHtml } from "../runtime/injected-text.ts";
 
-/** `^` stands where the head items belong, `$` where the body items do. */
+/** `^` marks where the head items belong, `$` where the body items do. */
 const pages: readonly string[] = [
   "<html><head><title>x</title>^</head><body><p>y</p>$</body></html>",
   "^</head>$</body>",

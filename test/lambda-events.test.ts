@@ -1,4 +1,4 @@
-// Events that real gateways hardly make, and the documents that answer them. The rows stand in vectors/lambda.json.
+// Events that real gateways hardly make, and the documents that answer them. The rows are in vectors/lambda.json.
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,7 +31,7 @@ interface AnswerRow {
   readonly name?: string;
   /** A part of it. */
   readonly document?: object;
-  /** Of format 1.0; format 2.0 joins them, but for cookies. */
+  /** Headers of format 1.0; format 2.0 joins them, but for cookies. */
   readonly headers?: Record<string, string[]>;
   readonly cookies?: string[];
 }

@@ -149,7 +149,7 @@ t.test("what an editor does with items", (t) => {
   for (const item of complete(document, offset, projectOf(FILES), CLIENT).items) {
     const { range } = item.textEdit as TextEdit;
     t.equal(range.start.line, range.end.line, `${item.label}: one line`);
-    // VS Code compares with what stands behind the start of the range, others with the word at the cursor.
+    // VS Code compares with the text after the start of the range, others with the word at the cursor.
     t.equal(document.offsetAt(range.start), offset, `${item.label}: behind the quote`);
     t.equal(item.filterText, item.label, `${item.label}: found by what is typed, without the quote`);
   }

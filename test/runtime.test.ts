@@ -313,7 +313,7 @@ t.test("shutdown_timeout is the time from SIGTERM to SIGKILL, at the end and at 
 });
 
 t.test("closing drains: the app's own farewell is heard", async (t) => {
-  // A shell in front dies of SIGTERM at once; the app behind it still has its time.
+  // A shell in front dies of SIGTERM at once; the app below it still has its time.
   const server = await start(t, { command: `${node} ${join(apps, "processes/drains.mjs")}; exit $?` });
   t.equal((await ask(server.port, { path: "/" })).status, 200);
   await server.close();

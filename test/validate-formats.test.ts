@@ -49,7 +49,7 @@ interface Log {
 const { $schema: _, id: __, ...schema } = sarifSchema;
 const isSarif = new Ajv({ strict: false, validateFormats: false, unicodeRegExp: false }).compile(schema);
 
-/** Wrong in every area, with fixes, over lines that end in each way, behind a byte order mark. */
+/** Wrong in every area, with fixes, over lines that end in each way, after a byte order mark. */
 const TEXTS: Readonly<Record<string, string>> = {
   "no problem": '{ "name": "app" }',
   "slips of syntax":

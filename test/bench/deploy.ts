@@ -12,7 +12,7 @@ const ROUNDS = 9;
 const folder = mkdtempSync(join(tmpdir(), "tool-bench-"));
 const directory = join(folder, "app");
 cpSync(join(root, "examples/node-server"), directory, { recursive: true, filter: (path) => !path.endsWith(".tool") });
-// Of which a deflated archive is as large.
+// A deflated archive of it is as large.
 writeFileSync(join(directory, "public/blob.bin"), randomBytes(10_000_000));
 const aws = await openAws();
 const env = cleanEnv({ ...aws.env, XDG_CACHE_HOME: join(folder, "cache") });

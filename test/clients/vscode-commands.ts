@@ -26,7 +26,7 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
   const processes = (word: string) => server.processes().filter((line) => line.includes(word));
   let url = "";
 
-  // Each test stands on those before: what follows a failure would only wait.
+  // Each test builds on those before it: after a failure the rest would only wait.
   const test = (name: string, run: (t: Test) => Promise<void>) =>
     t.test(name, { skip: !t.passing() && "the test before failed" }, run);
 

@@ -22,6 +22,7 @@ const WORDS = [
 const ALLOWED = [
   { pattern: /\bstand-ins?\b/gi, reason: "the usual word for a thing that takes another's place" },
   { pattern: /\bstand(?:s|ing)? (?:in )?for\b/gi, reason: "to mean, to represent" },
+  { pattern: /"The metadata JSON and the delimiter must lie\b/g, reason: "a quotation" },
   { pattern: /\bstanding out\b|\bstands? out\b/gi, reason: "to be easy to see" },
   { pattern: /\bstand-?alone\b/gi, reason: "the usual word for a program without others" },
   {

@@ -12,7 +12,7 @@ import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
 
 interface Scene {
   readonly name: string;
-  /** Of the window; what is around the editor is cut off. */
+  /** Size of the window; what is around the editor is cut off. */
   readonly size: { readonly width: number; readonly height: number };
   readonly show: (window: VscodeWindow) => Promise<void>;
 }

@@ -67,7 +67,7 @@ const builds: readonly Build[] = [
     name: "Java by Gradle",
     needs: "gradle",
     example: "java-server",
-    // Before Maven's file, which lies there too.
+    // Before Maven's file, which is there too.
     files: {
       "build.gradle": [
         "plugins { id 'java' }",

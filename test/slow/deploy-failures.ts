@@ -23,12 +23,12 @@ interface Row {
   readonly options?: AwsOptions;
   /** Settles what breaks; `kill` sends a signal to the command. */
   readonly breaks: (aws: Aws, kill: (signal: NodeJS.Signals) => void) => Promise<void> | void;
-  /** Of the broken deploy: its exit code, null where it was killed. */
+  /** Exit code of the broken deploy; null if it was killed. */
   readonly code: number | null;
   readonly says?: RegExp;
   /** What is in force as staging after it. */
   readonly inForce: Word | undefined;
-  /** Of the run after it. */
+  /** Exit code of the run after it. */
   readonly next: "created" | "updated" | "unchanged";
   readonly isPreviousLost?: boolean;
   readonly mends?: (aws: Aws) => Promise<void> | void;

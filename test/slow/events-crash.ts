@@ -258,7 +258,7 @@ t.test("which segments are merged", async (t) => {
       sizes.join(" "),
     );
   }
-  // Of large events fewer bytes: a merge holds several copies of all of them.
+  // Fewer bytes of large events: a merge holds several copies of all of them.
   const megabytes = (each: number, events: number) =>
     [0, 1, 2, 3].map((sequence) => ({ events, sequence, eventBytes: each * 1024 * 1024 }));
   t.equal(mergeable(megabytes(16, 16_000), 500_000, MAX_MERGED_BYTES)?.length, 4, "of a kilobyte");

@@ -157,7 +157,7 @@ function differenceOf(request: Request, through: StreamedResponse, straight: Str
     ...["connection", "keep-alive", "date", "transfer-encoding", "vary", "x-rule", "content-length"],
     ...["access-control-allow-origin", "access-control-allow-credentials"],
     ...(isPage ? ["content-type", "content-encoding", "etag"] : []),
-    // Of a body that was compressed or injected into.
+    // Headers of a body that was compressed or injected into.
     ...["content-encoding", "etag", "accept-ranges"],
   ]);
   const kept = (response: StreamedResponse) =>
@@ -188,7 +188,7 @@ function differenceOfBodies(request: Request, through: string, straight: string)
   return asked === written ? undefined : `the app saw headers ${asked}, straight ${written}`;
 }
 
-/** Of one connection, of the proxy's own, or what injection asks of the app. */
+/** Headers of one connection, the proxy's own, or what injection asks of the app. */
 const NOT_COMPARED =
   /^(connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|content-length|upgrade|expect|x-forwarded-.*|x-context|x-request-id|x-original-path|range|if-range|accept-encoding)$/;
 

@@ -149,7 +149,7 @@ export async function until<T>(what: string, ask: () => T | Promise<T>, timeoutM
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // proc(5): the state stands behind the name, which may hold anything.
+    // proc(5): the state is after the name, which may hold anything.
     return process.platform !== "linux" || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;

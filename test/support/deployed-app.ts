@@ -7,7 +7,7 @@ import { type Outcome, tool } from "./cli.ts";
 
 export interface AppFolder {
   readonly directory: string;
-  /** Of every command here. */
+  /** Environment of every command here. */
   readonly env: Readonly<Record<string, string>>;
   write(files: Readonly<Record<string, string>>): void;
   tool(argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Outcome>;

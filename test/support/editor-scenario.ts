@@ -16,13 +16,13 @@ export interface Editor {
   readonly differs?: Differences;
 }
 
-/** By the step's name, what stands in the place of its own expectations. */
+/** By the step's name, what replaces its own expectations. */
 export type Differences = Readonly<Record<string, Partial<Pick<Step, "shows" | "removes" | "adds">>>>;
 
 export interface Step {
   readonly do: string;
   readonly name: string;
-  /** A text that occurs once, and what stands in its place; `|` in it is the cursor. */
+  /** A text that occurs once, and what replaces it; `|` in it is the cursor. */
   readonly replace?: string;
   readonly with?: string;
   /** A text that occurs once, with the cursor in it. */
@@ -46,7 +46,7 @@ interface Answer {
 /** An editor that is driven from here: an action for every `do` of the steps, which gives what the editor shows then. */
 export interface DrivenEditor {
   readonly actions: Readonly<Record<string, (step: Step) => Promise<object>>>;
-  /** The text as it stands after a step. */
+  /** The text after a step. */
   text(): Promise<string>;
 }
 
@@ -85,7 +85,7 @@ export function runScenario({ program, packages, argv, differs = {} }: Editor): 
   });
 }
 
-/** Plays every step; the first that fails is the last, as all further ones stand on it. */
+/** Plays every step; the first that fails is the last, as all further ones build on it. */
 export async function playScenario(
   t: Test,
   original: string,

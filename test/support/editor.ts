@@ -34,7 +34,7 @@ export function documentOf(text: string, kind: DocumentKind = "config", name = "
   return new ToolDocument(`file:///work/orders-api/${name}`, 1, text, kind);
 }
 
-/** The text without its cursor, and where that stood. The last `|` is the cursor. */
+/** The text without its cursor, and where that was. The last `|` is the cursor. */
 export function cursor(marked: string): { readonly text: string; readonly offset: number } {
   const offset = marked.lastIndexOf("|");
   if (offset < 0) throw new Error(`no cursor in ${marked}`);
@@ -77,7 +77,7 @@ export function projectOf(files: Files, config?: () => ToolDocument): Project {
   };
 }
 
-/** The text after an item was taken: its edits applied, placeholders as they stand before anything is typed. */
+/** The text after an item was taken: its edits applied, placeholders as they are before anything is typed. */
 export function accept(
   document: ToolDocument,
   item: CompletionItem,

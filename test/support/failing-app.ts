@@ -1,4 +1,4 @@
-// test/apps/fails behind the real `tool start`, and what it leaves behind.
+// test/apps/fails under the real `tool start`, and what it leaves behind.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,14 +15,14 @@ export interface Failing {
   readonly running: Running;
   readonly port: number;
   readonly directory: string;
-  /** Stands in the environment of all that it started. */
+  /** In the environment of all that it started. */
   readonly mark: string;
   entries(): Entry[];
-  /** Of the app that answers, once one does. */
+  /** Process id of the app that answers, once one does. */
   pid(): Promise<number>;
 }
 
-/** The app of test/apps/fails behind `tool start`, which is stopped at the test's end, and has left nothing then. */
+/** The app of test/apps/fails under `tool start`, which is stopped at the test's end, and has left nothing then. */
 export async function startFailing(t: Test, config: Config = {}, timeout = 1, maxFiles?: number): Promise<Failing> {
   // Not below this project, whose package.json would say what kind of module an app is.
   const directory = mkdtempSync(join(tmpdir(), "tool-failing-"));

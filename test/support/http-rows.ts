@@ -22,7 +22,7 @@ export interface Row {
   readonly headers?: Record<string, string | string[]>;
   readonly body?: string;
   readonly status: number;
-  /** Of the response, by lower-case name: all its values joined by " | ", or null where it must not be there. */
+  /** Headers of the response, by lower-case name: all its values joined by " | ", or null where it must not be there. */
   readonly has?: Record<string, string | null>;
   /** The Content-Encoding; the body is decoded before it is looked at. Null: there is none. */
   readonly coding?: "br" | "gzip" | null;
@@ -44,7 +44,7 @@ export interface Row {
   readonly platform?: readonly Elsewhere[];
 }
 
-/** What holds behind some gateways, and why; without `kinds` and `streams` behind all. The first that fits counts. */
+/** What holds behind some gateways, and why; without `kinds` and `streams` behind every gateway. The first that fits counts. */
 export interface Elsewhere extends Partial<Omit<Row, "request" | "platform" | "bytes">> {
   readonly why: string;
   readonly kinds?: readonly ("rest" | "http" | "url")[];

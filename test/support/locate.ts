@@ -1,4 +1,4 @@
-/** Where the text of a step stands in a text: `from` and `to` of the text without its `|`, and the offset of the `|`. */
+/** Where the text of a step is in a text: `from` and `to` of the text without its `|`, and the offset of the `|`. */
 export function locate(text: string, marked: string): { from: number; to: number; cursor: number } {
   const plain = marked.replace("|", "");
   const from = text.indexOf(plain);

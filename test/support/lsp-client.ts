@@ -15,7 +15,7 @@ export interface LspClient {
   /** Everything that the server sent, in order. */
   readonly received: readonly Message[];
   stderr(): string;
-  /** What stood on stdout and was no message; the protocol allows nothing. */
+  /** What was on stdout and is not a message; the protocol allows nothing. */
   noise(): string;
   /** Sends a request and waits for its answer. */
   request(method: string, params?: unknown): Promise<Message>;

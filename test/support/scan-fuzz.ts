@@ -290,7 +290,7 @@ const TIMES = [
 
 const ENTRY_KEYS: ReadonlySet<unknown> = new Set(["id", "timestamp", "level", "message", "fields"]);
 
-/** Puts a value at a path; what stands in the way is replaced. */
+/** Puts a value at a path; what is in the way is replaced. */
 function assign(root: Record<string, unknown>, path: readonly (string | number)[], value: unknown): void {
   let at: Record<string | number, unknown> = root;
   path.forEach((key, i) => {
@@ -303,7 +303,7 @@ function assign(root: Record<string, unknown>, path: readonly (string | number)[
 }
 
 interface Spelling {
-  /** How often a character is written as an escape, and a blank stands where one may. */
+  /** How often a character is written as an escape, and a blank is where one may be. */
   readonly escapes: number;
   readonly blanks: number;
   readonly slashes: boolean;

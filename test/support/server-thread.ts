@@ -1,4 +1,4 @@
-// The bundled language server of the extension, as the extension starts it: a thread behind a message port.
+// The bundled language server of the extension, as the extension starts it: a thread with a message port.
 import { join } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { root } from "./cli.ts";

@@ -31,7 +31,7 @@ export async function typeInto(
   for (const [question, answer] of answers) {
     await until(`${question} in ${text}`, () => text.indexOf(question, seen) >= 0);
     seen = text.indexOf(question, seen) + question.length;
-    // A remark stands before the question that is asked again.
+    // A remark is before the question that is asked again.
     await until("the end of the prompt", () => text.endsWith(": "));
     child.stdin.write(`${answer}\r`);
   }

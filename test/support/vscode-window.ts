@@ -240,7 +240,7 @@ export class VscodeWindow {
     return this.changed();
   }
 
-  /** Shows the hover at the cursor, and gives its paragraphs as they stand. */
+  /** Shows the hover at the cursor, and gives its paragraphs as they are. */
   async showHover(): Promise<string> {
     await this.page.keyboard.press("Control+K");
     await this.page.keyboard.press("Control+I");
@@ -285,11 +285,11 @@ export class VscodeWindow {
       );
     const byPlace = (a: { top: number }, b: { top: number }) => a.top - b.top;
     lines.sort(byPlace);
-    // A lens stands above its line.
+    // A lens is above its line.
     return titles.sort(byPlace).map(({ top, title }) => `${lines.find((line) => line.top > top)?.line} ${title}`);
   }
 
-  /** The titles of the menu behind the light bulb; the menu stays. */
+  /** The titles of the light bulb's menu; the menu stays. */
   async fixes(): Promise<string[]> {
     await this.page.keyboard.press("Control+.");
     const rows = this.page.locator(".action-widget .monaco-list-row.action");

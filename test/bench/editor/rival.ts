@@ -1,4 +1,4 @@
-// The rival: vscode-json-languageservice as it comes, with our schema, behind the same transport. A check against a JSON
+// The rival: vscode-json-languageservice as it comes, with our schema, over the same transport. A check against a JSON
 // Schema, and nothing of what strings say. Bundled by run.ts as the command is, so that both start alike.
 import { readFileSync } from "node:fs";
 import {

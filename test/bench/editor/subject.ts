@@ -67,7 +67,7 @@ export class Subject {
     return performance.now() - begin;
   }
 
-  /** Where the letter of a word stands. */
+  /** The offset of a word's letter. */
   place(word: string): Place {
     return placeOf(this.#text, this.#text.indexOf(word));
   }
@@ -99,7 +99,7 @@ export class Subject {
 export interface Time {
   /** By the clock: what somebody waits. */
   readonly ms: number;
-  /** Of the server's main thread: what somebody would wait whose machine does nothing else, less the way there and back. */
+  /** Time of the server's main thread: what a person waits whose machine does nothing else, less the round trip. */
   readonly busyMs: number;
 }
 

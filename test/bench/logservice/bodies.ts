@@ -7,7 +7,7 @@ export const BATCH_EVENTS = 1_000;
 export const BEGIN_MS = Date.parse("2024-05-01T00:00:00Z");
 /** A million events in two days, 21,000 in an hour. */
 const SPACING_MS = 172.8;
-/** 128,000 events until the same words come again: more than lie near each other in any segment's row group. */
+/** 128,000 events until the same words come again: more than are near each other in any segment's row group. */
 const TEMPLATES = 128;
 export const FIELD_PATHS = 61;
 
@@ -21,7 +21,7 @@ const RARE = Array.from({ length: 45 }, (_, i) => `detail${i}`);
 
 interface Template {
   readonly bytes: Buffer;
-  /** Where each of PLACES stands, event by event. */
+  /** The offset of each of PLACES, event by event. */
   readonly offsets: Uint32Array;
 }
 

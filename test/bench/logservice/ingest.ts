@@ -67,7 +67,7 @@ export async function drained(service: BenchService): Promise<void> {
   }
 }
 
-/** Brings a data directory that no service runs on to rest; bytes of all that lies in its events folder then. */
+/** Brings a data directory that no service runs on to rest; returns the bytes in its events folder then. */
 export async function settled(folder: string, stopping: AbortSignal): Promise<number> {
   const events = join(folder, "data", EVENTS_FOLDER);
   const child = fork(fileURLToPath(new URL("settle-process.js", import.meta.url)), [events], { signal: stopping });

@@ -59,7 +59,7 @@ export function processorSeconds(pid: number): { readonly own: number; readonly 
 
 function times(pid: number): readonly [own: number, endedChildren: number] {
   const stat = read(pid, "stat");
-  // The name in parentheses may hold anything; the state behind it is field 3 of proc(5).
+  // The name in parentheses may hold anything; the state after it is field 3 of proc(5).
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const seconds = (field: number) => Number(fields[field - 3] ?? 0) / TICKS_PER_SECOND;
   return [seconds(14) + seconds(15), seconds(16) + seconds(17)];

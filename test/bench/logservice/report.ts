@@ -26,7 +26,7 @@ export interface Results {
   /** While questions were asked, with the reads beside ingest where they were. */
   readonly memoryMostReading: Memory;
   readonly memoryAfterReading: Memory;
-  /** Of the machine, one minute, at the beginning and at the end. */
+  /** Load average of the machine over one minute, at the beginning and at the end. */
   readonly load: readonly [number, number];
 }
 

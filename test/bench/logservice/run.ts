@@ -1,7 +1,7 @@
 // `npm run bench:logservice`: the log service as people run it, over HTTP, beside SQLite with FTS5 and a plain DuckDB table.
 //
 // EVENTS (1,000,000), ROUNDS (9) of each query, CONNECTIONS (8) of the load, RIVALS=0 without rivals, BESIDE_SECONDS (15) of
-// reads beside ingest, each kind; `--format json` for programs. Everything lies in a temporary folder that is removed at the
+// reads beside ingest, each kind; `--format json` for programs. Everything is in a temporary folder that is removed at the
 // end, or in BENCH_DIRECTORY, which is kept: with EVENTS=0 a later run only asks the questions again.
 import {
   existsSync,
@@ -37,7 +37,7 @@ const began = performance.now();
 const say = (text: string) =>
   console.error(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${text}`);
 
-/** In a kept folder: how many events lie there. */
+/** How many events a kept folder holds. */
 const FACTS = "facts.json";
 const PREFIX = "tool-bench-logservice-";
 

@@ -1,5 +1,5 @@
 // Makes segments of all that the journal holds and merges until nothing is left to do, as the service does in time: what
-// lies on the disk then does not depend on when one looks. The service must not run.
+// is on the disk then does not depend on when one looks. The service must not run.
 import { openEventsStore } from "../../../logservice/events/open.ts";
 
 process.on("disconnect", () => process.exit(1));

@@ -53,7 +53,7 @@ class Pratt {
     this.#source = source;
   }
 
-  /** The next character's code behind blanks, or END. */
+  /** The next character's code after blanks, or END. */
   peek(): number {
     const source = this.#source;
     for (;;) {
@@ -344,7 +344,7 @@ class Pratt {
     return (mask === NAME_START ? BEYOND_START : BEYOND_REST).test(char) ? char.length : 0;
   }
 
-  /** Whether the keyword stands here, in lower or all-upper case, and no name goes on behind it. */
+  /** Whether the keyword is here, in lower or all-upper case, and no name continues after it. */
   #keyword(word: string): boolean {
     const source = this.#source;
     const start = this.#pos;

@@ -9,7 +9,7 @@ interface Place {
   readonly region: string;
   readonly api: RestApi;
   readonly stage: Stage;
-  /** Behind stage or base path. */
+  /** The path after stage or base path. */
   readonly path: string;
   /** Where a custom domain was asked: what its mapping takes of the path. */
   readonly basePath: string | undefined;

@@ -5,7 +5,7 @@ export interface Failure {
   /** As in the address of the service: lambda, cloudformation, logs ... Any where it is absent. */
   readonly service?: string;
   readonly operation?: string;
-  /** Of the calls that fit, counted from 1; the first where it is absent. */
+  /** Which of the calls that fit, counted from 1; the first if it is absent. */
   readonly nth?: number;
   /** How many calls from there on; `Infinity` for all. */
   readonly times?: number;

@@ -21,7 +21,7 @@ export interface Aws {
   /** For clients of the SDK: `new LambdaClient(aws.client)`. */
   readonly client: ClientOptions;
   readonly journal: Journal;
-  /** What lies in the account, service by service: `aws.state.service("lambda")`. */
+  /** What is in the account, service by service: `aws.state.service("lambda")`. */
   readonly state: World;
   readonly controls: { readonly clock: Clock; readonly failures: Failures };
   close(): Promise<void>;

@@ -7,9 +7,9 @@ export interface JournalEntry {
   /** Without bytes: a blob is written as its length. */
   readonly input: unknown;
   readonly at: number;
-  /** Of the answer: "ok", the code of an error, "dropped" where the connection was cut. */
+  /** "ok", the code of an error, or "dropped" if the connection was cut. */
   outcome: string;
-  /** Of the request's body. */
+  /** Size of the request's body. */
   readonly bytes: number;
 }
 

@@ -9,7 +9,7 @@ import type {
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
 
-/** Of some endings, in dollars a year. */
+/** Prices of some endings, in dollars a year. */
 const PRICES: Readonly<Record<string, number>> = { com: 15, net: 17, org: 15, dev: 17, io: 71, app: 19, de: 9 };
 
 /** How long a registration takes, in the cloud's time: some minutes. */

@@ -20,7 +20,7 @@ export interface Call {
   readonly region: string;
   readonly service: string;
   readonly operation: string;
-  /** Of the request: who asks. */
+  /** Who asks. */
   readonly accessKeyId: string;
 }
 

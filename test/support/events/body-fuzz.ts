@@ -71,7 +71,7 @@ const TIMES = [
 ];
 const LEVELS = ["info", "warning", "warn", "err", "Fatal", "INFO", "", "informal"];
 
-/** Mostly right where it is `tidy`: what is wrong with a body otherwise hides what may be wrong behind it. */
+/** Mostly right where it is `tidy`: what is wrong with a body otherwise hides what may be wrong after it. */
 export function bodyText(random: Random, isTidy: boolean): string {
   const events = Array.from({ length: 1 + random.below(4) }, () => eventText(random, isTidy));
   const members = [

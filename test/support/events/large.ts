@@ -2,7 +2,7 @@
 import type { NewEvent } from "../../../logservice/events/store.ts";
 import { LIMITS } from "../../../logservice/limits.ts";
 
-// Of letters without an order, as nothing that a compressor knows.
+// Letters without an order, which no compressor knows.
 let state = 1;
 const letters = Array.from({ length: LIMITS.eventBytes }, () => {
   state = (state * 48271) % 2147483647;

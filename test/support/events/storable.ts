@@ -16,7 +16,7 @@ export function storable(line: string, isTidy: boolean): NewEvent {
   };
 }
 
-/** Scalars as they stand where their key's length says so; everything else of the key becomes a text, number or boolean. */
+/** Scalars as they are if their key's length says so; everything else of the key becomes a text, number or boolean. */
 function tidied(value: unknown, key = ""): unknown {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, tidied(one, key)]));

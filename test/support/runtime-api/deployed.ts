@@ -1,4 +1,4 @@
-// A project as it lies on the function platform, behind a gateway: the real bundle in a real process.
+// A project as it is on the function platform, behind a gateway: the real bundle in a real process.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

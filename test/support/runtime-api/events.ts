@@ -19,7 +19,7 @@ export interface GatewayNames {
   readonly domainName: string;
   readonly apiId?: string;
   readonly accountId?: string;
-  /** What stands before the path where the API is asked under its own domain: a base path in the place of the stage. */
+  /** The prefix of the path when the API is asked under its own domain: a base path in place of the stage. */
   readonly basePath?: string;
   readonly stageVariables?: Readonly<Record<string, string>>;
 }

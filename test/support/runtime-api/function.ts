@@ -10,12 +10,12 @@ import { signalTree } from "./process-tree.ts";
 export const MAX_PAYLOAD_BYTES = 6_291_556;
 
 export interface FunctionOptions {
-  /** Program and arguments: what stands as `bootstrap`, or what the wrapper executes. */
+  /** Program and arguments: what is there as `bootstrap`, or what the wrapper executes. */
   readonly command: readonly [string, ...string[]];
   /** The unpacked deployment. */
   readonly directory: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Of one invocation; 3 s is the platform's default. */
+  /** Time limit of one invocation; 3 s is the platform's default. */
   readonly timeoutMs?: number;
   /** 10 s on the platform. */
   readonly initTimeoutMs?: number;
@@ -338,7 +338,7 @@ class Environment {
     }
     this.#child.once("exit", () => {
       const error = this.#exitError();
-      // Of its own accord, and not because the platform ended it.
+      // It ended by itself, and not because the platform ended it.
       if (!this.isGone && this.#running !== undefined) {
         this.#write(`RequestId: ${this.#running.id} Error: ${error.errorMessage}\n${error.errorType}\n`, "platform");
       }

@@ -16,7 +16,7 @@ export class Load {
   readonly batches = new Map<number, Batch>();
   /** What the service should not have answered or shown. */
   readonly wrong: string[] = [];
-  /** Of the batches: those that were shown by a search or a tail before the end. */
+  /** The batches that a search or a tail showed before the end. */
   readonly shown = new Set<number>();
   #isEnding = false;
   #acknowledged = 0;

@@ -253,7 +253,7 @@ export function send({ port, agent, answered }: World, ask: Ask): Promise<Answer
   });
 }
 
-/** Of the configuration that was in force when it was sent, or of one that was written since. */
+/** An answer of the configuration that was in force when it was sent, or of one that was written since. */
 async function expectStatus(status: number, world: World, ask: Ask): Promise<Answer> {
   const oldest = world.generation.inForce;
   const answer = await send(world, ask);

@@ -34,7 +34,7 @@ export function openCloudFormation(world: World, region: string) {
   /** Deleted ones stay, and are found by their id. */
   const stacks: Stack[] = [];
   const failures: ResourceFailure[] = [];
-  /** Of all that runs: for a test that waits for it. */
+  /** The operations under way, for a test that waits for their end. */
   const running = new Set<Promise<void>>();
 
   const find = (reference: string | undefined): Stack | undefined =>

@@ -2,7 +2,7 @@
 
 export interface Reference {
   readonly name: string;
-  /** Of Fn::GetAtt. */
+  /** The attribute of Fn::GetAtt. */
   readonly attribute?: string;
 }
 

@@ -196,6 +196,6 @@ function checkCircles(template: Template): void {
       found = true;
     }
   }
-  // Those that only stand behind the circle are named, too, as the service does.
+  // Those that only depend on the circle are named, too, as the service does.
   if (left.size > 0) throw refusal(`Circular dependency between resources: [${[...left.keys()].join(", ")}]`);
 }

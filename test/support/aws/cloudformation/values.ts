@@ -2,7 +2,7 @@
 import { attributeOf, VARIABLE } from "./references.ts";
 import { refusal, type Template } from "./template.ts";
 
-/** Stands in a value for what is known only when a resource is made. */
+/** The part of a value that is known only when a resource is made. */
 export class Unknown {
   readonly cause: string;
   readonly attribute: string | undefined;

@@ -277,7 +277,7 @@ export class Work {
       setResource(this.#world, stack, now, "UPDATE_COMPLETE");
     }
     setStatus(this.#world, stack, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS");
-    // What was new stands in the template that was tried only, and so does its order.
+    // New resources are only in the template that was tried, and so is their order.
     await this.#removeAll(unwanted, tried);
     this.#finish("UPDATE_ROLLBACK_COMPLETE");
   }

@@ -1,4 +1,4 @@
-// [a, b = x, ..., c > 1]: conditions on the fields of an event that stand between spaces, "quotes" or [brackets].
+// [a, b = x, ..., c > 1]: conditions on the fields of an event between spaces, "quotes" or [brackets].
 import { COMPARISON, ordering, parseOperand } from "./operand.ts";
 import { type Matcher, PatternReader, PatternSyntaxError } from "./reader.ts";
 import { MAX_REGEXES } from "./regex.ts";

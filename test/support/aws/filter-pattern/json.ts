@@ -75,7 +75,7 @@ function isConstant(value: unknown, wanted: null | boolean): boolean {
   return value === wanted || (wanted === null && Array.isArray(value) && value.includes(null));
 }
 
-/** Of values that are texts or numbers; for everything else neither = nor != holds. */
+/** Compares texts and numbers; for everything else neither = nor != holds. */
 function comparison(operator: string, operand: Operand, reader: PatternReader): (value: unknown) => boolean {
   const order = ordering(operator);
   if (order !== undefined) {

@@ -1,4 +1,4 @@
-// The code of a function or a layer: an archive that came with the request or lies in a bucket.
+// The code of a function or a layer: an archive that came with the request or is in a bucket.
 import { createHash } from "node:crypto";
 import { AwsError } from "../protocol/error.ts";
 import { type Code, invalid, type LambdaState } from "./state.ts";

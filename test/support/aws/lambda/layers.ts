@@ -1,4 +1,4 @@
-// Layers: archives that lie below /opt of the functions that name them.
+// Layers: archives that are below /opt of the functions that name them.
 import type {
   DeleteLayerVersionCommandInput,
   ListLayersCommandInput,

@@ -74,7 +74,7 @@ export function writeOutput(model: Model, operation: Operation, output: unknown)
   }
 }
 
-/** What stands in the headers of a REST answer comes first of all in a stream of the RPC protocols. */
+/** What is in the headers of a REST answer comes first of all in a stream of the RPC protocols. */
 async function* startedStream(frames: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   yield eventFrame("initial-response", Buffer.from("{}"));
   yield* frames;

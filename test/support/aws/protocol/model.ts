@@ -8,7 +8,7 @@ export interface Operation {
   readonly name: string;
   readonly input: NormalizedSchema;
   readonly output: NormalizedSchema;
-  /** Of the REST protocols: how the operation is called over HTTP. */
+  /** How the operation of a REST protocol is called over HTTP. */
   readonly http: HttpBinding | undefined;
 }
 

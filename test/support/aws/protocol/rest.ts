@@ -1,4 +1,4 @@
-// The REST protocols: method, path and query name the operation; the input lies in path, query, headers and body.
+// The REST protocols: method, path and query name the operation; the input is in path, query, headers and body.
 import type { NormalizedSchema } from "@smithy/core/schema";
 import { AwsError } from "./error.ts";
 import { eventFrame } from "./event-stream.ts";

@@ -248,7 +248,7 @@ export const stage: ResourceType = {
   attribute: () => undefined,
 };
 
-/** For an edge-optimized domain the certificate lies in us-east-1, else where the API does; and it was issued. */
+/** For an edge-optimized domain the certificate is in us-east-1, else where the API is; and it was issued. */
 function checkCertificate(context: Context, name: string, arn: string, isEdge: boolean): void {
   const { world } = context;
   const [, , , region = ""] = arn.split(":");

@@ -8,7 +8,7 @@ export type Recreation = "Never" | "Conditionally" | "Always";
 export interface Property {
   readonly recreation: Recreation;
   readonly isRequired: boolean;
-  /** Of the JSON value; numbers and booleans may come as texts. */
+  /** Type of the JSON value; numbers and booleans may come as texts. */
   readonly kind: "text" | "number" | "boolean" | "list" | "object" | "json";
 }
 
