@@ -20,7 +20,7 @@ import { folding } from "./folding.ts";
 import { FORMAT_ON_TYPE, formatDocument, formatOnType, formatRange } from "./formatting.ts";
 import { inlayHints } from "./inlay-hints.ts";
 import { linkedEditing } from "./linked-editing.ts";
-import type { Method, Request } from "./methods.ts";
+import type { Method, Request, WorkspaceMethod } from "./method.ts";
 import { references } from "./references.ts";
 import { prepareRename, rename } from "./rename.ts";
 import { selectionRanges } from "./selection-ranges.ts";
@@ -189,19 +189,7 @@ function semanticTokensMethods(): readonly Method[] {
   ];
 }
 
-/** A request about no single document. */
-export interface WorkspaceMethod {
-  readonly method: string;
-  /** What `initialize` announces for it. */
-  readonly capability: Readonly<Record<string, unknown>>;
-  /** The same, within `workspace`. */
-  readonly workspaceCapability?: Readonly<Record<string, unknown>>;
-  /** Whether the answer is an edit that the client is asked to carry out. */
-  readonly isEdit?: boolean;
-  /** `documents` are those of kind `config`: open, or at the top of a workspace folder. */
-  answer(params: never, documents: readonly ToolDocument[]): unknown;
-}
-
+/** Requests about all configurations of the workspace. */
 export function workspaceMethods(): readonly WorkspaceMethod[] {
   return [
     {

@@ -1,7 +1,7 @@
 import type { CompletionItem, CompletionItemKind, TextEdit } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
+import type { ClientOptions } from "../client-options.ts";
 import type { ToolDocument } from "../document.ts";
-import type { ClientOptions } from "../methods.ts";
 import type { Place } from "./place.ts";
 
 /** CompletionItemKind of the protocol: constants, so that its types are all that is imported. */

@@ -1,7 +1,7 @@
 import type { CompletionItem, CompletionList } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
+import type { ClientOptions } from "../client-options.ts";
 import { type Path, schemaAt, type ToolDocument } from "../document.ts";
-import type { ClientOptions } from "../methods.ts";
 import type { Project } from "../project.ts";
 import { documentationOf, itemsAt, itemsIn } from "./candidate.ts";
 import { completeEmbedded } from "./embedded.ts";

@@ -1,8 +1,8 @@
 import type { CompletionItem } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
 import { type CompletionKind, parseQuery, QuerySession } from "../../../grammar/query/index.ts";
+import type { ClientOptions } from "../client-options.ts";
 import type { Entry, ToolDocument } from "../document.ts";
-import type { ClientOptions } from "../methods.ts";
 import { documentationOf, KIND } from "./candidate.ts";
 
 /** A query, alone in a file or in a string: how its text lies in the document. */
