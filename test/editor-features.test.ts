@@ -18,6 +18,7 @@ import { folding } from "../language-server/service/folding.ts";
 import { formatDocument, formatOnType, formatRange } from "../language-server/service/formatting.ts";
 import { inlayHints } from "../language-server/service/inlay-hints.ts";
 import { linkedEditing } from "../language-server/service/linked-editing.ts";
+import { Refusal } from "../language-server/service/method.ts";
 import { pathOfUri, uriOfPath } from "../language-server/service/paths.ts";
 import { references } from "../language-server/service/references.ts";
 import { prepareRename, rename } from "../language-server/service/rename.ts";
@@ -52,6 +53,16 @@ interface Row {
 const FORMAT = { tabSize: 2, insertSpaces: true };
 const whole = (document: ToolDocument) => document.rangeOf({ start: 0, end: document.text.length });
 
+/** The answer, or the sentence that it was refused with. */
+function unlessRefused<T>(ask: () => T): T | Refusal {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
 /** What each feature says about a row, as lines that a person can read. */
 const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   definition: ({ document, offset, project }) => marked(document, definition(document, offset, project)),
@@ -73,13 +84,13 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
         );
   },
   rename: ({ document, offset }, { ask }) => {
-    const prepared = prepareRename(document, offset);
-    const renamed = rename(document, offset, ask!);
+    const prepared = unlessRefused(() => prepareRename(document, offset));
+    const renamed = unlessRefused(() => rename(document, offset, ask!));
     if (prepared === undefined || renamed === undefined) {
       return [prepared === undefined && renamed === undefined ? "nothing" : "prepare and rename disagree"];
     }
-    if ("refused" in renamed) return [`refused: ${renamed.refused}`];
-    if ("refused" in prepared) return ["prepare refuses what rename does"];
+    if (renamed instanceof Refusal) return [`refused: ${renamed.message}`];
+    if (prepared instanceof Refusal) return ["prepare refuses what rename does"];
     return applyLspEdits(document, renamed.changes![document.uri]!).split("\n");
   },
   symbols: ({ document }) => {
@@ -114,8 +125,10 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   command: ({ document }, { ask }) => {
     const [command, path] = ask!.split(" ");
     const args = [document.uri, ...(path === undefined ? [] : [path.split(".")])];
-    const done = executeCommand(command!, args, (uri) => (uri === document.uri ? document : undefined));
-    if ("refused" in done) return [`refused: ${done.refused}`];
+    const done = unlessRefused(() =>
+      executeCommand(command!, args, (uri) => (uri === document.uri ? document : undefined)),
+    );
+    if (done instanceof Refusal) return [`refused: ${done.message}`];
     return applyLspEdits(document, done.edit.changes![document.uri]!).split("\n");
   },
   lens: ({ document }) => {
@@ -314,8 +327,8 @@ function askAll(document: ToolDocument, offset: number): void {
     references(document, offset, { includeDeclaration: true }),
     documentHighlight(document, offset),
     linkedEditing(document, offset)?.ranges,
-    prepareRename(document, offset),
-    rename(document, offset, "renamed"),
+    unlessRefused(() => prepareRename(document, offset)),
+    unlessRefused(() => rename(document, offset, "renamed")),
     codeActions(document, at, { diagnostics: [] }, project, { createsFiles: true }),
     selectionRanges(document, [offset]),
     formatOnType(document, position, document.text[offset - 1] ?? "\n", FORMAT),
@@ -464,15 +477,15 @@ t.test("a rename adds no problem", (t) => {
   const places = texts.flatMap(({ text, kind }) => {
     const document = documentOf(text, kind);
     return Array.from(text, (_, offset) => ({ document, offset })).filter(({ offset }) =>
-      prepareRename(document, offset),
+      unlessRefused(() => prepareRename(document, offset)),
     );
   });
   const names = ["renamed", "x", "a b", 'quo"te', "\u00e9", "", "splat", "production", "page", "ops", "constructor"];
   const asked = fc.record({ place: fc.constantFrom(...places), name: fc.constantFrom(...names) });
   let done = 0;
   const property = fc.property(asked, ({ place: { document, offset }, name }) => {
-    const renamed = rename(document, offset, name)!;
-    if ("refused" in renamed) return;
+    const renamed = unlessRefused(() => rename(document, offset, name))!;
+    if (renamed instanceof Refusal) return;
     done++;
     const left = checkConfig(document.text).problems.map(({ code }) => code);
     // A name that was wrong may be right now.

@@ -1,4 +1,3 @@
-import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Position, Range } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
 import {
@@ -70,7 +69,6 @@ export class ToolDocument {
   /** What versions before left behind; goes from each to the next. */
   readonly memory: Memory;
   #lines: Lines | undefined;
-  #plain: TextDocument | undefined;
   #parsed: Parsed | undefined;
   #strings: readonly EmbeddedString[] | undefined;
 
@@ -86,12 +84,6 @@ export class ToolDocument {
   /** The name of the file, without its folder. */
   get name(): string {
     return decodeURIComponentSafely(this.uri.slice(this.uri.lastIndexOf("/") + 1));
-  }
-
-  /** The text as libraries want it. */
-  get lines(): TextDocument {
-    this.#plain ??= TextDocument.create(this.uri, this.kind === "config" ? "json" : this.kind, this.version, this.text);
-    return this.#plain;
   }
 
   /** The tolerant tree; undefined for an empty text, or one that is no JSON at all. */

@@ -4,7 +4,7 @@ export type { ClientOptions } from "./client-options.ts";
 export { diagnose } from "./diagnostics.ts";
 export { type DocumentKind, ToolDocument } from "./document.ts";
 export { workspaceMethods } from "./editing-methods.ts";
-export type { Method, WorkspaceMethod } from "./method.ts";
+export { type Method, Refusal, type WorkspaceMethod } from "./method.ts";
 export { methods, plainMethods } from "./methods.ts";
 export { errorPagesUri, kindOf, type Project, type ProjectFile } from "./project.ts";
 export { DEFAULT_SETTINGS, readSettings, type Settings } from "./settings.ts";

@@ -8,7 +8,7 @@ export interface Method {
   readonly method: string;
   /** What `initialize` announces for it. */
   readonly capability: Readonly<Record<string, unknown>>;
-  /** Answers `null` if there is nothing to say. */
+  /** Answers `null` if there is nothing to say. May throw a Refusal. */
   // biome-ignore lint/suspicious/noExplicitAny: each method has parameters of its own
   answer(request: Request<any>): unknown;
 }
@@ -39,3 +39,6 @@ export interface WorkspaceMethod {
   /** `documents` are those of kind `config`: open, or at the top of a workspace folder. */
   answer(params: never, documents: readonly ToolDocument[]): unknown;
 }
+
+/** Thrown for what was asked for and cannot be done; its message is a sentence for the person who asked. */
+export class Refusal extends Error {}

@@ -5,39 +5,35 @@ import { parseRoute } from "../../grammar/route/index.ts";
 import { checkConfig } from "../../schema/index.ts";
 import type { Member, StringNode } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
+import { Refusal } from "./method.ts";
 import { type Occurrences, occurrencesAt } from "./occurrences.ts";
 
-/** What a client is answered in place of a result: a sentence for the person who asked. */
-export interface Refusal {
-  readonly refused: string;
-}
-
-/** The name at an offset, to be edited; undefined where nothing has one. */
+/** The name at an offset, to be edited; undefined if nothing there has one. Throws a Refusal if the name is fixed. */
 export function prepareRename(
   document: ToolDocument,
   offset: number,
-): { range: Range; placeholder: string } | Refusal | undefined {
+): { range: Range; placeholder: string } | undefined {
   const found = occurrencesAt(document, offset);
   if (found === undefined) return undefined;
-  if (found.fixed !== undefined) return { refused: found.fixed };
+  if (found.fixed !== undefined) throw new Refusal(found.fixed);
   // The last one that the cursor can belong to; a colon before it counts as its own.
   const place = found.places.findLast(({ span }) => span.start - 1 <= offset && offset <= span.end)!;
   return { range: document.rangeOf(place.span), placeholder: found.name };
 }
 
 /**
- * Calls the thing at an offset `newName`, wherever it is named. Refused where the configuration would be worse for it:
- * the name is invalid, or another's.
+ * Calls the thing at an offset `newName`, wherever it is named. Throws a Refusal if the configuration would be worse for
+ * it: the name is invalid, or already taken.
  */
-export function rename(document: ToolDocument, offset: number, newName: string): WorkspaceEdit | Refusal | undefined {
+export function rename(document: ToolDocument, offset: number, newName: string): WorkspaceEdit | undefined {
   const found = occurrencesAt(document, offset);
   if (found === undefined) return undefined;
-  if (found.fixed !== undefined) return { refused: found.fixed };
+  if (found.fixed !== undefined) throw new Refusal(found.fixed);
   const text = JSON.stringify(newName).slice(1, -1);
   const quoted = isWordOfQueries(newName) ? text : JSON.stringify(JSON.stringify(newName)).slice(1, -1);
   const edits = found.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text }));
-  const refused = invalid(found, newName) ?? worse(document, edits);
-  if (refused !== undefined) return { refused };
+  const objection = invalid(found, newName) ?? worse(document, edits);
+  if (objection !== undefined) throw new Refusal(objection);
   return {
     changes: {
       [document.uri]: edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text })),
