@@ -114,6 +114,6 @@ function latest(open: OpenText, kind: DocumentKind): ToolDocument {
   const text = open.text.getText();
   const known = open.document;
   if (known?.version === version && known.kind === kind && known.text === text) return known;
-  open.document = new ToolDocument(uri, version, text, kind, known?.memory);
+  open.document = new ToolDocument({ uri, version, text, kind }, known?.memory);
   return open.document;
 }

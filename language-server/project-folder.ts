@@ -51,7 +51,7 @@ export class ProjectFolder implements Project {
       this.#openConfig(uri) ??
       this.#once("config", () => {
         const text = this.directory?.read("tool.json");
-        return text === undefined ? undefined : new ToolDocument(uri, 0, text, "config");
+        return text === undefined ? undefined : new ToolDocument({ uri, version: 0, text, kind: "config" });
       })
     );
   }

@@ -116,7 +116,7 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   },
   actions: ({ document, offset, project }, { ask }) => {
     const range = document.rangeOf({ start: offset, end: offset });
-    const all = codeActions(document, range, { diagnostics: [] }, project, { createsFiles: true });
+    const all = codeActions({ document, project, range, context: { diagnostics: [] }, createsFiles: true });
     if (ask === undefined) return all.map(({ title, kind }) => `${kind}: ${title}`);
     const action = all.find(({ title }) => title === ask);
     const created = action?.edit?.documentChanges?.map((change) => `create ${(change as { uri: string }).uri}`);
@@ -209,7 +209,7 @@ const config: {
   check: { name: string; text: string[]; files?: Record<string, string | null>; problems: string[][] }[];
 } = read("test/vectors/config.json");
 const documentOf = (text: string, kind: ToolDocument["kind"] = "config") =>
-  new ToolDocument("file:///work/app/tool.json", 1, text, kind);
+  new ToolDocument({ uri: "file:///work/app/tool.json", version: 1, text, kind });
 
 t.test("addresses of paths", (t) => {
   const document = "file:///work/app/tool.json";
@@ -242,9 +242,8 @@ t.test("every quick fix removes its problem and adds none", (t) => {
     const project = files === undefined ? {} : projectOf(files);
     const options = files === undefined ? {} : { directory: projectOf(files).directory! };
     const before = checkConfig(source, options).problems;
-    const actions = codeActions(document, whole(document), { diagnostics: [], only: ["quickfix"] }, project, {
-      createsFiles: true,
-    });
+    const context = { diagnostics: [], only: ["quickfix"] };
+    const actions = codeActions({ document, project, range: whole(document), context, createsFiles: true });
     const fixes = before.flatMap(fixesOf);
     const titles = (isPreferred: boolean) =>
       fixes.flatMap((fix) => ((fix.isSuggestion === true) !== isPreferred ? fix.title.toLowerCase() : []));
@@ -283,15 +282,8 @@ t.test("every quick fix removes its problem and adds none", (t) => {
 t.test("all fixes at once leave fewer problems and add none", (t) => {
   for (const { name, text } of config.check) {
     const document = documentOf(text.join("\n"));
-    const [all] = codeActions(
-      document,
-      whole(document),
-      { diagnostics: [], only: ["source.fixAll"] },
-      {},
-      {
-        createsFiles: true,
-      },
-    );
+    const context = { diagnostics: [], only: ["source.fixAll"] };
+    const [all] = codeActions({ document, project: {}, range: whole(document), context, createsFiles: true });
     if (all === undefined) continue;
     const before = checkConfig(document.text).problems;
     const after = checkConfig(applyLspEdits(document, all.edit!.changes![document.uri]!)).problems;
@@ -329,7 +321,7 @@ function askAll(document: ToolDocument, offset: number): void {
     linkedEditing(document, offset)?.ranges,
     unlessRefused(() => prepareRename(document, offset)),
     unlessRefused(() => rename(document, offset, "renamed")),
-    codeActions(document, at, { diagnostics: [] }, project, { createsFiles: true }),
+    codeActions({ document, project, range: at, context: { diagnostics: [] }, createsFiles: true }),
     selectionRanges(document, [offset]),
     formatOnType(document, position, document.text[offset - 1] ?? "\n", FORMAT),
     formatRange(document, { start: document.positionAt(offset >> 1), end: position }, FORMAT),

@@ -80,17 +80,17 @@ t.test("the manifest", (t) => {
   });
 
   t.test("has every command that a lens calls", (t) => {
-    const document = new ToolDocument(
-      "file:///app/tool.json",
-      1,
-      JSON.stringify({
+    const document = new ToolDocument({
+      uri: "file:///app/tool.json",
+      version: 1,
+      text: JSON.stringify({
         name: "app",
         hooks: { build: "make", clean: ["rm x"] },
         stages: { development: {}, production: { hooks: { build: "make all" } } },
         logs: { queries: { slow: "duration > 1s" } },
       }),
-      "config",
-    );
+      kind: "config",
+    });
     const called = new Set(codeLens(document).map(({ command }) => command!.command));
     t.same([...called].sort(), Object.values(CLIENT_COMMANDS).sort(), "the document shows all of them");
     for (const command of called) t.ok((COMMANDS as readonly string[]).includes(command), command);

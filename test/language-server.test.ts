@@ -371,7 +371,12 @@ t.test("the editor says what the command says, at the same place", (t) => {
   const { check } = JSON.parse(readFileSync(join(root, "test/vectors/config.json"), "utf8")) as { check: Row[] };
   for (const { name, text } of check) {
     const source = text.join("\n");
-    const document = new ToolDocument("file:///work/other.tool.json", 1, source, "config");
+    const document = new ToolDocument({
+      uri: "file:///work/other.tool.json",
+      version: 1,
+      text: source,
+      kind: "config",
+    });
     const found = diagnosticsOf(document);
     const expected = checkConfig(source).problems;
     t.same(

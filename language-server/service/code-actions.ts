@@ -9,7 +9,7 @@ import {
 import { type TextEdit as Edit, quote } from "../../grammar/problem.ts";
 import { migrateUses } from "../../schema/dialect.ts";
 import type { Node } from "../../schema/json.ts";
-import { latestDiagnostics, offeredFixes } from "./diagnostics.ts";
+import { latestDiagnostics, type OfferedFix, offeredFixes } from "./diagnostics.ts";
 import type { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
@@ -22,8 +22,13 @@ export const CODE_ACTION_KINDS = [
   "source.migrate.tool",
 ];
 
-export interface CodeActionOptions {
-  /** Whether the client carries out that a file be created. */
+export interface CodeActionQuestion {
+  readonly document: ToolDocument;
+  readonly project: Project;
+  /** The selection, or the cursor. */
+  readonly range: Range;
+  readonly context: Pick<CodeActionContext, "diagnostics" | "only">;
+  /** Whether the client can create a file. */
   readonly createsFiles: boolean;
 }
 
@@ -31,13 +36,7 @@ export interface CodeActionOptions {
  * What can be done at a range: the fix of each problem there, what brings a missing action or file about, and changes of
  * form (a hook as a list, a map in order). `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
  */
-export function codeActions(
-  document: ToolDocument,
-  range: Range,
-  context: Pick<CodeActionContext, "diagnostics" | "only">,
-  project: Project,
-  options: CodeActionOptions,
-): CodeAction[] {
+export function codeActions({ document, project, range, context, createsFiles }: CodeActionQuestion): CodeAction[] {
   const wants = (kind: string) =>
     context.only === undefined || context.only.some((only) => kind === only || kind.startsWith(`${only}.`));
   const offset = document.offsetAt(range.start);
@@ -49,10 +48,8 @@ export function codeActions(
     const here = diagnostics.filter((one) => overlaps(one.range, range));
     const offered = offeredFixes(document, project, here);
     for (const one of here) {
-      for (const { title, edits, isSuggestion } of offered.get(one) ?? []) {
-        actions.push(quickFix(document, title, edits, [shown(one)], isSuggestion !== true));
-      }
-      if (one.code === "config/missing-file" && options.createsFiles) {
+      for (const fix of offered.get(one) ?? []) actions.push(quickFix(document, fix, shown(one)));
+      if (one.code === "config/missing-file" && createsFiles) {
         actions.push(...createFile(document, one, shown(one), project));
       }
     }
@@ -67,19 +64,13 @@ export function codeActions(
   return actions;
 }
 
-function quickFix(
-  document: ToolDocument,
-  title: string,
-  edits: readonly TextEdit[],
-  diagnostics: Diagnostic[],
-  isPreferred: boolean,
-): CodeAction {
+function quickFix(document: ToolDocument, { title, edits, isSuggestion }: OfferedFix, shown: Diagnostic): CodeAction {
   return {
     // Some titles are the hints of the command line, which stand behind a colon there.
     title: title[0]!.toUpperCase() + title.slice(1),
     kind: CodeActionKind.QuickFix,
-    diagnostics,
-    ...(isPreferred && { isPreferred }),
+    diagnostics: [shown],
+    ...(isSuggestion !== true && { isPreferred: true }),
     edit: { changes: { [document.uri]: [...edits] } },
   };
 }

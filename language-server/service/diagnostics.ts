@@ -188,7 +188,7 @@ function relatedTo(
 ): DiagnosticRelatedInformation | undefined {
   const uri = elsewhere && uriOfPath(document.uri, elsewhere.path);
   if (elsewhere !== undefined && uri !== undefined) {
-    const page = new ToolDocument(uri, 0, elsewhere.text, "template");
+    const page = new ToolDocument({ uri, version: 0, text: elsewhere.text, kind: "template" });
     return { location: { uri, range: page.rangeOf(elsewhere.problem.span) }, message: elsewhere.problem.message };
   }
   if (code !== "config/duplicate-key") return undefined;

@@ -12,7 +12,7 @@ import {
   type StringNode,
   spanInside,
 } from "../../schema/json.ts";
-import { eachLanguage } from "../../schema/languages.ts";
+import { eachLanguage, type LanguagePlace } from "../../schema/languages.ts";
 import { Memory } from "../../schema/memory.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/shape.ts";
 import { Lines } from "./lines.ts";
@@ -57,11 +57,18 @@ export interface Entry {
   readonly value: Node | undefined;
 }
 
+export interface DocumentSource {
+  readonly uri: string;
+  readonly version: number;
+  readonly text: string;
+  readonly kind: DocumentKind;
+}
+
 /**
  * One version of a text, and what is made of it: each once, when first asked for. A change makes another document.
  * Trees are shared and never changed.
  */
-export class ToolDocument {
+export class ToolDocument implements DocumentSource {
   readonly uri: string;
   readonly version: number;
   readonly text: string;
@@ -72,7 +79,7 @@ export class ToolDocument {
   #parsed: Parsed | undefined;
   #strings: readonly EmbeddedString[] | undefined;
 
-  constructor(uri: string, version: number, text: string, kind: DocumentKind, memory = new Memory()) {
+  constructor({ uri, version, text, kind }: DocumentSource, memory = new Memory()) {
     this.uri = uri;
     this.version = version;
     this.text = text;
@@ -145,7 +152,7 @@ export class ToolDocument {
     const { root } = this;
     if (root !== undefined) {
       eachLanguage(root, rootSchema, (language, node, { path, schema, isKey }) => {
-        found.push(new StringInText(this.text, language, node, isKey, [...path], schema));
+        found.push(new StringInText(this.text, language, node, { path: [...path], schema, isKey }));
       });
     }
     this.#strings = found;
@@ -159,7 +166,7 @@ export class ToolDocument {
     const { node, isKey, path, schema } = place;
     if (offset < node.content.start || offset > node.content.end) return undefined;
     const language = isKey ? schemaAt(path.slice(0, -1)).propertyNames?.["x-language"] : schema["x-language"];
-    return language === undefined ? undefined : new StringInText(this.text, language, node, isKey, path, schema);
+    return language === undefined ? undefined : new StringInText(this.text, language, node, place);
   }
 
   /** A section of the configuration, such as `section("redirects")`. */
@@ -209,7 +216,7 @@ class StringInText implements EmbeddedString {
   readonly schema: Schema;
   readonly #text: string;
 
-  constructor(text: string, language: string, node: StringNode, isKey: boolean, path: Path, schema: Schema) {
+  constructor(text: string, language: string, node: StringNode, { path, schema, isKey }: LanguagePlace) {
     this.#text = text;
     this.language = language;
     this.node = node;

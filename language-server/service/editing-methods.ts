@@ -85,7 +85,7 @@ export function editingMethods(): readonly Method[] {
       method: "textDocument/codeAction",
       capability: { codeActionProvider: { codeActionKinds: CODE_ACTION_KINDS } },
       answer: ({ document, project, client, params }: Request<In & { context: CodeActionContext }>) =>
-        codeActions(document, params.range, params.context, project, client),
+        codeActions({ document, project, ...params, createsFiles: client.createsFiles }),
     },
     {
       method: "textDocument/codeLens",

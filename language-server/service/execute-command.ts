@@ -52,7 +52,8 @@ function sortAll(document: ToolDocument, path: unknown): string | undefined {
     const next = sortables(now).find((one) => isWanted(one) && !done.has(JSON.stringify(one.path)));
     if (next === undefined) break;
     done.add(JSON.stringify(next.path));
-    now = new ToolDocument(now.uri, now.version, applyEdits(now.text, sortEdits(now, next)), now.kind);
+    const { uri, version, kind } = now;
+    now = new ToolDocument({ uri, version, text: applyEdits(now.text, sortEdits(now, next)), kind });
   }
   return now.text;
 }

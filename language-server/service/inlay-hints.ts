@@ -1,4 +1,5 @@
 import { type InlayHint, InlayHintKind, type Range } from "vscode-languageserver-types";
+import type { Span } from "../../grammar/problem.ts";
 import type { Expr } from "../../grammar/query/ast.ts";
 import { parseQuery, printField } from "../../grammar/query/index.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
@@ -21,7 +22,7 @@ export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {
     hints.push({ position, label, kind: InlayHintKind.Type, paddingLeft: true, ...(tooltip && { tooltip }) });
   };
   if (document.kind === "query") hintQuery(document.text, (offset) => offset, add);
-  if (document.root !== undefined) hintNode(document.root, rootSchema, start, end, add);
+  if (document.root !== undefined) hintNode(document.root, rootSchema, { start, end }, add);
   for (const string of document.strings()) {
     const { span } = string.node;
     if (span.end < start || span.start > end) continue;
@@ -35,18 +36,18 @@ export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {
 
 type Add = (offset: number, label: string, tooltip?: string) => void;
 
-function hintNode(node: Node, part: Schema, start: number, end: number, add: Add) {
-  if (node.span.end < start || node.span.start > end) return;
+function hintNode(node: Node, part: Schema, shown: Span, add: Add) {
+  if (node.span.end < shown.start || node.span.start > shown.end) return;
   const schema = resolve(part);
   const unit = schema["x-unit"];
   if (node.type === "number" && unit !== undefined) add(node.span.end, withUnit(node.value, unit));
   if (node.type === "array" && schema.items !== undefined) {
-    for (const item of node.items) hintNode(item, schema.items, start, end, add);
+    for (const item of node.items) hintNode(item, schema.items, shown, add);
   }
   if (node.type !== "object") return;
   if (node.members.length === 0) hintDefaults(node.span.end, schema, add);
   for (const { key, value } of node.members) {
-    if (value !== undefined) hintNode(value, memberSchema(schema, key.value), start, end, add);
+    if (value !== undefined) hintNode(value, memberSchema(schema, key.value), shown, add);
   }
 }
 

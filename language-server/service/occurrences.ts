@@ -112,21 +112,22 @@ function capture(document: ToolDocument, rule: Entry, offset: number): Occurrenc
 
 function captures(document: ToolDocument, { key, value }: Entry): { name: string; place: Place }[] {
   const all: { name: string; place: Place }[] = [];
-  const add = (node: StringNode, name: string, start: number, end: number, isDefinition: boolean) => {
-    all.push({ name, place: { span: spanInside(document.text, node, { start, end }), isDefinition } });
+  const add = (node: StringNode, name: string, span: Span, isDefinition: boolean) => {
+    all.push({ name, place: { span: spanInside(document.text, node, span), isDefinition } });
   };
+  const afterColon = ({ start, end }: Span): Span => ({ start: start + 1, end });
   const route = parseRoute(key.value);
   const parts = route.ok ? route.value.parts : [];
   for (const part of parts) {
-    if (part.kind === "param") add(key, part.name, part.span.start + 1, part.span.end, true);
+    if (part.kind === "param") add(key, part.name, afterColon(part.span), true);
     else if (part.kind === "wildcard" && part === parts.at(-1)) {
-      add(key, "splat", part.span.start, part.span.end, true);
+      add(key, "splat", part.span, true);
     }
   }
   const node = memberOf(value, "location")?.value;
   const location = node?.type === "string" ? parseLocation(node.value) : undefined;
   for (const { name, span } of location?.ok ? locationCaptures(location.value) : []) {
-    add(node as StringNode, name, span.start + 1, span.end, false);
+    add(node as StringNode, name, afterColon(span), false);
   }
   return all;
 }

@@ -43,8 +43,7 @@ function callIn(text: string): SignatureHelp | undefined {
   const isBehindBlank = /[\s(]$/.test(text);
   const index = call.words - (isBehindBlank ? 1 : 2);
   if (known === undefined || index < 0) return undefined;
-  const { name, parameters, documentation } = known;
-  return help(name, parameters, documentation, index, " ");
+  return help(known, index, " ");
 }
 
 /** `field in (` in a query. */
@@ -52,19 +51,19 @@ function listIn(before: string): SignatureHelp | undefined {
   const list = /(\S+)\s+(?:not\s+)?(?:in|IN)\s*\(((?:[^()"]|"(?:[^"\\]|\\.)*")*)$/.exec(before);
   if (list === null) return undefined;
   const values = list[2]!.replace(/"(?:[^"\\]|\\.)*"/g, '""').split(",").length - 1;
-  return help(
-    `${list[1]} in`,
-    ["value..."],
-    "Whether the field is one of the values: texts, words with wildcards, or numbers.",
-    values,
-    ", ",
-  );
+  const documentation = "Whether the field is one of the values: texts, words with wildcards, or numbers.";
+  return help({ name: `${list[1]} in`, parameters: ["value..."], documentation }, values, ", ");
 }
 
+interface Signature {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly documentation: string;
+}
+
+/** `index` is that of the argument at the cursor. */
 function help(
-  name: string,
-  parameters: readonly string[],
-  documentation: string,
+  { name, parameters, documentation }: Signature,
   index: number,
   separator: string,
 ): SignatureHelp | undefined {

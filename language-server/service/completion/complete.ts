@@ -28,15 +28,15 @@ export function complete(
 
 function itemsOf(document: ToolDocument, offset: number, project: Project, client: ClientOptions): CompletionItem[] {
   if (document.kind === "query") {
-    const query = { source: document.text, toText: (span: Span) => span, write: (text: string) => text };
-    return completeQuery(document, query, offset, project.config?.(), client);
+    const query = { document, source: document.text, toText: (span: Span) => span, write: (text: string) => text };
+    return completeQuery(query, offset, project.config?.(), client);
   }
   if (document.kind === "template") return completeTemplate(document, offset, project.config?.());
   if (document.kind === "ignore") return completeIgnore(document, offset, project);
   const embedded = document.embeddedAt(offset);
   if (embedded?.language === "query") {
-    const query = { source: embedded.value, toText: embedded.toText, write: inString };
-    return completeQuery(document, query, embedded.toValue(offset), document, client);
+    const query = { document, source: embedded.value, toText: embedded.toText, write: inString };
+    return completeQuery(query, embedded.toValue(offset), document, client);
   }
   const inner = embedded === undefined ? [] : completeEmbedded(document, embedded, offset);
   // A piece inside a string, or all of it: two lists at once would replace each other's ranges.

@@ -21,11 +21,17 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
   const names = Object.keys(properties).filter(
     (name) => !taken.has(name) && isWanted(place, name) && (value === undefined || fits(properties[name]!, value)),
   );
+  const written = (name: string, schema: Schema) => {
+    if (place.hasColon) return { label: name, text: JSON.stringify(name) };
+    const path = [...place.path, name];
+    const { text, snippet } = writeMember(name, goodValue(schema, { document, project, path, container }), schema);
+    return { label: name, text, snippet };
+  };
   const known = names.map((name): Candidate => {
     const schema = resolve(properties[name]!);
     const isRequired = required.includes(name);
     return {
-      ...keyWith(document, project, place, name, schema),
+      ...written(name, schema),
       kind: KIND.property,
       detail: detailOf(schema, isRequired),
       rank: isRequired ? 0 : name === "$schema" ? 3 : 1,
@@ -39,7 +45,7 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
   const free = freeNames(document, place.path)
     .filter(({ name }) => !taken.has(name) && (value === undefined || capturesAll(name, value)))
     .map(({ name, detail, documentation }): Candidate => {
-      return { ...keyWith(document, project, place, name, schema), kind: KIND.field, detail, documentation };
+      return { ...written(name, schema), kind: KIND.field, detail, documentation };
     });
   return [...known, ...free];
 }
@@ -87,13 +93,6 @@ function capturesAll(pattern: string, rule: Node): boolean {
 
 // What a text of a language looks like at least.
 const FORMS: Readonly<Record<string, RegExp>> = { path: /^[^/~\\]/, "header-name": /^[\w-]*$|^\*$/, duration: /^\d/ };
-
-function keyWith(document: ToolDocument, project: Project, place: Place, name: string, schema: Schema) {
-  if (place.hasColon) return { label: name, text: JSON.stringify(name) };
-  const path = [...place.path, name];
-  const written = writeMember(name, goodValue(schema, { document, project, path, container: place.container }), schema);
-  return { label: name, text: written.text, snippet: written.snippet };
-}
 
 /** What kind of value a key has, in a few words. */
 export function detailOf(schema: Schema, isRequired: boolean): string {
