@@ -9,14 +9,8 @@ import { KIND } from "../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../language-server/service/completion/complete.ts";
 import type { DiagnosticData } from "../language-server/service/diagnostics.ts";
 import { hover } from "../language-server/service/hover.ts";
-import {
-  type DocumentKind,
-  diagnose,
-  errorPagesUri,
-  kindOf,
-  methods,
-  ToolDocument,
-} from "../language-server/service/index.ts";
+import { type DocumentKind, diagnose, kindOf, methods, ToolDocument } from "../language-server/service/index.ts";
+import { errorPagesUri } from "../language-server/service/project.ts";
 import { signatureHelp } from "../language-server/service/signature-help.ts";
 import { checkConfig } from "../schema/index.ts";
 import { parseJson, SYNTAX_CODES } from "../schema/json.ts";

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import type { Apps } from "./apps.ts";
-import { hooksOf } from "./hooks.ts";
+import { hooksOf } from "./config-text.ts";
 import { findTool } from "./installation.ts";
 import type { Project, Projects } from "./projects.ts";
 import { type ToolTask, taskName, taskWords } from "./task-words.ts";

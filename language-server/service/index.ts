@@ -1,10 +1,9 @@
-// The language service: what an editor may ask about a document. Pure; the transports are beside this folder. methods.ts is
-// its map.
+// The language service: what an editor may ask about a document. Pure: ../server.ts connects it. methods.ts is its map.
 export type { ClientOptions } from "./client-options.ts";
 export { diagnose } from "./diagnostics.ts";
 export { type DocumentKind, ToolDocument } from "./document.ts";
 export { workspaceMethods } from "./editing-methods.ts";
 export { type Method, Refusal, type WorkspaceMethod } from "./method.ts";
 export { methods, plainMethods } from "./methods.ts";
-export { errorPagesUri, kindOf, type Project, type ProjectFile } from "./project.ts";
+export { kindOf, type Project, type ProjectFile } from "./project.ts";
 export { DEFAULT_SETTINGS, readSettings, type Settings } from "./settings.ts";
