@@ -1,5 +1,5 @@
 // The language server over any connection. What it answers is in service/methods.ts; how it is reached is up to the host,
-// node.ts or browser.ts. Of the protocol library only types are imported here.
+// node.ts or browser.ts. Only types of the protocol library are imported here.
 import type {
   ApplyWorkspaceEditParams,
   CancellationToken,

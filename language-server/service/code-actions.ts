@@ -33,8 +33,8 @@ export interface CodeActionQuestion {
 }
 
 /**
- * What can be done at a range: the fix of each problem there, what brings a missing action or file about, and changes of
- * form (a hook as a list, a map in order). `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
+ * What can be done at a range: the fix of each problem there, the creation of a missing action or file, and rewrites (a
+ * hook as a list, a map in order). `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
  */
 export function codeActions({ document, project, range, context, createsFiles }: CodeActionQuestion): CodeAction[] {
   const wants = (kind: string) =>
@@ -42,7 +42,7 @@ export function codeActions({ document, project, range, context, createsFiles }:
   const offset = document.offsetAt(range.start);
   const actions: CodeAction[] = [];
   const diagnostics = latestDiagnostics(document, project);
-  // The client's own objects, which it compares with those that it shows.
+  // The client's own objects: it compares them with those that it shows.
   const shown = (one: Diagnostic) => context.diagnostics.find((other) => isSame(one, other)) ?? one;
   if (wants(CodeActionKind.QuickFix)) {
     const here = diagnostics.filter((one) => overlaps(one.range, range));
@@ -66,7 +66,7 @@ export function codeActions({ document, project, range, context, createsFiles }:
 
 function quickFix(document: ToolDocument, { title, edits, isSuggestion }: OfferedFix, shown: Diagnostic): CodeAction {
   return {
-    // Some titles are the hints of the command line, which stand behind a colon there.
+    // Some titles are hints of the command line, where they follow a colon.
     title: title[0]!.toUpperCase() + title.slice(1),
     kind: CodeActionKind.QuickFix,
     diagnostics: [shown],
@@ -165,7 +165,7 @@ function isSame(a: Diagnostic, b: Diagnostic): boolean {
   return a.code === b.code && JSON.stringify(a.range) === JSON.stringify(b.range);
 }
 
-/** Ranges that touch do too: the cursor may stand at either end. */
+/** Ranges that only touch overlap as well: the cursor may be at either end. */
 function overlaps(a: Range, b: Range): boolean {
   const isBefore = (one: Range["start"], other: Range["start"]) =>
     one.line < other.line || (one.line === other.line && one.character < other.character);

@@ -13,9 +13,9 @@ import type { Project } from "./project.ts";
 import { DEFAULT_SETTINGS, type Settings, severityOf } from "./settings.ts";
 
 export interface DiagnosticOptions {
-  /** False where the client's own JSON support reports syntax. */
+  /** False if the client's own JSON support reports syntax. */
   readonly syntax: boolean;
-  /** Says how severe a code is shown, where people have set it. */
+  /** How severe a code is shown, if people have set it. */
   readonly settings?: Settings;
   /** The address of a code's explanation, with `{code}` for the code. */
   readonly documentation?: string | undefined;
@@ -69,7 +69,7 @@ const latest = new WeakMap<ToolDocument, Found>();
 
 /**
  * What `diagnose` found last in this version, syntax included: a client asks for actions with every move of the cursor,
- * and a long text takes longer to check than that may take. Checked now where it was not.
+ * and a long text takes longer to check than that may take. Checked now if it was not.
  */
 export function latestDiagnostics(document: ToolDocument, project: Project): readonly Diagnostic[] {
   return latestOf(document, project).diagnostics;
@@ -151,7 +151,7 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
   }
 }
 
-/** Undefined where people have switched the rule off. */
+/** Undefined if people have switched the rule off. */
 function toDiagnostic(
   document: ToolDocument,
   problem: Problem,
@@ -181,7 +181,7 @@ export function editsOf(document: ToolDocument, fix: Fix): TextEdit[] {
   return fix.edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text }));
 }
 
-/** Where the other one of two is that cannot be side by side; of an error page, where its own text is wrong. */
+/** The place of the first of two duplicate keys; for an error page, the place of the mistake in its own text. */
 function relatedTo(
   document: ToolDocument,
   { code, span, elsewhere }: Problem,

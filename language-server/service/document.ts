@@ -22,16 +22,16 @@ export type DocumentKind = "config" | "query" | "template" | "ignore";
 
 export type Path = readonly (string | number)[];
 
-/** What stands under the cursor. */
+/** What is under the cursor. */
 export interface TreePlace {
   /** The innermost node: a value, or the key itself where `isKey`. */
   readonly node: Node;
   /** The member that the node is the key or the value of. */
   readonly member: Member | undefined;
   readonly isKey: boolean;
-  /** From the root to the value (for a key: to the value behind it). */
+  /** From the root to the value (for a key: to its value). */
   readonly path: Path;
-  /** What the schema says about the value; empty where it says nothing. */
+  /** What the schema says about the value; empty if it says nothing. */
   readonly schema: Schema;
 }
 
@@ -45,7 +45,7 @@ export interface EmbeddedString {
   readonly schema: Schema;
   /** Decoded: what the language reads. */
   readonly value: string;
-  /** Where a range of the value stands in the document. */
+  /** The range in the document of a range in the value. */
   toText(span: Span): Span;
   /** The offset in the value of an offset in the document. */
   toValue(offset: number): number;
@@ -73,7 +73,7 @@ export class ToolDocument implements DocumentSource {
   readonly version: number;
   readonly text: string;
   readonly kind: DocumentKind;
-  /** What versions before left behind; goes from each to the next. */
+  /** What was learned from earlier versions; each version hands it on to the next. */
   readonly memory: Memory;
   #lines: Lines | undefined;
   #parsed: Parsed | undefined;
@@ -93,7 +93,7 @@ export class ToolDocument implements DocumentSource {
     return decodeURIComponentSafely(this.uri.slice(this.uri.lastIndexOf("/") + 1));
   }
 
-  /** The tolerant tree; undefined for an empty text, or one that is no JSON at all. */
+  /** The tolerant tree; undefined if the text is empty, or not JSON at all. */
   get root(): Node | undefined {
     return this.parsed.root;
   }
@@ -118,7 +118,7 @@ export class ToolDocument implements DocumentSource {
     return { start: this.positionAt(start), end: this.positionAt(end) };
   }
 
-  /** What stands at an offset; both ends of a value belong to it. Undefined outside of the root. */
+  /** What is at an offset; both ends of a value belong to it. Undefined outside of the root. */
   pathAt(offset: number): TreePlace | undefined {
     const root = this.root;
     if (root === undefined || !touches(root.span, offset)) return undefined;
@@ -207,7 +207,7 @@ export class ToolDocument implements DocumentSource {
   }
 }
 
-/** A class, for a long text has many thousands of them. */
+/** A class, because a long text has many thousands of them. */
 class StringInText implements EmbeddedString {
   readonly language: string;
   readonly node: StringNode;
@@ -229,7 +229,7 @@ class StringInText implements EmbeddedString {
     return this.node.value;
   }
 
-  // Functions that go about without their string.
+  // Functions that can be passed on without their string.
   get toText(): (span: Span) => Span {
     return (span) => spanInside(this.#text, this.node, span);
   }
@@ -239,7 +239,7 @@ class StringInText implements EmbeddedString {
   }
 }
 
-/** What the schema says about the value at a path; empty where it says nothing. */
+/** What the schema says about the value at a path; empty if it says nothing. */
 export function schemaAt(path: Path): Schema {
   let schema: Schema = rootSchema;
   for (const name of path) {
@@ -251,7 +251,7 @@ export function schemaAt(path: Path): Schema {
 function step({ node, path, schema }: TreePlace, offset: number): TreePlace | undefined {
   if (node.type === "array") {
     const i = lastBefore(node.items, ({ span }) => span.start, offset);
-    // Of two that touch, as in [1,2] with the cursor before 2, the one that begins here.
+    // If two touch, as in [1,2] with the cursor before 2, it is the one that begins here.
     const item = node.items[i];
     if (item === undefined || !touches(item.span, offset)) return undefined;
     return { node: item, member: undefined, isKey: false, path: [...path, i], schema: resolve(schema.items ?? {}) };
@@ -271,7 +271,7 @@ function step({ node, path, schema }: TreePlace, offset: number): TreePlace | un
 
 const touches = ({ start, end }: Span, offset: number) => start <= offset && offset <= end;
 
-/** The index of the last element that starts at or before the offset; -1 where none does. They are in text order. */
+/** The index of the last element that starts at or before the offset; -1 if none does. They are in text order. */
 export function lastBefore<T>(list: readonly T[], startOf: (element: T) => number, offset: number): number {
   let low = -1;
   let high = list.length - 1;

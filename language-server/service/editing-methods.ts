@@ -148,10 +148,10 @@ export function editingMethods(): readonly Method[] {
   ];
 }
 
-// So many documents keep the tokens that their clients have; others get them all anew.
+// The last tokens of this many documents are kept for deltas; others get all their tokens again.
 const MAX_KEPT = 50;
 
-/** The three that belong together: a delta is one to the tokens that were given last. */
+/** These three belong together: a delta refers to the tokens that were sent last. */
 function semanticTokensMethods(): readonly Method[] {
   const given = new Map<string, { resultId: string; data: readonly number[] }>();
   let count = 0;

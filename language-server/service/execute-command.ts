@@ -41,7 +41,7 @@ export function executeCommand(
   }
 }
 
-/** Outer maps first: their members take the inner ones along, which are then sorted where they stand. */
+/** Outer maps first: moving their members moves the inner maps along, which are then sorted in their new place. */
 function sortAll(document: ToolDocument, path: unknown): string | undefined {
   const isWanted = (one: Sortable) => path === undefined || JSON.stringify(one.path) === JSON.stringify(path);
   const count = sortables(document).filter(isWanted).length;

@@ -9,7 +9,7 @@ import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/sha
 import type { EmbeddedString, ToolDocument } from "./document.ts";
 
 /**
- * What a value says without writing it, behind it: the unit of a number (`15` s), a duration in other words (`90m` =
+ * What a value means without saying so, shown after it: the unit of a number (`15` s), a duration in other words (`90m` =
  * 1h 30m), the unit of a bare number in a query, and the defaults of a section that is written but empty.
  */
 export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {
@@ -60,7 +60,7 @@ function withUnit(value: number, unit: string): string {
   return isPlain ? unit : `${unit} = ${rounded}`;
 }
 
-/** A duration in seconds, or as people say it where it has more of them than an hour. */
+/** A duration in seconds; if it is longer than an hour, in days, hours and minutes. */
 function hintDuration({ node, value }: EmbeddedString, add: Add) {
   const parsed = parseDuration(value);
   if (!parsed.ok) return;
@@ -96,7 +96,7 @@ function hintDefaults(offset: number, { properties = {} }: Schema, add: Add) {
   const defaults = Object.entries(properties).flatMap(([name, part]) => {
     const { default: value, "x-unit": unit, "x-language": language } = resolve(part);
     const text = JSON.stringify(value ?? "");
-    // What an app is started with follows from its files; what has members of its own is no word.
+    // The command of an app follows from its files; an object cannot be said in a word.
     const isNothing = hasObject(value) || text === '""' || text === "[]" || text === "{}" || language === "command";
     return isNothing ? [] : [`${name} ${shown(value)}${unit === undefined ? "" : ` ${unit}`}`];
   });

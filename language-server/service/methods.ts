@@ -1,5 +1,5 @@
 // The table of the language server: every request about a document, what it announces, and the feature that answers it.
-// A transport registers them all; a new feature is one row.
+// server.ts registers them all; a new feature is one row.
 import type { CompletionItem, Position } from "vscode-languageserver-types";
 import { complete, resolveCompletion } from "./completion/complete.ts";
 import { editingMethods } from "./editing-methods.ts";

@@ -6,13 +6,13 @@ import { targets } from "../../schema/languages.ts";
 import { DEFAULT_STAGES } from "../../schema/stages.ts";
 import type { Entry, ToolDocument } from "./document.ts";
 
-/** Something of a tool.json that has a name, and every place where that name stands. */
+/** Something in a tool.json that has a name, and every place where that name is written. */
 export interface Occurrences {
   readonly kind: "action" | "stage" | "query" | "param" | "splat";
   readonly name: string;
   /** In the order of the text; the one under the cursor is among them. */
   readonly places: readonly Place[];
-  /** Why it cannot be called otherwise; undefined where it can. */
+  /** Why it cannot be renamed; undefined if it can. */
   readonly fixed?: string;
 }
 
@@ -49,7 +49,7 @@ export function occurrencesAt(document: ToolDocument, offset: number): Occurrenc
   }
   if ((section === "actions" && field === "name") || (section === "alerts" && field === "action")) {
     const found = action(document, at.node.value);
-    // In a text with slips a list may be no list, and what stands there the name of nothing.
+    // In a text with mistakes a list may not be a list, and a string may not be the name of anything.
     return found.places.some(({ span }) => touches(span, offset)) ? found : undefined;
   }
   if (section === "redirects" && field === "location") {
@@ -134,5 +134,5 @@ function captures(document: ToolDocument, { key, value }: Entry): { name: string
 
 const inOrder = (places: Place[]) => places.sort((a, b) => a.span.start - b.span.start);
 
-/** The end counts: a cursor behind the last character is at the word. */
+/** The end counts: a cursor after the last character is at the word. */
 const touches = (span: Span, offset: number) => span.start <= offset && offset <= span.end;

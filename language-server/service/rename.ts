@@ -16,7 +16,7 @@ export function prepareRename(
   const found = occurrencesAt(document, offset);
   if (found === undefined) return undefined;
   if (found.fixed !== undefined) throw new Refusal(found.fixed);
-  // The last one that the cursor can belong to; a colon before it counts as its own.
+  // The last one that the cursor can belong to; a colon before it counts as part of it.
   const place = found.places.findLast(({ span }) => span.start - 1 <= offset && offset <= span.end)!;
   return { range: document.rangeOf(place.span), placeholder: found.name };
 }
@@ -71,8 +71,8 @@ function worse(document: ToolDocument, edits: readonly TextEdit[]): string | und
 
 /**
  * The members of the configuration that a new name can make a difference to, as a text of their own: the sections with
- * the places, and of redirects the rules alone that it can meet, for there may be thousands. Undefined stands for the
- * whole text, where slips leave it open what belongs to what.
+ * the places, and of redirects the rules alone that it can meet, for there may be thousands. Undefined means the
+ * whole text: syntax errors leave it open what belongs to what.
  */
 function piecesWith({ parsed, text }: ToolDocument, edits: readonly TextEdit[]): readonly Piece[] | undefined {
   const { root, problems } = parsed;
@@ -85,7 +85,7 @@ function piecesWith({ parsed, text }: ToolDocument, edits: readonly TextEdit[]):
       const { key, value } = member;
       if (key.value !== "redirects" || value?.type !== "object")
         return { before: "", spans: [spanOf(member)], after: "" };
-      // A param means something within its rule; beside it, the pattern becomes another's word for word or does not.
+      // A param has a meaning only in its rule. Outside of it, all that can happen is that two patterns become the same.
       const rules = value.members.filter((rule) => isEdited(spanOf(rule)));
       const patterns = new Set(rules.map(({ key }) => keyAfter(text, key, edits)));
       const met = value.members.filter((rule) => rules.includes(rule) || patterns.has(rule.key.value));

@@ -20,7 +20,7 @@ export function signatureHelp(document: ToolDocument, offset: number): Signature
   }
 }
 
-/** The innermost call that an action's text is in, and how many arguments stand before its end. */
+/** The innermost call at the end of an action's text, and which argument is being written. */
 function callIn(text: string): SignatureHelp | undefined {
   const calls: { name: string | undefined; words: number }[] = [{ name: undefined, words: 0 }];
   // A word, a string, a parenthesis; blanks end an argument.
@@ -39,9 +39,9 @@ function callIn(text: string): SignatureHelp | undefined {
   }
   const call = calls.at(-1)!;
   const known = TEMPLATE_FUNCTIONS.find(({ name }) => name === call.name);
-  // The name itself is not yet an argument; behind a blank the next one begins.
-  const isBehindBlank = /[\s(]$/.test(text);
-  const index = call.words - (isBehindBlank ? 1 : 2);
+  // The name itself is not an argument; after a blank the next one begins.
+  const isAfterBlank = /[\s(]$/.test(text);
+  const index = call.words - (isAfterBlank ? 1 : 2);
   if (known === undefined || index < 0) return undefined;
   return help(known, index, " ");
 }

@@ -15,7 +15,7 @@ import { valueCandidates } from "./values.ts";
 
 /**
  * What may be written at an offset. Every item, taken, leaves a text that is right at its place: keys come with a good
- * value, commas are put where they are missing, and what stands there already is not offered again.
+ * value, missing commas are added, and what is already there is not offered again.
  */
 export function complete(
   document: ToolDocument,
@@ -39,7 +39,7 @@ function itemsOf(document: ToolDocument, offset: number, project: Project, clien
     return completeQuery(query, embedded.toValue(offset), document, client);
   }
   const inner = embedded === undefined ? [] : completeEmbedded(document, embedded, offset);
-  // A piece inside a string, or all of it: two lists at once would replace each other's ranges.
+  // A part of a string, or all of it: two lists at once would replace each other's ranges.
   if (inner.length > 0) return inner;
   if (isBlank(document)) return itemsIn(document, { start: offset, end: offset }, [skeletonCandidate(project)], client);
   const place = placeAt(document, offset);

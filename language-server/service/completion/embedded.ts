@@ -46,10 +46,10 @@ function captures(document: ToolDocument, string: EmbeddedString, at: number): C
   const pattern = String(string.path.at(-2));
   const route = parseRoute(pattern);
   if (!route.ok) return [];
-  // A capture is part of a path: before it there is a slash at least, and a word does not end where it begins.
+  // A capture is part of a path: it follows a slash or another separator, never a word.
   if (before === null && !/[/\-._?=&]$/.test(string.value.slice(0, at))) return [];
   if (before === null && rest !== "") return [];
-  // In the scheme and host of an address no capture may stand.
+  // The scheme and host of an address cannot contain captures.
   const origin = /^[a-z]+:\/{0,2}[^/?#]*/i.exec(string.value)?.[0] ?? "";
   if (at <= origin.length && origin !== "") return [];
   return routeCaptures(route.value).map((name, i) =>
@@ -76,7 +76,7 @@ const UNIT_NAMES: Readonly<Record<DurationUnit, string>> = {
   M: "months of 30 days",
 };
 
-/** Behind digits the units that may follow; in an empty string some durations. */
+/** After digits, the units that may follow; in an empty string, some durations. */
 function durationUnits(document: ToolDocument, string: EmbeddedString, at: number): CompletionItem[] {
   const { value } = string;
   // alerts[].period and warm_rate are counted in minutes by the platform.

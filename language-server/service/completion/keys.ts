@@ -10,13 +10,13 @@ import { headerDocs, RESPONSE_HEADERS } from "./names.ts";
 import type { Place } from "./place.ts";
 import { write, writeMember } from "./snippet.ts";
 
-/** The keys that may be written at a place, each with a value to start from. Those that stand there are left out. */
+/** The keys that may be written at a place, each with a value to start from. Keys that are already there are left out. */
 export function keyCandidates(document: ToolDocument, project: Project, place: Place): Candidate[] {
   const container = place.container as ObjectNode;
   const others = container.members.filter((member) => member !== place.current).map(({ key }) => key.value);
   const taken = new Set(others);
   const { properties = {}, required = [], additionalProperties } = place.schema;
-  // Where the value stands already only keys come in question that can have it.
+  // If the value is already there, only keys that can have it are offered.
   const value = place.hasColon ? (place.current as Member | undefined)?.value : undefined;
   const names = Object.keys(properties).filter(
     (name) => !taken.has(name) && isWanted(place, name) && (value === undefined || fits(properties[name]!, value)),
@@ -81,7 +81,7 @@ function fits(part: Schema, value: Node): boolean {
   }
 }
 
-/** Whether a pattern captures what the location of a rule uses; so does every name where there is no location. */
+/** Whether a pattern captures what the location of a rule uses; true for every pattern if there is no location. */
 function capturesAll(pattern: string, rule: Node): boolean {
   const text = textOf(rule, "location");
   const location = text === undefined ? undefined : parseLocation(text);
@@ -121,7 +121,7 @@ const ACTION_TYPE: Readonly<Record<string, string>> = {
   gifs: "chat",
 };
 
-/** Whether a key can stand beside the others. */
+/** Whether a key can be used together with the others. */
 function isWanted({ path, container, current }: Place, name: string): boolean {
   const instead = Object.hasOwn(INSTEAD, name) ? memberOf(container, INSTEAD[name]!) : undefined;
   if (instead !== undefined && instead !== current) return false;
