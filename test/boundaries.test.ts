@@ -153,11 +153,21 @@ t.test("the command imports logservice/admin.ts only", (t) => {
 
 t.test("the LSP transport is imported by language-server/{node,browser}.ts only", (t) => {
   for (const { file, specifier } of importsOf("language-server")) {
-    if (
-      /^vscode-languageserver(\/|$)/.test(specifier) &&
-      !/vscode-languageserver-(types|textdocument)/.test(specifier)
-    ) {
-      t.match(file, /^language-server\/(node|browser)\.ts$/, `${file} imports ${specifier}`);
+    if (/^vscode-(languageserver-protocol|jsonrpc)(\/|$)/.test(specifier)) t.fail(`${file} imports ${specifier}`);
+    const entry = /^vscode-languageserver\/(.*)$/.exec(specifier)?.[1];
+    if (entry !== undefined) t.equal(file, `language-server/${entry}.ts`, `${file} imports ${specifier}`);
+    if (specifier !== "vscode-languageserver") continue;
+    const source = readFileSync(join(root, file), "utf8");
+    const typesOnly = source.replace(/^import type [^"]*"vscode-languageserver";$/gm, "");
+    t.notMatch(typesOnly, /"vscode-languageserver"/, `${file} imports types of ${specifier} only`);
+  }
+  t.end();
+});
+
+t.test("the language server knows Node in language-server/node*.ts only", (t) => {
+  for (const { file, specifier } of importsOf("language-server")) {
+    if (specifier.startsWith("node:") || /\/node(-\w+)*\.ts$/.test(specifier)) {
+      t.match(file, /^language-server\/node(-\w+)*\.ts$/, `${file} imports ${specifier}`);
     }
   }
   t.end();

@@ -214,7 +214,7 @@ t.test("commands ask the client for their edit", (t) =>
     const { params } = await client.receive("workspace/applyEdit");
     const { label, edit } = params as { label: string; edit: { changes: Record<string, TextEdit[]> } };
     t.equal(label, "Sort");
-    const document = new ToolDocument(uri, 1, TEXT, "config");
+    const document = new ToolDocument({ uri, version: 1, text: TEXT, kind: "config" });
     t.equal(
       applyLspEdits(document, edit.changes[uri]!),
       TEXT.replace('{ "BB": "1", "AA": "2" }', '{ "AA": "2", "BB": "1" }'),

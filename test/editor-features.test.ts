@@ -18,6 +18,7 @@ import { folding } from "../language-server/service/folding.ts";
 import { formatDocument, formatOnType, formatRange } from "../language-server/service/formatting.ts";
 import { inlayHints } from "../language-server/service/inlay-hints.ts";
 import { linkedEditing } from "../language-server/service/linked-editing.ts";
+import { Refusal } from "../language-server/service/method.ts";
 import { pathOfUri, uriOfPath } from "../language-server/service/paths.ts";
 import { references } from "../language-server/service/references.ts";
 import { prepareRename, rename } from "../language-server/service/rename.ts";
@@ -52,6 +53,16 @@ interface Row {
 const FORMAT = { tabSize: 2, insertSpaces: true };
 const whole = (document: ToolDocument) => document.rangeOf({ start: 0, end: document.text.length });
 
+/** The answer, or the sentence that it was refused with. */
+function unlessRefused<T>(ask: () => T): T | Refusal {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
 /** What each feature says about a row, as lines that a person can read. */
 const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   definition: ({ document, offset, project }) => marked(document, definition(document, offset, project)),
@@ -73,13 +84,13 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
         );
   },
   rename: ({ document, offset }, { ask }) => {
-    const prepared = prepareRename(document, offset);
-    const renamed = rename(document, offset, ask!);
+    const prepared = unlessRefused(() => prepareRename(document, offset));
+    const renamed = unlessRefused(() => rename(document, offset, ask!));
     if (prepared === undefined || renamed === undefined) {
       return [prepared === undefined && renamed === undefined ? "nothing" : "prepare and rename disagree"];
     }
-    if ("refused" in renamed) return [`refused: ${renamed.refused}`];
-    if ("refused" in prepared) return ["prepare refuses what rename does"];
+    if (renamed instanceof Refusal) return [`refused: ${renamed.message}`];
+    if (prepared instanceof Refusal) return ["prepare refuses what rename does"];
     return applyLspEdits(document, renamed.changes![document.uri]!).split("\n");
   },
   symbols: ({ document }) => {
@@ -105,7 +116,7 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   },
   actions: ({ document, offset, project }, { ask }) => {
     const range = document.rangeOf({ start: offset, end: offset });
-    const all = codeActions(document, range, { diagnostics: [] }, project, { createsFiles: true });
+    const all = codeActions({ document, project, range, context: { diagnostics: [] }, createsFiles: true });
     if (ask === undefined) return all.map(({ title, kind }) => `${kind}: ${title}`);
     const action = all.find(({ title }) => title === ask);
     const created = action?.edit?.documentChanges?.map((change) => `create ${(change as { uri: string }).uri}`);
@@ -114,8 +125,10 @@ const features: Record<string, (it: Fixture, row: Row) => readonly string[]> = {
   command: ({ document }, { ask }) => {
     const [command, path] = ask!.split(" ");
     const args = [document.uri, ...(path === undefined ? [] : [path.split(".")])];
-    const done = executeCommand(command!, args, (uri) => (uri === document.uri ? document : undefined));
-    if ("refused" in done) return [`refused: ${done.refused}`];
+    const done = unlessRefused(() =>
+      executeCommand(command!, args, (uri) => (uri === document.uri ? document : undefined)),
+    );
+    if (done instanceof Refusal) return [`refused: ${done.message}`];
     return applyLspEdits(document, done.edit.changes![document.uri]!).split("\n");
   },
   lens: ({ document }) => {
@@ -196,7 +209,7 @@ const config: {
   check: { name: string; text: string[]; files?: Record<string, string | null>; problems: string[][] }[];
 } = read("test/vectors/config.json");
 const documentOf = (text: string, kind: ToolDocument["kind"] = "config") =>
-  new ToolDocument("file:///work/app/tool.json", 1, text, kind);
+  new ToolDocument({ uri: "file:///work/app/tool.json", version: 1, text, kind });
 
 t.test("addresses of paths", (t) => {
   const document = "file:///work/app/tool.json";
@@ -229,9 +242,8 @@ t.test("every quick fix removes its problem and adds none", (t) => {
     const project = files === undefined ? {} : projectOf(files);
     const options = files === undefined ? {} : { directory: projectOf(files).directory! };
     const before = checkConfig(source, options).problems;
-    const actions = codeActions(document, whole(document), { diagnostics: [], only: ["quickfix"] }, project, {
-      createsFiles: true,
-    });
+    const context = { diagnostics: [], only: ["quickfix"] };
+    const actions = codeActions({ document, project, range: whole(document), context, createsFiles: true });
     const fixes = before.flatMap(fixesOf);
     const titles = (isPreferred: boolean) =>
       fixes.flatMap((fix) => ((fix.isSuggestion === true) !== isPreferred ? fix.title.toLowerCase() : []));
@@ -270,15 +282,8 @@ t.test("every quick fix removes its problem and adds none", (t) => {
 t.test("all fixes at once leave fewer problems and add none", (t) => {
   for (const { name, text } of config.check) {
     const document = documentOf(text.join("\n"));
-    const [all] = codeActions(
-      document,
-      whole(document),
-      { diagnostics: [], only: ["source.fixAll"] },
-      {},
-      {
-        createsFiles: true,
-      },
-    );
+    const context = { diagnostics: [], only: ["source.fixAll"] };
+    const [all] = codeActions({ document, project: {}, range: whole(document), context, createsFiles: true });
     if (all === undefined) continue;
     const before = checkConfig(document.text).problems;
     const after = checkConfig(applyLspEdits(document, all.edit!.changes![document.uri]!)).problems;
@@ -314,9 +319,9 @@ function askAll(document: ToolDocument, offset: number): void {
     references(document, offset, { includeDeclaration: true }),
     documentHighlight(document, offset),
     linkedEditing(document, offset)?.ranges,
-    prepareRename(document, offset),
-    rename(document, offset, "renamed"),
-    codeActions(document, at, { diagnostics: [] }, project, { createsFiles: true }),
+    unlessRefused(() => prepareRename(document, offset)),
+    unlessRefused(() => rename(document, offset, "renamed")),
+    codeActions({ document, project, range: at, context: { diagnostics: [] }, createsFiles: true }),
     selectionRanges(document, [offset]),
     formatOnType(document, position, document.text[offset - 1] ?? "\n", FORMAT),
     formatRange(document, { start: document.positionAt(offset >> 1), end: position }, FORMAT),
@@ -464,15 +469,15 @@ t.test("a rename adds no problem", (t) => {
   const places = texts.flatMap(({ text, kind }) => {
     const document = documentOf(text, kind);
     return Array.from(text, (_, offset) => ({ document, offset })).filter(({ offset }) =>
-      prepareRename(document, offset),
+      unlessRefused(() => prepareRename(document, offset)),
     );
   });
   const names = ["renamed", "x", "a b", 'quo"te', "\u00e9", "", "splat", "production", "page", "ops", "constructor"];
   const asked = fc.record({ place: fc.constantFrom(...places), name: fc.constantFrom(...names) });
   let done = 0;
   const property = fc.property(asked, ({ place: { document, offset }, name }) => {
-    const renamed = rename(document, offset, name)!;
-    if ("refused" in renamed) return;
+    const renamed = unlessRefused(() => rename(document, offset, name))!;
+    if (renamed instanceof Refusal) return;
     done++;
     const left = checkConfig(document.text).problems.map(({ code }) => code);
     // A name that was wrong may be right now.

@@ -26,11 +26,10 @@ import { DEFAULT_SETTINGS, readSettings } from "../language-server/service/setti
 import schema from "../schema/tool.schema.json" with { type: "json" };
 import { appName } from "../vscode-extension/app-name.ts";
 import { COMMANDS } from "../vscode-extension/commands.ts";
-import { configName } from "../vscode-extension/config-name.ts";
+import { configName, hooksOf, remoteStagesOf } from "../vscode-extension/config-text.ts";
 import { documentSelector } from "../vscode-extension/document-selector.ts";
 import { findProgram } from "../vscode-extension/find-program.ts";
 import { type FollowedView, followsEnd } from "../vscode-extension/follow-end.ts";
-import { hooksOf } from "../vscode-extension/hooks.ts";
 import { logHeading, logTitle } from "../vscode-extension/log-heading.ts";
 import { LogLines } from "../vscode-extension/log-lines.ts";
 import { nearestFolder } from "../vscode-extension/nearest-folder.ts";
@@ -42,7 +41,6 @@ import {
   savedSuggestions,
 } from "../vscode-extension/query-suggestions.ts";
 import { savedNameProblem, savedQueries, savedQueryEdits } from "../vscode-extension/saved-queries.ts";
-import { remoteStagesOf } from "../vscode-extension/stages.ts";
 import { type ToolTask, taskName, taskWords } from "../vscode-extension/task-words.ts";
 import { cleanEnv, cliPath, root, tool } from "./support/cli.ts";
 import { startServerThread } from "./support/server-thread.ts";
@@ -79,17 +77,17 @@ t.test("the manifest", (t) => {
   });
 
   t.test("has every command that a lens calls", (t) => {
-    const document = new ToolDocument(
-      "file:///app/tool.json",
-      1,
-      JSON.stringify({
+    const document = new ToolDocument({
+      uri: "file:///app/tool.json",
+      version: 1,
+      text: JSON.stringify({
         name: "app",
         hooks: { build: "make", clean: ["rm x"] },
         stages: { development: {}, production: { hooks: { build: "make all" } } },
         logs: { queries: { slow: "duration > 1s" } },
       }),
-      "config",
-    );
+      kind: "config",
+    });
     const called = new Set(codeLens(document).map(({ command }) => command!.command));
     t.same([...called].sort(), Object.values(CLIENT_COMMANDS).sort(), "the document shows all of them");
     for (const command of called) t.ok((COMMANDS as readonly string[]).includes(command), command);

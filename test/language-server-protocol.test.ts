@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import t from "tap";
+import { bundleForBrowser } from "./support/browser-server.ts";
 import { isRunning, tool, until } from "./support/cli.ts";
 import { positionOf, snap } from "./support/edit-fuzz.ts";
 import { type LspClient, type Message, startLsp } from "./support/lsp-client.ts";
@@ -332,3 +334,48 @@ t.test("after any edits the text, and what is said of it, are those of a file op
     );
   }),
 );
+
+t.test("the server for browsers is bundled without Node, and without what only tests use", async (t) => {
+  // A bundle for browsers resolves no builtin of Node: an import of one would fail here.
+  const { code, inputs } = await bundleForBrowser();
+  const files = Object.keys(inputs);
+  t.ok(files.includes("language-server/server.ts"));
+  t.same(
+    files.filter((file) => /^language-server\/node|\/lib\/node\/|vscode-json-languageservice/.test(file)),
+    [],
+  );
+
+  // Nothing but what the language and a worker have: a use of process, Buffer, require or setImmediate throws.
+  const sent: Message[] = [];
+  const self = {
+    onmessage: (_event: { readonly data: object }) => {},
+    addEventListener() {},
+    postMessage: (message: Message) => sent.push(structuredClone(message)),
+  };
+  const channels: InstanceType<typeof MessageChannel>[] = [];
+  // An open channel would keep this process alive.
+  t.teardown(() => channels.forEach(({ port1 }) => void port1.close()));
+  const Channel = class extends MessageChannel {
+    constructor() {
+      super();
+      channels.push(this);
+    }
+  };
+  const text = { TextDecoder, TextEncoder };
+  runInNewContext(code, { self, MessageChannel: Channel, ...text, console, performance, setTimeout, clearTimeout });
+  const post = (message: object) => self.onmessage({ data: { jsonrpc: "2.0", ...message } });
+  post({ id: 1, method: "initialize", params: { processId: null, rootUri: null, capabilities: {} } });
+  post({ method: "initialized", params: {} });
+  const textDocument = { uri: URI, languageId: "json", version: 1, text: '{ "name": "app", "memroy": 1 }' };
+  post({ method: "textDocument/didOpen", params: { textDocument } });
+  post({ id: 2, method: "textDocument/hover", params: { textDocument, position: { line: 0, character: 4 } } });
+  const pushed = await until("diagnostics", () =>
+    sent.find(({ method }) => method === "textDocument/publishDiagnostics"),
+  );
+  t.same(codes(pushed), ["config/unknown-key"]);
+  t.ok(sent.find(({ id }) => id === 2)?.result, "a hover");
+  t.same(
+    sent.filter(({ method, error }) => method === "window/logMessage" || error),
+    [],
+  );
+});

@@ -9,14 +9,8 @@ import { KIND } from "../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../language-server/service/completion/complete.ts";
 import type { DiagnosticData } from "../language-server/service/diagnostics.ts";
 import { hover } from "../language-server/service/hover.ts";
-import {
-  type DocumentKind,
-  diagnose,
-  errorPagesUri,
-  kindOf,
-  methods,
-  ToolDocument,
-} from "../language-server/service/index.ts";
+import { type DocumentKind, diagnose, kindOf, methods, ToolDocument } from "../language-server/service/index.ts";
+import { errorPagesUri } from "../language-server/service/project.ts";
 import { signatureHelp } from "../language-server/service/signature-help.ts";
 import { checkConfig } from "../schema/index.ts";
 import { parseJson, SYNTAX_CODES } from "../schema/json.ts";
@@ -371,7 +365,12 @@ t.test("the editor says what the command says, at the same place", (t) => {
   const { check } = JSON.parse(readFileSync(join(root, "test/vectors/config.json"), "utf8")) as { check: Row[] };
   for (const { name, text } of check) {
     const source = text.join("\n");
-    const document = new ToolDocument("file:///work/other.tool.json", 1, source, "config");
+    const document = new ToolDocument({
+      uri: "file:///work/other.tool.json",
+      version: 1,
+      text: source,
+      kind: "config",
+    });
     const found = diagnosticsOf(document);
     const expected = checkConfig(source).problems;
     t.same(

@@ -161,20 +161,24 @@ function answers(document: ToolDocument): string {
   ]);
 }
 
+function versionOf(version: number, text: string, before?: ToolDocument): ToolDocument {
+  return new ToolDocument({ uri: URI, version, text, kind: "config" }, before?.memory);
+}
+
 function sameAsFresh(start: string, edits: readonly (readonly [Edit, number])[]): void {
-  let document = new ToolDocument(URI, 1, start, "config");
+  let document = versionOf(1, start);
   drain(diagnose(document, project, { syntax: true }));
   let before = start;
   for (const [i, [edit, steps]] of edits.entries()) {
     const text = apply(document.text, edit, before);
     before = document.text;
-    document = new ToolDocument(URI, i + 2, text, "config", document.memory);
+    document = versionOf(i + 2, text, document);
     freeze(document.parsed);
     // Some checks are given up on the way.
     const given = diagnose(document, project, { syntax: true });
     for (let step = 0; step < steps && !given.next().done; step++);
     if (steps > 0 && i < edits.length - 1) continue;
-    const fresh = new ToolDocument(URI, i + 2, text, "config");
+    const fresh = versionOf(i + 2, text);
     if (answers(document) !== answers(fresh)) throw new Error(`differs after edit ${i}`);
     sameAsCommand(document, project);
   }
@@ -222,10 +226,10 @@ t.test("one change after another", (t) => {
     ["what is the same moves", redirect("/a", "/b/c", 301), `  ${redirect("/a", "/b/c", 301)}`],
   ] as const;
   for (const [name, before, after] of rows) {
-    const old = new ToolDocument(URI, 1, before, "config");
+    const old = versionOf(1, before);
     const told = answers(old);
-    const document = new ToolDocument(URI, 2, after, "config", old.memory);
-    t.equal(answers(document), answers(new ToolDocument(URI, 2, after, "config")), name);
+    const document = versionOf(2, after, old);
+    t.equal(answers(document), answers(versionOf(2, after)), name);
     t.not(told, answers(document), `${name}: something else is said`);
   }
   t.end();

@@ -89,7 +89,7 @@ export class Apps implements vscode.Disposable {
       cwd: folder.fsPath,
       // Pipes are no terminal, but what reads them is one.
       env: { FORCE_COLOR: "1", ...process.env, ...(columns !== undefined && { COLUMNS: String(columns) }) },
-      // The channel is for the message that says where the app answers. It closes where the editor ends by force, too.
+      // The channel is for the message that says where the app answers. It also closes if the editor is killed.
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     child.stdout?.setEncoding("utf8").on("data", write);

@@ -13,7 +13,7 @@ import { documentSelector } from "./document-selector.ts";
 import type { Projects } from "./projects.ts";
 import { runServerCommand } from "./server-commands.ts";
 
-/** After so many ends within three minutes the server stays down: it would fail again. "Restart Server" tries anew. */
+/** After this many ends within three minutes the server stays down: it would fail again. "Restart Server" tries again. */
 const MAX_RESTARTS = 4;
 
 /** The server holds a few texts and trees; without a bound a mistake in it would take the extension host along. */
@@ -46,7 +46,7 @@ export class Client implements vscode.Disposable {
     await this.#started;
   }
 
-  /** Asks the server, once it is there; undefined where it is down. */
+  /** Asks the server, once it is there; undefined if it is down. */
   async request<Result>(method: string, params: object): Promise<Result | undefined> {
     await this.start();
     return this.#client?.state === State.Running ? this.#client.sendRequest<Result>(method, params) : undefined;
@@ -65,7 +65,7 @@ export class Client implements vscode.Disposable {
     // A new one each time: a client whose server never answered can be neither stopped nor started.
     const client = new LanguageClient("tool", "tool", () => Promise.resolve(this.#connect()), {
       documentSelector: documentSelector(),
-      // The editor's own JSON server says what is no JSON.
+      // The editor's own JSON server reports syntax errors.
       initializationOptions: { syntax: false, documentation: "command:tool.explainProblem?%5B%22{code}%22%5D" },
       outputChannel: this.#output,
       connectionOptions: { maxRestartCount: MAX_RESTARTS },
@@ -117,7 +117,7 @@ export class Client implements vscode.Disposable {
     });
     // The port closes with the thread; that is what the client takes for a crash.
     worker.on("error", (error) => this.#output.error("the language server failed", error));
-    // A client that gave up on a server leaves it behind.
+    // A client that gave up on a server does not end it.
     void this.#worker?.terminate();
     this.#worker = worker;
     return { reader: new PortMessageReader(port1), writer: new PortMessageWriter(port1) };

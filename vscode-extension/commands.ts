@@ -21,7 +21,7 @@ export const COMMANDS = [
 
 export type CommandId = (typeof COMMANDS)[number];
 
-/** What a lens hands over: the document that it stands in, and what it is about. Without one it is the palette's call. */
+/** What a lens passes: its document, and what it is about. The palette passes nothing. */
 export interface CommandArguments {
   readonly uri?: string;
   readonly stage?: string;

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import { appName } from "./app-name.ts";
 import { configUri } from "./projects.ts";
 
-/** The command "Create tool.json": the smallest one in a folder of the workspace, or what is there already, opened. */
+/** The command "Create tool.json": opens a minimal one in a folder of the workspace, or the one that is there. */
 export async function createConfiguration(): Promise<void> {
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length === 0) {

@@ -1,9 +1,9 @@
 import * as vscode from "vscode";
 import type { Apps } from "./apps.ts";
 import type { CommandArguments } from "./commands.ts";
+import { remoteStagesOf } from "./config-text.ts";
 import { locateTool } from "./installation.ts";
 import type { Project, Projects } from "./projects.ts";
-import { remoteStagesOf } from "./stages.ts";
 import { runProjectTask } from "./tasks.ts";
 import { mayStartProcesses } from "./trust.ts";
 

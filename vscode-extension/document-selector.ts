@@ -2,7 +2,7 @@
 const SCHEMES = ["file", "untitled", "vscode-vfs"];
 
 /**
- * The documents that the server is told of. It goes by their names: JSON and HTML keep their own language ids, and the
+ * The documents that the server is sent. It goes by their names: JSON and HTML keep their own language ids, and the
  * features of the editor that come with them. A page of HTML is ours only in the folder of error pages, as the server knows.
  */
 export const documentSelector = () =>

@@ -22,7 +22,7 @@ import { validateWorkspace } from "./validate-command.ts";
 
 let ending: (() => Promise<unknown>) | undefined;
 
-/** Resolves when the projects are found and, where there is one, the language server answers. */
+/** Resolves when the projects are found and the language server answers, if there is one. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const output = vscode.window.createOutputChannel("tool", { log: true });
   const projects = new Projects();

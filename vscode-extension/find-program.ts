@@ -5,7 +5,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 
 /**
  * The file of a program: an absolute path or one from the home folder (`~/bin/tool`) as it is, a name looked up in the
- * folders of `PATH` as a shell does. Undefined where no such file can be run. A relative path names none: relative to
+ * folders of `PATH` as a shell does. Undefined if no such file can be run. A relative path names none: relative to
  * what would depend on the project.
  */
 export async function findProgram(

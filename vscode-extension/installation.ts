@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import { findProgram } from "./find-program.ts";
 
-/** The file of the command `tool`; undefined, and said so with what to do, where there is none. */
+/** The file of the command `tool`; undefined if there is none, after saying so and what to do. */
 export async function locateTool(): Promise<string | undefined> {
   const path = await findTool();
   if (path !== undefined) return path;

@@ -24,7 +24,7 @@ export class LogLines {
   /** Takes the next piece of the stream, which may end within a line: that one is shown when it is whole. */
   add(piece: string): void {
     const lines = (this.#partial + piece).split("\n");
-    // Of a line that never ends only what is shown is kept.
+    // If a line never ends, only the part that is shown is kept.
     this.#partial = lines.pop()!.slice(0, MAX_LINE_LENGTH + 1);
     for (const line of lines) this.#lines.push(cut(line.replace(/\r$/, "")));
     const surplus = this.#lines.length - this.#maxLines;

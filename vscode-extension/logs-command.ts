@@ -73,7 +73,7 @@ export class LogsCommands {
     await this.#revealIn(document, name);
   }
 
-  /** Shows where a saved query is written. */
+  /** Shows the place where a saved query is written. */
   async reveal(project: Project, name: string): Promise<void> {
     await this.#revealIn(await vscode.workspace.openTextDocument(configUri(project.folder)), name);
   }

@@ -141,7 +141,7 @@ class LogsDocument {
     const state = { maxLines: MAX_LINES, dropped: this.#lines.dropped, isLive: this.#isLive };
     const heading = logHeading(nameOf(folder), query, state);
     const isQuiet = this.#lines.length === 0 && this.#isLive;
-    // What went wrong stands behind the entries, as in a terminal. Before the first one it is where they come from.
+    // Errors come after the entries, as in a terminal. Before the first entry, stderr says where the entries come from.
     const notes = this.#isLive && !isQuiet ? "" : this.#notes;
     return `${heading}\n\n${this.#lines.text()}${notes}${isQuiet ? "No entry yet.\n" : ""}`;
   }
@@ -158,7 +158,7 @@ class LogsDocument {
     const child = spawn(tool, words, {
       cwd: folder.fsPath,
       env: { ...process.env, NO_COLOR: "1" },
-      // The channel carries nothing: it closes where the editor ends by force, and the process with it.
+      // The channel carries nothing: it closes if the editor is killed, and the process ends with it.
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     this.#child = child;
@@ -174,7 +174,7 @@ class LogsDocument {
     child.once("close", () => this.#ended(""));
   }
 
-  /** Nobody is told any more: a document that lives on without a tab would ask for its text, and start anew. */
+  /** Nobody is notified any more: a document that is kept without a tab would ask for its text, and start again. */
   end(): void {
     this.#isEnded = true;
     clearTimeout(this.#update);

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import { configUri, type Project, type Projects, placeOf } from "./projects.ts";
 import { type SavedQuery, savedQueries } from "./saved-queries.ts";
 
-/** A row of the view: an app, where there are several, or one of its saved queries. */
+/** A row of the view: an app, if there are several, or one of its saved queries. */
 export type LogsViewItem =
   | { readonly kind: "project"; readonly project: Project }
   | { readonly kind: "query"; readonly project: Project; readonly saved: SavedQuery };
@@ -23,7 +23,7 @@ export class LogsView implements vscode.TreeDataProvider<LogsViewItem>, vscode.D
     if (item?.kind === "query") return [];
     const projects = item === undefined ? this.#projects.all() : [item.project];
     const all = await Promise.all(projects.map((project) => this.#queriesOf(project)));
-    // The name of the app is of use only beside another one's.
+    // The name of the app is of use only if there is another app.
     if (item !== undefined || projects.length <= 1) return all.flat();
     return projects.flatMap((project, i) => (all[i]!.length === 0 ? [] : [{ kind: "project" as const, project }]));
   }

@@ -1,4 +1,4 @@
-/** Of the addresses of folders, the innermost one that a file's address is in; undefined where none is. */
+/** The innermost of the folders that a file is in, all given by their addresses; undefined if it is in none. */
 export function nearestFolder(folders: readonly string[], file: string): string | undefined {
   let nearest: string | undefined;
   for (const folder of folders) {

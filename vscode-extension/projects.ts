@@ -1,11 +1,11 @@
 import * as vscode from "vscode";
-import { configName } from "./config-name.ts";
+import { configName } from "./config-text.ts";
 import { nearestFolder } from "./nearest-folder.ts";
 
 /** A folder with a tool.json. */
 export interface Project {
   readonly folder: vscode.Uri;
-  /** As tool.json calls the app; where it does not, the folder's own name. */
+  /** The name in tool.json; without one, the folder's own name. */
   readonly name: string;
 }
 
@@ -60,7 +60,7 @@ export class Projects implements vscode.Disposable {
     return [...byFolder.values()].sort((a, b) => (a.folder.path < b.folder.path ? -1 : 1));
   }
 
-  /** Of a lens: the project of its document. Else the nearest around the active editor, or the only one. */
+  /** The project of the lens's document. Without a lens the nearest around the active editor, or the only one. */
   current(uri?: string): Project | undefined {
     const all = this.all();
     const file = uri ?? vscode.window.activeTextEditor?.document.uri.toString();
@@ -71,7 +71,7 @@ export class Projects implements vscode.Disposable {
     return all.length === 1 ? all[0] : undefined;
   }
 
-  /** The same, and where it is not certain the person is asked. Undefined where they do not answer, or there is none. */
+  /** The same, but asks the person if it is not certain. Undefined if they do not answer, or there is none. */
   async choose(what: string, uri?: string): Promise<Project | undefined> {
     const current = this.current(uri);
     if (current !== undefined) return current;
@@ -84,7 +84,7 @@ export class Projects implements vscode.Disposable {
     return (await vscode.window.showQuickPick(items, { title: what, placeHolder: "Which app?" }))?.project;
   }
 
-  /** The text of a project's tool.json: as it stands in the editor, else as it is saved; empty where it cannot be read. */
+  /** The text of a project's tool.json: as it is in the editor, else as it is saved; empty if it cannot be read. */
   async configText({ folder }: Project): Promise<string> {
     const uri = configUri(folder);
     const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());

@@ -14,7 +14,7 @@ import type { SavedQuery } from "./saved-queries.ts";
 
 export interface QueryBoxOptions {
   readonly project: Project;
-  /** What stands in the box at first. */
+  /** The initial text of the box. */
   readonly query: string;
   readonly saved: readonly SavedQuery[];
   /** Queries that were asked before, the last one first. */
@@ -26,7 +26,7 @@ const MAX_SUGGESTIONS = 40;
 
 /**
  * Asks for a query in a box that completes it as it is typed: the language server sees the text as a document that is
- * never saved. Enter takes the row that is chosen, Tab the first suggestion. Undefined where the person leaves.
+ * never saved. Enter takes the row that is chosen, Tab the first suggestion. Undefined if the person leaves.
  */
 export class QueryBox implements vscode.Disposable {
   readonly #client: Client;
@@ -43,7 +43,7 @@ export class QueryBox implements vscode.Disposable {
     return box.answer;
   }
 
-  /** The command behind the Tab key. */
+  /** The command that the Tab key runs. */
   complete(): void {
     this.#open?.complete();
   }
@@ -56,7 +56,7 @@ export class QueryBox implements vscode.Disposable {
 type Completion = Suggestion[] | { readonly items: Suggestion[] } | null;
 
 interface Row extends vscode.QuickPickItem {
-  /** What the box holds when the row is taken; `isAnswer` where that is the answer. */
+  /** What the box holds when the row is taken; `isAnswer` if that is the answer. */
   readonly query?: string;
   readonly isAnswer?: boolean;
   readonly isSuggestion?: boolean;
@@ -167,7 +167,7 @@ class OpenBox {
     const first = problem === undefined ? answerRow(query) : problemRow(problem);
     const completing = [...savedSuggestions(value, saved), ...suggestions]
       .map((suggestion) => suggestionRow(value, suggestion))
-      // What is typed in full already is no news.
+      // A suggestion that is already typed in full is of no use.
       .filter((row) => row.query?.trim() !== query)
       .slice(0, MAX_SUGGESTIONS);
     const others =

@@ -1,6 +1,6 @@
 import type { SavedQuery } from "./saved-queries.ts";
 
-/** Of the protocol's completion items what a box of one line needs. */
+/** The part of a completion item that a box of one line needs. */
 export interface Suggestion {
   readonly label: string;
   readonly detail?: string;
@@ -12,7 +12,7 @@ interface TextEdit {
   readonly newText: string;
 }
 
-/** Of the protocol's diagnostics. Its message is what is wrong and, on the next line, what to do. */
+/** The part of a diagnostic that the box needs. The message says what is wrong and, on the next line, what to do. */
 export interface QueryDiagnostic {
   readonly message: string;
   readonly data?: { readonly fix?: { readonly title: string; readonly edits: readonly TextEdit[] } };
@@ -21,7 +21,7 @@ export interface QueryDiagnostic {
 export interface QueryProblem {
   readonly message: string;
   readonly remedy: string | undefined;
-  /** The query without this problem, where the remedy is certain. */
+  /** The query without this problem, if the remedy is certain. */
   readonly fixed: string | undefined;
 }
 
@@ -52,10 +52,10 @@ export function queryProblem(
   return { message, remedy: rest.join(" ") || undefined, fixed: edits === undefined ? undefined : apply(query, edits) };
 }
 
-/** The saved queries whose name goes on where the text ends within one: `@sl`. */
+/** The saved queries whose name begins with the `@word` that the text ends with, such as `@sl`. */
 export function savedSuggestions(query: string, saved: readonly SavedQuery[]): Suggestion[] {
   const match = /(?:^|\s)@(\S*)$/.exec(query);
-  // They stand before all else.
+  // They are allowed only at the start of a query.
   if (match === null || !/^(?:\s*@\S+)*\s*@\S*$/.test(query)) return [];
   const typed = match[1]!;
   const start = { character: query.length - typed.length - 1 };

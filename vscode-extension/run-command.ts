@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import type { Apps } from "./apps.ts";
 import type { CommandArguments } from "./commands.ts";
-import { hooksOf } from "./hooks.ts";
+import { hooksOf } from "./config-text.ts";
 import { locateTool } from "./installation.ts";
 import type { Projects } from "./projects.ts";
 import { runProjectTask } from "./tasks.ts";

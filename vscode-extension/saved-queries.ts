@@ -3,7 +3,7 @@ import { type Edit, findNodeAtLocation, modify, type Node, type ParseError, pars
 export interface SavedQuery {
   readonly name: string;
   readonly query: string;
-  /** Where its name stands in the text, in UTF-16 units. */
+  /** The place of its name in the text, in UTF-16 units. */
   readonly offset: number;
 }
 
@@ -18,7 +18,7 @@ export function savedQueries(text: string): SavedQuery[] {
   });
 }
 
-/** What to change in a tool.json to save a query under a name, written as the rest is; undefined where it is no JSON. */
+/** What to change in a tool.json to save a query under a name, written as the rest is; undefined if the text is not JSON. */
 export function savedQueryEdits(text: string, name: string, query: string): Edit[] | undefined {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
@@ -30,7 +30,7 @@ export function savedQueryEdits(text: string, name: string, query: string): Edit
   return modify(text, [...PATH, name], query, { formattingOptions });
 }
 
-/** What is wrong with a name for a saved query, which is written `@name` in a query; undefined where nothing is. */
+/** What is wrong with a name for a saved query, which is written `@name` in a query; undefined if it is valid. */
 export function savedNameProblem(name: string): string | undefined {
   if (name === "") return "Write a name, such as slow.";
   return /[\s()=<>!~,"'@]/.test(name) ? "Leave out spaces, brackets, quotes, commas, @ and operators." : undefined;

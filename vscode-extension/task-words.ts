@@ -1,7 +1,7 @@
 /** A task of type `tool`, as tasks.json writes it; the manifest describes the same. */
 export interface ToolTask {
   readonly command: "start" | "validate" | "run" | "deploy" | "url";
-  /** The folder of the app, relative to the workspace folder, with `/`. The workspace folder itself where it is left out. */
+  /** The folder of the app, relative to the workspace folder, with `/`. The workspace folder itself if it is left out. */
   readonly folder?: string;
   /** What `run` runs. */
   readonly hook?: string;
@@ -10,7 +10,7 @@ export interface ToolTask {
   readonly args?: readonly string[];
 }
 
-/** The words behind `tool` for a task that runs in the workspace folder; undefined for a command that is no task. */
+/** The arguments of `tool` for a task that runs in the workspace folder; undefined if the command is not a task. */
 export function taskWords(task: ToolTask): string[] | undefined {
   const { command, folder, hook, stage, args = [] } = task;
   const isBelow = folder !== undefined && folder !== "" && folder !== ".";
@@ -18,7 +18,7 @@ export function taskWords(task: ToolTask): string[] | undefined {
   switch (command) {
     case "start":
       return [...inFolder, "start", ...args];
-    // Named by its path from the workspace folder: so the lines that it prints name it, where the editor looks for it.
+    // Named by its path from the workspace folder: the output then has the path by which the editor looks for the file.
     case "validate":
       return ["validate", ...args, ...(isBelow ? ["--", `${folder}/tool.json`] : [])];
     // Without a hook tool says what is missing, in the terminal of the task.

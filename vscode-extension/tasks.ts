@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import type { Apps } from "./apps.ts";
-import { hooksOf } from "./hooks.ts";
+import { hooksOf } from "./config-text.ts";
 import { findTool } from "./installation.ts";
 import type { Project, Projects } from "./projects.ts";
 import { type ToolTask, taskName, taskWords } from "./task-words.ts";
@@ -28,7 +28,8 @@ export function registerTasks(projects: Projects, apps: Apps): vscode.Disposable
     async resolveTask({ definition, scope, name }) {
       const folder = typeof scope === "object" ? scope : vscode.workspace.workspaceFolders?.[0];
       if (folder === undefined) return undefined;
-      const [task] = (await toTask(definition as unknown as ToolTask, folder, apps, definition, name)) ?? [];
+      const written = { definition, name };
+      const [task] = (await toTask(definition as unknown as ToolTask, folder, apps, written)) ?? [];
       return task;
     },
   });
@@ -51,6 +52,12 @@ export async function runProjectTask(project: Project, task: ToolTask, apps: App
   vscode.window.createTerminal(options).show();
 }
 
+/** A task as tasks.json has it. */
+interface WrittenTask {
+  readonly definition: vscode.TaskDefinition;
+  readonly name: string;
+}
+
 /**
  * `tool` with these words in a workspace folder, under the name of a task that tasks.json could write. What tasks.json
  * wrote comes with its own definition: the editor takes a task only with that same object.
@@ -59,8 +66,7 @@ export async function toTask(
   task: ToolTask,
   scope: vscode.WorkspaceFolder,
   apps: Apps,
-  definition: vscode.TaskDefinition = { type: "tool", ...task },
-  name = taskName(task),
+  { definition, name }: WrittenTask = { definition: { type: "tool", ...task }, name: taskName(task) },
 ): Promise<[vscode.Task] | undefined> {
   const words = taskWords(task);
   if (words === undefined) return undefined;

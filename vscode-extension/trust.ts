@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 /**
- * Whether processes may be started, in a folder where one is known; says so where not. The commands are disabled without
+ * Whether processes may be started, in a folder if one is known; says so if not. The commands are disabled without
  * trust, but lenses, keys and other extensions call them all the same.
  */
 export function mayStartProcesses(what: string, folder?: vscode.Uri): boolean {

@@ -24,7 +24,7 @@ const { metafile } = await build({
   external: ["vscode"],
   mainFields: ["module", "main"],
   minify: true,
-  // Names stand in the stacks that people report.
+  // Names are in the stack traces that people report.
   keepNames: true,
   metafile: true,
   logLevel: "warning",
@@ -36,7 +36,7 @@ writeFileSync(join(outdir, "THIRD-PARTY.txt"), thirdPartyLicenses(Object.keys(me
 /** The license of each package that a bundle took files from. */
 function thirdPartyLicenses(inputs) {
   const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
-  // What was bundled before, by `npm run generate`.
+  // Bundled earlier, by `npm run generate`.
   for (const name of ["ohm-js", "re2js"]) folders.add(`node_modules/${name}`);
   const texts = new Map();
   for (const folder of [...folders].sort()) {

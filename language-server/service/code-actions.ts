@@ -9,7 +9,7 @@ import {
 import { type TextEdit as Edit, quote } from "../../grammar/problem.ts";
 import { migrateUses } from "../../schema/index.ts";
 import type { Node } from "../../schema/json.ts";
-import { latestDiagnostics, offeredFixes } from "./diagnostics.ts";
+import { latestDiagnostics, type OfferedFix, offeredFixes } from "./diagnostics.ts";
 import type { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
@@ -22,37 +22,34 @@ export const CODE_ACTION_KINDS = [
   "source.migrate.tool",
 ];
 
-export interface CodeActionOptions {
-  /** Whether the client carries out that a file be created. */
+export interface CodeActionQuestion {
+  readonly document: ToolDocument;
+  readonly project: Project;
+  /** The selection, or the cursor. */
+  readonly range: Range;
+  readonly context: Pick<CodeActionContext, "diagnostics" | "only">;
+  /** Whether the client can create a file. */
   readonly createsFiles: boolean;
 }
 
 /**
- * What can be done at a range: the fix of each problem there, what brings a missing action or file about, and changes of
- * form (a hook as a list, a map in order). `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
+ * What can be done at a range: the fix of each problem there, the creation of a missing action or file, and rewrites (a
+ * hook as a list, a map in order). `source.fixAll.tool` and `source.migrate.tool` are for the whole text.
  */
-export function codeActions(
-  document: ToolDocument,
-  range: Range,
-  context: Pick<CodeActionContext, "diagnostics" | "only">,
-  project: Project,
-  options: CodeActionOptions,
-): CodeAction[] {
+export function codeActions({ document, project, range, context, createsFiles }: CodeActionQuestion): CodeAction[] {
   const wants = (kind: string) =>
     context.only === undefined || context.only.some((only) => kind === only || kind.startsWith(`${only}.`));
   const offset = document.offsetAt(range.start);
   const actions: CodeAction[] = [];
   const diagnostics = latestDiagnostics(document, project);
-  // The client's own objects, which it compares with those that it shows.
+  // The client's own objects: it compares them with those that it shows.
   const shown = (one: Diagnostic) => context.diagnostics.find((other) => isSame(one, other)) ?? one;
   if (wants(CodeActionKind.QuickFix)) {
     const here = diagnostics.filter((one) => overlaps(one.range, range));
     const offered = offeredFixes(document, project, here);
     for (const one of here) {
-      for (const { title, edits, isSuggestion } of offered.get(one) ?? []) {
-        actions.push(quickFix(document, title, edits, [shown(one)], isSuggestion !== true));
-      }
-      if (one.code === "config/missing-file" && options.createsFiles) {
+      for (const fix of offered.get(one) ?? []) actions.push(quickFix(document, fix, shown(one)));
+      if (one.code === "config/missing-file" && createsFiles) {
         actions.push(...createFile(document, one, shown(one), project));
       }
     }
@@ -67,19 +64,13 @@ export function codeActions(
   return actions;
 }
 
-function quickFix(
-  document: ToolDocument,
-  title: string,
-  edits: readonly TextEdit[],
-  diagnostics: Diagnostic[],
-  isPreferred: boolean,
-): CodeAction {
+function quickFix(document: ToolDocument, { title, edits, isSuggestion }: OfferedFix, shown: Diagnostic): CodeAction {
   return {
-    // Some titles are the hints of the command line, which stand behind a colon there.
+    // Some titles are hints of the command line, where they follow a colon.
     title: title[0]!.toUpperCase() + title.slice(1),
     kind: CodeActionKind.QuickFix,
-    diagnostics,
-    ...(isPreferred && { isPreferred }),
+    diagnostics: [shown],
+    ...(isSuggestion !== true && { isPreferred: true }),
     edit: { changes: { [document.uri]: [...edits] } },
   };
 }
@@ -174,7 +165,7 @@ function isSame(a: Diagnostic, b: Diagnostic): boolean {
   return a.code === b.code && JSON.stringify(a.range) === JSON.stringify(b.range);
 }
 
-/** Ranges that touch do too: the cursor may stand at either end. */
+/** Ranges that only touch overlap as well: the cursor may be at either end. */
 function overlaps(a: Range, b: Range): boolean {
   const isBefore = (one: Range["start"], other: Range["start"]) =>
     one.line < other.line || (one.line === other.line && one.character < other.character);

@@ -66,13 +66,13 @@ const HOOKS: ReadonlySet<string> = new Set(["prebuild", "build", "postbuild", "p
 // Facts compare rules with one another; files that people read have fewer by far.
 const MAX_RULES = 2000;
 
-// So many names fit beside the code.
+// This many names fit on the line of a lens.
 const MAX_NAMES = 3;
 
 function routeFacts(entries: readonly Entry[]): { entry: Entry; fact: string }[] {
   if (entries.length > MAX_RULES) return [];
   const facts: { entry: Entry; fact: string }[] = [];
-  // Of a key that stands twice the last one counts.
+  // If a key is written twice, the last one counts.
   const last = new Map(entries.map((entry) => [entry.key.value, entry]));
   const rules: { entry: Entry; route: Route }[] = [];
   for (const entry of entries) {

@@ -14,7 +14,7 @@ export function documentColors(document: ToolDocument): ColorInformation[] {
   }));
 }
 
-/** How a picked colour may be written at a range, the form that stands there first. */
+/** How a picked colour may be written at a range; the form that is already there comes first. */
 export function colorPresentations(document: ToolDocument, color: Color, range: Range): ColorPresentation[] {
   prepare();
   const rgba = { r: color.red * 255, g: color.green * 255, b: color.blue * 255, a: color.alpha };
@@ -33,7 +33,7 @@ function colorsOf(document: ToolDocument): { node: StringNode; rgba: RgbaColor }
   if (variables?.type !== "object") return [];
   prepare();
   return variables.members.flatMap(({ value }) => {
-    // What a text of this length says is no colour.
+    // A text this long is not a colour.
     if (value?.type !== "string" || value.value.length > MAX_LENGTH) return [];
     const parsed = colord(value.value.trim().toLowerCase());
     return parsed.isValid() ? [{ node: value, rgba: parsed.toRgb() }] : [];

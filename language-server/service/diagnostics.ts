@@ -10,9 +10,9 @@ import type { Project } from "./project.ts";
 import { DEFAULT_SETTINGS, type Settings, severityOf } from "./settings.ts";
 
 export interface DiagnosticOptions {
-  /** False where the client's own JSON support reports syntax. */
+  /** False if the client's own JSON support reports syntax. */
   readonly syntax: boolean;
-  /** Says how severe a code is shown, where people have set it. */
+  /** How severe a code is shown, if people have set it. */
   readonly settings?: Settings;
   /** The address of a code's explanation, with `{code}` for the code. */
   readonly documentation?: string | undefined;
@@ -66,7 +66,7 @@ const latest = new WeakMap<ToolDocument, Found>();
 
 /**
  * What `diagnose` found last in this version, syntax included: a client asks for actions with every move of the cursor,
- * and a long text takes longer to check than that may take. Checked now where it was not.
+ * and a long text takes longer to check than that may take. Checked now if it was not.
  */
 export function latestDiagnostics(document: ToolDocument, project: Project): readonly Diagnostic[] {
   return latestOf(document, project).diagnostics;
@@ -148,7 +148,7 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
   }
 }
 
-/** Undefined where people have switched the rule off. */
+/** Undefined if people have switched the rule off. */
 function toDiagnostic(
   document: ToolDocument,
   problem: Problem,
@@ -178,14 +178,14 @@ export function editsOf(document: ToolDocument, fix: Fix): TextEdit[] {
   return fix.edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text }));
 }
 
-/** Where the other one of two is that cannot be side by side; of an error page, where its own text is wrong. */
+/** The place of the first of two duplicate keys; for an error page, the place of the mistake in its own text. */
 function relatedTo(
   document: ToolDocument,
   { code, span, elsewhere }: Problem,
 ): DiagnosticRelatedInformation | undefined {
   const uri = elsewhere && uriOfPath(document.uri, elsewhere.path);
   if (elsewhere !== undefined && uri !== undefined) {
-    const page = new ToolDocument(uri, 0, elsewhere.text, "template");
+    const page = new ToolDocument({ uri, version: 0, text: elsewhere.text, kind: "template" });
     return { location: { uri, range: page.rangeOf(elsewhere.problem.span) }, message: elsewhere.problem.message };
   }
   if (code !== "config/duplicate-key") return undefined;

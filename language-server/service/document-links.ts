@@ -22,7 +22,7 @@ export function documentLinks(document: ToolDocument, project: Project = {}): Do
     if (language !== "location" || !value.includes("://")) continue;
     const location = document.memory.ofText("location", value, parseLocation);
     if (!location.ok || location.value.origin === "") continue;
-    // Where a placeholder stands in it, there is one address for each request.
+    // With a placeholder in it, each request has an address of its own.
     if (location.value.parts.some(({ kind }) => kind === "placeholder")) continue;
     links.push({ span: node.content, target: value, tooltip: "Open the URL" });
   }

@@ -4,8 +4,8 @@ import { type Member, memberOf, type Node, type ObjectNode } from "../../schema/
 import type { ToolDocument } from "./document.ts";
 
 /**
- * The outline of a tool.json. Entries are called by what they are for: a route with where it leads, an alert by what it
- * watches; settings carry their value beside the name.
+ * The outline of a tool.json. Entries are named by their purpose: a route with its location, an alert by what it
+ * watches; settings have their value next to the name.
  */
 export function documentSymbols(document: ToolDocument): DocumentSymbol[] {
   return document.root?.type === "object" ? members(document, document.root, []) : [];
@@ -32,11 +32,11 @@ function members(document: ToolDocument, object: ObjectNode, path: readonly stri
 
 function childrenOf(document: ToolDocument, node: Node | undefined, path: readonly string[]) {
   if (node?.type === "object" && node.members.length > 0) {
-    // A rule is told in its detail; its three settings need no lines of their own.
+    // The detail shows the whole rule; its three settings need no lines of their own.
     if (path[0] === "redirects" && path.length === 2) return {};
     return { children: members(document, node, path) };
   }
-  // Of lists those of plain values are told in their detail.
+  // A list of plain values is shown as a detail.
   if (node?.type !== "array" || !node.items.some(({ type }) => type === "object")) return {};
   const children = node.items.map((item, i): DocumentSymbol => {
     const label = itemName(item, path, i);
@@ -91,7 +91,7 @@ function detailOf(value: Node | undefined, path: readonly string[]): string {
   if (path[0] === "stages" && path.length === 2) {
     return plain(memberOf(value, "domain")?.value) + plain(memberOf(value, "path")?.value);
   }
-  // What stands in environment may be secret, and an outline is shown to whoever looks over a shoulder.
+  // Values in environment may be secret, and an outline is visible to anybody who looks over a shoulder.
   if (path[0] === "environment") return "";
   return plain(value);
 }

@@ -1,4 +1,3 @@
-import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Position, Range } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
 import { Memory } from "../../schema/index.ts";
@@ -14,7 +13,7 @@ import {
   type StringNode,
   spanInside,
 } from "../../schema/json.ts";
-import { eachLanguage } from "../../schema/languages.ts";
+import { eachLanguage, type LanguagePlace } from "../../schema/languages.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/shape.ts";
 import { Lines } from "./lines.ts";
 
@@ -23,16 +22,16 @@ export type DocumentKind = "config" | "query" | "template" | "ignore";
 
 export type Path = readonly (string | number)[];
 
-/** What stands under the cursor. */
+/** What is under the cursor. */
 export interface TreePlace {
   /** The innermost node: a value, or the key itself where `isKey`. */
   readonly node: Node;
   /** The member that the node is the key or the value of. */
   readonly member: Member | undefined;
   readonly isKey: boolean;
-  /** From the root to the value (for a key: to the value behind it). */
+  /** From the root to the value (for a key: to its value). */
   readonly path: Path;
-  /** What the schema says about the value; empty where it says nothing. */
+  /** What the schema says about the value; empty if it says nothing. */
   readonly schema: Schema;
 }
 
@@ -46,7 +45,7 @@ export interface EmbeddedString {
   readonly schema: Schema;
   /** Decoded: what the language reads. */
   readonly value: string;
-  /** Where a range of the value stands in the document. */
+  /** The range in the document of a range in the value. */
   toText(span: Span): Span;
   /** The offset in the value of an offset in the document. */
   toValue(offset: number): number;
@@ -58,23 +57,29 @@ export interface Entry {
   readonly value: Node | undefined;
 }
 
-/**
- * One version of a text, and what is made of it: each once, when first asked for. A change makes another document.
- * Trees are shared and never changed.
- */
-export class ToolDocument {
+export interface DocumentSource {
   readonly uri: string;
   readonly version: number;
   readonly text: string;
   readonly kind: DocumentKind;
-  /** What versions before left behind; goes from each to the next. */
+}
+
+/**
+ * One version of a text, and what is made of it: each once, when first asked for. A change makes another document.
+ * Trees are shared and never changed.
+ */
+export class ToolDocument implements DocumentSource {
+  readonly uri: string;
+  readonly version: number;
+  readonly text: string;
+  readonly kind: DocumentKind;
+  /** What was learned from earlier versions; each version hands it on to the next. */
   readonly memory: Memory;
   #lines: Lines | undefined;
-  #plain: TextDocument | undefined;
   #parsed: Parsed | undefined;
   #strings: readonly EmbeddedString[] | undefined;
 
-  constructor(uri: string, version: number, text: string, kind: DocumentKind, memory = new Memory()) {
+  constructor({ uri, version, text, kind }: DocumentSource, memory = new Memory()) {
     this.uri = uri;
     this.version = version;
     this.text = text;
@@ -88,13 +93,7 @@ export class ToolDocument {
     return decodeURIComponentSafely(this.uri.slice(this.uri.lastIndexOf("/") + 1));
   }
 
-  /** The text as libraries want it. */
-  get lines(): TextDocument {
-    this.#plain ??= TextDocument.create(this.uri, this.kind === "config" ? "json" : this.kind, this.version, this.text);
-    return this.#plain;
-  }
-
-  /** The tolerant tree; undefined for an empty text, or one that is no JSON at all. */
+  /** The tolerant tree; undefined if the text is empty, or not JSON at all. */
   get root(): Node | undefined {
     return this.parsed.root;
   }
@@ -119,7 +118,7 @@ export class ToolDocument {
     return { start: this.positionAt(start), end: this.positionAt(end) };
   }
 
-  /** What stands at an offset; both ends of a value belong to it. Undefined outside of the root. */
+  /** What is at an offset; both ends of a value belong to it. Undefined outside of the root. */
   pathAt(offset: number): TreePlace | undefined {
     const root = this.root;
     if (root === undefined || !touches(root.span, offset)) return undefined;
@@ -153,7 +152,7 @@ export class ToolDocument {
     const { root } = this;
     if (root !== undefined) {
       eachLanguage(root, rootSchema, (language, node, { path, schema, isKey }) => {
-        found.push(new StringInText(this.text, language, node, isKey, [...path], schema));
+        found.push(new StringInText(this.text, language, node, { path: [...path], schema, isKey }));
       });
     }
     this.#strings = found;
@@ -167,7 +166,7 @@ export class ToolDocument {
     const { node, isKey, path, schema } = place;
     if (offset < node.content.start || offset > node.content.end) return undefined;
     const language = isKey ? schemaAt(path.slice(0, -1)).propertyNames?.["x-language"] : schema["x-language"];
-    return language === undefined ? undefined : new StringInText(this.text, language, node, isKey, path, schema);
+    return language === undefined ? undefined : new StringInText(this.text, language, node, place);
   }
 
   /** A section of the configuration, such as `section("redirects")`. */
@@ -208,7 +207,7 @@ export class ToolDocument {
   }
 }
 
-/** A class, for a long text has many thousands of them. */
+/** A class, because a long text has many thousands of them. */
 class StringInText implements EmbeddedString {
   readonly language: string;
   readonly node: StringNode;
@@ -217,7 +216,7 @@ class StringInText implements EmbeddedString {
   readonly schema: Schema;
   readonly #text: string;
 
-  constructor(text: string, language: string, node: StringNode, isKey: boolean, path: Path, schema: Schema) {
+  constructor(text: string, language: string, node: StringNode, { path, schema, isKey }: LanguagePlace) {
     this.#text = text;
     this.language = language;
     this.node = node;
@@ -230,7 +229,7 @@ class StringInText implements EmbeddedString {
     return this.node.value;
   }
 
-  // Functions that go about without their string.
+  // Functions that can be passed on without their string.
   get toText(): (span: Span) => Span {
     return (span) => spanInside(this.#text, this.node, span);
   }
@@ -240,7 +239,7 @@ class StringInText implements EmbeddedString {
   }
 }
 
-/** What the schema says about the value at a path; empty where it says nothing. */
+/** What the schema says about the value at a path; empty if it says nothing. */
 export function schemaAt(path: Path): Schema {
   let schema: Schema = rootSchema;
   for (const name of path) {
@@ -252,7 +251,7 @@ export function schemaAt(path: Path): Schema {
 function step({ node, path, schema }: TreePlace, offset: number): TreePlace | undefined {
   if (node.type === "array") {
     const i = lastBefore(node.items, ({ span }) => span.start, offset);
-    // Of two that touch, as in [1,2] with the cursor before 2, the one that begins here.
+    // If two touch, as in [1,2] with the cursor before 2, it is the one that begins here.
     const item = node.items[i];
     if (item === undefined || !touches(item.span, offset)) return undefined;
     return { node: item, member: undefined, isKey: false, path: [...path, i], schema: resolve(schema.items ?? {}) };
@@ -272,7 +271,7 @@ function step({ node, path, schema }: TreePlace, offset: number): TreePlace | un
 
 const touches = ({ start, end }: Span, offset: number) => start <= offset && offset <= end;
 
-/** The index of the last element that starts at or before the offset; -1 where none does. They are in text order. */
+/** The index of the last element that starts at or before the offset; -1 if none does. They are in text order. */
 export function lastBefore<T>(list: readonly T[], startOf: (element: T) => number, offset: number): number {
   let low = -1;
   let high = list.length - 1;

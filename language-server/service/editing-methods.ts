@@ -20,7 +20,7 @@ import { folding } from "./folding.ts";
 import { FORMAT_ON_TYPE, formatDocument, formatOnType, formatRange } from "./formatting.ts";
 import { inlayHints } from "./inlay-hints.ts";
 import { linkedEditing } from "./linked-editing.ts";
-import type { Method, Request } from "./methods.ts";
+import type { Method, Request, WorkspaceMethod } from "./method.ts";
 import { references } from "./references.ts";
 import { prepareRename, rename } from "./rename.ts";
 import { selectionRanges } from "./selection-ranges.ts";
@@ -85,7 +85,7 @@ export function editingMethods(): readonly Method[] {
       method: "textDocument/codeAction",
       capability: { codeActionProvider: { codeActionKinds: CODE_ACTION_KINDS } },
       answer: ({ document, project, client, params }: Request<In & { context: CodeActionContext }>) =>
-        codeActions(document, params.range, params.context, project, client),
+        codeActions({ document, project, ...params, createsFiles: client.createsFiles }),
     },
     {
       method: "textDocument/codeLens",
@@ -148,10 +148,10 @@ export function editingMethods(): readonly Method[] {
   ];
 }
 
-// So many documents keep the tokens that their clients have; others get them all anew.
+// The last tokens of this many documents are kept for deltas; others get all their tokens again.
 const MAX_KEPT = 50;
 
-/** The three that belong together: a delta is one to the tokens that were given last. */
+/** These three belong together: a delta refers to the tokens that were sent last. */
 function semanticTokensMethods(): readonly Method[] {
   const given = new Map<string, { resultId: string; data: readonly number[] }>();
   let count = 0;
@@ -189,19 +189,7 @@ function semanticTokensMethods(): readonly Method[] {
   ];
 }
 
-/** A request about no single document. */
-export interface WorkspaceMethod {
-  readonly method: string;
-  /** What `initialize` announces for it. */
-  readonly capability: Readonly<Record<string, unknown>>;
-  /** The same, within `workspace`. */
-  readonly workspaceCapability?: Readonly<Record<string, unknown>>;
-  /** Whether the answer is an edit that the client is asked to carry out. */
-  readonly isEdit?: boolean;
-  /** `documents` are those of kind `config`: open, or at the top of a workspace folder. */
-  answer(params: never, documents: readonly ToolDocument[]): unknown;
-}
-
+/** Requests about all configurations of the workspace. */
 export function workspaceMethods(): readonly WorkspaceMethod[] {
   return [
     {

@@ -40,7 +40,7 @@ export function formatOnType(
   const ended = closedAt(document.root, offset);
   // A bracket typed into a string closes nothing.
   if (ended === undefined || document.text[offset - 1] !== typed) return [];
-  // What was typed on one line is meant to stand on one, as it is.
+  // A value that was typed on one line is meant to stay on one line.
   if (document.positionAt(ended.span.start).line === position.line) return [];
   const range = { offset: ended.span.start, length: offset - ended.span.start };
   return formatJson(document, range, options, { keepLines: true });
@@ -87,7 +87,7 @@ function jsonOptions(text: string, { tabSize, insertSpaces }: FormattingOptions)
   return { tabSize, insertSpaces, eol: eolOf(text) };
 }
 
-/** Whether a line end stands behind everything else, from an offset behind the value on; one within a comment does not. */
+/** Whether the rest of the text, from an offset after the value, ends with a line end outside of comments. */
 function endsWithLineEnd(text: string, from: number): boolean {
   const tail = text.slice(from).replace(/\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, "comment");
   return /[\r\n]\s*$/.test(tail);
@@ -120,7 +120,7 @@ function indentLine(document: ToolDocument, { line }: Position, { tabSize, inser
   const [blanks = ""] = /^[ \t]*/.exec(document.text.slice(start))!;
   const open = depthBefore(document.text, start);
   if (open === undefined) return [];
-  // A closing bracket stands with the line of its opening one.
+  // A closing bracket is indented like the line of its opening one.
   const depth = /[\]}]/.test(document.text[start + blanks.length] ?? "") ? Math.max(0, open - 1) : open;
   const indent = (insertSpaces ? " ".repeat(tabSize) : "\t").repeat(depth);
   if (indent === blanks) return [];

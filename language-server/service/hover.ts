@@ -8,18 +8,18 @@ import { explainPattern, lineAt, readPattern } from "../../schema/ignore/index.t
 import { DEFAULT_STAGES, isGlob, parseGlob, REGIONS } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
 import type { Schema } from "../../schema/shape.ts";
+import type { ClientOptions } from "./client-options.ts";
 import { plainText } from "./completion/candidate.ts";
 import { textOf } from "./completion/good-values.ts";
 import { detailOf } from "./completion/keys.ts";
 import { headerDocs, REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
 import { scripts } from "./completion/values.ts";
 import type { EmbeddedString, ToolDocument, TreePlace } from "./document.ts";
-import type { ClientOptions } from "./methods.ts";
 import type { Project } from "./project.ts";
 import { rivals, sampleOf } from "./routes.ts";
 import { actionBefore, TEMPLATE_FIELDS, TEMPLATE_FUNCTIONS, TEMPLATE_KEYWORDS } from "./template-words.ts";
 
-/** What stands under the cursor, in words: the documentation of a key, the meaning of a value. Markdown or plain. */
+/** What is under the cursor, in words: the documentation of a key, the meaning of a value. Markdown or plain. */
 export function hover(
   document: ToolDocument,
   offset: number,
@@ -57,7 +57,7 @@ function foundAt(document: ToolDocument, offset: number, project: Project): Foun
   }
 }
 
-/** A query: what stands at the offset, then all of it in words, as canonical text and as CloudWatch is asked. */
+/** A query: the part at the offset, then all of it in words, as canonical text and as a CloudWatch pattern. */
 function queryWords(source: string, offset: number): Found | undefined {
   const parsed = parseQuery(source);
   if (!parsed.ok) return undefined;
@@ -119,7 +119,7 @@ function hoverVariable(name: string, span: Span, project: Project): Found | unde
   if (value === undefined)
     return { span, paragraphs: [`\`${name}\` is not in \`error_pages.variables\` of tool.json.`] };
   const written = document.text.slice(value.span.start, value.span.end);
-  // A long value is looked at where it is written.
+  // A long value is not repeated: people see it in the text.
   const shown = written.length > MAX_SHOWN ? `${written.slice(0, MAX_SHOWN)}...` : written;
   return {
     span,
@@ -143,7 +143,7 @@ function hoverConfig(document: ToolDocument, offset: number, project: Project): 
   }
   const meaning = embedded === undefined ? plainValueOf(place) : languageOf(document, embedded, project);
   const docs = place.isKey ? keyOf(document, place) : docsOf(place.schema);
-  // The meaning of this very text first; what the setting is for stands behind it.
+  // The meaning of this text comes first, then what the setting is for.
   const paragraphs = [...meaning, ...docs];
   return paragraphs.length === 0 ? undefined : { span: place.node.span, paragraphs };
 }
@@ -153,7 +153,7 @@ function docsOf(schema: Schema): string[] {
   return text === undefined ? [] : [text];
 }
 
-/** A key: what it is for, what may stand there. */
+/** A key: what it is for and which values it takes. */
 function keyOf(document: ToolDocument, { schema, path }: TreePlace): string[] {
   const parts = docsOf(schema);
   if (path[0] === "stages" && path.length === 2) parts.unshift(stageOf(document, String(path[1])));
@@ -202,7 +202,7 @@ function plainValueOf({ node, schema, path }: TreePlace): string[] {
   return [];
 }
 
-/** A string in a language of its own: what it says. Nothing where it is wrong, which diagnostics say. */
+/** A string in a language of its own: what it says. Nothing if it is invalid: diagnostics say so. */
 function languageOf(document: ToolDocument, string: EmbeddedString, project: Project): string[] {
   const { value, language } = string;
   switch (language) {
@@ -302,7 +302,7 @@ function routeWords(document: ToolDocument, { value, path }: EmbeddedString): st
   return [lines.join(" ")];
 }
 
-/** A location: where a path goes that the pattern of its rule matches. */
+/** A location: where an example path that the rule's pattern matches is sent. */
 function locationWords({ value, path }: EmbeddedString): string[] {
   const location = parseLocation(value);
   const route = parseRoute(String(path.at(-2)));

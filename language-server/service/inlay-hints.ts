@@ -1,4 +1,5 @@
 import { type InlayHint, InlayHintKind, type Range } from "vscode-languageserver-types";
+import type { Span } from "../../grammar/problem.ts";
 import { type Expr, parseQuery, printField } from "../../grammar/query/index.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration, parseDuration } from "../../grammar/units/duration.ts";
@@ -7,7 +8,7 @@ import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/sha
 import type { EmbeddedString, ToolDocument } from "./document.ts";
 
 /**
- * What a value says without writing it, behind it: the unit of a number (`15` s), a duration in other words (`90m` =
+ * What a value means without saying so, shown after it: the unit of a number (`15` s), a duration in other words (`90m` =
  * 1h 30m), the unit of a bare number in a query, and the defaults of a section that is written but empty.
  */
 export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {
@@ -20,7 +21,7 @@ export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {
     hints.push({ position, label, kind: InlayHintKind.Type, paddingLeft: true, ...(tooltip && { tooltip }) });
   };
   if (document.kind === "query") hintQuery(document.text, (offset) => offset, add);
-  if (document.root !== undefined) hintNode(document.root, rootSchema, start, end, add);
+  if (document.root !== undefined) hintNode(document.root, rootSchema, { start, end }, add);
   for (const string of document.strings()) {
     const { span } = string.node;
     if (span.end < start || span.start > end) continue;
@@ -34,18 +35,18 @@ export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {
 
 type Add = (offset: number, label: string, tooltip?: string) => void;
 
-function hintNode(node: Node, part: Schema, start: number, end: number, add: Add) {
-  if (node.span.end < start || node.span.start > end) return;
+function hintNode(node: Node, part: Schema, shown: Span, add: Add) {
+  if (node.span.end < shown.start || node.span.start > shown.end) return;
   const schema = resolve(part);
   const unit = schema["x-unit"];
   if (node.type === "number" && unit !== undefined) add(node.span.end, withUnit(node.value, unit));
   if (node.type === "array" && schema.items !== undefined) {
-    for (const item of node.items) hintNode(item, schema.items, start, end, add);
+    for (const item of node.items) hintNode(item, schema.items, shown, add);
   }
   if (node.type !== "object") return;
   if (node.members.length === 0) hintDefaults(node.span.end, schema, add);
   for (const { key, value } of node.members) {
-    if (value !== undefined) hintNode(value, memberSchema(schema, key.value), start, end, add);
+    if (value !== undefined) hintNode(value, memberSchema(schema, key.value), shown, add);
   }
 }
 
@@ -58,7 +59,7 @@ function withUnit(value: number, unit: string): string {
   return isPlain ? unit : `${unit} = ${rounded}`;
 }
 
-/** A duration in seconds, or as people say it where it has more of them than an hour. */
+/** A duration in seconds; if it is longer than an hour, in days, hours and minutes. */
 function hintDuration({ node, value }: EmbeddedString, add: Add) {
   const parsed = parseDuration(value);
   if (!parsed.ok) return;
@@ -94,7 +95,7 @@ function hintDefaults(offset: number, { properties = {} }: Schema, add: Add) {
   const defaults = Object.entries(properties).flatMap(([name, part]) => {
     const { default: value, "x-unit": unit, "x-language": language } = resolve(part);
     const text = JSON.stringify(value ?? "");
-    // What an app is started with follows from its files; what has members of its own is no word.
+    // The command of an app follows from its files; an object cannot be said in a word.
     const isNothing = hasObject(value) || text === '""' || text === "[]" || text === "{}" || language === "command";
     return isNothing ? [] : [`${name} ${shown(value)}${unit === undefined ? "" : ` ${unit}`}`];
   });

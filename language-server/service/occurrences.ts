@@ -6,13 +6,13 @@ import { memberOf, type StringNode, spanInside } from "../../schema/json.ts";
 import { targets } from "../../schema/languages.ts";
 import type { Entry, ToolDocument } from "./document.ts";
 
-/** Something of a tool.json that has a name, and every place where that name stands. */
+/** Something in a tool.json that has a name, and every place where that name is written. */
 export interface Occurrences {
   readonly kind: "action" | "stage" | "query" | "param" | "splat";
   readonly name: string;
   /** In the order of the text; the one under the cursor is among them. */
   readonly places: readonly Place[];
-  /** Why it cannot be called otherwise; undefined where it can. */
+  /** Why it cannot be renamed; undefined if it can. */
   readonly fixed?: string;
 }
 
@@ -49,7 +49,7 @@ export function occurrencesAt(document: ToolDocument, offset: number): Occurrenc
   }
   if ((section === "actions" && field === "name") || (section === "alerts" && field === "action")) {
     const found = action(document, at.node.value);
-    // In a text with slips a list may be no list, and what stands there the name of nothing.
+    // In a text with mistakes a list may not be a list, and a string may not be the name of anything.
     return found.places.some(({ span }) => touches(span, offset)) ? found : undefined;
   }
   if (section === "redirects" && field === "location") {
@@ -112,26 +112,27 @@ function capture(document: ToolDocument, rule: Entry, offset: number): Occurrenc
 
 function captures(document: ToolDocument, { key, value }: Entry): { name: string; place: Place }[] {
   const all: { name: string; place: Place }[] = [];
-  const add = (node: StringNode, name: string, start: number, end: number, isDefinition: boolean) => {
-    all.push({ name, place: { span: spanInside(document.text, node, { start, end }), isDefinition } });
+  const add = (node: StringNode, name: string, span: Span, isDefinition: boolean) => {
+    all.push({ name, place: { span: spanInside(document.text, node, span), isDefinition } });
   };
+  const afterColon = ({ start, end }: Span): Span => ({ start: start + 1, end });
   const route = parseRoute(key.value);
   const parts = route.ok ? route.value.parts : [];
   for (const part of parts) {
-    if (part.kind === "param") add(key, part.name, part.span.start + 1, part.span.end, true);
+    if (part.kind === "param") add(key, part.name, afterColon(part.span), true);
     else if (part.kind === "wildcard" && part === parts.at(-1)) {
-      add(key, "splat", part.span.start, part.span.end, true);
+      add(key, "splat", part.span, true);
     }
   }
   const node = memberOf(value, "location")?.value;
   const location = node?.type === "string" ? parseLocation(node.value) : undefined;
   for (const { name, span } of location?.ok ? locationCaptures(location.value) : []) {
-    add(node as StringNode, name, span.start + 1, span.end, false);
+    add(node as StringNode, name, afterColon(span), false);
   }
   return all;
 }
 
 const inOrder = (places: Place[]) => places.sort((a, b) => a.span.start - b.span.start);
 
-/** The end counts: a cursor behind the last character is at the word. */
+/** The end counts: a cursor after the last character is at the word. */
 const touches = (span: Span, offset: number) => span.start <= offset && offset <= span.end;

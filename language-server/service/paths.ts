@@ -5,7 +5,7 @@ export function pathsIn(document: ToolDocument): readonly EmbeddedString[] {
   return document.strings().filter(({ language, value }) => language === "path" && value !== "");
 }
 
-/** The address of a path that is relative to a document's folder; undefined where the document has no folder. */
+/** The address of a path that is relative to a document's folder; undefined if the document has no folder. */
 export function uriOfPath(documentUri: string, path: string): string | undefined {
   // Each segment is encoded, so that a "#" or "?" in a file's name is a part of it.
   const relative = path.split("/").map(encodeURIComponent).join("/");
@@ -18,7 +18,7 @@ export function uriOfPath(documentUri: string, path: string): string | undefined
 }
 
 /**
- * The path of an address as seen from a document's folder, with `/`; undefined where it lies outside of that folder. The
+ * The path of an address as seen from a document's folder, with `/`; undefined if it is outside of that folder. The
  * folder itself is ".".
  */
 export function pathOfUri(documentUri: string, uri: string): string | undefined {

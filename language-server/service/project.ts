@@ -2,14 +2,14 @@ import type { Directory } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
 import type { DocumentKind, ToolDocument } from "./document.ts";
 
-/** What a feature may know of the folder around a document. The transport gives it; each part may be missing. */
+/** What a feature may know of the folder around a document. The server provides it; each part may be missing. */
 export interface Project {
   /** The folder of tool.json, with a slash at the end. */
   readonly uri?: string;
   readonly directory?: Directory;
-  /** The names in a folder of the project, `.` for the project itself; empty where it cannot be read. */
+  /** The names in a folder of the project, `.` for the project itself; empty if it cannot be read. */
   listFiles?(folder: string): readonly ProjectFile[];
-  /** The project's tool.json: as it stands in the editor, else as it is saved. */
+  /** The project's tool.json: as it is in the editor, else as it is saved. */
   config?(): ToolDocument | undefined;
 }
 
@@ -38,7 +38,7 @@ export function isTemplateName(name: string): boolean {
   return /^(?:[45]\d\d|[45]xx|error)\.html$/.test(name);
 }
 
-/** The folder of error pages, with a slash at the end; undefined without a tool.json, or where they are turned off. */
+/** The folder of error pages, with a slash at the end; undefined without a tool.json, or if they are turned off. */
 export function errorPagesUri(project: Project): string | undefined {
   const { uri } = project;
   const document = project.config?.();

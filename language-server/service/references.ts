@@ -2,7 +2,7 @@ import type { Location, ReferenceContext } from "vscode-languageserver-types";
 import type { ToolDocument } from "./document.ts";
 import { occurrencesAt } from "./occurrences.ts";
 
-/** Every place that names the thing at an offset; `includeDeclaration` adds where it is defined. */
+/** Every place that names the thing at an offset; `includeDeclaration` adds its definition. */
 export function references(
   document: ToolDocument,
   offset: number,

@@ -5,39 +5,35 @@ import { parseRoute } from "../../grammar/route/index.ts";
 import { checkConfig } from "../../schema/index.ts";
 import type { Member, StringNode } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
+import { Refusal } from "./method.ts";
 import { type Occurrences, occurrencesAt } from "./occurrences.ts";
 
-/** What a client is answered in place of a result: a sentence for the person who asked. */
-export interface Refusal {
-  readonly refused: string;
-}
-
-/** The name at an offset, to be edited; undefined where nothing has one. */
+/** The name at an offset, to be edited; undefined if nothing there has one. Throws a Refusal if the name is fixed. */
 export function prepareRename(
   document: ToolDocument,
   offset: number,
-): { range: Range; placeholder: string } | Refusal | undefined {
+): { range: Range; placeholder: string } | undefined {
   const found = occurrencesAt(document, offset);
   if (found === undefined) return undefined;
-  if (found.fixed !== undefined) return { refused: found.fixed };
-  // The last one that the cursor can belong to; a colon before it counts as its own.
+  if (found.fixed !== undefined) throw new Refusal(found.fixed);
+  // The last one that the cursor can belong to; a colon before it counts as part of it.
   const place = found.places.findLast(({ span }) => span.start - 1 <= offset && offset <= span.end)!;
   return { range: document.rangeOf(place.span), placeholder: found.name };
 }
 
 /**
- * Calls the thing at an offset `newName`, wherever it is named. Refused where the configuration would be worse for it:
- * the name is invalid, or another's.
+ * Calls the thing at an offset `newName`, wherever it is named. Throws a Refusal if the configuration would be worse for
+ * it: the name is invalid, or already taken.
  */
-export function rename(document: ToolDocument, offset: number, newName: string): WorkspaceEdit | Refusal | undefined {
+export function rename(document: ToolDocument, offset: number, newName: string): WorkspaceEdit | undefined {
   const found = occurrencesAt(document, offset);
   if (found === undefined) return undefined;
-  if (found.fixed !== undefined) return { refused: found.fixed };
+  if (found.fixed !== undefined) throw new Refusal(found.fixed);
   const text = JSON.stringify(newName).slice(1, -1);
   const quoted = isWordOfQueries(newName) ? text : JSON.stringify(JSON.stringify(newName)).slice(1, -1);
   const edits = found.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text }));
-  const refused = invalid(found, newName) ?? worse(document, edits);
-  if (refused !== undefined) return { refused };
+  const objection = invalid(found, newName) ?? worse(document, edits);
+  if (objection !== undefined) throw new Refusal(objection);
   return {
     changes: {
       [document.uri]: edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text })),
@@ -75,8 +71,8 @@ function worse(document: ToolDocument, edits: readonly TextEdit[]): string | und
 
 /**
  * The members of the configuration that a new name can make a difference to, as a text of their own: the sections with
- * the places, and of redirects the rules alone that it can meet, for there may be thousands. Undefined stands for the
- * whole text, where slips leave it open what belongs to what.
+ * the places, and of redirects the rules alone that it can meet, for there may be thousands. Undefined means the
+ * whole text: syntax errors leave it open what belongs to what.
  */
 function piecesWith({ parsed, text }: ToolDocument, edits: readonly TextEdit[]): readonly Piece[] | undefined {
   const { root, problems } = parsed;
@@ -89,7 +85,7 @@ function piecesWith({ parsed, text }: ToolDocument, edits: readonly TextEdit[]):
       const { key, value } = member;
       if (key.value !== "redirects" || value?.type !== "object")
         return { before: "", spans: [spanOf(member)], after: "" };
-      // A param means something within its rule; beside it, the pattern becomes another's word for word or does not.
+      // A param has a meaning only in its rule. Outside of it, all that can happen is that two patterns become the same.
       const rules = value.members.filter((rule) => isEdited(spanOf(rule)));
       const patterns = new Set(rules.map(({ key }) => keyAfter(text, key, edits)));
       const met = value.members.filter((rule) => rules.includes(rule) || patterns.has(rule.key.value));

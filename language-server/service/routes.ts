@@ -1,7 +1,7 @@
 import { compareRoutes, compileRoutes, parseRoute, type Route } from "../../grammar/route/index.ts";
 import type { ToolDocument } from "./document.ts";
 
-/** A path that a pattern matches, with `id` for `:id` and `a/b` for `*`. Undefined where it cannot be written. */
+/** A path that a pattern matches, with `id` for `:id` and `a/b` for `*`. Undefined if it cannot be written. */
 export function sampleOf(route: Route): string | undefined {
   let path = "";
   for (const part of route.parts) {

@@ -6,7 +6,7 @@ import { embeddedTokens } from "./embedded-tokens.ts";
 
 /**
  * What to select around each offset, from the inside out: the token of a language inside a string, a path segment of a
- * route, the string, its quotes, the member, what stands between the brackets, the brackets, up to the whole text.
+ * route, the string, its quotes, the member, the text between the brackets, the brackets, up to the whole text.
  */
 export function selectionRanges(document: ToolDocument, offsets: readonly number[]): SelectionRange[] {
   return offsets.map((offset) => {
@@ -15,7 +15,7 @@ export function selectionRanges(document: ToolDocument, offsets: readonly number
     let range: SelectionRange | undefined;
     let outer: Span | undefined;
     for (const span of spans) {
-      // Each lies inside of the one before, and is another.
+      // Each is larger than the one before, and contains it.
       if (outer !== undefined && (span.start < outer.start || span.end > outer.end)) continue;
       if (outer !== undefined && span.start === outer.start && span.end === outer.end) continue;
       range = { range: document.rangeOf(span), ...(range && { parent: range }) };
@@ -62,7 +62,7 @@ function inString(document: ToolDocument, node: StringNode, offset: number, span
   if (token !== undefined) spans.push(embedded.toText(token));
 }
 
-/** What stands between two slashes. */
+/** The text between two slashes. */
 function segmentAt(text: string, at: number): Span | undefined {
   const start = text.lastIndexOf("/", at - 1) + 1;
   const slash = text.indexOf("/", at);

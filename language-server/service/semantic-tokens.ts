@@ -106,7 +106,7 @@ const COLOURED: ReadonlySet<string> = new Set(["route", "location"]);
 /** Start, end and type of each token with a colour: plain numbers, for they are kept for every string. */
 function tokensIn(language: string, value: string): readonly number[] {
   return embeddedTokens(language, value).flatMap(({ type, start, end }) => {
-    // The literal text of a pattern is as JSON colours it, a key where it is a key; most paths are nothing else.
+    // The literal text of a pattern keeps the colour of JSON, as a key or a string; most paths are nothing else.
     const index = type === "string" && language !== "query" ? -1 : indexOf(type);
     return index < 0 ? [] : [start, end, index];
   });

@@ -12,10 +12,10 @@ export type SeverityName = "error" | "warning" | "information" | "hint" | "off";
 
 const SEVERITIES: readonly unknown[] = ["error", "warning", "information", "hint", "off"] satisfies SeverityName[];
 
-/** Everything is on where nothing is said, and as severe as the checks say. */
+/** By default everything is on, and as severe as the checks say. */
 export const DEFAULT_SETTINGS: Settings = { codeLens: true, diagnostics: true, inlayHints: true, severity: {} };
 
-/** Reads the section `tool` of an editor's settings. What is no setting, or of another type, counts as not said. */
+/** Reads the section `tool` of an editor's settings. Unknown names and values of another type are ignored. */
 export function readSettings(section: unknown): Settings {
   const isOn = (name: "codeLens" | "diagnostics" | "inlayHints"): boolean => {
     const { enabled } = objectOf(objectOf(section)[name]);

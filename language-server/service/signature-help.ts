@@ -20,7 +20,7 @@ export function signatureHelp(document: ToolDocument, offset: number): Signature
   }
 }
 
-/** The innermost call that an action's text is in, and how many arguments stand before its end. */
+/** The innermost call at the end of an action's text, and which argument is being written. */
 function callIn(text: string): SignatureHelp | undefined {
   const calls: { name: string | undefined; words: number }[] = [{ name: undefined, words: 0 }];
   // A word, a string, a parenthesis; blanks end an argument.
@@ -39,12 +39,11 @@ function callIn(text: string): SignatureHelp | undefined {
   }
   const call = calls.at(-1)!;
   const known = TEMPLATE_FUNCTIONS.find(({ name }) => name === call.name);
-  // The name itself is not yet an argument; behind a blank the next one begins.
-  const isBehindBlank = /[\s(]$/.test(text);
-  const index = call.words - (isBehindBlank ? 1 : 2);
+  // The name itself is not an argument; after a blank the next one begins.
+  const isAfterBlank = /[\s(]$/.test(text);
+  const index = call.words - (isAfterBlank ? 1 : 2);
   if (known === undefined || index < 0) return undefined;
-  const { name, parameters, documentation } = known;
-  return help(name, parameters, documentation, index, " ");
+  return help(known, index, " ");
 }
 
 /** `field in (` in a query. */
@@ -52,19 +51,19 @@ function listIn(before: string): SignatureHelp | undefined {
   const list = /(\S+)\s+(?:not\s+)?(?:in|IN)\s*\(((?:[^()"]|"(?:[^"\\]|\\.)*")*)$/.exec(before);
   if (list === null) return undefined;
   const values = list[2]!.replace(/"(?:[^"\\]|\\.)*"/g, '""').split(",").length - 1;
-  return help(
-    `${list[1]} in`,
-    ["value..."],
-    "Whether the field is one of the values: texts, words with wildcards, or numbers.",
-    values,
-    ", ",
-  );
+  const documentation = "Whether the field is one of the values: texts, words with wildcards, or numbers.";
+  return help({ name: `${list[1]} in`, parameters: ["value..."], documentation }, values, ", ");
 }
 
+interface Signature {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly documentation: string;
+}
+
+/** `index` is that of the argument at the cursor. */
 function help(
-  name: string,
-  parameters: readonly string[],
-  documentation: string,
+  { name, parameters, documentation }: Signature,
   index: number,
   separator: string,
 ): SignatureHelp | undefined {

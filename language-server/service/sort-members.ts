@@ -29,8 +29,8 @@ export function sortables(document: ToolDocument): Sortable[] {
 }
 
 /**
- * The edits that sort a map: each member takes another's place, and commas, blanks and line ends stay. None where it is
- * sorted, or where that could change what is read: the text has slips of syntax, or a key twice.
+ * The edits that sort a map: each member takes another's place, and commas, blanks and line ends stay. None if it is
+ * sorted, or if that could change the meaning: the text has syntax errors, or a key twice.
  */
 export function sortEdits(document: ToolDocument, { object, by }: Sortable): TextEdit[] {
   const { members } = object;
@@ -51,7 +51,7 @@ function byName(members: readonly Member[]): Member[] {
   return [...members].sort((a, b) => (a.key.value < b.key.value ? -1 : 1));
 }
 
-/** As the proxy tries them, the most specific first; undefined where one is no pattern. */
+/** As the proxy tries them, the most specific first; undefined if one is not a pattern. */
 function bySpecificity(members: readonly Member[]): Member[] | undefined {
   const routes = new Map<Member, Route>();
   for (const member of members) {

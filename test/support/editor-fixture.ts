@@ -20,7 +20,7 @@ export function fixture(
   const text = source.replace("|", "");
   const uri = kind === "query" ? "file:///work/app/slow.logq" : "file:///work/app/tool.json";
   const project = files === undefined ? {} : projectOf(Object.fromEntries(files.map((file) => [file, ""])));
-  return { document: new ToolDocument(uri, 1, text, kind), offset, project };
+  return { document: new ToolDocument({ uri, version: 1, text, kind }), offset, project };
 }
 
 /** `line:column text` for each location, 1-based; the address where it is another document. */

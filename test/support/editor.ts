@@ -31,7 +31,7 @@ export const FILES: Files = {
 };
 
 export function documentOf(text: string, kind: DocumentKind = "config", name = "tool.json"): ToolDocument {
-  return new ToolDocument(`file:///work/orders-api/${name}`, 1, text, kind);
+  return new ToolDocument({ uri: `file:///work/orders-api/${name}`, version: 1, text, kind });
 }
 
 /** The text without its cursor, and where that was. The last `|` is the cursor. */

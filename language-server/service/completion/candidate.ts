@@ -1,7 +1,7 @@
 import type { CompletionItem, CompletionItemKind, TextEdit } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
+import type { ClientOptions } from "../client-options.ts";
 import type { ToolDocument } from "../document.ts";
-import type { ClientOptions } from "../methods.ts";
 import type { Place } from "./place.ts";
 
 /** CompletionItemKind of the protocol: constants, so that its types are all that is imported. */
@@ -29,11 +29,11 @@ export interface Candidate {
   readonly kind: CompletionItemKind;
   /** JSON, whole: a key with its value, or a value. */
   readonly text: string;
-  /** The same with `${1:placeholders}`, where there is something to fill in. */
+  /** The same with `${1:placeholders}`, if there is something to fill in. */
   readonly snippet?: string;
   readonly detail?: string | undefined;
   readonly documentation?: string | undefined;
-  /** Where it stands among the others: `0` before `1`; of one rank in the order given. */
+  /** Its place among the others: `0` comes before `1`. Candidates of the same rank stay in the order given. */
   readonly rank?: number;
   readonly preselect?: boolean;
   /** What `completionItem/resolve` finds the documentation by. */
@@ -57,10 +57,10 @@ export function itemsAt(
   candidates: readonly Candidate[],
   client: ClientOptions,
 ): CompletionItem[] {
-  // Behind the opening quote: some editors match what is typed with the word at the cursor, which has none.
-  const isBehindQuote = place.isQuoted && document.text[place.range.start] === '"';
-  const range = document.rangeOf(isBehindQuote ? { ...place.range, start: place.range.start + 1 } : place.range);
-  const behindQuote = (text: string) => (isBehindQuote ? text.slice(1) : text);
+  // After the opening quote: some editors match what is typed with the word at the cursor, which has no quote.
+  const isAfterQuote = place.isQuoted && document.text[place.range.start] === '"';
+  const range = document.rangeOf(isAfterQuote ? { ...place.range, start: place.range.start + 1 } : place.range);
+  const afterQuote = (text: string) => (isAfterQuote ? text.slice(1) : text);
   const comma = place.commaAfter ? "," : "";
   const before: TextEdit[] = [];
   if (place.commaBefore !== undefined) {
@@ -78,12 +78,12 @@ export function itemsAt(
       ...(documentation !== undefined && { documentation: documentationOf(documentation, client) }),
       // "!" is before the "$schema" and the words that an editor's own JSON support offers besides.
       sortText: `${rank === 0 ? "!" : rank}${String(i).padStart(4, "0")}`,
-      // Editors compare it with what stands between the start of the range and the cursor.
-      filterText: isBehindQuote ? JSON.stringify(label).slice(1, -1) : place.isQuoted ? JSON.stringify(label) : label,
+      // Editors compare it with the text between the start of the range and the cursor.
+      filterText: isAfterQuote ? JSON.stringify(label).slice(1, -1) : place.isQuoted ? JSON.stringify(label) : label,
       insertTextFormat: asSnippet ? 2 : 1,
       // Lines are indented as the document is: not every editor does it.
       insertTextMode: 1,
-      textEdit: { range, newText: behindQuote(indent(asSnippet ? snippet : text)) + comma },
+      textEdit: { range, newText: afterQuote(indent(asSnippet ? snippet : text)) + comma },
       ...(before.length > 0 && { additionalTextEdits: before }),
       ...(preselect && { preselect }),
       ...(data !== undefined && { data }),

@@ -1,7 +1,7 @@
 import type { CompletionItem, CompletionList } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
+import type { ClientOptions } from "../client-options.ts";
 import { type Path, schemaAt, type ToolDocument } from "../document.ts";
-import type { ClientOptions } from "../methods.ts";
 import type { Project } from "../project.ts";
 import { documentationOf, itemsAt, itemsIn } from "./candidate.ts";
 import { completeEmbedded } from "./embedded.ts";
@@ -15,7 +15,7 @@ import { valueCandidates } from "./values.ts";
 
 /**
  * What may be written at an offset. Every item, taken, leaves a text that is right at its place: keys come with a good
- * value, commas are put where they are missing, and what stands there already is not offered again.
+ * value, missing commas are added, and what is already there is not offered again.
  */
 export function complete(
   document: ToolDocument,
@@ -28,18 +28,18 @@ export function complete(
 
 function itemsOf(document: ToolDocument, offset: number, project: Project, client: ClientOptions): CompletionItem[] {
   if (document.kind === "query") {
-    const query = { source: document.text, toText: (span: Span) => span, write: (text: string) => text };
-    return completeQuery(document, query, offset, project.config?.(), client);
+    const query = { document, source: document.text, toText: (span: Span) => span, write: (text: string) => text };
+    return completeQuery(query, offset, project.config?.(), client);
   }
   if (document.kind === "template") return completeTemplate(document, offset, project.config?.());
   if (document.kind === "ignore") return completeIgnore(document, offset, project);
   const embedded = document.embeddedAt(offset);
   if (embedded?.language === "query") {
-    const query = { source: embedded.value, toText: embedded.toText, write: inString };
-    return completeQuery(document, query, embedded.toValue(offset), document, client);
+    const query = { document, source: embedded.value, toText: embedded.toText, write: inString };
+    return completeQuery(query, embedded.toValue(offset), document, client);
   }
   const inner = embedded === undefined ? [] : completeEmbedded(document, embedded, offset);
-  // A piece inside a string, or all of it: two lists at once would replace each other's ranges.
+  // A part of a string, or all of it: two lists at once would replace each other's ranges.
   if (inner.length > 0) return inner;
   if (isBlank(document)) return itemsIn(document, { start: offset, end: offset }, [skeletonCandidate(project)], client);
   const place = placeAt(document, offset);

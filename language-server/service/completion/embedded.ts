@@ -1,12 +1,12 @@
 import type { CompletionItem } from "vscode-languageserver-types";
-import type { Span } from "../../../grammar/problem.ts";
+import type { TextEdit } from "../../../grammar/problem.ts";
 import { parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
 import { DURATION_UNITS, type DurationUnit } from "../../../grammar/units/duration.ts";
 import { CSS_COLORS } from "../../../schema/index.ts";
 import type { EmbeddedString, ToolDocument } from "../document.ts";
 import { KIND } from "./candidate.ts";
 
-/** Completion inside a string that is in a language of its own: what is replaced is a piece of the string. */
+/** Completion inside a string that is in a language of its own: what is replaced is a part of the string. */
 export function completeEmbedded(document: ToolDocument, string: EmbeddedString, offset: number): CompletionItem[] {
   const at = string.toValue(offset);
   switch (string.language) {
@@ -21,12 +21,11 @@ export function completeEmbedded(document: ToolDocument, string: EmbeddedString,
   }
 }
 
-/** An item for a piece of a string, given by its span in the value. */
-export function pieceItem(
+/** An item that replaces a part of a string; the edit is one of the string's value. */
+function itemInString(
   document: ToolDocument,
   string: EmbeddedString,
-  span: Span,
-  text: string,
+  { span, text }: TextEdit,
   more: Omit<CompletionItem, "textEdit">,
 ): CompletionItem {
   return {
@@ -47,19 +46,24 @@ function captures(document: ToolDocument, string: EmbeddedString, at: number): C
   const pattern = String(string.path.at(-2));
   const route = parseRoute(pattern);
   if (!route.ok) return [];
-  // A capture is part of a path: before it there is a slash at least, and a word does not end where it begins.
+  // A capture is part of a path: it follows a slash or another separator, never a word.
   if (before === null && !/[/\-._?=&]$/.test(string.value.slice(0, at))) return [];
   if (before === null && rest !== "") return [];
-  // In the scheme and host of an address no capture may stand.
+  // The scheme and host of an address cannot contain captures.
   const origin = /^[a-z]+:\/{0,2}[^/?#]*/i.exec(string.value)?.[0] ?? "";
   if (at <= origin.length && origin !== "") return [];
   return routeCaptures(route.value).map((name, i) =>
-    pieceItem(document, string, span, `:${name}`, {
-      label: `:${name}`,
-      kind: KIND.reference,
-      detail: name === "splat" ? `what * matches in ${pattern}` : `a segment of ${pattern}`,
-      sortText: `0${i}`,
-    }),
+    itemInString(
+      document,
+      string,
+      { span, text: `:${name}` },
+      {
+        label: `:${name}`,
+        kind: KIND.reference,
+        detail: name === "splat" ? `what * matches in ${pattern}` : `a segment of ${pattern}`,
+        sortText: `0${i}`,
+      },
+    ),
   );
 }
 
@@ -72,7 +76,7 @@ const UNIT_NAMES: Readonly<Record<DurationUnit, string>> = {
   M: "months of 30 days",
 };
 
-/** Behind digits the units that may follow; in an empty string some durations. */
+/** After digits, the units that may follow; in an empty string, some durations. */
 function durationUnits(document: ToolDocument, string: EmbeddedString, at: number): CompletionItem[] {
   const { value } = string;
   // alerts[].period and warm_rate are counted in minutes by the platform.
@@ -81,11 +85,16 @@ function durationUnits(document: ToolDocument, string: EmbeddedString, at: numbe
   if (before === null) {
     if (value.trim() !== "") return [];
     return ["1m", "5m", "15m", "1h"].map((text, i) =>
-      pieceItem(document, string, { start: 0, end: value.length }, text, {
-        label: text,
-        kind: KIND.unit,
-        sortText: `0${i}`,
-      }),
+      itemInString(
+        document,
+        string,
+        { span: { start: 0, end: value.length }, text },
+        {
+          label: text,
+          kind: KIND.unit,
+          sortText: `0${i}`,
+        },
+      ),
     );
   }
   const [, whole = "", digits = "", typed = ""] = before;
@@ -98,22 +107,32 @@ function durationUnits(document: ToolDocument, string: EmbeddedString, at: numbe
   return units
     .filter((unit) => DURATION_UNITS[unit] < lastMs)
     .map((unit, i) =>
-      pieceItem(document, string, span, digits + unit, {
-        label: digits + unit,
-        kind: KIND.unit,
-        detail: UNIT_NAMES[unit],
-        sortText: `0${i}`,
-      }),
+      itemInString(
+        document,
+        string,
+        { span, text: digits + unit },
+        {
+          label: digits + unit,
+          kind: KIND.unit,
+          detail: UNIT_NAMES[unit],
+          sortText: `0${i}`,
+        },
+      ),
     );
 }
 
 function colors(document: ToolDocument, string: EmbeddedString): CompletionItem[] {
   if (/^#|\(/.test(string.value)) return [];
   return [...CSS_COLORS].map((name) =>
-    pieceItem(document, string, { start: 0, end: string.value.length }, name, {
-      label: name,
-      kind: KIND.color,
-      documentation: name,
-    }),
+    itemInString(
+      document,
+      string,
+      { span: { start: 0, end: string.value.length }, text: name },
+      {
+        label: name,
+        kind: KIND.color,
+        documentation: name,
+      },
+    ),
   );
 }

@@ -78,7 +78,7 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
   return exampleOf(schema);
 }
 
-/** The other value where there is one to choose: what is the default needs no writing. */
+/** The value that is not the default, if there are two: the default need not be written. */
 function exampleOf(part: Schema): unknown {
   const schema = resolve(part);
   if (schema.type === "boolean" && schema.default !== undefined) return schema.default !== true;
@@ -118,7 +118,7 @@ function alert(document: ToolDocument) {
   return { metric: "http.5xx", statistic: "sum", threshold: 1, action: firstAction(document) ?? "" };
 }
 
-/** The project's folder as the name of an app, where it can be one. */
+/** The project's folder as the name of an app, if that is a valid one. */
 export function nameOf({ uri }: Project): string | undefined {
   const folder = uri
     ?.split("/")

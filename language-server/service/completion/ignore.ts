@@ -7,7 +7,7 @@ import { KIND } from "./candidate.ts";
 /** Characters that mean something else in a pattern than in a name. */
 const SPECIAL = /[*?[\]!#\\]/;
 
-/** The files and folders that the pattern at the cursor goes on with. Hidden ones where they are asked for. */
+/** The files and folders that can complete the pattern at the cursor; hidden ones only if it asks for them. */
 export function completeIgnore(document: ToolDocument, offset: number, project: Project): CompletionItem[] {
   const line = lineAt(document.text, offset);
   const pattern = readPattern(line);

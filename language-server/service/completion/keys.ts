@@ -10,22 +10,28 @@ import { headerDocs, RESPONSE_HEADERS } from "./names.ts";
 import type { Place } from "./place.ts";
 import { write, writeMember } from "./snippet.ts";
 
-/** The keys that may be written at a place, each with a value to start from. Those that stand there are left out. */
+/** The keys that may be written at a place, each with a value to start from. Keys that are already there are left out. */
 export function keyCandidates(document: ToolDocument, project: Project, place: Place): Candidate[] {
   const container = place.container as ObjectNode;
   const others = container.members.filter((member) => member !== place.current).map(({ key }) => key.value);
   const taken = new Set(others);
   const { properties = {}, required = [], additionalProperties } = place.schema;
-  // Where the value stands already only keys come in question that can have it.
+  // If the value is already there, only keys that can have it are offered.
   const value = place.hasColon ? (place.current as Member | undefined)?.value : undefined;
   const names = Object.keys(properties).filter(
     (name) => !taken.has(name) && isWanted(place, name) && (value === undefined || fits(properties[name]!, value)),
   );
+  const written = (name: string, schema: Schema) => {
+    if (place.hasColon) return { label: name, text: JSON.stringify(name) };
+    const path = [...place.path, name];
+    const { text, snippet } = writeMember(name, goodValue(schema, { document, project, path, container }), schema);
+    return { label: name, text, snippet };
+  };
   const known = names.map((name): Candidate => {
     const schema = resolve(properties[name]!);
     const isRequired = required.includes(name);
     return {
-      ...keyWith(document, project, place, name, schema),
+      ...written(name, schema),
       kind: KIND.property,
       detail: detailOf(schema, isRequired),
       rank: isRequired ? 0 : name === "$schema" ? 3 : 1,
@@ -39,7 +45,7 @@ export function keyCandidates(document: ToolDocument, project: Project, place: P
   const free = freeNames(document, place.path)
     .filter(({ name }) => !taken.has(name) && (value === undefined || capturesAll(name, value)))
     .map(({ name, detail, documentation }): Candidate => {
-      return { ...keyWith(document, project, place, name, schema), kind: KIND.field, detail, documentation };
+      return { ...written(name, schema), kind: KIND.field, detail, documentation };
     });
   return [...known, ...free];
 }
@@ -75,7 +81,7 @@ function fits(part: Schema, value: Node): boolean {
   }
 }
 
-/** Whether a pattern captures what the location of a rule uses; so does every name where there is no location. */
+/** Whether a pattern captures what the location of a rule uses; true for every pattern if there is no location. */
 function capturesAll(pattern: string, rule: Node): boolean {
   const text = textOf(rule, "location");
   const location = text === undefined ? undefined : parseLocation(text);
@@ -87,13 +93,6 @@ function capturesAll(pattern: string, rule: Node): boolean {
 
 // What a text of a language looks like at least.
 const FORMS: Readonly<Record<string, RegExp>> = { path: /^[^/~\\]/, "header-name": /^[\w-]*$|^\*$/, duration: /^\d/ };
-
-function keyWith(document: ToolDocument, project: Project, place: Place, name: string, schema: Schema) {
-  if (place.hasColon) return { label: name, text: JSON.stringify(name) };
-  const path = [...place.path, name];
-  const written = writeMember(name, goodValue(schema, { document, project, path, container: place.container }), schema);
-  return { label: name, text: written.text, snippet: written.snippet };
-}
 
 /** What kind of value a key has, in a few words. */
 export function detailOf(schema: Schema, isRequired: boolean): string {
@@ -122,7 +121,7 @@ const ACTION_TYPE: Readonly<Record<string, string>> = {
   gifs: "chat",
 };
 
-/** Whether a key can stand beside the others. */
+/** Whether a key can be used together with the others. */
 function isWanted({ path, container, current }: Place, name: string): boolean {
   const instead = Object.hasOwn(INSTEAD, name) ? memberOf(container, INSTEAD[name]!) : undefined;
   if (instead !== undefined && instead !== current) return false;

@@ -1,4 +1,4 @@
-// Words that the world outside has agreed on, offered beside what the project says.
+// Words from public standards, offered in addition to those of the project.
 
 /** Where each region is, as its operator calls the place. */
 export const REGION_PLACES: Readonly<Record<string, string>> = {
@@ -106,7 +106,7 @@ export function headerDocs(name: string): string | undefined {
   return known === undefined ? undefined : HEADER_DOCS[known];
 }
 
-/** Request headers that scripts of other origins send beside the safelisted ones (Fetch standard). */
+/** Request headers that scripts of other origins send in addition to the safelisted ones (Fetch standard). */
 export const REQUEST_HEADERS: readonly string[] = [
   "*",
   "Accept",
@@ -145,7 +145,7 @@ export const STATUS_WORDS: Readonly<Record<number, string>> = {
   308: "moved for good, same method",
 };
 
-/** A value of each type of record that may stand in a zone. */
+/** An example value for each type of record that a zone may contain. */
 export const RECORD_VALUES: Readonly<Record<string, string>> = {
   A: "192.0.2.1",
   AAAA: "2001:db8::1",

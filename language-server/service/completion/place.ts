@@ -12,11 +12,11 @@ export interface Place {
   /** From the root to the container. */
   readonly path: Path;
   readonly schema: Schema;
-  /** Of a value: its key. */
+  /** The key of a value. */
   readonly key: string | undefined;
-  /** Of an item: how many stand before it. */
+  /** The number of items before this one. */
   readonly index: number;
-  /** The member or item that is being changed; undefined where a new one begins. */
+  /** The member or item that is being changed; undefined if a new one begins. */
   readonly current: Member | Node | undefined;
   /** What is replaced: the token at the cursor with its quotes, or nothing. */
   readonly range: Span;
@@ -25,7 +25,7 @@ export interface Place {
   /** Where a comma is missing before, and whether one must follow. */
   readonly commaBefore: number | undefined;
   readonly commaAfter: boolean;
-  /** Of a key: whether its colon stands there already. */
+  /** Whether a key already has its colon. */
   readonly hasColon: boolean;
 }
 
@@ -38,7 +38,7 @@ const STRING = 10;
 const TRIVIA: ReadonlySet<number> = new Set([12, 13, 14, 15]);
 const END = 17;
 
-/** The place at an offset; undefined outside of the root, in a comment and where a value is complete. */
+/** The place at an offset; undefined outside of the root, in a comment and after a complete value. */
 export function placeAt(document: ToolDocument, offset: number): Place | undefined {
   const found = containerAt(document, offset);
   if (found === undefined) return undefined;
@@ -48,15 +48,15 @@ export function placeAt(document: ToolDocument, offset: number): Place | undefin
   if (state === undefined) return undefined;
   const { isQuoted, expects, key, commaBefore } = state;
   let { range } = state;
-  let following = tokenBehind(text, range.end);
+  let following = tokenAfter(text, range.end);
   if (expects === "value" && range.start === range.end && following.onLine && following.startsValue) {
-    // Before a value that stands there already: a scalar is replaced; around an object there is nothing to offer.
+    // Before an existing value: a scalar is replaced; there is nothing to offer around an object.
     if (OPEN.has(following.kind)) return undefined;
     range = { start: range.start, end: following.end };
-    following = tokenBehind(text, range.end);
+    following = tokenAfter(text, range.end);
   }
   const hasColon = expects === "key" && following.kind === COLON;
-  // A member of its own begins behind.
+  // A new member begins after it.
   const commaAfter =
     !hasColon &&
     following.kind !== COMMA &&
@@ -127,7 +127,7 @@ interface State {
   readonly commaBefore: number | undefined;
 }
 
-/** Reads the tokens between the last complete member or item and the offset: what stands behind may be broken. */
+/** Reads the tokens between the last complete member or item and the offset: the text after it may be broken. */
 function stateAt(text: string, container: ObjectNode | ArrayNode, offset: number): State | undefined {
   const inObject = container.type === "object";
   const first = inObject ? "key" : "item";
@@ -140,12 +140,12 @@ function stateAt(text: string, container: ObjectNode | ArrayNode, offset: number
     const member = container.members[lastBefore(container.members, ({ key }) => key.span.start, offset - 1)];
     if (member !== undefined) {
       from = member.key.span.start;
-      if (member.value !== undefined && isBehind(text, member.value, offset)) {
+      if (member.value !== undefined && isAfter(text, member.value, offset)) {
         from = member.value.span.end;
         valueEnd = from;
         expects = "separator";
       } else if (container.members.indexOf(member) > 0) {
-        // What stands before decides whether a comma is missing.
+        // The token before decides whether a comma is missing.
         const before = container.members[container.members.indexOf(member) - 1]!;
         from = (before.value ?? before.key).span.end;
         valueEnd = from;
@@ -155,7 +155,7 @@ function stateAt(text: string, container: ObjectNode | ArrayNode, offset: number
   } else {
     const i = lastBefore(container.items, ({ span }) => span.start, offset - 1);
     const item = container.items[i];
-    const before = item !== undefined && !isBehind(text, item, offset) ? container.items[i - 1] : item;
+    const before = item !== undefined && !isAfter(text, item, offset) ? container.items[i - 1] : item;
     if (before !== undefined) {
       from = before.span.end;
       valueEnd = from;
@@ -213,14 +213,14 @@ function stateAt(text: string, container: ObjectNode | ArrayNode, offset: number
   function finish(range: Span, isQuoted: boolean): State | undefined {
     if (expects === "colon") return undefined;
     if (expects !== "separator") return { expects, key, range, isQuoted, commaBefore: undefined };
-    // A new one may begin behind a blank; what touches a value belongs to it.
+    // A new one may begin after a blank; what touches a value belongs to it.
     if (range.start === valueEnd) return undefined;
     return { expects: first, key: undefined, range, isQuoted, commaBefore: valueEnd };
   }
 }
 
 /** Whether a value is complete before the offset, rather than being written. */
-function isBehind(text: string, value: Node, offset: number): boolean {
+function isAfter(text: string, value: Node, offset: number): boolean {
   if (value.span.end < offset) return true;
   if (value.span.end > offset) return false;
   return value.type === "string"
@@ -243,13 +243,13 @@ function currentOf(
 interface Following {
   readonly kind: number;
   readonly end: number;
-  /** Whether it stands on the same line. */
+  /** Whether it is on the same line. */
   readonly onLine: boolean;
   /** Whether it is a value rather than the next key or punctuation. */
   readonly startsValue: boolean;
 }
 
-function tokenBehind(text: string, offset: number): Following {
+function tokenAfter(text: string, offset: number): Following {
   const scanner = createScanner(text, true);
   scanner.setPosition(offset);
   const kind: number = scanner.scan();

@@ -1,22 +1,22 @@
 import type { CompletionItem } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
 import { type CompletionKind, parseQuery, QuerySession } from "../../../grammar/query/index.ts";
+import type { ClientOptions } from "../client-options.ts";
 import type { Entry, ToolDocument } from "../document.ts";
-import type { ClientOptions } from "../methods.ts";
 import { documentationOf, KIND } from "./candidate.ts";
 
-/** A query, alone in a file or in a string: how its text lies in the document. */
-export interface QueryText {
+/** A query, alone in a file or in a string, and how its text is mapped to the document. */
+export interface QueryInDocument {
+  readonly document: ToolDocument;
   readonly source: string;
   toText(span: Span): Span;
-  /** How a piece of the query is written in the document: escaped in a string of JSON. */
+  /** How a part of the query is written in the document: escaped in a string of JSON. */
   write(text: string): string;
 }
 
-/** What may stand in a query at an offset of its own. */
+/** What may be written at an offset of a query; `config` is the project's tool.json. */
 export function completeQuery(
-  document: ToolDocument,
-  query: QueryText,
+  query: QueryInDocument,
   offset: number,
   config: ToolDocument | undefined,
   client: ClientOptions,
@@ -38,7 +38,7 @@ export function completeQuery(
     sortText,
     // What holds the typed text rather than begins with it is left to the editor's own way of matching.
     filterText: query.write(insertText.trimEnd()),
-    textEdit: { range: document.rangeOf(query.toText(span)), newText: query.write(insertText) },
+    textEdit: { range: query.document.rangeOf(query.toText(span)), newText: query.write(insertText) },
   }));
 }
 

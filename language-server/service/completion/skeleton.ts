@@ -44,7 +44,7 @@ interface Seems {
   };
 }
 
-/** What the files of a folder say; a server where they say nothing, as everywhere else. */
+/** The type of app that the files of a folder suggest; a server by default, as everywhere else. */
 function seems(project: Project): Seems {
   const { directory } = project;
   if (directory === undefined) return { words: "a server", settings: { type: "server" } };
@@ -75,7 +75,7 @@ function seems(project: Project): Seems {
   return { words: "a server", settings: { type: "server" } };
 }
 
-/** Programs by the names that people give them, where no marker file says how the app starts. */
+/** Programs by the names that people give them, if no marker file says how the app starts. */
 const ENTRIES: readonly (readonly [file: string, program: string])[] = [
   ["server.js", "node"],
   ["server.mjs", "node"],

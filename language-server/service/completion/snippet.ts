@@ -6,7 +6,7 @@ export interface Written {
   readonly snippet: string;
 }
 
-/** Writes a value the way people do: an object on lines of its own where it holds others, else on one line. */
+/** Writes a value the way people do: an object that contains others on lines of its own, else on one line. */
 export function write(value: unknown, schema: Schema): Written {
   let stop = 0;
   const text = print(value, schema, "", (plain) => plain);

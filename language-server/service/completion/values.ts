@@ -15,14 +15,14 @@ export function valueCandidates(document: ToolDocument, project: Project, place:
   const types = [schema.type].flat();
   const candidates: Candidate[] = [];
   if (types.includes("string")) candidates.push(...stringCandidates(document, project, place, schema));
-  // Between quotes only a string can stand.
+  // Only a string can be between quotes.
   if (place.isQuoted) return candidates;
   // A zone is none or a name: `true` is the default, which is not written.
   const isZone = place.path[0] === "stages" && place.key === "zone";
   if (types.includes("boolean")) candidates.push(...booleans(schema).filter(({ text }) => !isZone || text === "false"));
   if (types.includes("integer") || types.includes("number")) candidates.push(...numbers(place, schema));
   if (types.includes("object") || types.includes("array")) {
-    // An alert without an action to name would be wrong as it stands.
+    // An alert that names no action would be invalid.
     if (place.path[0] === "alerts" && place.kind === "item" && actionNames(document).length === 0) return candidates;
     candidates.push(objectCandidate(document, project, place, schema));
     const empty = types.includes("object") ? "{}" : "[]";
@@ -186,7 +186,7 @@ function paths(project: Project, place: Place, document: ToolDocument): Candidat
       found.push(quoted(path, { kind: KIND.file, rank: fitting.test(name) ? 0 : 1 }));
     }
   }
-  // A folder is no answer where a file is asked for, unless there is something to walk on to.
+  // If a file is wanted, a folder is offered only if there is something in it to go on to.
   return wantsFile && !place.isQuoted ? found.filter(({ kind }) => kind === KIND.file) : found;
 }
 
@@ -201,7 +201,7 @@ const FITTING: Readonly<Record<string, RegExp>> = {
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
-/** What of a quoted token stands before its end, read as JSON as far as it goes. */
+/** The text of a quoted token that may not be closed, read as JSON as far as it goes. */
 function typedText({ range }: Place, document: ToolDocument): string {
   const raw = document.text.slice(range.start + 1, range.end).replace(/["']$/, "");
   try {

@@ -1,0 +1,77 @@
+import type { InitializeParams, InitializeResult } from "vscode-languageserver";
+import { type ClientOptions, DEFAULT_SETTINGS, type Method, type WorkspaceMethod } from "./service/index.ts";
+
+/** What the client can do, as it said at start. */
+export interface Client {
+  /** The part that features ask for; replaced when settings change. */
+  readonly options: ClientOptions;
+  /** Whether it asks for diagnostics; they are pushed otherwise. */
+  readonly pullsDiagnostics: boolean;
+  readonly refreshesDiagnostics: boolean;
+  readonly refreshesHints: boolean;
+  readonly refreshesLenses: boolean;
+  /** Whether it is asked for settings; it sends them otherwise. */
+  readonly asksSettings: boolean;
+  /** What it may be told of later than in the answer to `initialize`. */
+  readonly registersSettings: boolean;
+  readonly registersWatchers: boolean;
+  readonly registersFormatting: boolean;
+  readonly changesFolders: boolean;
+}
+
+/** `documentation` is the address of a code's explanation, unless the client names its own. */
+export function readClient(params: Partial<InitializeParams>, documentation: string | undefined): Client {
+  const { capabilities = {}, initializationOptions } = params;
+  const { textDocument, workspace } = capabilities;
+  const item = textDocument?.completion?.completionItem;
+  const ownDocumentation: unknown = initializationOptions?.documentation;
+  return {
+    options: {
+      snippets: item?.snippetSupport === true,
+      markdown: (textDocument?.hover?.contentFormat ?? item?.documentationFormat ?? []).includes("markdown"),
+      syntax: initializationOptions?.syntax !== false,
+      createsFiles: workspace?.workspaceEdit?.resourceOperations?.includes("create") === true,
+      settings: DEFAULT_SETTINGS,
+      documentation: typeof ownDocumentation === "string" ? ownDocumentation : documentation,
+    },
+    pullsDiagnostics: textDocument?.diagnostic !== undefined,
+    refreshesDiagnostics: workspace?.diagnostics?.refreshSupport === true,
+    refreshesHints: workspace?.inlayHint?.refreshSupport === true,
+    refreshesLenses: workspace?.codeLens?.refreshSupport === true,
+    asksSettings: workspace?.configuration === true,
+    registersSettings: workspace?.didChangeConfiguration?.dynamicRegistration === true,
+    registersWatchers: workspace?.didChangeWatchedFiles?.dynamicRegistration === true,
+    registersFormatting: textDocument?.formatting?.dynamicRegistration === true,
+    changesFolders: workspace?.workspaceFolders === true,
+  };
+}
+
+/** What the server announces to a client: its own part, and that of each row of the tables. */
+export function serverCapabilities(
+  client: Client,
+  methods: readonly Method[],
+  workspaceMethods: readonly WorkspaceMethod[],
+): InitializeResult["capabilities"] {
+  return {
+    positionEncoding: "utf-16",
+    textDocumentSync: { openClose: true, change: INCREMENTAL },
+    workspace: {
+      workspaceFolders: { supported: true, changeNotifications: true },
+      ...Object.assign({}, ...workspaceMethods.map(({ workspaceCapability }) => workspaceCapability)),
+    },
+    ...(client.pullsDiagnostics && {
+      diagnosticProvider: { identifier: "tool", interFileDependencies: true, workspaceDiagnostics: true },
+    }),
+    ...Object.assign({}, ...[...methods, ...workspaceMethods].map(({ capability }) => capability)),
+    // A client that knows JSON formats it, too, and VS Code would ask people to choose between the two formatters. It also
+    // has an outline of the same text, which would be listed next to ours.
+    ...(!client.options.syntax && {
+      documentFormattingProvider: false,
+      documentRangeFormattingProvider: false,
+      documentSymbolProvider: false,
+    }),
+  };
+}
+
+/** TextDocumentSyncKind.Incremental of the protocol. */
+const INCREMENTAL = 2;

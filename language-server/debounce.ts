@@ -1,0 +1,28 @@
+/** Runs what was asked for last under a key, once nothing was asked for under it for a while. */
+export class Debounce {
+  readonly #delayMs: number;
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  constructor(delayMs: number) {
+    this.#delayMs = delayMs;
+  }
+
+  schedule(key: string, run: () => void): void {
+    clearTimeout(this.#timers.get(key));
+    const timer = setTimeout(() => {
+      this.#timers.delete(key);
+      run();
+    }, this.#delayMs);
+    this.#timers.set(key, timer);
+  }
+
+  cancel(key: string): void {
+    clearTimeout(this.#timers.get(key));
+    this.#timers.delete(key);
+  }
+
+  cancelAll(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+}

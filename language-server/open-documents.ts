@@ -1,0 +1,119 @@
+import type { DidChangeTextDocumentParams, TextDocumentItem } from "vscode-languageserver";
+import { TextDocument } from "vscode-languageserver-textdocument";
+import type { Host } from "./host.ts";
+import { ProjectFolder, projectFolderOf } from "./project-folder.ts";
+import { type DocumentKind, kindOf, type Project, ToolDocument } from "./service/index.ts";
+
+/** The texts that the client has open, as the features see them, and the projects that they belong to. */
+export class OpenDocuments {
+  readonly #directoryOf: Host["directoryOf"];
+  readonly #open = new Map<string, OpenText>();
+  readonly #projects = new Map<string, ProjectFolder>();
+
+  constructor(directoryOf: Host["directoryOf"]) {
+    this.#directoryOf = directoryOf;
+  }
+
+  open({ uri, languageId, version, text }: TextDocumentItem): void {
+    this.#open.set(uri, { text: TextDocument.create(uri, languageId, version, text), document: undefined });
+  }
+
+  /** Returns false if nothing was changed: the document is not open, or there are no changes. */
+  change({ textDocument: { uri, version }, contentChanges }: DidChangeTextDocumentParams): boolean {
+    const open = this.#open.get(uri);
+    if (open === undefined || contentChanges.length === 0) return false;
+    if (typeof version !== "number") throw new Error(`a change of ${uri} has no version`);
+    open.text = TextDocument.update(open.text, contentChanges, version);
+    return true;
+  }
+
+  /** Returns false if the document was not open. */
+  close(uri: string): boolean {
+    if (!this.#open.delete(uri)) return false;
+    const folder = this.#folderOf(uri);
+    if (!this.uris().some((other) => this.#folderOf(other) === folder)) this.#projects.delete(folder);
+    return true;
+  }
+
+  uris(): readonly string[] {
+    return [...this.#open.keys()];
+  }
+
+  /** The version of an open document; undefined if it is not open. */
+  versionOf(uri: string): number | undefined {
+    return this.#open.get(uri)?.text.version;
+  }
+
+  /** An open document and its project; undefined if it is not open, or not a file of ours. */
+  find(uri: string): Found | undefined {
+    const open = this.#open.get(uri);
+    if (open === undefined) return undefined;
+    const project = this.projectOf(uri);
+    const kind = kindOf(uri, open.text.languageId, project);
+    return kind && { document: latest(open, kind), project };
+  }
+
+  projectOf(uri: string): ProjectFolder {
+    const folder = this.#folderOf(uri);
+    let project = this.#projects.get(folder);
+    if (project === undefined) {
+      project = new ProjectFolder(folder, this.#directoryOf(folder), (configUri) => {
+        const open = this.#open.get(configUri);
+        return open && latest(open, "config");
+      });
+      this.#projects.set(folder, project);
+    }
+    return project;
+  }
+
+  /** Every tool.json that is open, or at the top of one of the folders. */
+  configs(folders: readonly string[]): ToolDocument[] {
+    const open = this.uris().flatMap((uri) => this.find(uri)?.document ?? []);
+    return [
+      ...open.filter(({ kind }) => kind === "config"),
+      ...Array.from(this.savedConfigs(folders), ({ document }) => document),
+    ];
+  }
+
+  /** The tool.json at the top of each of the folders, but for those that are open. */
+  *savedConfigs(folders: readonly string[]): Generator<Found> {
+    for (const folder of folders) {
+      const uri = `${folder.replace(/\/+$/, "")}/tool.json`;
+      if (this.#open.has(uri)) continue;
+      const project = this.projectOf(uri);
+      const document = project.config();
+      if (document !== undefined) yield { document, project };
+    }
+  }
+
+  /** Files have changed: what was seen of them is out of date. */
+  forgetFiles(): void {
+    for (const project of this.#projects.values()) project.forget();
+  }
+
+  #folderOf(uri: string): string {
+    return projectFolderOf(uri, this.#directoryOf);
+  }
+}
+
+interface Found {
+  readonly document: ToolDocument;
+  readonly project: Project;
+}
+
+interface OpenText {
+  /** As the client has it; a change updates it in place. */
+  text: TextDocument;
+  /** The version that was asked for last. */
+  document: ToolDocument | undefined;
+}
+
+/** The newest version of a text; what it learns goes on to the next. */
+function latest(open: OpenText, kind: DocumentKind): ToolDocument {
+  const { uri, version } = open.text;
+  const text = open.text.getText();
+  const known = open.document;
+  if (known?.version === version && known.kind === kind && known.text === text) return known;
+  open.document = new ToolDocument({ uri, version, text, kind }, known?.memory);
+  return open.document;
+}

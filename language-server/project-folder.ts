@@ -1,0 +1,71 @@
+import type { Directory } from "../schema/directory.ts";
+import type { Host } from "./host.ts";
+import { type Project, type ProjectFile, ToolDocument } from "./service/index.ts";
+
+/** How long a project's file is believed to be as it was last seen; clients that watch files end it earlier. */
+const FILES_TTL_MS = 2000;
+
+/** Error pages and queries are at most a few folders below their tool.json. */
+const MAX_LEVELS_UP = 4;
+
+/** The folder of the project that a document belongs to: the nearest one with a tool.json, else its own. With a slash. */
+export function projectFolderOf(uri: string, directoryOf: Host["directoryOf"]): string {
+  const own = uri.slice(0, uri.lastIndexOf("/") + 1);
+  if (uri.endsWith("/tool.json") || directoryOf(own) === undefined) return own;
+  let folder = own;
+  for (let level = 0; level < MAX_LEVELS_UP; level++) {
+    if (directoryOf(folder)?.kind("tool.json") === "file") return folder;
+    const up = folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1);
+    if (up.length >= folder.length || !/^file:\/\/.*\/./.test(up)) break;
+    folder = up;
+  }
+  return own;
+}
+
+/** A project's folder. What was seen is believed for a moment: a keystroke must not read the disk again. */
+export class ProjectFolder implements Project {
+  readonly uri: string;
+  readonly directory?: Directory;
+  readonly #openConfig: (uri: string) => ToolDocument | undefined;
+  readonly #seen = new Map<string, { readonly at: number; readonly value: unknown }>();
+
+  /** `openConfig` gives a tool.json as it is in the editor; undefined if it is not open. */
+  constructor(uri: string, directory: Directory | undefined, openConfig: (uri: string) => ToolDocument | undefined) {
+    this.uri = uri;
+    this.#openConfig = openConfig;
+    if (directory === undefined) return;
+    this.directory = {
+      kind: (path) => this.#once(`kind ${path}`, () => directory.kind(path)),
+      read: (path) => this.#once(`read ${path}`, () => directory.read(path)),
+      list: (path) => this.#once(`list ${path}`, () => directory.list?.(path) ?? []),
+    };
+  }
+
+  listFiles(folder: string): readonly ProjectFile[] {
+    return this.directory?.list?.(folder) ?? [];
+  }
+
+  config(): ToolDocument | undefined {
+    const uri = `${this.uri}tool.json`;
+    return (
+      this.#openConfig(uri) ??
+      this.#once("config", () => {
+        const text = this.directory?.read("tool.json");
+        return text === undefined ? undefined : new ToolDocument({ uri, version: 0, text, kind: "config" });
+      })
+    );
+  }
+
+  forget(): void {
+    this.#seen.clear();
+  }
+
+  #once<T>(key: string, look: () => T): T {
+    const now = performance.now();
+    const known = this.#seen.get(key);
+    if (known !== undefined && now - known.at < FILES_TTL_MS) return known.value as T;
+    const value = look();
+    this.#seen.set(key, { at: now, value });
+    return value;
+  }
+}

@@ -1,0 +1,231 @@
+// The language server over any connection. What it answers is in service/methods.ts; how it is reached is up to the host,
+// node.ts or browser.ts. Only types of the protocol library are imported here.
+import type {
+  ApplyWorkspaceEditParams,
+  CancellationToken,
+  DocumentDiagnosticParams,
+  InitializeParams,
+  InitializeResult,
+  WorkspaceDiagnosticParams,
+} from "vscode-languageserver";
+import { type Client, readClient, serverCapabilities } from "./capabilities.ts";
+import { Diagnostics } from "./diagnostics.ts";
+import { cancelled, ErrorAnswer, failed, notInitialized, shutDown } from "./error-answer.ts";
+import type { Host } from "./host.ts";
+import { OpenDocuments } from "./open-documents.ts";
+import {
+  type Method,
+  methods,
+  plainMethods,
+  Refusal,
+  readSettings,
+  type Settings,
+  type WorkspaceMethod,
+  workspaceMethods,
+} from "./service/index.ts";
+
+export interface ServerOptions {
+  readonly version: string;
+  /** The address of a code's explanation, with `{code}` for the code, unless the client names its own. */
+  readonly documentation?: string | undefined;
+}
+
+/** Serves the client at the other end of the host's connection, until that closes. */
+export function startServer(host: Host, options: ServerOptions): void {
+  new Server(host, options).listen();
+}
+
+/** The section of an editor's settings that is ours. */
+const SETTINGS = "tool";
+
+/** No setting means a file in there, and the development log grows with every request. */
+const UNWATCHED = /\/(?:node_modules|\.git|\.tool)\//;
+
+class Server {
+  readonly #host: Host;
+  readonly #options: ServerOptions;
+  readonly #documents: OpenDocuments;
+  readonly #diagnostics: Diagnostics;
+  readonly #methods = methods();
+  readonly #workspaceMethods = workspaceMethods();
+  #phase: "new" | "serving" | "stopped" = "new";
+  #client: Client;
+  #folders: readonly string[] = [];
+
+  constructor(host: Host, options: ServerOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.#client = readClient({}, undefined);
+    this.#documents = new OpenDocuments(host.directoryOf);
+    this.#diagnostics = new Diagnostics({
+      host,
+      documents: this.#documents,
+      client: () => this.#client,
+      log: (what, error) => this.#log(what, error),
+    });
+  }
+
+  listen(): void {
+    const { connection } = this.#host;
+    connection.onInitialize((params) => this.#initialize(params));
+    connection.onInitialized(() => this.#initialized());
+    connection.onShutdown(() => {
+      this.#phase = "stopped";
+      this.#diagnostics.stop();
+    });
+    for (const row of this.#methods) {
+      this.#onRequest(row.method, (params: DocumentParams, token) => this.#answer(row, params, token));
+    }
+    for (const { method, answer } of plainMethods()) {
+      this.#onRequest(method, (params) => answer(params as never, this.#client.options));
+    }
+    for (const row of this.#workspaceMethods) {
+      this.#onRequest(row.method, (params) => this.#answerWorkspace(row, params as never));
+    }
+    this.#onRequest("textDocument/diagnostic", (params: DocumentDiagnosticParams, token) =>
+      this.#diagnostics.pull(params, token),
+    );
+    this.#onRequest("workspace/diagnostic", (params: WorkspaceDiagnosticParams, token) =>
+      this.#diagnostics.pullWorkspace(params, this.#folders, token),
+    );
+    connection.onDidOpenTextDocument(({ textDocument }) => {
+      this.#documents.open(textDocument);
+      this.#diagnostics.textChanged(textDocument.uri);
+    });
+    connection.onDidChangeTextDocument((params) => {
+      if (this.#documents.change(params)) this.#diagnostics.textChanged(params.textDocument.uri);
+    });
+    connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
+      if (this.#documents.close(uri)) this.#diagnostics.textClosed(uri);
+    });
+    connection.onDidChangeWatchedFiles(({ changes }) => {
+      if (changes.some(({ uri }) => !UNWATCHED.test(uri))) this.#filesChanged();
+    });
+    connection.onDidChangeConfiguration(({ settings }) => this.#settingsChanged(settings));
+    connection.listen();
+  }
+
+  /** Registers the answer to a request, which waits for its turn and may throw a Refusal or an ErrorAnswer. */
+  #onRequest<Params>(method: string, answer: (params: Params, token: CancellationToken) => unknown): void {
+    this.#host.connection.onRequest(method, async (params: Params, token: CancellationToken) => {
+      // What follows this request in the stream is read first: a cancellation, or the change that makes it stale.
+      await this.#host.nextTurn();
+      try {
+        if (this.#phase !== "serving") throw this.#phase === "new" ? notInitialized() : shutDown();
+        return (await answer(params, token)) ?? null;
+      } catch (error) {
+        const known = error instanceof Refusal ? failed(error.message) : error;
+        if (known instanceof ErrorAnswer) return this.#host.responseError(known.code, known.message);
+        throw error;
+      }
+    });
+  }
+
+  #initialize(params: InitializeParams): InitializeResult {
+    const { workspaceFolders, rootUri } = params;
+    this.#phase = "serving";
+    this.#client = readClient(params, this.#options.documentation);
+    this.#folders = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri ? [rootUri] : []);
+    return {
+      serverInfo: { name: "tool", version: this.#options.version },
+      capabilities: serverCapabilities(this.#client, this.#methods, this.#workspaceMethods),
+    };
+  }
+
+  #initialized(): void {
+    const { options, registersWatchers, registersFormatting, registersSettings, asksSettings, changesFolders } =
+      this.#client;
+    if (registersWatchers) {
+      const watchers = [{ globPattern: "**/*" }];
+      this.#register("workspace/didChangeWatchedFiles", { watchers }, "cannot watch the project's files");
+    }
+    if (!options.syntax && registersFormatting) {
+      const documentSelector = [{ language: "toolquery" }];
+      this.#register("textDocument/formatting", { documentSelector }, "cannot offer to format queries");
+    }
+    if (registersSettings) {
+      this.#register("workspace/didChangeConfiguration", { section: SETTINGS }, "cannot follow the settings");
+    }
+    if (asksSettings) this.#settingsChanged(undefined);
+    if (!changesFolders) return;
+    this.#host.connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
+      const gone = new Set(removed.map(({ uri }) => uri));
+      this.#folders = [...this.#folders.filter((uri) => !gone.has(uri)), ...added.map(({ uri }) => uri)];
+      this.#filesChanged();
+    });
+  }
+
+  /** Announces a method that the client wants to be told of after `initialize`. */
+  #register(method: string, registerOptions: object, failure: string): void {
+    this.#host.connection
+      .sendRequest("client/registerCapability", { registrations: [{ id: method, method, registerOptions }] })
+      .catch((error: unknown) => this.#log(failure, error));
+  }
+
+  /** Answers a row of the table. A feature that fails is a mistake of ours: it is logged, and the client goes on. */
+  async #answer({ method, answer }: Method, params: DocumentParams, token: CancellationToken): Promise<unknown> {
+    if (token.isCancellationRequested) throw cancelled();
+    const found = this.#documents.find(params.textDocument.uri);
+    if (found === undefined) return null;
+    try {
+      return await answer({ ...found, client: this.#client.options, params: params as never });
+    } catch (error) {
+      return this.#failed(method, error);
+    }
+  }
+
+  async #answerWorkspace({ method, isEdit, answer }: WorkspaceMethod, params: never): Promise<unknown> {
+    try {
+      const result = answer(params, this.#documents.configs(this.#folders));
+      if (!isEdit) return result;
+      await this.#host.connection.workspace.applyEdit(result as ApplyWorkspaceEditParams);
+      return null;
+    } catch (error) {
+      return this.#failed(method, error);
+    }
+  }
+
+  #failed(method: string, error: unknown): null {
+    if (error instanceof Refusal) throw error;
+    this.#log(`${method} failed`, error);
+    return null;
+  }
+
+  /** Clients that are asked for settings say only that they changed; others send them. */
+  #settingsChanged(sent: unknown): void {
+    const section = this.#client.asksSettings
+      ? this.#host.connection.workspace.getConfiguration(SETTINGS)
+      : Promise.resolve((sent as Record<string, unknown> | null | undefined)?.[SETTINGS]);
+    section
+      .then((value: unknown) => this.#apply(readSettings(value)))
+      .catch((error: unknown) => this.#log("cannot read the settings", error));
+  }
+
+  #apply(settings: Settings): void {
+    const { options, refreshesHints, refreshesLenses } = this.#client;
+    const before = options.settings;
+    this.#client = { ...this.#client, options: { ...options, settings } };
+    if (settings.inlayHints !== before.inlayHints && refreshesHints) {
+      this.#host.connection.languages.inlayHint.refresh();
+    }
+    if (settings.codeLens !== before.codeLens && refreshesLenses) {
+      this.#host.connection.sendRequest("workspace/codeLens/refresh").catch(() => {});
+    }
+    const isOther = JSON.stringify(settings.severity) !== JSON.stringify(before.severity);
+    if (settings.diagnostics !== before.diagnostics || isOther) this.#filesChanged();
+  }
+
+  #filesChanged(): void {
+    this.#documents.forgetFiles();
+    this.#diagnostics.allChanged();
+  }
+
+  #log(what: string, error: unknown): void {
+    const { console } = this.#host.connection;
+    console.error(`${what}: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
+  }
+}
+
+interface DocumentParams {
+  readonly textDocument: { readonly uri: string };
+}

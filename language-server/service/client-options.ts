@@ -1,0 +1,16 @@
+import type { Settings } from "./settings.ts";
+
+/** What the client can do, as it said at start, and what people have set. */
+export interface ClientOptions {
+  /** Whether completion may leave placeholders to tab through. */
+  readonly snippets: boolean;
+  /** Whether hovers and documentation may be Markdown. */
+  readonly markdown: boolean;
+  /** Whether the server reports JSON syntax; false if the client does. */
+  readonly syntax: boolean;
+  /** Whether a code action may create a file. */
+  readonly createsFiles: boolean;
+  readonly settings: Settings;
+  /** The address of a code's explanation, with `{code}` for the code; undefined if there is none. */
+  readonly documentation?: string | undefined;
+}
