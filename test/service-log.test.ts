@@ -1,7 +1,7 @@
 // The events of a log service as the command reads them: the names of levels are those of the language.
 import t from "tap";
 import type { Block } from "../cli/logs/line-blocks.ts";
-import { type AskedOfService, followService, searchService } from "../cli/logs/service-log.ts";
+import { type ServiceQuestion, followService, searchService } from "../cli/logs/service-log.ts";
 import { startTestService } from "./support/service.ts";
 
 t.test("levels are called as the language calls them, found or followed", async (t) => {
@@ -19,7 +19,7 @@ t.test("levels are called as the language calls them, found or followed", async 
       })),
     });
   await add("warn", "warning", "WARN", "fatal", "info");
-  const asked: AskedOfService = {
+  const asked: ServiceQuestion = {
     address: { url: service.running.url, project: "app", token: service.owner },
     query: "",
     startMs: Date.parse("2026-01-01T00:00:00Z"),

@@ -8,8 +8,8 @@ import { followFiles, type OnRead, readRotated, readStream, reasonOf, STDIN } fr
 import type { Chosen, Source } from "./source.ts";
 
 /**
- * `--file` before `--service` before stdin (a FIFO or a regular file, and nothing followed) before the log of the deployed
- * app, joined with the development log, before that alone.
+ * Chooses the first that applies: `--file`; `--service`; stdin, if it is a FIFO or a regular file and nothing is followed; the log
+ * of the deployed app, merged with the development log; the development log alone.
  */
 export async function chooseSource(
   context: Context,
@@ -21,7 +21,7 @@ export async function chooseSource(
     readonly untilMs: number | undefined;
     readonly query: Query;
     readonly limit: number;
-    /** The address of a log service; blank where none is meant. */
+    /** The address of a log service; empty for none. */
     readonly service: string;
     readonly project: string;
   },
@@ -36,7 +36,7 @@ export async function chooseSource(
       source: {
         sinceMs,
         note: undefined,
-        // What comes from a file is there already.
+        // A file is read as a whole.
         live: totalBytes === undefined,
         limitsToNewest: false,
         known: "entries",
@@ -83,7 +83,7 @@ async function fileSource(
         hint: "quote the pattern, so that the shell does not expand it",
       };
     for (const file of found) {
-      // Of a pattern's files each has a name of its own.
+      // Each file that a pattern matches gets its own name.
       names.set(
         file,
         found.length === 1 && file === resolve(context.directory, pattern) ? pattern : nameOf(context, file),
@@ -122,11 +122,11 @@ async function fileSource(
   return { ok: true, source };
 }
 
-/** A name that stands for itself, or the files that a pattern matches, sorted by name. */
+/** The file of that name, or the files that a pattern matches, sorted by name. */
 async function expand(directory: string, pattern: string): Promise<string[]> {
   if (pattern === "-") return ["-"];
   const path = resolve(directory, pattern);
-  // A file may be called [a].ndjson.
+  // A file may be named [a].ndjson.
   if (!/[*?[{]/.test(pattern) || statSync(path, { throwIfNoEntry: false }) !== undefined) return [path];
   const { glob } = await import("tinyglobby");
   const found = await glob(pattern, { cwd: directory, absolute: true, dot: true, expandDirectories: false });
@@ -136,7 +136,7 @@ async function expand(directory: string, pattern: string): Promise<string[]> {
 function unreadable(path: string, follow: boolean): string | undefined {
   try {
     if (statSync(path).isDirectory()) return "it is a folder";
-    // A FIFO would wait here for its writer.
+    // Opening a FIFO would wait for its writer.
     if (statSync(path).isFile()) closeSync(openSync(path, "r"));
     return undefined;
   } catch (error) {
@@ -144,13 +144,13 @@ function unreadable(path: string, follow: boolean): string | undefined {
   }
 }
 
-/** As short as it can be said in the working directory. */
+/** The path relative to the working directory, if that is shorter. */
 function nameOf({ directory }: Context, path: string): string {
   const name = relative(directory, path);
   return name.startsWith("..") ? path : name;
 }
 
-/** Undefined where one is no regular file. */
+/** Undefined if one is not a regular file. */
 function sizeOf(paths: readonly string[]): number | undefined {
   let total = 0;
   for (const path of paths) {
@@ -171,7 +171,7 @@ async function* stdinBlocks({ io }: Context, signal: AbortSignal, onRead: OnRead
         yield chunk as Buffer;
       }
     } catch (error) {
-      // Destroyed above: reading was no longer wanted.
+      // Destroyed above, because it is no longer needed.
       if (!signal.aborted) throw error;
     }
   };
@@ -182,7 +182,7 @@ async function* stdinBlocks({ io }: Context, signal: AbortSignal, onRead: OnRead
   }
 }
 
-/** A terminal, /dev/null and a closed stdin hold no log. */
+/** Not so for a terminal, /dev/null and a closed stdin. */
 function stdinHoldsData(): boolean {
   try {
     const stdin = fstatSync(0);
@@ -222,7 +222,7 @@ function developmentSource(
       sinceMs,
       note,
       live: follow,
-      // The end of this log is what just happened; a limit at its beginning would show yesterday.
+      // The end of this log is what just happened; the first entries would be yesterday's.
       limitsToNewest: !follow,
       known: "entries",
       saysWhenCaughtUp: follow,

@@ -10,7 +10,7 @@ import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
 import { InputError, type OnRead } from "./read-files.ts";
 import type { Source } from "./source.ts";
 
-export interface AskedOfDeployed {
+export interface DeployedLogQuestion {
   readonly query: Query;
   readonly follow: boolean;
   readonly live: boolean;
@@ -21,12 +21,12 @@ export interface AskedOfDeployed {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The log of the deployed app, with the development log between its lines where there is one. Undefined where there are no
- * credentials, or nothing was deployed: then the development log is all there is.
+ * The log of the deployed app, merged with the development log if there is one. Undefined if there are no credentials, or
+ * nothing was deployed: then only the development log can be read.
  */
 export async function deployedSource(
   context: Context,
-  asked: AskedOfDeployed,
+  asked: DeployedLogQuestion,
   development: Source | undefined,
 ): Promise<Source | undefined> {
   const { io, directory } = context;
@@ -34,7 +34,7 @@ export async function deployedSource(
   if (!(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await context.attempt(readConfigFile(context));
-  // Its problems were printed; what this machine wrote can be read all the same.
+  // The problems were printed. The development log can be read all the same.
   if (file === undefined) return undefined;
   const { resolveProject } = await import("../project/resolve-config.ts");
   const { config } = resolveProject(context, file.config, { development: false });
@@ -72,7 +72,7 @@ export async function deployedSource(
       saysWhenCaughtUp: asked.follow && development !== undefined,
       totalBytes: undefined,
       async *inputs(signal, onRead) {
-        // Said before what there is besides, which may never end.
+        // Fails before the development log is read, which may never end.
         yield failed(error);
         if (development !== undefined) yield* development.inputs(signal, onRead);
       },
@@ -106,7 +106,7 @@ function failed(error: PlatformError): AsyncIterable<Block> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new RemoteError(error)) }) };
 }
 
-/** The outside world failed while its log was read. What came before counts. */
+/** The cloud's log could not be read to its end. What came before is shown. */
 class RemoteError extends InputError {
   constructor(error: PlatformError) {
     super("", "", error.hint, error);
@@ -135,7 +135,7 @@ async function* joined(
       yield* rest;
     } catch (error) {
       if (signal.aborted) return;
-      // The other log is read to its end first; one that is followed has none.
+      // The other log is read to its end first, unless it is followed and has none.
       if (follow) stop.abort();
       if (!(error instanceof PlatformError)) throw error;
       failure = error;
@@ -143,11 +143,11 @@ async function* joined(
   };
   const readings = [remote(), ...(development === undefined ? [] : [linesOf(development, both)])];
   const blocks = new LineBlocks();
-  let behind = readings.length;
+  let pending = readings.length;
   for await (const lines of follow ? asTheyCome(readings) : mergeByTime(readings)) {
     if (lines === LINES_CAUGHT_UP) {
-      behind -= 1;
-      if (behind === 0) yield CAUGHT_UP;
+      pending -= 1;
+      if (pending === 0) yield CAUGHT_UP;
     }
     if (lines.length === 0) continue;
     const bytes = Buffer.from(`${lines.map(({ text }) => text).join("\n")}\n`);
@@ -170,7 +170,7 @@ async function* linesOf(source: Source, signal: AbortSignal): AsyncGenerator<rea
           .split("\n")
           .filter((text) => text !== "")
           .map((text) => {
-            // Entries of one tick may have been written in another order than their times.
+            // Entries that are written at the same moment may not be in the order of their times.
             timeMs = Math.max(timeMs, timeOf(text) ?? timeMs);
             return { timeMs, text };
           });

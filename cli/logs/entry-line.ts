@@ -1,17 +1,17 @@
 import type { Entry } from "../../grammar/entry.ts";
 import { isWholeTime, levelText, readLoggerLine } from "../../grammar/query/index.ts";
 
-/** A line of a log as an entry. `isEntry` is false where the line was text and not a JSON object. */
+/** A line of a log as an entry. `isEntry` is false if the line was text and not a JSON object. */
 export interface EntryLine {
   readonly entry: Entry;
   readonly isEntry: boolean;
 }
 
 /**
- * Reads one line. A JSON object is an entry: level, message and time by the keys of the logger that wrote it, where
- * grammar knows them; all other keys, and those of a `fields` object, are the fields, so that flat logs of other programs
- * can be asked about too. A value that cannot be what its key says, such as a message that is an object, is a field of
- * that name. Everything else is message text at level info without a time.
+ * Reads one line. A JSON object is an entry: level, message and time by the keys of the logger that wrote it, if grammar knows
+ * them; all other keys, and those of a `fields` object, are the fields, so that flat logs of other programs can be queried too.
+ * A value that cannot be what its key says, such as a message that is an object, is a field of that name. Everything else is
+ * message text at level info without a time.
  */
 export function readEntryLine(text: string): EntryLine {
   const line = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -19,7 +19,7 @@ export function readEntryLine(text: string): EntryLine {
     try {
       return { entry: toEntry(JSON.parse(line) as Record<string, unknown>), isEntry: true };
     } catch (error) {
-      // Cut off, or text that happens to begin with a brace.
+      // Incomplete JSON, or text that happens to start with a brace.
       if (!(error instanceof SyntaxError)) throw error;
     }
   }
@@ -29,7 +29,7 @@ export function readEntryLine(text: string): EntryLine {
 /** The entry of a parsed line. */
 export function toEntry(object: Record<string, unknown>): Entry {
   const { id, timestamp, level, message, fields, ...rest } = object;
-  // Most lines are ours: the same as below, sooner.
+  // Most lines are our own: a faster way to the same result.
   const isOwn =
     typeof level === "string" &&
     typeof message === "string" &&
@@ -70,7 +70,7 @@ function ofLogger(level: string, message: string, time: string | undefined, othe
 
 type LoggerFields = Readonly<Record<string, unknown>>;
 
-/** `odd`: values that are not what their keys say. */
+/** `odd` are values that are not what their keys say. */
 function withFields(
   rest: Record<string, unknown>,
   fields: unknown,
@@ -87,11 +87,11 @@ function isEmpty(object: object): boolean {
   return true;
 }
 
-/** A text stays as it is, even if nothing can read it as a time. Undefined for a value that is no time. */
+/** A text is kept even if it cannot be read as a time. Undefined for a value that is not a time. */
 const timeOf = (time: unknown): string | undefined =>
   typeof time === "string" ? time : typeof time === "number" ? fromEpoch(time) : undefined;
 
-/** Milliseconds since 1970, or seconds where milliseconds would lie before 1973. */
+/** Milliseconds since 1970, or seconds if as milliseconds they would be before 1973. */
 function fromEpoch(time: number): string | undefined {
   const date = new Date(Math.abs(time) < 1e11 ? time * 1000 : time);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();

@@ -3,17 +3,17 @@ import { type LogText, logText, type TextState } from "../output/log-text.ts";
 import { readEntryLine } from "./entry-line.ts";
 import type { Found } from "./line-scan.ts";
 
-/** How the lines that are wanted are shown. Plain data: it goes to other threads. */
+/** How selected lines are shown. Plain data, as it is passed to other threads. */
 export interface Shown {
   readonly format: Format;
   readonly color: boolean;
   readonly expand: boolean;
   readonly nowMs: number;
-  /** Only their number is wanted. */
+  /** Only the number of lines is needed. */
   readonly countOnly: boolean;
 }
 
-/** Collects lines as they are shown: text for people, or JSON lines, in which an entry stands byte for byte as it came. */
+/** Collects the output: text for people, or JSON lines, in which an entry is kept byte for byte. */
 export class FoundLines {
   count = 0;
   readonly #shown: Shown;
@@ -22,7 +22,7 @@ export class FoundLines {
   #bytes = Buffer.alloc(0);
   #byteCount = 0;
   #texts = "";
-  /** A run of lines that stand one behind the other is copied at once. */
+  /** Adjacent lines are copied together. */
   #run: { bytes: Buffer; start: number; end: number } | undefined;
 
   constructor(shown: Shown) {
@@ -30,7 +30,7 @@ export class FoundLines {
     this.#text = logText(shown);
   }
 
-  /** Takes so many lines and asks for no more. */
+  /** Stops after this many lines. */
   set limit(limit: number) {
     this.#limit = limit;
   }
@@ -47,7 +47,7 @@ export class FoundLines {
     this.count++;
     const { format, countOnly } = this.#shown;
     if (countOnly) {
-      // Nothing but the number.
+      // Only counted.
     } else if (format === "text") {
       const { entry } = line ?? readEntryLine(bytes.toString("utf8", start, end));
       this.#texts += this.#text(entry);
@@ -64,7 +64,7 @@ export class FoundLines {
     return this.count < this.#limit;
   };
 
-  /** Must be called before the bytes of the last block are used again. */
+  /** Must be called before the buffer of the last block is reused. */
   settle(): void {
     this.#endRun();
   }
@@ -73,12 +73,12 @@ export class FoundLines {
     return this.#byteCount + this.#texts.length;
   }
 
-  /** What was collected since the last time. */
+  /** What was collected since the last call. */
   take(): Buffer | string {
     this.#endRun();
     const taken = this.#texts !== "" ? this.#texts : this.#bytes.subarray(0, this.#byteCount);
     this.#texts = "";
-    // A writer may still hold what was taken.
+    // A new buffer, as a writer may still use the old one.
     if (this.#byteCount > 0) this.#bytes = Buffer.alloc(0);
     this.#byteCount = 0;
     return taken;

@@ -14,7 +14,7 @@ import { type EntryLine, readEntryLine } from "./entry-line.ts";
 import type { Block } from "./line-blocks.ts";
 import { partialReader } from "./partial-entry.ts";
 
-/** Which lines are wanted. Plain data: it goes to other threads. */
+/** Which lines are selected. Plain data, as it is passed to other threads. */
 export interface Wanted {
   readonly query: Query;
   readonly nowMs: number;
@@ -23,18 +23,18 @@ export interface Wanted {
 }
 
 /**
- * Takes a line that is wanted: the bytes from `start` to the LF at `end`. `line` is given where it had to be read as a
- * whole. Answers whether to go on.
+ * Called with a selected line: the bytes from `start` to the LF at `end`. `line` is given if it had to be parsed as a whole.
+ * Returns whether to continue.
  */
 export type Found = (bytes: Buffer, start: number, end: number, line: EntryLine | undefined) => boolean;
 
-/** A scan of blocks; answers whether to go on with the next. */
+/** Scans a block; returns whether to continue with the next. */
 export type LineScan = (block: Block, found: Found) => boolean;
 
 /**
- * Finds the lines whose entries are in the period and selected by the query, in the order of the input. Lines that cannot
- * be are passed over by searches for bytes; of the others what the query asks about is read, and only an unusual line is
- * parsed as a whole. `prefilter` false reads every line: the same result, later.
+ * Finds the lines whose entries are in the period and match the query, in the order of the input. Lines that cannot match are
+ * skipped by searching for bytes. From the others only what the query asks about is read; unusual lines are parsed as a whole.
+ * With `prefilter` false every line is read: the same result, slower.
  */
 export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
   const { query, nowMs, sinceMs, untilMs } = wanted;
@@ -54,7 +54,7 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
   const reads = readsOf(query);
   const reader = partialReader(isBound ? { ...reads, entry: new Set([...reads.entry, "timestamp" as const]) } : reads);
 
-  /** The LF at the end of the line, and whether the line was wanted and the search shall end. */
+  /** Judges a line and returns the position of its LF. Sets `ended` if the search should stop. */
   let ended = false;
   const judge = (bytes: Buffer, start: number, found: Found): number => {
     const readTo = reader === undefined ? -1 : reader.read(bytes, start);
@@ -82,7 +82,7 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
   const { isOutside } = plan;
   let denseBlocks = 0;
 
-  /** Passes over the lines that begin with a time outside of the period. */
+  /** Skips lines that start with a time outside of the period. */
   const withinPeriod = ({ bytes, start, end }: Block, found: Found): boolean => {
     const area = bytes.subarray(0, end);
     let candidateBytes = 0;
@@ -131,7 +131,7 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
       candidateBytes += lineEnd - lineStart;
       for (let i = 0; i < hits.length; i++) if (hits[i]! <= lineEnd) hits[i] = searches[i]!(area, lineEnd + 1);
     }
-    // Where most lines have to be read anyway, searching them first is lost. Later ones may be others.
+    // If most lines have to be read anyway, searching is wasted for the next blocks. Later ones may be different.
     if (candidateBytes > DENSE_SHARE * (end - start)) denseBlocks = DENSE_BLOCKS;
     return true;
   };
@@ -139,7 +139,7 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
 
 const LF = 0x0a;
 
-/** Measured: below, searching is faster. */
+/** Measured: below this share, searching is faster. */
 const DENSE_SHARE = 0.4;
 const DENSE_BLOCKS = 15;
 
@@ -149,7 +149,7 @@ function searchesOf({ needles, units }: ScanPlan): ByteSearch[] {
   return [
     ...(needles ?? [time]).map(searchOf),
     escapeSearch(units),
-    // PHP writes every slash so; nothing else does.
+    // Only PHP escapes slashes, and it escapes all of them.
     ...(units.has(SLASH) ? [searchOf({ bytes: Buffer.from("\\/"), isQuoted: false, accepts: undefined })] : []),
   ];
 }
@@ -167,7 +167,7 @@ function searchOf({ bytes: needle, isQuoted, accepts }: Needle): ByteSearch {
   };
 }
 
-/** Finds \uXXXX that stand for one of the units. */
+/** Finds a \uXXXX that encodes one of the code units. */
 function escapeSearch(units: ReadonlySet<number>): ByteSearch {
   const needle = Buffer.from("\\u");
   return (area, from) => {

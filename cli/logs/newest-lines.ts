@@ -1,7 +1,7 @@
 import type { EntryLine } from "./entry-line.ts";
 import type { Found } from "./line-scan.ts";
 
-/** Keeps the last so many lines that were found. */
+/** Keeps the last `limit` lines that were found. */
 export class NewestLines {
   readonly #limit: number;
   readonly #lines: [bytes: Buffer, line: EntryLine | undefined][] = [];
@@ -16,7 +16,7 @@ export class NewestLines {
   }
 
   readonly found: Found = (bytes, start, end, line) => {
-    // A copy, with its LF: the block's bytes are used again.
+    // A copy, with its LF, as the block's buffer is reused.
     this.#lines[this.#next] = [Buffer.from(bytes.subarray(start, end + 1)), line];
     this.#next = (this.#next + 1) % this.#limit;
     return true;

@@ -7,13 +7,13 @@ import type { Shown } from "./found-lines.ts";
 import type { Wanted } from "./line-scan.ts";
 import { type SegmentResult, type SegmentsSetup, type SegmentTask, segmentScanner } from "./segment-scan.ts";
 
-/** Below this the start of a thread, 30 ms, costs more than it saves. */
+/** For a smaller file starting a thread, 30 ms, costs more than it saves. */
 export const MIN_PARALLEL_BYTES = 32 * 1024 * 1024;
-/** More threads wait for memory and for the one that writes. */
+/** More threads would only wait for memory and for the writer. */
 const MAX_WORKERS = 8;
-/** Large against the 50 µs of a message, small enough that all that are under way fit in memory. */
+/** Large compared to the 50 µs of a message, and small enough that all segments in progress fit in memory. */
 const SEGMENT_BYTES = 2 * 1024 * 1024;
-/** Segments under way or waiting for their turn, for each worker; the thread that waits may add as many of its own. */
+/** Segments per worker that are in progress or wait for their turn. The waiting thread may add as many of its own. */
 const SEGMENTS_PER_WORKER = 4;
 
 export interface ParallelScan {
@@ -22,11 +22,11 @@ export interface ParallelScan {
   readonly size: number;
   readonly wanted: Wanted;
   readonly shown: Shown;
-  /** As `FoundLines` stands after all that came before this file. */
+  /** The state of the output before this file. */
   readonly textState: TextState;
-  /** So many lines at most. */
+  /** The maximum number of lines. */
   readonly limit: number;
-  /** For tests: segments so small that every line lies on a boundary. */
+  /** For tests: small segments, so that every line crosses a boundary. */
   readonly segmentBytes?: number;
   readonly workerCount?: number;
 }
@@ -36,19 +36,19 @@ export interface ScannedPart {
   readonly output: Uint8Array;
   readonly count: number;
   readonly textState: TextState;
-  /** Input bytes that are done since the part before. */
+  /** Input bytes since the previous part. */
   readonly byteCount: number;
-  /** A line begins here that is too long for segments: the rest of the file is to be read from there. */
+  /** Start of a line that is too long for segments: the rest of the file has to be read sequentially from there. */
   readonly resumeAt: number | undefined;
 }
 
-/** Threads that can be used. With one, there is nothing to share. */
+/** How many threads can be used. */
 export const workerCount = (): number => Math.min(availableParallelism(), MAX_WORKERS);
 
 /**
- * Scans a file with several threads. Each takes the next segment; what they find is handed out in order, and only so many
- * segments are under way that memory stays small when the reader of the output is slow. Text depends on the lines before
- * it (columns, dates): a segment is shown as if the state had not changed, and once more where it has.
+ * Scans a file with several threads. Each takes the next segment, and the results are yielded in order. The number of segments
+ * in progress is limited, so that memory stays small if the reader of the output is slow. Text depends on the lines before it
+ * (columns, dates): a segment is formatted as if that state had not changed, and again if it has.
  */
 export async function* parallelScan(scan: ParallelScan): AsyncGenerator<ScannedPart> {
   const { file, size, wanted, shown, segmentBytes = SEGMENT_BYTES } = scan;
@@ -76,13 +76,13 @@ export async function* parallelScan(scan: ParallelScan): AsyncGenerator<ScannedP
 
   try {
     for (let isFirst = true; ; isFirst = false) {
-      // The first lines of text set the columns: all that started before them would be shown twice.
+      // The first lines of text set the columns: segments that start before they are known would be formatted twice.
       const window = isText && isFirst ? 1 : pool.size * SEGMENTS_PER_WORKER;
       while (pending.length < window && next < size) pending.push(start(...takeNext()));
       const first = pending.shift();
       if (first === undefined) return;
       const { task } = first;
-      // Instead of waiting this thread scans too: at the beginning it has done much before the others have started.
+      // Instead of waiting this thread scans too, which helps most while the others start.
       while (!first.isDone && !(isText && isFirst) && next < size && pending.length < 2 * window) {
         const [at, end] = takeNext();
         const own = { id: 0, start: at, end, limit, textState };
@@ -99,7 +99,7 @@ export async function* parallelScan(scan: ParallelScan): AsyncGenerator<ScannedP
       if (limit <= 0 || tooLongAt !== undefined) return;
     }
   } finally {
-    // Nobody waits for them any more.
+    // Their results are no longer needed.
     for (const { result } of pending) result.catch(() => {});
     await pool.close();
   }
@@ -148,7 +148,7 @@ class Pool {
     return this.#workers.length;
   }
 
-  /** Gives the task to the worker with the fewest. */
+  /** Passes the task to the worker with the fewest tasks. */
   run(task: SegmentTask): Promise<SegmentResult> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
@@ -165,7 +165,7 @@ class Pool {
   }
 }
 
-/** Beside this file; in the bundle, where import.meta.url is a path, a file of its own beside the command. */
+/** The worker is next to this file, or in the bundle, where import.meta.url is a path, next to the command. */
 function workerPath(): string | URL {
   const here = import.meta.url;
   return here.startsWith("file:") ? new URL("./scan-worker.js", here) : join(dirname(here), "scan-worker.cjs");

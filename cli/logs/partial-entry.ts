@@ -11,22 +11,22 @@ import {
 } from "../../grammar/query/index.ts";
 import { toEntry } from "./entry-line.ts";
 
-/** Reads of an entry what a query looks at, from the bytes of its line. */
+/** Reads the parts of an entry that a query looks at, from the bytes of its line. */
 export interface PartialReader {
   /**
-   * Reads the line at `at` of bytes that end in LF. Answers where its LF is, or -1 where the line is no JSON object or
-   * has anything unusual: then `readEntryLine` has to tell. It does not, ever, where the line is a JSON object written in
-   * the usual way; and wherever it answers, the line is valid JSON.
+   * Reads the line at `at` of bytes that end in LF. Returns the position of its LF, or -1 if the line is not a JSON object or
+   * has anything unusual: then it has to be read by `readEntryLine`. A JSON object in the usual form never returns -1, and
+   * if a position is returned, the line is valid JSON.
    */
   read(bytes: Buffer, at: number): number;
-  /** What was read last: right in all that `reads` names. Changes with the next line. */
+  /** The last entry that was read; only the parts in `reads` are correct. Overwritten by the next line. */
   readonly entry: Entry;
 }
 
-/** Undefined where a query reads what only the whole entry tells. */
+/** Undefined if a query needs the whole entry. */
 export function partialReader(reads: Reads): PartialReader | undefined {
   const names = [...reads.fields];
-  // An object literal treats __proto__ as no other key; bytes that are no UTF-8 read as U+FFFD.
+  // __proto__ is special in an object literal, and invalid UTF-8 is read as U+FFFD.
   if (names.some((name) => name === "__proto__" || /[\ufffd"\\\u0000-\u001f\ud800-\udfff]/.test(name)))
     return undefined;
   const wanted = names.map((name): Key => ({ name, bytes: Buffer.from(name) }));
@@ -38,9 +38,9 @@ interface Key {
   readonly bytes: Buffer;
 }
 
-/** What an answer below zero means: the line has to be read as a whole ... */
+/** Results below zero: the line has to be read as a whole, */
 const UNUSUAL = -1;
-/** ... or by the keys of all loggers. */
+/** or by the keys of all loggers. */
 const FOREIGN = -2;
 
 interface MutableEntry {
@@ -57,7 +57,7 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const LF = 0x0a;
 
-/** Deeper values are left to JSON.parse. */
+/** Lines with deeper values are left to JSON.parse. */
 const MAX_DEPTH = 32;
 
 const ENTRY_KEYS: readonly Key[] = ["id", "timestamp", "level", "message", "fields"].map((name) => ({
@@ -69,34 +69,34 @@ const LOGGER_KEYS: readonly Key[] = [
   ...new Set([...LEVEL_KEYS.map(({ key }) => key), ...MESSAGE_KEYS, ...TIME_KEYS]),
 ].map((name) => ({ name, bytes: Buffer.from(name) }));
 
-/** The keys of loggers that are none of ours, by their lengths. */
+/** The keys of other loggers, by length. */
 const FOREIGN_KEYS: readonly (readonly Key[])[] = Array.from({ length: 32 }, (_, length) =>
   LOGGER_KEYS.filter(({ name, bytes }) => bytes.length === length && !ENTRY_KEYS.some((key) => key.name === name)),
 );
 
 const SPELLINGS: ReadonlySet<string> = new Set(LEVELS.flatMap((level) => LEVEL_SPELLINGS[level]));
 
-/** Whether a logger means another level by this text. */
+/** Whether some logger uses this text for another level. */
 const isTheirLevel = (text: string) => !SPELLINGS.has(text) && (levelText(text, undefined) ?? text) !== text;
 
 class Reader implements PartialReader {
   entry: Entry = { timestamp: "", level: "info", message: "", fields: {} };
   readonly #wanted: readonly Key[];
   readonly #reads: Reads["entry"];
-  /** The keys of loggers say something about what is read. */
+  /** Whether keys of other loggers affect what is read. */
   readonly #looksForLoggers: boolean;
-  /** A key of theirs is asked for as a field, which it is only in lines that they did not write, or with an odd value. */
+  /** Whether such a key is read as a field, which it is only in lines of other programs or with an odd value. */
   readonly #asksForTheirKeys: boolean;
-  /** The last line was a logger's, and the next one probably is. */
+  /** Whether the last line was written by another logger, as the next one probably is. */
   #readsLoggers: boolean;
   /** Set by #value. */
   #value: unknown;
-  /** The last text of some lengths and first letters. */
+  /** Recent texts, by length and first letter. */
   readonly #texts: { bytes: Buffer; text: string }[] = [];
 
   constructor(wanted: readonly Key[], reads: Reads["entry"]) {
     this.#wanted = wanted;
-    // An id that is not a text is a field.
+    // An id that is not a string is a field.
     this.#reads = wanted.some(({ name }) => name === "id") ? new Set([...reads, "id" as const]) : reads;
     this.#asksForTheirKeys = wanted.some(({ name }) => LOGGER_KEYS.some((key) => key.name === name));
     this.#looksForLoggers =
@@ -113,7 +113,7 @@ class Reader implements PartialReader {
     return this.#readLogger(bytes, from);
   }
 
-  /** Reads a line as the runtime writes them; FOREIGN if a logger may have written it. */
+  /** Reads a line of our own runtime; FOREIGN if another logger may have written it. */
   #readOwn(bytes: Buffer, from: number): number {
     let at = blanks(bytes, from);
     if (bytes[at] !== 0x7b) return UNUSUAL;
@@ -141,7 +141,7 @@ class Reader implements PartialReader {
       else {
         switch (key.name) {
           case "fields":
-            // A second one replaces the first; a value that is not an object is rare and has rules of its own.
+            // A second one replaces the first. A value that is not an object is rare and read by other rules.
             if (hasFields || bytes[at] !== 0x7b) return UNUSUAL;
             hasFields = true;
             at = this.#fields(bytes, at, entry.fields);
@@ -178,8 +178,7 @@ class Reader implements PartialReader {
   }
 
   /**
-   * Reads the keys of all loggers and those that are asked for, and has `toEntry` tell what they mean: it looks at no
-   * others.
+   * Reads the keys of all loggers and those that the query needs, and lets `toEntry` interpret them: it looks at no others.
    */
   #readLogger(bytes: Buffer, from: number): number {
     let at = blanks(bytes, from);
@@ -268,7 +267,7 @@ class Reader implements PartialReader {
 
   #text(bytes: Buffer, start: number, end: number): string {
     const length = end - start;
-    // Short texts are words of few kinds (levels, methods, stages): a comparison costs less than a new string.
+    // Short texts repeat (levels, methods, stages): a comparison costs less than a new string.
     const slot = length <= 16 ? ((length << 4) ^ bytes[start]!) & 0x7f : -1;
     if (slot >= 0) {
       const last = this.#texts[slot];
@@ -324,7 +323,7 @@ function plainEnd(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Behind the value at `at`, checked as JSON.parse would. */
+/** The position after the value at `at`, which is checked as JSON.parse does. */
 function skip(bytes: Buffer, from: number, depth: number): number {
   const first = bytes[from]!;
   if (first === QUOTE) {
@@ -392,7 +391,7 @@ const isEscape = (byte: number) =>
   byte === 0x72 ||
   byte === 0x74;
 
-/** RFC 8259, section 6: no leading zeros, digits on both sides of the point. */
+/** RFC 8259, section 6: no leading zeros, digits on both sides of the decimal point. */
 function skipNumber(bytes: Buffer, from: number): number {
   let at = bytes[from] === 0x2d ? from + 1 : from;
   if (bytes[at] === 0x30) at++;
@@ -414,7 +413,7 @@ function skipNumber(bytes: Buffer, from: number): number {
 }
 
 function numberOf(bytes: Buffer, start: number, end: number): number {
-  // Nine digits are a small integer; everything else is as fast as a string and Number.
+  // Nine digits fit into a small integer. For everything else Number of a string is as fast.
   if (end - start <= 9) {
     let value = 0;
     let at = start;

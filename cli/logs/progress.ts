@@ -1,17 +1,17 @@
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import type { Output } from "../io.ts";
 
-/** Shorter waits need no explanation. */
+/** Nothing is shown for a shorter wait. */
 const QUIET_MS = 1000;
 const REFRESH_MS = 200;
 
 export interface Progress {
   add(byteCount: number): void;
-  /** Takes the line away: before output to the same terminal, and at the end. */
+  /** Erases the line: before output to the same terminal, and at the end. */
   erase(): void;
 }
 
-/** A line on a terminal that says how far a long scan is: bytes, percent where the total is known, and speed. */
+/** A line on a terminal with the progress of a long scan: bytes, percent if the total is known, and speed. */
 export function progress(output: Output, totalBytes: number | undefined, clockMs: () => number): Progress {
   if (!output.isTerminal) return { add() {}, erase() {} };
   const begin = clockMs();
@@ -31,7 +31,7 @@ export function progress(output: Output, totalBytes: number | undefined, clockMs
         : "";
       const speed = `${Math.round(bytes / 1e3 / Math.max(1, now - begin))} MB/s`;
       const text = `searched ${humanBytes(bytes)}${share && `, ${share}`}, ${speed}`;
-      // Nobody waits for it: a terminal that is slow shall not slow the scan.
+      // Not awaited: a slow terminal must not slow down the scan.
       void output.write(`\r${text.slice(0, output.columns - 1)}\u001b[K`);
     },
     erase() {

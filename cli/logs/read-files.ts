@@ -5,22 +5,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
 import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
 
-/** Below what a person notices; one stat per file and turn costs nothing. */
+/** Shorter than a person notices; a stat per file costs next to nothing. */
 const POLL_MS = 100;
-/** How often a followed glob is looked at again for new files. */
+/** How often a followed glob is checked for new files. */
 const GLOB_POLL_MS = 1000;
-/** Many files may be followed, and each has a buffer of its own. */
+/** Small, as many files may be followed, each with its own buffer. */
 const FOLLOWED_READ_BYTES = 64 * 1024;
-/** Text has no NUL; what is no text mostly has one soon. */
+/** A file with a NUL in its first bytes is binary. */
 const BINARY_PROBE_BYTES = 4096;
 
-/** What messages call it. */
+/** The name of stdin in messages. */
 export const STDIN = "stdin";
 
-/** Told of bytes as they are read: compressed ones where the file is. */
+/** Called with the number of bytes read, compressed ones for a compressed file. */
 export type OnRead = (byteCount: number) => void;
 
-/** An input that cannot be read, or not to its end. What came before counts. */
+/** An input that cannot be read, or not to its end. What came before is shown. */
 export class InputError extends Error {
   readonly hint: string | undefined;
 
@@ -31,17 +31,17 @@ export class InputError extends Error {
   }
 }
 
-/** A file to read once, from its beginning to its end. */
+/** A file to read once, from start to end. */
 export interface PlainFile {
   /** As the user wrote it. */
   readonly name: string;
   readonly path: string;
 }
 
-/** An open file: of `size` bytes that can be read anywhere, or a stream of unknown length. */
+/** An open file: of `size` bytes with random access, or a stream of unknown length. */
 export interface OpenFile {
   readonly handle: FileHandle;
-  /** Undefined where the file is compressed or no regular one. */
+  /** Undefined if the file is compressed or not a regular file. */
   readonly size: number | undefined;
   readonly isGzip: boolean;
 }
@@ -51,7 +51,7 @@ export async function openFile({ name, path }: PlainFile, signal: AbortSignal): 
     const handle = await openToRead(path, signal);
     try {
       const stats = await handle.stat();
-      // A FIFO would lose what a probe reads.
+      // Probing a FIFO would consume its data.
       if (!stats.isFile()) return { handle, size: undefined, isGzip: false };
       const isGzip = await startsAsGzip(handle);
       return { handle, size: isGzip ? undefined : stats.size, isGzip };
@@ -65,8 +65,8 @@ export async function openFile({ name, path }: PlainFile, signal: AbortSignal): 
 }
 
 /**
- * A FIFO is opened when somebody opens its other end, and read when somebody writes: a thread waits for that, and the
- * process cannot exit before the thread does. When the signal aborts, this process is that somebody.
+ * Opens a file or a FIFO. Opening a FIFO waits for a writer, reading waits for data: a thread is blocked, and the process cannot
+ * exit before it. When the signal aborts, this process opens the other end and writes.
  */
 async function openToRead(path: string, signal: AbortSignal): Promise<FileHandle> {
   if (!(await stat(path)).isFIFO()) return open(path, "r");
@@ -76,17 +76,17 @@ async function openToRead(path: string, signal: AbortSignal): Promise<FileHandle
       writeSync(end, "\n");
       closeSync(end);
     } catch {
-      // Gone, or full: then nothing waits.
+      // Gone, or full: then no thread is blocked.
     }
   };
   signal.addEventListener("abort", release, { once: true });
   const handle = await open(path, "r");
-  // Its types leave out that it emits.
+  // FileHandle emits events, which its types leave out.
   (handle as unknown as EventEmitter).once("close", () => signal.removeEventListener("abort", release));
   return handle;
 }
 
-/** The lines of an open file from `offset` on, which must be where a line begins. */
+/** The lines of an open file from `offset`, which must be the start of a line. */
 export async function* readOpenFile(
   { name }: PlainFile,
   { handle, isGzip }: OpenFile,
@@ -110,7 +110,7 @@ export async function* readOpenFile(
       }
     } else {
       for (let at = offset; ; ) {
-        // A position where one is asked for; without one the file may be a FIFO, which has none.
+        // A position only if there is an offset: the file may be a FIFO, which has no positions.
         const { bytesRead } = await handle.read(lines.space(), { position: offset === 0 ? null : at });
         if (bytesRead === 0) break;
         at += bytesRead;
@@ -121,7 +121,7 @@ export async function* readOpenFile(
     }
   } catch (error) {
     if (error instanceof InputError || !isReadError(error)) throw error;
-    // The line that was cut is shown as far as it came.
+    // The last line is incomplete, and shown as far as it goes.
     const block = checked(lines.end());
     if (block !== undefined) yield block;
     throw new InputError(name, reasonOf(error), undefined, error);
@@ -131,8 +131,7 @@ export async function* readOpenFile(
 }
 
 /**
- * The lines of a stream that is open already, such as stdin, decompressed where they are gzip. The chunks end where the
- * reader no longer wants them.
+ * The lines of an open stream, such as stdin, decompressed if it is gzip. When the reader stops, so do the chunks.
  */
 export async function* readStream(name: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Block> {
   const lines = new LineBlocks();
@@ -146,7 +145,7 @@ export async function* readStream(name: string, chunks: AsyncIterable<Buffer>): 
     for await (const chunk of unpacked(chunks)) for (const block of lines.push(chunk)) yield checked(block);
   } catch (error) {
     if (error instanceof InputError || !isReadError(error)) throw error;
-    // The line that was cut is shown as far as it came.
+    // The last line is incomplete, and shown as far as it goes.
     const last = lines.end();
     if (last !== undefined) yield checked(last);
     throw new InputError(name, reasonOf(error), undefined, error);
@@ -155,7 +154,7 @@ export async function* readStream(name: string, chunks: AsyncIterable<Buffer>): 
   if (last !== undefined) yield checked(last);
 }
 
-/** The chunks as they are, or decompressed. The first two bytes tell, and may come one by one. */
+/** The chunks, decompressed if the first two bytes, which may come one by one, are those of gzip. */
 async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const all = chunks[Symbol.asyncIterator]();
   try {
@@ -178,7 +177,7 @@ async function* unpacked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 /** RFC 1952, section 2.3.1. */
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
-/** So little at a time that all that it may grow to (a thousand times as much) fits in memory. */
+/** Small enough to fit in memory when decompressed, up to a thousand times as much. */
 const COMPRESSED_BYTES = 32 * 1024;
 
 async function* readInParts(handle: FileHandle, onRead: OnRead): AsyncGenerator<Buffer> {
@@ -199,8 +198,8 @@ async function* inParts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * Decompresses all members of a file, one after the other, in another thread than the one that scans. What comes before
- * a damaged place is answered before the error is thrown; a stream that is piped or iterated would drop some of it.
+ * Decompresses all members of a file, one after another, in another thread than the one that scans. What comes before damaged
+ * data is yielded before the error is thrown; a stream that is piped or iterated would drop some of it.
  */
 async function* gunzip(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: 256 * 1024 });
@@ -252,7 +251,7 @@ function isReadError(error: unknown): boolean {
   return syscall === "read" || (typeof code === "string" && code.startsWith("Z_"));
 }
 
-/** What went wrong, in words. */
+/** The reason of a failure, in words. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -272,9 +271,9 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Reads files to their ends and waits for more until the signal aborts: across rotation (the old file is read to its
- * end first), truncation, and files that appear later. Says when the first ends are reached. A line is held back until its line end comes. Compressed files are
- * read once.
+ * Reads files to their ends and waits for more until the signal aborts: across rotation (the old file is read to its end first),
+ * truncation, and files that appear later. Yields `CAUGHT_UP` when the ends are reached for the first time. A line is held
+ * back until its line end is written. Compressed files are read once.
  */
 export async function* followFiles(
   paths: () => Promise<readonly string[]>,
@@ -299,7 +298,7 @@ export async function* followFiles(
   }
 }
 
-/** Reads `path.1`, then `path`; both are opened first, so that a rotation meanwhile moves nothing out of sight. */
+/** Reads `path.1`, then `path`. Both are opened first, so that a rotation meanwhile loses nothing. */
 export async function* readRotated(
   path: string,
   { sinceMs, follow, signal }: { sinceMs: number; follow: boolean; signal: AbortSignal },
@@ -308,7 +307,7 @@ export async function* readRotated(
   const older = new TailedFile(`${path}.1`, signal);
   try {
     const isThere = await current.tryOpen();
-    // Last written before the time asked for: nothing in it is newer.
+    // Skipped if it was last written before the period.
     if ((await older.tryOpen()) && older.writtenMs >= sinceMs && !older.isSameFile(current)) {
       yield* older.read();
       yield* older.end();
@@ -364,7 +363,7 @@ class TailedFile {
     return this.#identity === other.#identity;
   }
 
-  /** What is there and was not read yet. */
+  /** Everything that was not read yet. */
   async *read(): AsyncGenerator<Block> {
     if (this.#isGzip) {
       if (this.#handle === undefined || this.#offset > 0) return;
@@ -377,7 +376,7 @@ class TailedFile {
       return;
     }
     while (this.#handle !== undefined) {
-      // Without a position: a FIFO has none.
+      // Without a position, as a FIFO has none.
       const { bytesRead } = await this.#handle.read(this.#lines.space(), { position: null });
       if (bytesRead === 0) return;
       this.#offset += bytesRead;
@@ -398,10 +397,10 @@ class TailedFile {
       if (isAbsent(error)) return undefined;
       throw error;
     });
-    // Between the renaming of the old file and the making of the new one there is none.
+    // During a rotation, after the old file is renamed, there is no file.
     if (now === undefined) return;
     if (`${now.dev}:${now.ino}` !== this.#identity) {
-      // What was written between our read and the renaming.
+      // Read what was written between our last read and the renaming.
       yield* this.read();
       yield* this.end();
       await this.close();

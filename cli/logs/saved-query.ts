@@ -8,7 +8,7 @@ export function namesSavedQuery(source: string): boolean {
   return SAVED.test(source);
 }
 
-// Before an operator it is a field's name: @timestamp = "..."; of other languages, too: @message like x, @status:500.
+// Before an operator it is the name of a field: @timestamp = "...". Operators of other query languages count, too.
 const SAVED =
   /^\s*@([^\s()=<>!~,:"'@]+)(?!\S)(?!\s*(?:[=<>~]|!=|(?:not\s+)?in\b|contains\b|NOT\s+IN\b|IN\b|CONTAINS\b|(?:i?like|matches|regexp?|between|is|startswith|endswith)\b(?!\s*[=<>~])))/i;
 
@@ -28,7 +28,7 @@ export function parseWithSaved(source: string, saved: Readonly<Record<string, st
     else problems.push(unknownName(name, { start: end - name.length - 1, end }, Object.keys(saved)));
     rest = rest.slice(match[0].length).replace(/^\s*(?:and\b|AND\b|&&)/, "");
   }
-  // Blanks in place of what was read, so that positions stay those of the whole.
+  // The part that was read is replaced by spaces, so that positions stay those of the whole.
   const own = parseQuery(" ".repeat(source.length - rest.length) + rest);
   if (!own.ok) problems.push(...own.problems);
   else queries.push(own.value);

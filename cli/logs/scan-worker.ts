@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type SegmentsSetup, type SegmentTask, segmentScanner } from "./segment-scan.ts";
 
-/** Copying a little costs less than handing it over. */
+/** Copying a small buffer costs less than transferring it. */
 const MIN_TRANSFER_BYTES = 64 * 1024;
 
 if (parentPort !== null) {

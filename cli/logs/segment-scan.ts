@@ -5,7 +5,7 @@ import { type Block, MAX_LINE_BYTES } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
 
 export interface SegmentsSetup {
-  /** A file descriptor: threads share them. */
+  /** A file descriptor, which threads share. */
   readonly file: number;
   readonly size: number;
   readonly wanted: Wanted;
@@ -17,7 +17,7 @@ export interface SegmentTask {
   readonly start: number;
   readonly end: number;
   readonly limit: number;
-  /** What the lines before leave to the first of these, or what that is guessed to be. */
+  /** The state of the text output before the first line, known or guessed. */
   readonly textState: TextState;
 }
 
@@ -29,7 +29,7 @@ export interface SegmentResult {
   readonly tooLongAt: number | undefined;
 }
 
-/** Scans segments of a file one after the other: in a thread, or where the threads are managed. */
+/** Scans segments of a file, one after another: in a worker thread, or in the main thread. */
 export function segmentScanner({ file, size, wanted, shown }: SegmentsSetup): (task: SegmentTask) => SegmentResult {
   const scan = lineScan(wanted);
   const segments = new SegmentReader(file, size);
@@ -45,15 +45,15 @@ export function segmentScanner({ file, size, wanted, shown }: SegmentsSetup): (t
   };
 }
 
-/** The lines of a segment, and where to go on reading one behind the other where a line is too long for segments. */
+/** The lines of a segment; or, if a line is too long for segments, where to continue reading sequentially. */
 export interface Segment {
   readonly block: Block | undefined;
   readonly tooLongAt: number | undefined;
 }
 
 /**
- * Reads the lines of a file that begin between two offsets, so that segments side by side give every line once. The last
- * one may end behind the segment, or with the file.
+ * Reads the lines of a file that start between two offsets, so that adjacent segments contain every line once. The last line
+ * may end past the segment, or with the file.
  */
 export class SegmentReader {
   readonly #file: number;
@@ -67,13 +67,13 @@ export class SegmentReader {
 
   /** Valid until the next call. */
   read(start: number, end: number): Segment {
-    // With the byte before: an LF there says that a line begins at the start.
+    // Includes the byte before: if it is an LF, a line starts at `start`.
     const from = Math.max(0, start - 1);
     let length = this.#fill(from, 0, end - from);
     let begin = 0;
     if (start > 0) {
       begin = this.#buffer.subarray(0, length).indexOf(LF) + 1;
-      // No line begins here.
+      // No line starts here.
       if (begin === 0 || from + begin >= end) return { block: undefined, tooLongAt: undefined };
     }
     if (begin >= length) return { block: undefined, tooLongAt: undefined };
@@ -91,7 +91,7 @@ export class SegmentReader {
     return { block: { bytes: this.#buffer, start: begin, end: blockEnd }, tooLongAt: undefined };
   }
 
-  /** Reads into the buffer at `at`; answers how many bytes there were. One byte behind them stays free. */
+  /** Reads into the buffer at `at` and returns the number of bytes. One byte past them stays free. */
   #fill(position: number, at: number, byteCount: number): number {
     const wanted = Math.min(byteCount, this.#size - position);
     if (this.#buffer.length < at + wanted + 1) {
@@ -102,7 +102,7 @@ export class SegmentReader {
     let read = 0;
     while (read < wanted) {
       const count = readSync(this.#file, this.#buffer, at + read, wanted - read, position + read);
-      // Somebody made the file shorter meanwhile.
+      // The file was truncated meanwhile.
       if (count === 0) break;
       read += count;
     }
@@ -111,5 +111,5 @@ export class SegmentReader {
 }
 
 const LF = 0x0a;
-/** What is read at a time beyond the end of a segment, where its last line goes on. */
+/** How much is read at a time past the end of a segment, for the rest of its last line. */
 const BEYOND_BYTES = 64 * 1024;

@@ -12,28 +12,28 @@ import type { Survey } from "./survey.ts";
 export interface Selection {
   readonly wanted: Wanted;
   readonly shown: Shown;
-  /** Infinite where all are asked for. */
+  /** Infinite for all. */
   readonly limit: number;
-  /** How many of the entries that were there before a source is followed are shown; undefined: all of them. */
+  /** How many of the existing entries are shown before a source is followed; undefined for all. */
   readonly pastLimit?: number | undefined;
   readonly output: Output;
   readonly progress: Progress;
   readonly signal: AbortSignal;
-  /** Takes what was read as long as nothing was found, or as long as it has more to learn. */
+  /** Gets the blocks that were read as long as nothing was found, or as long as it needs more. */
   readonly survey?: Survey | undefined;
-  /** An input that cannot be read, or not to its end; the others are read all the same. */
+  /** Called for an input that cannot be read, or not to its end. The others are read all the same. */
   readonly onError: (error: InputError) => Promise<void>;
 }
 
-/** Small writes cost a system call each; larger ones gain nothing and make a pipe's reader wait. */
+/** Smaller writes cost more system calls; larger ones gain nothing and make the reader of a pipe wait. */
 const BATCH_BYTES = 64 * 1024;
 const LF = 0x0a;
-/** More than a probe for binary files looks at. */
+/** Larger than what the check for binary files looks at. */
 const HEAD_BYTES = 64 * 1024;
 
 /**
- * Reads a source to its end (or the limit, or the signal) and writes the entries wanted. Memory stays the same however
- * long the input is. Answers how many there were.
+ * Reads a source to its end (or the limit, or the signal) and writes the selected entries. The memory used does not depend on
+ * the length of the input. Returns the number of entries.
  */
 export async function selectEntries(source: Source, selection: Selection): Promise<number> {
   const { wanted, shown, limit, pastLimit, output, progress, signal, survey, onError } = selection;
@@ -68,7 +68,7 @@ export async function selectEntries(source: Source, selection: Selection): Promi
         const isFound = count + lines.count > 0 || !(newest?.isEmpty ?? true);
         if (!isFound || survey.watchesWords) survey.add(block);
       }
-      // The block's bytes are used again.
+      // The block's buffer is reused.
       lines.settle();
       if (lines.size >= BATCH_BYTES || source.live) await write(lines.take());
       if (isDone()) {
@@ -89,7 +89,7 @@ export async function selectEntries(source: Source, selection: Selection): Promi
       const head = Buffer.alloc(HEAD_BYTES);
       const { bytesRead } = await handle.read(head, 0, head.length, 0);
       refuseBinary(file.name, { bytes: head, start: 0, end: bytesRead });
-      // Threads hand out what they found only; the beginning of the file stands for the rest.
+      // Threads return only what they found, so the survey sees the start of the file.
       const headEnd = head.lastIndexOf(LF, bytesRead - 1);
       if (headEnd >= 0) survey?.add({ bytes: head, start: 0, end: headEnd });
       survey?.leaveRest();

@@ -5,31 +5,31 @@ import type { ServiceAddress } from "../service/service-address.ts";
 import { type Block, LineBlocks } from "./line-blocks.ts";
 import { InputError } from "./read-files.ts";
 
-export interface AskedOfService {
+export interface ServiceQuestion {
   readonly address: ServiceAddress;
-  /** As the service reads it; blank selects everything. */
+  /** In the service's language; an empty query selects everything. */
   readonly query: string;
   readonly startMs: number;
   readonly stopMs: number;
-  /** So many of the newest; infinite where all are asked for. */
+  /** The number of the newest events; infinite for all. */
   readonly limit: number;
   readonly onDropped: (count: number | null) => void;
   readonly onTrouble: (message: string) => void;
-  /** Called with each answer that lacks events which the service has lost. */
+  /** Called for each response that lacks events because the service has lost them. */
   readonly onMissing: (bytes: number) => void;
 }
 
-/** What one answer holds: large enough that answers do not count, small enough to be shown soon. */
+/** Events in a response: enough that the number of requests does not matter, few enough to be shown soon. */
 const PAGE = 1_000;
 
 /** The events of a period, oldest first, as lines of JSON. */
-export async function* searchService(asked: AskedOfService, signal: AbortSignal): AsyncGenerator<Block> {
+export async function* searchService(asked: ServiceQuestion, signal: AbortSignal): AsyncGenerator<Block> {
   const lines = new LineBlocks();
   for await (const events of pages(asked, signal)) yield* lines.push(linesOf(events));
 }
 
-/** The names of the fields that events of the period have; none where the service does not tell. */
-export async function discoveredFields(asked: AskedOfService, signal: AbortSignal): Promise<readonly string[]> {
+/** The names of the fields in events of the period; none if the service does not tell. */
+export async function discoveredFields(asked: ServiceQuestion, signal: AbortSignal): Promise<readonly string[]> {
   const { address, startMs, stopMs } = asked;
   const input = {
     project_id: address.project,
@@ -45,14 +45,14 @@ export async function discoveredFields(asked: AskedOfService, signal: AbortSigna
   }
 }
 
-/** With `startMs` events from there on, then those that come, until the signal. A connection that breaks is made again. */
+/** The events since `startMs` if `withPast`, then new ones, until the signal. A broken connection is reopened. */
 export async function* followService(
-  asked: AskedOfService & { readonly withPast: boolean },
+  asked: ServiceQuestion & { readonly withPast: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<Block> {
   const lines = new LineBlocks();
   const client = clientOf(asked);
-  // The stream is opened before the past is read: what comes in between is in both, and shown once.
+  // Opened before the past is read: events that come in between are in both, and shown once.
   let stream = await openTail(client, asked, undefined, signal);
   const shown = new Set<string>();
   let last: string | undefined;
@@ -94,7 +94,7 @@ export async function* followService(
         break;
       } catch (error) {
         if (signal.aborted) return;
-        // A token that was removed stays so; everything else may pass.
+        // Other failures are temporary; a removed token is not.
         if (error instanceof InputError && !isPassing(error.cause)) throw error;
       }
     }
@@ -102,17 +102,17 @@ export async function* followService(
 }
 
 const FIRST_WAIT_MS = 500;
-/** A service that is back is noticed within it. */
+/** A service that is back is noticed within this time. */
 const MAX_WAIT_MS = 5_000;
-/** Clocks of machines that write to one service differ by less. */
+/** The clocks of machines that write to one service differ by less. */
 const CLOCK_SKEW_MS = 60_000;
 
-function clientOf({ address }: AskedOfService): RpcClient {
+function clientOf({ address }: ServiceQuestion): RpcClient {
   return rpcClient(address);
 }
 
-/** Pages of events, oldest first. With a limit they are the newest ones: found backwards, and turned around. */
-async function* pages(asked: AskedOfService, signal: AbortSignal): AsyncGenerator<readonly Event[]> {
+/** Pages of events, oldest first. With a limit they are the newest ones, found backwards and reversed. */
+async function* pages(asked: ServiceQuestion, signal: AbortSignal): AsyncGenerator<readonly Event[]> {
   const { address, query, startMs, stopMs, limit } = asked;
   const isLimited = limit !== Number.POSITIVE_INFINITY;
   const client = clientOf(asked);
@@ -128,7 +128,7 @@ async function* pages(asked: AskedOfService, signal: AbortSignal): AsyncGenerato
       order: isLimited ? ("descending" as const) : ("ascending" as const),
       ...(cursor !== undefined && { cursor }),
     };
-    const answer = await patiently(asked, signal, () => client.call("search", input, { signal }));
+    const answer = await withRetries(asked, signal, () => client.call("search", input, { signal }));
     if (answer === undefined) return;
     cursor = answer.cursor;
     if (answer.stats.missing_bytes !== undefined) asked.onMissing(answer.stats.missing_bytes);
@@ -138,8 +138,12 @@ async function* pages(asked: AskedOfService, signal: AbortSignal): AsyncGenerato
   if (isLimited) yield newest.reverse();
 }
 
-/** Asks again where the service says when; undefined after the signal. */
-async function patiently<T>(asked: AskedOfService, signal: AbortSignal, ask: () => Promise<T>): Promise<T | undefined> {
+/** Retries temporary failures when the service says; undefined after the signal. */
+async function withRetries<T>(
+  asked: ServiceQuestion,
+  signal: AbortSignal,
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
   for (let tries = 0; ; tries++) {
     try {
       return await ask();
@@ -159,7 +163,7 @@ function isPassing(error: unknown): boolean {
 
 async function openTail(
   client: RpcClient,
-  asked: AskedOfService,
+  asked: ServiceQuestion,
   last: string | undefined,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -173,18 +177,18 @@ async function openTail(
   }
 }
 
-function inputError({ address }: AskedOfService, error: unknown): InputError {
+function inputError({ address }: ServiceQuestion, error: unknown): InputError {
   if (error instanceof RpcFailure) {
     const hint = error.type === "unauthorized" ? "TOOL_LOGS_TOKEN holds the token" : undefined;
     return new InputError(address.url, error.message, hint, error);
   }
-  // fetch says no more than that it failed; its cause says how.
+  // fetch only says that it failed; the cause says why.
   const { cause, message } = error as Error;
   const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message;
   return new InputError(address.url, reason, "is the log service running there?", error);
 }
 
-/** Lines as this command prints them: the language and its entries say `warn` where the service has the long name. */
+/** Events as lines that this command prints: the query language says `warn`, the service `warning`. */
 function linesOf(events: readonly Event[]): Buffer {
   const lines = events.map((event) => JSON.stringify(event.level === "warning" ? { ...event, level: "warn" } : event));
   return Buffer.from(lines.map((line) => `${line}\n`).join(""));
@@ -196,7 +200,7 @@ interface Message {
   readonly data: string;
 }
 
-/** Server-sent events (HTML section 9.2.6), as far as the service writes them. */
+/** Parses server-sent events (HTML section 9.2.6), as far as the service uses them. */
 async function* messages(response: Response): AsyncGenerator<Message> {
   const decoder = new TextDecoder();
   let text = "";

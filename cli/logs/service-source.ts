@@ -2,12 +2,12 @@ import { printQuery, type Query } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { serviceAddress } from "../service/service-address.ts";
-import { type AskedOfService, discoveredFields, followService, searchService } from "./service-log.ts";
+import { discoveredFields, followService, type ServiceQuestion, searchService } from "./service-log.ts";
 import type { Chosen } from "./source.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The events of a log service: those of the last day where no time is asked for; followed without one, only what comes. */
+/** The events of a log service. Without a period those of the last day, or only new ones if it is followed. */
 export async function serviceSource(
   context: Context,
   asked: {
@@ -34,11 +34,11 @@ export async function serviceSource(
     void context.say(`warning: ${byteSize(bytes)} of this time's events are missing: ${which}`);
   };
   const isLimited = asked.limit !== Number.POSITIVE_INFINITY;
-  const wanted: AskedOfService = {
+  const wanted: ServiceQuestion = {
     address,
     query: asked.query.expr === undefined ? "" : printQuery(asked.query),
     startMs: sinceMs ?? nowMs,
-    // Clocks differ: what another machine dates a little ahead has happened, too.
+    // Clocks differ: an event that another machine dates a little ahead has happened, too.
     stopMs: untilMs ?? nowMs + DAY_MS,
     limit: follow ? Number.POSITIVE_INFINITY : asked.limit,
     onDropped: (count) => void context.say(`${count ?? "some"} entries came too fast and were left out`),

@@ -3,32 +3,32 @@ import type { OnRead, PlainFile } from "./read-files.ts";
 
 /** Where entries come from. */
 export interface Source {
-  /** The time asked for. Without one the development log goes back a day; other inputs have no bound. */
+  /** The start of the period. By default the development log goes back a day, and other inputs have no bound. */
   readonly sinceMs: number | undefined;
-  /** Said once on stderr before the first entry. */
+  /** Printed once on stderr before the first entry. */
   readonly note: string | undefined;
-  /** Lines come while time passes: each batch is shown at once. */
+  /** Lines come as they are written, so each batch is shown at once. */
   readonly live: boolean;
-  /** A limit takes the newest entries, and not the first. */
+  /** Whether a limit takes the newest entries instead of the first. */
   readonly limitsToNewest: boolean;
   /**
-   * How it is known what there is if nothing is found: by the entries that are read here, by fields that are asked for, or
-   * not at all, as others have left out what does not match.
+   * What is known about the log if nothing is found: the entries, as all of them are read here; the names of fields, which the
+   * function asks for; or only the period, as others filter.
    */
   readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
-  /** What was not read, said where nothing is found. */
+  /** What was not read; printed if nothing is found. */
   readonly unread?: string;
-  /** It is followed, and `CAUGHT_UP` stands between what was there and what comes. */
+  /** A followed source that yields `CAUGHT_UP` between existing and new lines. */
   readonly saysWhenCaughtUp?: boolean;
-  /** Of all inputs together, as far as known. */
+  /** Size of all inputs together, if it is known. */
   readonly totalBytes: number | undefined;
-  /** One behind the other: files that are read once, to be opened by whoever reads them, and blocks of anything else. */
+  /** The inputs, one after another: files to open and read once, and blocks of anything else. */
   inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
 }
 
 export type Input = PlainFile | AsyncIterable<Block>;
 
-/** A source, or what is wrong with the words that name it. */
+/** A source, or what is wrong with the options that name it. */
 export type Chosen =
   | { readonly ok: true; readonly source: Source }
   | { readonly ok: false; readonly message: string; readonly hint?: string };

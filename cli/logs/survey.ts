@@ -18,12 +18,12 @@ import { type EntryLine, readEntryLine } from "./entry-line.ts";
 import type { Block } from "./line-blocks.ts";
 import { type LineScan, lineScan, type Wanted } from "./line-scan.ts";
 
-/** Enough to know what a log holds; reading them takes a tenth of a second. */
+/** Enough to know what a log contains; reading them takes a tenth of a second. */
 const MAX_ENTRIES = 20_000;
 const MAX_NAMES = 1_000;
-/** Fields of objects of objects: user.email. */
+/** Depth of nested fields such as user.email. */
 const MAX_DEPTH = 4;
-/** Texts are looked for in so many values of an entry, and told of so many fields. */
+/** How many values of an entry are searched for a text, and how many fields with it are remembered. */
 const MAX_VALUES = 200;
 const MAX_TEXT_FIELDS = 8;
 
@@ -35,8 +35,8 @@ interface Near {
 }
 
 /**
- * What the entries of the asked period hold, while a query has found none of them: how many there are, which fields they
- * have, and whether one with another term would have been found.
+ * What the entries of the period contain, while a query has matched none of them: how many there are, which fields they have,
+ * and whether a query with another term would have matched.
  */
 export class Survey {
   readonly #wanted: Wanted;
@@ -57,19 +57,19 @@ export class Survey {
     this.#sought = soughtTexts(wanted.query).map((text) => ({ text, fields: new Map() }));
   }
 
-  /** Undefined where the term makes no query in its place. */
+  /** Undefined if the query with this term instead is not valid. */
   #compiled({ term, source }: NearQuery): Near | undefined {
     const parsed = parseQuery(source);
     return parsed.ok ? { term, count: 0, matches: compilePredicate(parsed.value, this.#wanted) } : undefined;
   }
 
-  /** Whether it has something to say even if entries were found: a word alone that no entry so far has as a field. */
+  /** Whether it may have something to report even if entries are found: a bare word that no entry so far has as a field. */
   get watchesWords(): boolean {
     for (const { isAlone } of this.#absent) if (isAlone) return true;
     return false;
   }
 
-  /** Takes the lines of a block. */
+  /** Adds the lines of a block. */
   add(block: Block): void {
     if (this.#isPartial) return;
     const goesOn = this.#scan(block, (bytes, start, end, line) => {
@@ -80,7 +80,7 @@ export class Survey {
     if (!goesOn) this.#isPartial = true;
   }
 
-  /** There are entries that are not looked at here. */
+  /** Notes that there are more entries than were added. */
   leaveRest(): void {
     this.#isPartial = true;
   }
@@ -105,7 +105,7 @@ export class Survey {
     }
   }
 
-  /** One line that tells what there was, and what may have been meant. `totalBytes`: of all that was searched. */
+  /** One line that says what there is and what may have been meant. `totalBytes` is the size of everything that was searched. */
   explain(totalBytes: number | undefined): string {
     const count = this.#count.toLocaleString("en");
     const size = totalBytes === undefined ? "" : ` in ${byteSize(totalBytes)}`;
@@ -125,7 +125,7 @@ export class Survey {
     return [`no entry found${among}${period}`, ...absent, ...near, ...elsewhere].join("; ");
   }
 
-  /** Words alone that are fields of no entry, where entries were found all the same; undefined if there are none. */
+  /** Reports bare words that no entry has as a field, although entries were found; undefined if there are none. */
   explainWords(): string | undefined {
     if (this.#count === 0) return undefined;
     const subject = this.#isPartial ? `none of the first ${this.#count.toLocaleString("en")} entries` : "no entry";
@@ -136,7 +136,7 @@ export class Survey {
     return said.length === 0 ? undefined : said.join("\n");
   }
 
-  /** The field that most often holds a text that was looked for in the messages. */
+  /** The field that most often contains a text that was searched for in messages. */
   #inFields(): string[] {
     let most: { readonly near: Near; readonly said: string } | undefined;
     for (const { text, fields } of this.#sought) {
@@ -149,13 +149,13 @@ export class Survey {
   }
 }
 
-/** `since 2025-06-30T12:00:00Z until ...`; blank where no period was asked for. */
+/** `since 2025-06-30T12:00:00Z until ...`; empty without a period. */
 export function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): string {
   const written = (timeMs: number) => new Date(timeMs).toISOString().replace(/\.\d+/, "");
   return `${sinceMs === undefined ? "" : ` since ${written(sinceMs)}`}${untilMs === undefined ? "" : ` until ${written(untilMs)}`}`;
 }
 
-/** What is said where all fields are known by name only. */
+/** The same line if only the names of the fields are known. */
 export function nothingAmong(query: Query, names: readonly string[], wanted: Wanted): string {
   const seen = new Set(names);
   const absent = readFields(query).filter(({ name }) => !names.some((other) => other === name || isBelow(other, name)));
@@ -219,7 +219,7 @@ function addNames(value: object, path: readonly string[], names: Set<string>): v
   }
 }
 
-/** The name of a field as a query writes it. */
+/** The name of a field in the syntax of a query. */
 function nameOf(path: readonly string[]): string {
   const span = { start: 0, end: 0 };
   const [first = ""] = path;
@@ -229,8 +229,8 @@ function nameOf(path: readonly string[]): string {
 }
 
 const FIRST_NAME = /^[\p{L}_@$][\p{L}\p{M}0-9_@$-]*$/u;
-/** Words that are no name, and the object of all fields. */
+/** Keywords, which are not names, and the object of all fields. */
 const KEYWORD = /^(?:and|or|not|in|contains|exists|fields)$/i;
-/** Names that alone are something of the entry, or a term of their own. */
+/** Names that by themselves mean a part of the entry, or are a term. */
 const isWord = (name: string) =>
   name === "level" || name === "message" || name === "timestamp" || levelOf(name) !== undefined;

@@ -1,17 +1,17 @@
 /**
- * Batches of several readings, each oldest first, as one, oldest first. Nothing is given out before every reading has
- * shown that it has nothing older. What throws in one reading ends all of them.
+ * Merges several streams of batches, each oldest first, into one, oldest first. Nothing is yielded before every stream has
+ * shown that it has nothing older. An error in one stream ends all of them.
  */
 export async function* mergeByTime<T extends { readonly timeMs: number }>(
-  readings: readonly AsyncIterable<readonly T[]>[],
+  streams: readonly AsyncIterable<readonly T[]>[],
 ): AsyncGenerator<readonly T[]> {
-  const open = readings.map(
-    (reading): Reading<T> => ({ batches: reading[Symbol.asyncIterator](), held: [], isDone: false }),
+  const open = streams.map(
+    (stream): OpenStream<T> => ({ batches: stream[Symbol.asyncIterator](), held: [], isDone: false }),
   );
   try {
     for (;;) {
       await Promise.all(open.filter(({ held, isDone }) => held.length === 0 && !isDone).map(refill));
-      // One that goes on with nothing in hand may still find something older.
+      // A stream that had an empty batch may still yield something older.
       if (open.some(({ held, isDone }) => held.length === 0 && !isDone)) continue;
       if (open.every(({ held }) => held.length === 0)) return;
       const safeMs = Math.min(...open.filter(({ isDone }) => !isDone).map(({ held }) => held.at(-1)!.timeMs));
@@ -27,23 +27,23 @@ export async function* mergeByTime<T extends { readonly timeMs: number }>(
   }
 }
 
-interface Reading<T> {
+interface OpenStream<T> {
   readonly batches: AsyncIterator<readonly T[]>;
   held: T[];
   isDone: boolean;
 }
 
-async function refill<T>(reading: Reading<T>): Promise<void> {
-  const { done, value } = await reading.batches.next();
-  if (done === true) reading.isDone = true;
-  else reading.held = [...value];
+async function refill<T>(stream: OpenStream<T>): Promise<void> {
+  const { done, value } = await stream.batches.next();
+  if (done === true) stream.isDone = true;
+  else stream.held = [...value];
 }
 
-/** Batches of several readings that never end, each as soon as it comes. */
-export async function* asTheyCome<T>(readings: readonly AsyncIterable<readonly T[]>[]): AsyncGenerator<readonly T[]> {
+/** Merges streams that never end: yields each batch as soon as it comes. */
+export async function* asTheyCome<T>(streams: readonly AsyncIterable<readonly T[]>[]): AsyncGenerator<readonly T[]> {
   const open = new Map(
-    readings.map((reading, i) => {
-      const batches = reading[Symbol.asyncIterator]();
+    streams.map((stream, i) => {
+      const batches = stream[Symbol.asyncIterator]();
       return [i, { batches, next: next(i, batches) }];
     }),
   );

@@ -1,8 +1,8 @@
 import { readTime } from "../../grammar/query/index.ts";
 
 /**
- * `readTime` for texts that mostly are in UTC, one not long after the other: those of one minute are told by their last
- * digits. NaN for a text that is not a time.
+ * `readTime` for texts that are mostly in UTC and in order: within a minute only the last digits are read. NaN for a text that
+ * is not a time.
  */
 export function timeReader(): (text: string) => number {
   let minute = "";
@@ -25,10 +25,10 @@ export function timeReader(): (text: string) => number {
 const MINUTE_LENGTH = "2025-06-30T12:00:".length;
 const UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d{3})?Z$/;
 
-/** From here on a float64 holds no more of a millisecond than both ways of reading agree on. */
+/** From this time on a float64 is too coarse for the two ways of reading to differ within a millisecond. */
 const FIRST_ROUNDED_MS = 100_000_000_000;
 
-/** Milliseconds of `07Z` or `07.123Z`; -1 for any other end of a text. */
+/** Milliseconds of `07Z` or `07.123Z`; -1 for any other ending. */
 function withinMinute(text: string): number {
   const tens = text.charCodeAt(MINUTE_LENGTH) - 0x30;
   const ones = text.charCodeAt(MINUTE_LENGTH + 1) - 0x30;
