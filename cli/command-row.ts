@@ -13,15 +13,13 @@ export interface Row {
 /** `--open`, `-s, --stage <stage>`, `--file <path...>`, `--no-build` */
 type FlagSpelling = `--${string}` | `-${string}, --${string}`;
 
-/** What help says of a flag; with its default, or as a number, if it has more to it. */
+/** What help says about a flag; with its default, or that it is a number, if it has either. */
 export type FlagText = string | FlagDetails;
 
-interface FlagDetails {
-  readonly about: string;
-  /** Help says it, and the command gets it if the flag is absent. */
-  readonly default?: string | number;
-  readonly number?: NumberFlag;
-}
+/** Help says the default, and the command gets it if the flag is absent. */
+type FlagDetails =
+  | { readonly about: string; readonly default?: string; readonly number?: undefined }
+  | { readonly about: string; readonly default?: number; readonly number: NumberFlag };
 
 /** A flag whose value is a whole number. */
 export interface NumberFlag {

@@ -77,8 +77,14 @@ t.test("types follow from the table", (t) => {
   // @ts-expect-error: no command of the table
   ({}) as Options<"lgos">;
 
+  const number = { from: 1, of: "wheels", example: 4 };
+  ({ a: { summary: "", flags: { "--x <n>": { about: "", default: 3, number } }, examples: [] } }) satisfies Table;
   // @ts-expect-error: a flag begins with dashes
   ({ a: { summary: "", flags: { open: "" }, examples: [] } }) satisfies Table;
+  // @ts-expect-error: the default of a number is a number
+  ({ a: { summary: "", flags: { "--x <n>": { about: "", default: "3", number } }, examples: [] } }) satisfies Table;
+  // @ts-expect-error: a text has no default number
+  ({ a: { summary: "", flags: { "--x <n>": { about: "", default: 3 } }, examples: [] } }) satisfies Table;
   // @ts-expect-error: a command has examples
   ({ a: { summary: "" } }) satisfies Table;
   t.end();

@@ -96,7 +96,7 @@ const QUESTIONS: readonly Question[] = [
   },
   { field: "address", question: "Street and number", problem: needed },
   { field: "city", question: "City", problem: needed },
-  { field: "state", question: "State or province (empty where there is none)", problem: () => undefined },
+  { field: "state", question: "State or province (empty if there is none)", problem: () => undefined },
   { field: "zip", question: "Postal code", problem: needed },
   { field: "country", question: "Country", problem: matches(/^[A-Z]{2}$/, "write its two letters, such as US") },
 ];

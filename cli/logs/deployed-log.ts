@@ -34,7 +34,7 @@ export async function deployedSource(
   if (!(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await context.attempt(readConfigFile(context));
-  // Its problems were printed; what this machine wrote can be read all the same.
+  // The problems were printed. The development log can be read all the same.
   if (file === undefined) return undefined;
   const { resolveProject } = await import("../project/resolve-config.ts");
   const { config } = resolveProject(context, file.config, { development: false });
