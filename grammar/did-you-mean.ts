@@ -1,10 +1,10 @@
 /**
  * The candidate that `text` was most likely meant to be: the only nearest one within one slip per three characters.
- * Upper and lower case, `-`, `_` and blanks count as no slip. Undefined where none is near, or two are equally near.
+ * Upper and lower case, `-`, `_` and blanks count as no slip. Undefined if none is near, or two are equally near.
  */
 export function didYouMean(text: string, candidates: Iterable<string>): string | undefined {
   const plain = normalize(text);
-  // A long text is no slip of a short name; this also bounds the work.
+  // A long text is not a slip of a short name; this also bounds the work.
   if (plain.length > 64 || plain.length < 2) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(plain.length / 3)) + 1;

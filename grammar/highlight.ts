@@ -41,7 +41,7 @@ export type HighlightTable = readonly {
 
 /**
  * A tokenizer for a table: pure, linear in the text's length, and for every text. Its tokens are in order and cover all
- * that is no blank (space, tab, line end) without overlap.
+ * that is not a blank (space, tab, line end) without overlap.
  */
 export function createHighlighter(table: HighlightTable, start: number): (source: string) => HighlightToken[] {
   // Compiled with the first text: nothing runs on import.

@@ -40,7 +40,7 @@ export interface CheckOptions {
   readonly directory?: Directory;
   /** The text as `parseJson` reads it, where that is known already: used where it has no slips. It stays as it is. */
   readonly parsed?: Parsed;
-  /** False where nobody is offered fixes: they are not tried out then, which takes longer than all checks. */
+  /** False if nobody is offered fixes: they are not tried out then, which takes longer than all checks. */
   readonly triesFixes?: boolean;
   /** What earlier versions of the text left behind, so that only what is new takes time. */
   readonly memory?: Memory;
@@ -167,9 +167,20 @@ function appType(root: ObjectNode, directory: Directory | undefined): AppType | 
   if (type !== undefined) {
     return type.type === "string" && (type.value === "server" || type.value === "static") ? type.value : undefined;
   }
-  // What has a command of its own is no static site, whatever its files say.
+  // What has a command of its own is not a static site, whatever its files say.
   if (memberOf(memberOf(root, "proxy")?.value, "command") !== undefined) return "server";
   if (directory === undefined) return undefined;
   const inference = inferRuntime(directory, { name: "" }, { development: true });
   return inference.marker === undefined ? undefined : inference.type;
+}
+
+/** A file whose bytes are not UTF-8, the first of them at an offset of its text. */
+export function notUtf8(at: number): Problem {
+  return {
+    code: "config/encoding",
+    message: "the file is not UTF-8",
+    hint: "save it as UTF-8",
+    span: { start: at, end: at + 1 },
+    severity: "error",
+  };
 }

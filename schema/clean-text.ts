@@ -1,6 +1,6 @@
 // What a text was most likely meant to be that breaks the rules of its place: the nearest one that keeps them.
 
-/** A name of letters, digits and some other characters; undefined where nothing is left. */
+/** A name of letters, digits and some other characters; undefined if nothing is left. */
 export function cleanName(
   text: string,
   {

@@ -27,7 +27,7 @@ export function withoutCertain(node: Node, part: Schema): Node {
   return { ...node, members };
 }
 
-/** Whether a value is certainly as the schema wants it. False is no complaint: the validator looks again. */
+/** Whether a value is certainly as the schema wants it. False is not a complaint: the validator looks again. */
 function conforms(node: Node, part: Schema): boolean {
   const schema = resolve(part);
   if (!isUnderstood(schema) || !hasType(node, schema.type)) return false;

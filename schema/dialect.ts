@@ -27,7 +27,7 @@ interface Use {
   readonly span: Span;
   readonly message: string;
   readonly hint: string;
-  /** What the migration did, for people; undefined where it cannot do it. */
+  /** What the migration did, for people; undefined if it cannot do it. */
   readonly note: string | undefined;
   /** Edits of keys and values that stay. */
   readonly replace: readonly TextEdit[];
@@ -135,7 +135,7 @@ function findUses(source: string, root: ObjectNode): Use[] {
   return uses.sort((a, b) => a.span.start - b.span.start);
 }
 
-/** `lambda`, and what of it (or of `function`) is no setting any more. `prefix` says whose it is, for the notes. */
+/** `lambda`, and what of it (or of `function`) is not a setting any more. `prefix` says whose it is, for the notes. */
 function functionUses(source: string, owner: ObjectNode, prefix: string): Use[] {
   const uses: Use[] = [];
   for (const member of owner.members) {

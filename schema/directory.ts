@@ -1,11 +1,11 @@
 /** The project's files as the checks see them. Paths are relative to the folder of tool.json, separated by `/`. */
 export interface Directory {
   kind(path: string): "file" | "directory" | undefined;
-  /** The text of a file; undefined where it cannot be read as text. */
+  /** The text of a file; undefined if it cannot be read as text. */
   read(path: string): string | undefined;
   /** Files and folders directly in a folder; undefined if it cannot be listed. */
   list?(path: string): readonly DirectoryEntry[] | undefined;
-  /** The size of a file in bytes; absent where sizes are not looked at, as on each key in an editor. */
+  /** The size of a file in bytes; absent if sizes are not looked at, as on each key in an editor. */
   size?(path: string): number | undefined;
   /** Whether the file that a path names, once links are followed, is outside a folder. */
   leadsOutOf?(folder: string, path: string): boolean;

@@ -29,7 +29,7 @@ export function fixAll(text: string, options: CheckOptions = {}): { text: string
   return { text: fixed, notes };
 }
 
-/** Undefined where nothing is left to do, or what is done at once leaves more to complain about. */
+/** Undefined if nothing is left to do, or what is done at once leaves more to complain about. */
 function roundOf(text: string, problems: readonly Problem[], certain: readonly Problem[], options: CheckOptions) {
   const edits = editsTogether(certain);
   if (edits.length === 0) return undefined;

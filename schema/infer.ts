@@ -5,16 +5,16 @@ export type Runtime = "go" | "crystal" | "node" | "java" | "python" | "static";
 
 /** What the marker files of a project say about it. */
 export interface Inference {
-  /** Undefined where no marker file says it. */
+  /** Undefined if no marker file says it. */
   readonly runtime: Runtime | undefined;
   /** The file that said so. */
   readonly marker: string | undefined;
   readonly type: "server" | "static";
   /** Starts the server; `proxy.command` where that is written. Undefined for a static site. */
   readonly command: string | undefined;
-  /** Undefined where there is nothing to build, or `hooks.build` is written. */
+  /** Undefined if there is nothing to build, or `hooks.build` is written. */
   readonly build?: string;
-  /** Undefined where the build leaves nothing, or `hooks.clean` is written. */
+  /** Undefined if the build leaves nothing, or `hooks.clean` is written. */
   readonly clean?: string;
   /** Variables that the server needs, such as the path of its libraries. */
   readonly environment?: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ export interface ObjectNode {
 }
 export interface Member {
   key: StringNode;
-  /** Undefined where the text has none. */
+  /** Undefined if the text has none. */
   value: Node | undefined;
 }
 export interface ArrayNode {
@@ -100,7 +100,7 @@ export function parseJson(source: string): Parsed {
 
 /**
  * The same for checks: where brackets do not pair, the one is said to be missing that the lines' indentation misses,
- * unless that leaves more to complain about. A fix that guesses where something is missing is offered where it
+ * unless that leaves more to complain about. A fix that guesses where something is missing is offered if it
  * takes its problem away and adds none.
  */
 export function parseByLines(source: string): Parsed {
@@ -342,7 +342,7 @@ class Parser {
   #depth = 0;
   /** Set after an unclosed string: what follows on its line was swallowed, a missing comma included. */
   #swallowed = false;
-  /** Set where the text ended inside of what was skipped as too deep: what is open around it has had its complaint. */
+  /** Set if the text ended inside of what was skipped as too deep: what is open around it has had its complaint. */
   #truncated = false;
   /** The brackets that are open around the current token, to tell a stray closing one from a missing one. */
   readonly #open: ("{" | "[")[] = [];
@@ -400,7 +400,7 @@ class Parser {
     return { root, problems: this.#problems, repaired: this.#repaired, guesses: this.#guesses };
   }
 
-  /** The value at the current token; undefined where none begins there (nothing is consumed then). */
+  /** The value at the current token; undefined if none begins there (nothing is consumed then). */
   #value(): Node | undefined {
     switch (this.#kind) {
       case Kind.openBrace:
@@ -582,7 +582,7 @@ class Parser {
     return comma;
   }
 
-  /** Words after a member on its line, which no colon follows; skipped where there are some. */
+  /** Words after a member on its line, which no colon follows; skipped if there are some. */
   #stray(): boolean {
     const start = this.#lastEnd;
     const found = strayAfter(this.#source, start);
@@ -894,7 +894,7 @@ class Parser {
     return { type: "broken", span };
   }
 
-  /** Typographic quotes, as word processors write them, and those of templates; undefined where they do not close. */
+  /** Typographic quotes, as word processors write them, and those of templates; undefined if they do not close. */
   #otherQuotes(): Node | undefined {
     const start = this.#start;
     const pattern =

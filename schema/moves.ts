@@ -36,7 +36,7 @@ interface Moved {
 
 /**
  * Where a key belongs that is unknown where it is, as fixes that move it there: into a section below, into the sections
- * around it, or one of those. Only where its value fits and nothing of that name is there.
+ * around it, or one of those. Only if its value fits and nothing of that name is there.
  */
 export function movesOf(
   source: string,

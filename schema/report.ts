@@ -85,9 +85,9 @@ export class Report {
       const problem = coerced.get(place(other));
       if (problem === undefined || other === problem) continue;
       // "9999" for a number is reported as a string; that 9999 would be too much as well is a second complaint about
-      // one value. But then writing 9999 is no fix.
+      // one value. But then writing 9999 is not a fix.
       hidden.add(other);
-      // A word without quotes is no second complaint: the value that is written replaces it.
+      // A word without quotes is not a second complaint: the value that is written replaces it.
       if (other.code === "config/literal") continue;
       withdrawn.set(problem, other);
     }

@@ -22,7 +22,7 @@ export interface ResolvedConfig {
   name: string;
   description: string;
   type: "server" | "static";
-  /** From the file, else CLOUD_PROFILE; absent where neither names one. */
+  /** From the file, else CLOUD_PROFILE; absent if neither names one. */
   profile?: string;
   /** Exactly one region id: patterns are resolved. */
   regions: string[];
@@ -36,7 +36,7 @@ export interface ResolvedConfig {
   error_pages: Required<ErrorPages>;
   inject: Required<Inject>;
   redirects: Record<string, Required<Redirect>>;
-  /** Absent where the file has none; `enable` says whether it is on. */
+  /** Absent if the file has none; `enable` says whether it is on. */
   cors?: Required<Omit<Cors, "max_age">> & Pick<Cors, "max_age">;
   /** `command` is absent for a static site. */
   proxy: {

@@ -17,7 +17,7 @@ export interface OperationSchema {
   /** Reads many events: few at once for a token, and stopped after some time. */
   readonly limited?: boolean;
   readonly input: ValueSchema;
-  /** Absent where there is nothing to answer. */
+  /** Absent if there is nothing to answer. */
   readonly output?: ValueSchema;
   /** The member of the input that must be true for the output; otherwise there is nothing to answer. */
   readonly outputIf?: string;

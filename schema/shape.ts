@@ -129,7 +129,7 @@ function step(place: Place, name: string): Place | undefined {
   };
 }
 
-/** Reports one schema error in our own words; true where the tree was put right and is worth another look. */
+/** Reports one schema error in our own words; true if the tree was put right and is worth another look. */
 function translate(report: Report, error: SchemaError, place: Place, root: ObjectNode): boolean {
   const parent = place.schema;
   switch (error.keyword) {

@@ -21,7 +21,7 @@ export interface CompileOptions {
 /**
  * The source of a TypeScript module with `parsers.<start>(source)`, which answer the start rule's value, or `NO_MATCH`.
  *
- * The value of a rule is what its action returns. A rule without an action has its only child's value, and none where
+ * The value of a rule is what its action returns. A rule without an action has its only child's value, and none if
  * it has several. In an action, a repetition is an array, an option its value or undefined, a terminal undefined.
  */
 export function compileGrammar({ grammar, actions, starts, actionsPath, grammarPath }: CompileOptions): string {
@@ -389,7 +389,7 @@ break;
 
   #terminal(text: string, fail: string): string {
     if (text.length === 0) return "";
-    // Past the end charCodeAt gives NaN, which is no code.
+    // Past the end charCodeAt gives NaN, which is not a code.
     const codes = text.split("").map((c, i) => `src.charCodeAt(pos${i ? ` + ${i}` : ""}) !== ${c.charCodeAt(0)}`);
     const test = codes.length <= 2 ? codes.join(" || ") : `!src.startsWith(${JSON.stringify(text)}, pos)`;
     return `if (${test}) ${fail}\npos += ${text.length};`;
@@ -422,7 +422,7 @@ pos += ${moved};
 }`;
   }
 
-  /** An expression that is true where the character code in `name` (-1 at the end) may begin a member of the set. */
+  /** An expression that is true if the character code in `name` (-1 at the end) may begin a member of the set. */
   #test(set: CharSet, name: string): string {
     const codes = set.ascii.flatMap((has, code) => (has ? [code] : []));
     const beyond = set.beyond === "false" ? "" : `${name} >= 128`;
@@ -461,7 +461,7 @@ pos += ${moved};
       case "any":
         return all;
       case "Terminal":
-        // Half of a surrogate pair is no code point.
+        // Half of a surrogate pair is not a code point.
         return expr.obj!.length === 1 && !/[\ud800-\udfff]/.test(expr.obj!)
           ? range(expr.obj!.charCodeAt(0), expr.obj!.charCodeAt(0))
           : undefined;
@@ -504,7 +504,7 @@ pos += ${moved};
     }
   }
 
-  /** The characters that `expr` can begin with (spaces skipped), undefined where it can match without one. */
+  /** The characters that `expr` can begin with (spaces skipped), undefined if it can match without one. */
   #first(expr: Expr, context: Context, seen: readonly string[]): CharSet | undefined {
     const exact = this.#charSet(expr, context);
     if (exact) return exact;

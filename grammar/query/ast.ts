@@ -52,7 +52,7 @@ export interface Not {
 
 export type ComparisonOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
-/** `field op value`. `==` is stored as `=`. False where the field is missing, for `!=` too. */
+/** `field op value`. `==` is stored as `=`. False if the field is missing, for `!=` too. */
 export interface Comparison {
   readonly kind: "comparison";
   readonly field: Field;

@@ -210,7 +210,7 @@ function isUsualMinute(bytes: Uint8Array, at: number): boolean {
   const month = two(bytes, at + 5);
   const day = two(bytes, at + 8);
   return (
-    // The year 1 is no time.
+    // The year 1 is not a time.
     isDigit(bytes[at]) &&
     bytes[at] !== 0x30 &&
     isDigit(bytes[at + 1]) &&

@@ -31,7 +31,7 @@ interface Operand {
 const operand = (source: string, expr: Expr): Operand =>
   expr.kind === "or" ? { source: `(${source})`, offset: 1 } : { source, offset: 0 };
 
-// The new node reaches from the first character that is no blank, a parenthesis included, to the last.
+// The new node reaches from the first character that is not a blank, a parenthesis included, to the last.
 const start = ({ source }: Operand) => source.length - source.trimStart().length;
 const end = ({ source }: Operand) => source.trimEnd().length;
 

@@ -123,7 +123,7 @@ function unfinished(place: Place): Problem | undefined {
 function removable(place: Place, operator: Token, side: "before" | "after"): Span | undefined {
   const { source } = place;
   const [before, after] = side === "before" ? [place.prev, place.follow] : [place.before(2), place.next];
-  // A lone operator is no query at all, and of two different ones either may be meant.
+  // A lone operator is not a query at all, and of two different ones either may be meant.
   if (operator.kind === "not" || (before === undefined && after === undefined)) return undefined;
   if (before !== undefined && TAKES_TERM.has(before.kind) && before.kind !== operator.kind) return undefined;
   let { start, end } = operator;

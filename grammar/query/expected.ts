@@ -11,7 +11,7 @@ export class Expectation {
   #matcher: Matcher | undefined;
 
   /**
-   * The grammar's names of what may follow `text` ("a field", "an operator", "or", ...). Undefined where the text is wrong
+   * The grammar's names of what may follow `text` ("a field", "an operator", "or", ...). Undefined if the text is wrong
    * already. A character that no query has is appended; what Ohm expected in its place is the answer.
    */
   after(text: string): ReadonlySet<string> | undefined {

@@ -65,7 +65,7 @@ function grouped(expr: Expr, around: "and" | "or"): string {
   return several && expr.kind !== around ? `(${words(expr)})` : words(expr);
 }
 
-/** What a `not` says, which is true where a field is missing, too. */
+/** What a `not` says, which is true if a field is missing, too. */
 function negated(term: Expr): string {
   switch (term.kind) {
     case "comparison":

@@ -34,7 +34,7 @@ const OPENERS =
 // Longer than what anyone copies from elsewhere; bounds the time of the expressions below.
 const MAX_LENGTH = 2000;
 
-/** Applies fixes until the text is a query. Undefined where one is missing. */
+/** Applies fixes until the text is a query. Undefined if one is missing. */
 function mend(text: string, parse: (source: string) => Parsed<Query>): string | undefined {
   let mended = text.trim();
   for (let round = 0; round < MAX_ROUNDS; round++) {

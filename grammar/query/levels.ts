@@ -20,7 +20,7 @@ export function levelOf(spelling: string): Level | undefined {
   return BY_SPELLING.get(spelling) ?? (spelling.length <= MAX_LENGTH ? BY_SPELLING.get(lower(spelling)) : undefined);
 }
 
-/** Letters of ASCII in lower case, all others as they are: the Kelvin sign is no k. */
+/** Letters of ASCII in lower case, all others as they are: the Kelvin sign is not a k. */
 export const lower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** 0 for debug up to 7 for emergency. */

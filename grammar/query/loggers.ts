@@ -126,7 +126,7 @@ export function levelText(value: unknown, numbers: LevelNumbers | undefined): st
   return typeof value === "number" && numbers !== undefined ? levelOfNumber(value, numbers) : undefined;
 }
 
-/** Words of loggers that are no spellings of ours: zap, zerolog and logrus panic, winston has http and silly. */
+/** Words of loggers that are not spellings of ours: zap, zerolog and logrus panic, winston has http and silly. */
 export const OTHER_WORDS: ReadonlyMap<string, Level> = new Map([
   ["panic", "emergency"],
   ["dpanic", "critical"],

@@ -67,7 +67,7 @@ export class PatchedText {
     return this.#cover(span);
   }
 
-  /** The same change for the original. Undefined where it would touch what was changed already. */
+  /** The same change for the original. Undefined if it would touch what was changed already. */
   originalFix(fix: Fix): Fix | undefined {
     const edits: TextEdit[] = [];
     for (const { span, text } of fix.edits) {

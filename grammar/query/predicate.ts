@@ -153,7 +153,7 @@ type TextTest = (text: string) => boolean;
 
 /**
  * A test of strings only. If one spelling of a level passes in some case, all of them pass in every case; `inLower` makes
- * the test that ignores case, for texts in lower case. A text that is no level keeps its case.
+ * the test that ignores case, for texts in lower case. A text that is not a level keeps its case.
  */
 function onText(field: Field, test: TextTest, inLower: () => TextTest): Test {
   const place = target(field);
@@ -210,7 +210,7 @@ function anyElement(value: unknown, test: Test): boolean {
   return false;
 }
 
-/** Reads the value that a field addresses; undefined where it is missing. */
+/** Reads the value that a field addresses; undefined if it is missing. */
 function reader(field: Field): (entry: Entry) => unknown {
   const place = target(field);
   if (place.at === "fields") return propertyReader(place.path);

@@ -93,7 +93,7 @@ export const badEscape = (at: Span, text: string) =>
 
 // Structure
 
-/** `end` is where a `)` would close it; undefined where something else is missing before that. */
+/** `end` is where a `)` would close it; undefined if something else is missing before that. */
 export const unclosedParen = (at: Token, end: number | undefined) =>
   problem("unclosed-paren", at, 'this "(" is never closed', {
     hint: "write a ) where it ends",
@@ -375,7 +375,7 @@ export const badRegex = (at: Span, reason: string, part: string | undefined) => 
 export const unknownFlag = (at: Span, flags: string) =>
   problem("unknown-flag", at, `unknown flag ${quote(flags)}`, { hint: 'the only flag is "i", to ignore case' });
 
-/** Text where a term begins that is no field: `500`, `/account`. */
+/** Text where a term begins that is not a field: `500`, `/account`. */
 export const valueAlone = (at: Span, text: string, before: Token | undefined, list?: { at: Span; text: string }) => {
   if (list !== undefined) {
     const hint = `compare each value with the field: write ${list.text}`;

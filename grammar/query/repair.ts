@@ -46,7 +46,7 @@ export function repair(source: string, parse: (source: string) => Parsed<Query>)
   return found.sorted();
 }
 
-/** More would tell a person nothing: such a text is no query. */
+/** More would tell a person nothing: such a text is not a query. */
 const MAX_SYNTAX_PROBLEMS = 5;
 
 // A slip may take two: a wrong quote becomes a text where none belongs. Bounds the time, too.

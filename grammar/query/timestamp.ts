@@ -34,7 +34,7 @@ export function parseMoment(text: string): number | undefined {
   return parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);
 }
 
-/** The time with what it lacks: seconds, and a zone, for which UTC is taken. Undefined where that makes no time. */
+/** The time with what it lacks: seconds, and a zone, for which UTC is taken. Undefined if that makes no time. */
 export function completedMoment(text: string): string | undefined {
   return [":00Z", "Z"].map((tail) => text + tail).find((whole) => parseTimestamp(whole) !== undefined);
 }

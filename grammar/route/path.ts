@@ -1,6 +1,6 @@
 /**
  * A path in the form that patterns are compared with: one character per thing that counts. Percent-encoding is undone,
- * except where decoding would change the meaning: `%2F` and `%5C` are no separators, and bytes that are not UTF-8 have
+ * except where decoding would change the meaning: `%2F` and `%5C` are not separators, and bytes that are not UTF-8 have
  * no character. Each of these stays one character of its own, KEPT + byte. Percent signs without two hexadecimal digits
  * stand for themselves.
  */
@@ -91,7 +91,7 @@ function byteAt(path: string, at: number): number | undefined {
   return high < 0 || low < 0 ? undefined : high * 16 + low;
 }
 
-// NaN, past the end of the text, is no digit either.
+// NaN, past the end of the text, is not a digit either.
 function hexValue(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const lower = code | 0x20;

@@ -14,7 +14,7 @@ export interface HtmlState {
 
 export const PAGE_START: HtmlState = { mode: "text", element: "", attribute: "", quote: "", atStart: false };
 
-// Elements whose content is no markup (HTML, 13.1.2): it ends at their closing tag only.
+// Elements whose content is not markup (HTML, 13.1.2): it ends at their closing tag only.
 const RAW = /^(?:script|style|title|textarea)$/;
 
 const URL_ATTRIBUTE = /^(?:href|src|action|formaction|poster|cite|data|background|xlink:href)$/;

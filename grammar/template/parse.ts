@@ -40,7 +40,7 @@ interface Block {
   readonly keyword: string;
   /** The opening action. */
   readonly span: Span;
-  /** What an `if` tests, one for each branch, or what a `with` is about; empty where it is not known. */
+  /** What an `if` tests, one for each branch, or what a `with` is about; empty if it is not known. */
   readonly conditions: Expr[];
   readonly bodies: TemplateNode[][];
   hasElse: boolean;

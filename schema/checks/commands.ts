@@ -134,7 +134,7 @@ interface Word {
 }
 
 /**
- * The commands of a line as words, without assignments before them. None where the shell does more than run them:
+ * The commands of a line as words, without assignments before them. None if the shell does more than run them:
  * another folder, substitutions, globs.
  */
 function simpleCommands(command: string): Word[][] {
@@ -213,7 +213,7 @@ function scriptsOf(text: string | undefined): Readonly<Record<string, unknown>> 
   }
 }
 
-/** Programs whose first word that is no flag is a file, and what such files end with. */
+/** Programs whose first word that is not a flag is a file, and what such files end with. */
 const INTERPRETERS: readonly (readonly [program: RegExp, file: RegExp])[] = [
   [/^(node|nodemon|ts-node|tsx|bun)$/, /\.([cm]?[jt]s|[jt]sx)$/],
   [/^(python3?|uvicorn|gunicorn)$/, /\.py$/],

@@ -48,7 +48,7 @@ export function checkDns(report: Report, dns: Node | undefined) {
 }
 
 interface RecordPlace {
-  /** Undefined where it is no name. */
+  /** Undefined if it is not a name. */
   readonly zone: string | undefined;
   readonly records: ArrayNode;
   readonly record: ObjectNode;

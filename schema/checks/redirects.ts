@@ -297,7 +297,7 @@ function beginningOf({ parts: [first] }: Location): string {
   return first.text.split(/[?#%]/, 1)[0]!;
 }
 
-/** The rules of the circle that a redirect ends up in, with the paths that show it; undefined where it ends. */
+/** The rules of the circle that a redirect ends up in, with the paths that show it; undefined if it ends. */
 function follow(table: RouteTable<Rule>, start: Rule) {
   const steps: { path: string; rule: Rule }[] = [];
   let path: string | undefined = samplePath(start.route);
@@ -324,7 +324,7 @@ function follow(table: RouteTable<Rule>, start: Rule) {
   return undefined;
 }
 
-/** A path that the pattern matches, with captures that no literal is likely to equal. Undefined where it cannot be written. */
+/** A path that the pattern matches, with captures that no literal is likely to equal. Undefined if it cannot be written. */
 function samplePath(route: Route): string | undefined {
   let path = "";
   for (const part of route.parts) {

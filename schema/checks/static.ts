@@ -10,7 +10,7 @@ export type AppType = "server" | "static";
 /** What the fix names, and what most frameworks call the folder of files for everyone. */
 const USUAL_DIR = "public";
 
-/** What a static folder shows to everyone. `type` is undefined where neither tool.json nor the files tell it. */
+/** What a static folder shows to everyone. `type` is undefined if neither tool.json nor the files tell it. */
 export function checkServedFiles(
   report: Report,
   root: ObjectNode,

@@ -3,7 +3,7 @@ import type { IgnorePattern } from "./line.ts";
 /** A pattern of .toolignore, ready to be held against paths. */
 export interface PathPattern {
   readonly isNegated: boolean;
-  /** Ends in `/`: what is no folder is not meant. */
+  /** Ends in `/`: what is not a folder is not meant. */
   readonly isForFolders: boolean;
   /** Leads from the project's own folder; others begin at any depth, which `segments` say by a leading `**`. */
   readonly isAnchored: boolean;
@@ -38,7 +38,7 @@ export function meansEverything({ segments }: PathPattern): boolean {
   return segments.every((segment) => segment === ANY_DEPTH || isAnyName(segment));
 }
 
-/** A name of a path. A line that brings back means a name that begins with a dot only where it is written so. */
+/** A name of a path. A line that brings back means a name that begins with a dot only if it is written so. */
 export interface PathName {
   readonly name: string;
   /** Whether wildcards in names may mean it. */

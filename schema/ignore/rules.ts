@@ -17,7 +17,7 @@ export interface IgnoreRule extends PathPattern {
   readonly text: string;
 }
 
-/** The rules of a .toolignore, in its order. Every text is one: what is no pattern is a comment or empty. */
+/** The rules of a .toolignore, in its order. Every text is one: what is not a pattern is a comment or empty. */
 export function parseIgnore(source: string): IgnoreRule[] {
   const text = source.replace(/^\ufeff/, "");
   const rules: IgnoreRule[] = [];

@@ -47,7 +47,7 @@ export const textPattern = (expressions: readonly string[]) => `%${expressions.j
 /** Room for what else is looked for by text, such as the platform's own lines. */
 const MAX_OTHER_EXPRESSIONS = 200;
 
-/** What is no plain value begins with a bracket. Regular expressions of patterns have no groups, and hardly a symbol. */
+/** What is not a plain value begins with a bracket. Regular expressions of patterns have no groups, and hardly a symbol. */
 function containers(keys: ReadonlyMap<string, boolean>): string[] {
   return [...keys].flatMap(([key, takesObjects]) =>
     (takesObjects ? ["\\[", "\\{"] : ["\\["]).map((bracket) => `\\x22${key}\\x22\\s*\\x3a\\s*${bracket}`),
@@ -165,7 +165,7 @@ interface Place {
   readonly key?: string;
 }
 
-/** Undefined where no selector can name it: "alphanumeric characters, underscores and hyphens". */
+/** Undefined if no selector can name it: "alphanumeric characters, underscores and hyphens". */
 function placeOf(field: Field): Place | undefined {
   const place = target(field);
   if (place.at === "entry") {
@@ -181,7 +181,7 @@ function placeOf(field: Field): Place | undefined {
       key = segment;
     } else return undefined;
   }
-  // `fields` itself, by an index, is no list; and every line has an object of that name.
+  // `fields` itself, by an index, is not a list; and every line has an object of that name.
   return key === undefined || key === "fields" ? undefined : { selectors: [selector], isString: false, key };
 }
 
@@ -265,7 +265,7 @@ function ordering(expr: Comparison, place: Place, isPositive: boolean, context: 
     const of = levelsOf(expr);
     return of === undefined ? UNKNOWN : levels(of, isPositive, context);
   }
-  // What is no number has no order, so that the opposite of an ordering is more than the opposite operator.
+  // What is not a number has no order, so that the opposite of an ordering is more than the opposite operator.
   if (place.isString || value.kind !== "number" || !isPositive) return UNKNOWN;
   return { condition: onEach(place, (selector) => leaf(`${selector} ${op} ${numeral(value.value)}`)), isExact: true };
 }
@@ -378,7 +378,7 @@ interface TextTest {
 
 /**
  * A text with these chunks between wildcards, or (where not positive) a value that is there and is no such text, or is
- * missing where `orAbsent`.
+ * missing if `orAbsent`.
  */
 function textual(
   selectors: readonly string[],
@@ -405,7 +405,7 @@ const NUMERIC = /^[-+.eE\d]*$/;
 
 /**
  * `$.a = "x"`, `"x*"`, `"*x"`, `"*x*"`: a star in the middle is a star, so that several chunks are several conditions.
- * Undefined where no piece of it can be said.
+ * Undefined if no piece of it can be said.
  */
 function wildcard(selector: string, chunks: readonly string[], isPositive: boolean): Translation | undefined {
   const op = isPositive ? "=" : "!=";

@@ -8,7 +8,7 @@ const MAX_PATTERNS = 8;
 
 /**
  * The condition as patterns that are short enough: an event that satisfies it is matched by at least one. A long `||` is
- * cut into several patterns; where that does not help, conditions are left out. Empty where only "every event" is left.
+ * cut into several patterns; where that does not help, conditions are left out. Empty if only "every event" is left.
  */
 export function fit(condition: Condition): { readonly patterns: readonly string[]; readonly isWhole: boolean } {
   let whole = condition;
@@ -23,7 +23,7 @@ export function fit(condition: Condition): { readonly patterns: readonly string[
 const pattern = (condition: Condition) => `{ ${print(condition)} }`;
 const fits = (condition: Condition) => pattern(condition).length <= MAX_PATTERN_LENGTH;
 
-/** Conditions that fit and of which one holds where the whole does; undefined where nothing can be cut. */
+/** Conditions that fit and of which one holds where the whole does; undefined if nothing can be cut. */
 function split(condition: Condition): readonly Condition[] | undefined {
   if (fits(condition)) return [condition];
   if (condition.kind === "or") return splitOr(condition.terms);

@@ -1,6 +1,6 @@
 /**
  * A regular expression of a query as filter patterns take it: letters, digits, a few symbols, classes, anchors, quantifiers
- * and `|`, no groups. Undefined where it needs more, or where the two languages may differ.
+ * and `|`, no groups. Undefined if it needs more, or where the two languages may differ.
  */
 export function toPatternRegex(source: string, flags: string): string | undefined {
   if (flags !== "") return undefined;

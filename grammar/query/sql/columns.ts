@@ -9,7 +9,7 @@ export type ColumnType = "string" | "number" | "boolean";
 export interface EventColumns {
   readonly id: string;
   /**
-   * Undefined where the fields have to be looked at; "absent" where no event of the table has anything at the path; "unread"
+   * Undefined if the fields have to be looked at; "absent" if no event of the table has anything at the path; "unread"
    * where SQL must not look at the fields.
    */
   typeOf(path: readonly (string | number)[]): ColumnType | "absent" | "unread" | undefined;

@@ -6,7 +6,7 @@ export type SqlValue = string | number | bigint;
 export interface Sql {
   readonly text: string;
   /**
-   * True where `text` is, of the same values, but false or NULL elsewhere. DuckDB leaves out the row groups whose least and
+   * True if `text` is, of the same values, but false or NULL elsewhere. DuckDB leaves out the row groups whose least and
    * greatest value say that a plain comparison holds of none; one within a function tells it nothing.
    */
   readonly where: string;

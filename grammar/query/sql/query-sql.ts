@@ -66,7 +66,7 @@ function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): Cond
       return reading(place, options, {
         column: (column, type) =>
           exactly(orFalse(type === "boolean" ? column : `${column} <> ${type === "string" ? "''" : "0"}`)),
-        // A zero may be written in several ways; whatever is no number is no zero.
+        // A zero may be written in several ways; whatever is not a number is not a zero.
         json: (json) =>
           exactly(
             sql(
@@ -90,7 +90,7 @@ function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): Cond
       const { source, flags } = expr.regex;
       if (!isSharedSyntax(source))
         return tested(place, options, { test: () => "true", values: [], otherwise: UNKNOWN });
-      // The third argument also says that expressions are no literals and lines no units, as everywhere in this language.
+      // The third argument also says that expressions are not literals and lines are not units, as everywhere in this language.
       const test = (text: string) => `regexp_matches(${text}, ?, '${flags.includes("i") ? "i" : "c"}')`;
       return tested(place, options, { test, values: [source] });
     }
@@ -142,7 +142,7 @@ interface Readers {
   readonly json: (json: Json) => Condition;
 }
 
-/** How a value is read, where its place is no level or timestamp. */
+/** How a value is read, where its place is not a level or timestamp. */
 function reading(place: Target, { columns }: QuerySqlOptions, readers: Readers): Condition {
   if (place.at === "entry") return readers.column(place.name === "id" ? columns.id : "message", "string");
   const type = columns.typeOf(place.path);
