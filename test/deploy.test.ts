@@ -14,6 +14,9 @@ import { root } from "./support/cli.ts";
 import { appFolder, appSource, askEndpoint, openApp } from "./support/deployed-app.ts";
 import { typeInto } from "./support/terminal.ts";
 
+// Each test has a cloud of its own.
+t.jobs = 2;
+
 const GIT = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_AUTHOR_NAME: "Ann",

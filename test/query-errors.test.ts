@@ -6,6 +6,7 @@ import { MAX_LENGTH, parseQuery } from "../grammar/query/index.ts";
 import { loadGrammar } from "../grammar/query/query.generated.ts";
 import { tokenize } from "../grammar/query/tokens.ts";
 import { queryText } from "./support/query-arbitrary.ts";
+import { slow } from "./support/slow.ts";
 import rows from "./vectors/query-errors.json" with { type: "json" };
 
 t.test("bad queries: all that is said of them, and what their fixes lead to", (t) => {
@@ -82,7 +83,7 @@ t.test("where a long text fails is found without Ohm reading the whole", (t) => 
   t.end();
 });
 
-t.test("garbage of the longest length is answered soon", (t) => {
+t.test("garbage of the longest length is answered soon", slow(), (t) => {
   const pieces = [
     ..."([{<\"'`/\\,;:|&!~=#%$-+*@\u00a0\u201c",
     ...[

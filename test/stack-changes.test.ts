@@ -9,6 +9,9 @@ import { cleanEnv, spawnTool, until } from "./support/cli.ts";
 import { askEndpoint, issueAll, openApp } from "./support/deployed-app.ts";
 import { typeInto } from "./support/terminal.ts";
 
+// Each test has a cloud of its own.
+t.jobs = 3;
+
 const MAPPED = { stages: { staging: { domain: "a.shop.com" } } };
 const ZONE = { dns: { "shop.com": [{ name: "shop.com", type: "MX", value: ["10 mail.shop.com"] }] } };
 
