@@ -1,10 +1,10 @@
 // `npm test`: runs every test/*.test.ts that is built, or the files and folders given.
 //
-//   node test/loop/all.mjs [options] [FILE | FOLDER ...]      test/slow, test/units.test.ts, dist/test/units.test.js
+//   node test/loop/all.mjs [options] [FILE | FOLDER ...]      from the root or from test: test/slow, units.test.ts
 //   --jobs=N     files at once (one more than cores, at most 4)
 //   --limit=S    seconds that one file may take (300)
 //   --out=DIR    keep the TAP output of each file, for test/loop/rows.mjs
-//   --slow       the slow tests alone: without files, those of test/*.test.ts that test/support/slow.ts marks, and test/slow
+//   --slow       only the tests that test/support/slow.ts marks, which are skipped otherwise
 //   --record     write how long each file took to test/loop/seconds.json; on an idle machine
 //
 // tap's own runner does the same with `npx tap dist/test/units.test.js`. For all files it takes 40 seconds of processor
@@ -29,12 +29,9 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** A file of other tests, of which the slow ones are run alone. */
+/** Only their slow tests are run with --slow; the files of other folders are slow as a whole. */
 const isMixed = (test) => test.endsWith(".test.ts");
-const given =
-  positionals.length > 0
-    ? positionals.flatMap(testsOf)
-    : [...testsIn("test"), ...(values.slow ? testsIn("test/slow") : [])];
+const given = positionals.length > 0 ? [...new Set(positionals.flatMap(testsOf))] : testsIn("test");
 const tests = values.slow ? given.filter((test) => !isMixed(test) || hasSlow(test)) : given;
 const results = await runFiles(tests, {
   root,
@@ -60,12 +57,12 @@ function hasSlow(test) {
 
 function testsOf(given) {
   const path = relative(root, resolve(given)).replace(/^dist\/(.*)\.js$/, "$1.ts");
-  const source = join(root, path);
-  if (!existsSync(source)) {
-    console.error(`${given} is not a test: give files or folders below test`);
+  const found = [path, join("test", path)].find((one) => one.startsWith("test") && existsSync(join(root, one)));
+  if (found === undefined) {
+    console.error(`${given} is not a test: give files or folders of test`);
     process.exit(2);
   }
-  return statSync(source).isDirectory() ? testsIn(path) : [path];
+  return statSync(join(root, found)).isDirectory() ? testsIn(found) : [found];
 }
 
 /** In test itself other files are no tests; in test/slow and test/clients all are. */

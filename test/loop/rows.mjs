@@ -59,20 +59,25 @@ function nameOf(text) {
 }
 
 const volatile = [
-  // Often cut off.
-  [/("X-Amzn-Trace-Id",")[^"]*/g, "$1<id>"],
+  // Bodies that an app echoes, which are cut off anywhere.
+  [/("X-(?:Amzn-Trace-Id|Request-Id|Forwarded-Port)",")[^"]*/g, "$1<id>"],
+  [/(?<="rawHeaders":\[.*)[^"\w]*"[^"]*$/g, "<cut>"],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g, "<time>"],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, "<uuid>"],
   [/(?:\/[\w.-]+)*\/tmp\/[^\s'"`,;)]*/g, "<temporary>"],
   [/(\b127\.0\.0\.1|\blocalhost|\[::1\]|\bport|\bpid|\bprocess|\bseed):? ?=?\d+/g, "$1:<n>"],
+  [/ \(\d+(?:\.\d+)? ?m?s\)/g, ""],
   [/\b\d+(?:\.\d+)?(?= ?(?:ms|µs|us|ns|s|seconds?|bytes|B|KB|MB|GB|KiB|MiB|GiB)\b)/g, "<n>"],
   [/\b\d+\.\d{3,}\b/g, "<n>"],
   [/\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,}\b/g, "<hex>"],
   [/\b(?=[0-9a-z]*\d)[0-9a-z]{20}\b/g, "<id>"],
 ];
 
+/** The end of a longer name is output, which may come in another order. */
+const MAX_NAME_LENGTH = 200;
+
 export function normalized(name) {
-  return volatile.reduce((so, [pattern, by]) => so.replace(pattern, by), name);
+  return volatile.reduce((so, [pattern, by]) => so.replace(pattern, by), name).slice(0, MAX_NAME_LENGTH);
 }
 
 /** What `before` has more often than `after`, with the difference. */

@@ -47,7 +47,7 @@ export async function runFiles(tests, options) {
   const waiting = isSorted ? [...tests] : [...tests].sort((a, b) => secondsOf(recorded, b) - secondsOf(recorded, a));
   if (outDirectory !== undefined) mkdirSync(outDirectory, { recursive: true });
   const running = new Set();
-  endWith(running);
+  endWith(running, waiting);
   const results = [];
   const work = async () => {
     for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
@@ -122,14 +122,19 @@ function shownOf(output) {
 }
 
 /** Ctrl-C and SIGTERM end the tests' processes, then this one. */
-function endWith(running) {
+function endWith(running, waiting) {
   for (const [signal, code] of [
     ["SIGINT", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ]) {
     process.once(signal, () => {
-      for (const child of running) kill(child, "SIGTERM");
+      waiting.length = 0;
+      for (const child of running) {
+        child.removeAllListeners("close");
+        child.once("close", () => running.delete(child) && running.size === 0 && process.exit(code));
+        kill(child, "SIGTERM");
+      }
       setTimeout(() => {
         for (const child of running) kill(child, "SIGKILL");
         process.exit(code);
