@@ -15,7 +15,9 @@ const FILES = {
   ".gitignore": "/node_modules\n/dist\n/.tap\n",
   "cli/build/generate.mjs": "",
   "grammar/one.ts": "export const one: number = 1;\n",
-  "grammar/two.ts": 'import { one as first } from "./one.ts";\nexport const one: number = first + 1;\n',
+  "grammar/data.json": "1",
+  "grammar/two.ts":
+    'import data from "./data.json" with { type: "json" };\nimport { one as first } from "./one.ts";\nexport const one: number = first + data;\n',
   "grammar/alone.ts": "export const alone = 1;\n",
   "test/near.test.ts": testOf("grammar/one.ts"),
   "test/far.test.ts": testOf("grammar/two.ts"),

@@ -32,7 +32,9 @@ const { values, positionals: words } = parseArgs({
 
 generate();
 const written = await transpile(root).catch(() => process.exit(1)); // esbuild has printed why.
-if (written.some((file) => !file.startsWith("test/"))) rmSync(stampOf("bundled"), { force: true });
+if (written.some((file) => !file.startsWith("test/"))) {
+  for (const name of ["command", "extension"]) rmSync(stampOf(name), { force: true });
+}
 const { importsOf, testsOf } = await import("../../dist/test/mutate/imports.js");
 const imports = importsOf(root, FOLDERS);
 const all = [...imports.keys()].filter((file) =>
@@ -52,7 +54,10 @@ announce(chosen, candidates);
 if (values.list) process.exit(0);
 
 const tests = chosen.map(({ test }) => test);
-if (tests.some((test) => testsOf(imports, [test], "cli/cli.ts").length > 0)) bundle();
+if (tests.some((test) => testsOf(imports, [test], "cli/cli.ts").length > 0)) bundle("command", "cli/build/bundle.mjs");
+if (tests.some((test) => /^test\/(extension\.test|clients\/.*)\.ts$/.test(test))) {
+  bundle("extension", "cli/build/extension.mjs");
+}
 console.log(`ready after ${seconds()}`);
 const results = await runFiles(tests, {
   root,
@@ -166,11 +171,11 @@ function generate() {
   stamp("generated");
 }
 
-/** The command as one file for each of its commands, which tests start as a process. */
-function bundle() {
-  if (existsSync(stampOf("bundled"))) return;
-  must("cli/build/bundle.mjs");
-  stamp("bundled");
+/** What tests start as a process: a file for each command, or the extension with its server. */
+function bundle(name, script) {
+  if (existsSync(stampOf(name))) return;
+  must(script);
+  stamp(name);
 }
 
 function must(script) {
