@@ -103,13 +103,15 @@ t.test("garbage of the longest length is answered soon", slow(), (t) => {
     ],
     ...["{ $.a ", "where ", "select a ", "| where ", '{a="', "a = 1, ", "a = 5 or 6 ", "exists ", "not ", "a b = = "],
   ];
-  const start = performance.now();
+  // Of the processor, which other tests on the machine do not use up.
+  const start = process.cpuUsage();
   for (const piece of pieces) {
     const source = piece.repeat(MAX_LENGTH).slice(0, MAX_LENGTH);
     const result = parseQuery(source);
     if (!result.ok) t.ok(result.problems.length > 0);
   }
-  const meanMs = (performance.now() - start) / pieces.length;
+  const { user, system } = process.cpuUsage(start);
+  const meanMs = (user + system) / 1000 / pieces.length;
   t.ok(meanMs < 100, `${Math.round(meanMs)} ms each`);
   t.end();
 });

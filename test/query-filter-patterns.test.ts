@@ -123,5 +123,6 @@ function patternsOf(query: string) {
   return { patterns: [...patterns, ...(expressions.length > 0 ? [textPattern(expressions)] : [])], isExact };
 }
 
-const ascii = (text: string) =>
-  text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+function ascii(text: string): string {
+  return text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
