@@ -9,6 +9,7 @@ import { HANDLERS, isAllowed, notAllowed, notAllowedOnStack } from "./support/ac
 import { startAws } from "./support/aws/index.ts";
 import { root, spawnTool, tool, until } from "./support/cli.ts";
 import { appFolder, appSource, askEndpoint } from "./support/deployed-app.ts";
+import { slow } from "./support/slow.ts";
 
 /** The longest name that tool.json takes. */
 const LONGEST = "a-shop-for-everything-that-is-green-blue";
@@ -122,7 +123,7 @@ t.test("it allows what the stack's service does for each type of our templates",
   t.end();
 });
 
-t.test("it allows every call of every command, for an app with the longest name", async (t) => {
+t.test("it allows every call of every command, for an app with the longest name", slow(), async (t) => {
   const aws = await startAws(t);
   const config: Config = {
     name: LONGEST,

@@ -10,6 +10,9 @@ import { type Aws, startAws } from "./support/aws/index.ts";
 import { spawnTool, tool, until } from "./support/cli.ts";
 import { askEndpoint, openApp } from "./support/deployed-app.ts";
 
+// Each test has a cloud of its own.
+t.jobs = 3;
+
 const INVOCATION = "8476a536-e9f4-11e8-9739-2dfe598c3fcd";
 const MINUTE_MS = 60_000;
 

@@ -23,6 +23,7 @@ import {
 } from "../schema/index.ts";
 import { randomOf } from "./support/random.ts";
 import { richConfig } from "./support/rich-config.ts";
+import { slow } from "./support/slow.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const corpus = join(root, "../shared/corpus/older-dialect");
@@ -466,7 +467,7 @@ t.test("never throws, and what it says is sound, on any text", (t) => {
   t.end();
 });
 
-t.test("never throws, and what it says is sound, on damaged files", (t) => {
+t.test("never throws, and what it says is sound, on damaged files", slow(), (t) => {
   const cut = fc.record({
     source: fc.constantFrom(...all),
     at: fc.nat(),

@@ -12,7 +12,11 @@ import { writeZip } from "../cli/artifact/zip.ts";
 import { startAws } from "./support/aws/index.ts";
 import { root } from "./support/cli.ts";
 import { appFolder, appSource, askEndpoint, openApp } from "./support/deployed-app.ts";
+import { slow } from "./support/slow.ts";
 import { typeInto } from "./support/terminal.ts";
+
+// Each test has a cloud of its own.
+t.jobs = 2;
 
 const GIT = {
   GIT_CONFIG_NOSYSTEM: "1",
@@ -303,7 +307,7 @@ t.test("commits, and going back to one by name", async (t) => {
   t.equal(parse("deploy", dirty.stdout).commit, `${short[2]}-dirty`);
 });
 
-t.test("values of variables are in no error", async (t) => {
+t.test("values of variables are in no error", slow(), async (t) => {
   const { aws, app, configure } = await openApp(t, { environment: { API_KEY: "hunter2-secret", ON: "yes" } });
   const measured = JSON.stringify({ API_KEY: "hunter2-secret", ON: "yes" });
   const refuse = (operation: string, message: string) =>
@@ -449,7 +453,7 @@ t.test("a stage of one's own that was never applied: said before anything is bui
   t.throws(() => readFileSync(join(folder, "built")), { code: "ENOENT" });
 });
 
-t.test("no secret in anything that is written", async (t) => {
+t.test("no secret in anything that is written", slow(), async (t) => {
   const aws = await startAws(t);
   const app = appFolder(aws, join(t.testdir(), "app"), {
     "tool.json": '{ "name": "hello" }',

@@ -35,6 +35,7 @@ import { plainValue } from "../schema/json.ts";
 import { projectOf } from "./support/editor.ts";
 import { applyLspEdits, type Fixture, fixture, marked } from "./support/editor-fixture.ts";
 import { holds } from "./support/property.ts";
+import { slow } from "./support/slow.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const read = (path: string) => JSON.parse(readFileSync(join(root, path), "utf8"));
@@ -383,7 +384,7 @@ function inside(document: ToolDocument, range: AnyRange) {
     throw new Error(`backwards: ${JSON.stringify(range)}`);
 }
 
-t.test("nothing throws at any place of a fixture, and ranges lie in the text", (t) => {
+t.test("nothing throws at any place of a fixture, and ranges lie in the text", slow(), (t) => {
   for (const { text, kind } of fixtures) {
     const document = documentOf(text, kind);
     askWhole(document);

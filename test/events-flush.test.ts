@@ -34,6 +34,7 @@ import { Retention } from "../logservice/events/retention.ts";
 import { settingsOf } from "../logservice/events/settings.ts";
 import { type EventsStore, type NewEvent, StoreError } from "../logservice/events/store.ts";
 import { isRunning } from "./support/cli.ts";
+import { slow } from "./support/slow.ts";
 
 // Segments are made by processes of their own, which take a while to start on a busy machine.
 t.setTimeout(120_000);
@@ -314,7 +315,7 @@ t.test(
   },
 );
 
-t.test("many large events of one file become several segments, others one", async (t) => {
+t.test("many large events of one file become several segments, others one", slow(), async (t) => {
   const directory = folder(t);
   const store = await opened(directory);
   const pad = "x".repeat(250_000);
@@ -337,7 +338,7 @@ t.test("many large events of one file become several segments, others one", asyn
   await again.close();
 });
 
-t.test("a file of the largest events is made with more memory", async (t) => {
+t.test("a file of the largest events is made with more memory", slow(), async (t) => {
   const directory = folder(t);
   const store = await opened(directory);
   // Six times their bytes in the journal, and a column of their own in the segment.

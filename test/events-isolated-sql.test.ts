@@ -6,6 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { openEventsStore } from "../logservice/events/open.ts";
 import { type NewEvent, StoreError } from "../logservice/events/store.ts";
+import { slow } from "./support/slow.ts";
 
 t.setTimeout(120_000);
 
@@ -223,7 +224,7 @@ t.test("what is refused is the caller's mistake, says why, and changes nothing",
   t.strictSame(await results("select count(*) as n from events"), [{ n: 20 }]);
 });
 
-t.test("what takes too long or too much is ended", async (t) => {
+t.test("what takes too long or too much is ended", slow(), async (t) => {
   const errorOf = (sql: string) =>
     store.sql("app", sql, never).then(
       () => undefined,

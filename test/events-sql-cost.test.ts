@@ -6,6 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { openEventsStore } from "../logservice/events/open.ts";
 import { StoreError } from "../logservice/events/store.ts";
+import { slow } from "./support/slow.ts";
 import { CANNOT_SEE_PROCESSES, sqlProcesses } from "./support/sql/sql-processes.ts";
 
 t.setTimeout(240_000);
@@ -102,7 +103,7 @@ const costly: readonly (readonly [title: string, sql: string, answer?: unknown])
   ["too wide rows", "select range(1000000) from range(1000)"],
 ];
 
-t.test("each ends within its limits", async (t) => {
+t.test("each ends within its limits", slow(), async (t) => {
   let most = 0;
   const watch = setInterval(() => {
     if (!CANNOT_SEE_PROCESSES) for (const { bytes } of sqlProcesses()) most = Math.max(most, bytes);

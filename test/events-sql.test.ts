@@ -6,6 +6,7 @@ import { parseTimestamp } from "../grammar/query/timestamp.ts";
 import { firstNanosecond, millisecondsOf, nanosecondsOf } from "../logservice/events/instant.ts";
 import { compareSql } from "./support/events/sql-fuzz.ts";
 import { randomOf } from "./support/random.ts";
+import { slow } from "./support/slow.ts";
 
 t.setTimeout(120_000);
 
@@ -110,7 +111,7 @@ t.test("rows are selected by plain comparisons where nothing negates them", asyn
 const count = Number(process.env.FUZZ_COUNT ?? 1000);
 const seed = Number(process.env.FUZZ_SEED ?? 1);
 
-t.test(`SQL and the predicate agree (${count} queries, seed ${seed})`, async (t) => {
+t.test(`SQL and the predicate agree (${count} queries, seed ${seed})`, slow(), async (t) => {
   const { queries, pairs, selected, exact, columns, wrong } = await compareSql(count, seed);
   t.strictSame(wrong.slice(0, 5).map(ascii), []);
   // Else nothing was tested.

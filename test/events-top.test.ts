@@ -20,6 +20,7 @@ import { openEventsStore } from "../logservice/events/open.ts";
 import type { EventsStore, NewEvent, Range } from "../logservice/events/store.ts";
 import { openOracle } from "./support/events/oracle.ts";
 import { randomOf } from "./support/random.ts";
+import { slow } from "./support/slow.ts";
 
 t.setTimeout(120_000);
 
@@ -67,7 +68,7 @@ const rangeOf = (query: string, startMs: number, stopMs: number): Range => {
 
 const HOUR = { startMs: BEGIN_MS, stopMs: BEGIN_MS + 3_599_999 };
 
-t.test("top values, discovered fields and histograms are the predicate's", async (t) => {
+t.test("top values, discovered fields and histograms are the predicate's", slow(), async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "events-top-"));
   const store = await openEventsStore({ directory, reserveBytes: 0 });
   t.teardown(async () => {

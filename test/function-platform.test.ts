@@ -12,18 +12,22 @@ import {
 } from "./support/http-rows.ts";
 import { deploy } from "./support/runtime-api/deployed.ts";
 import type { GatewayKind } from "./support/runtime-api/events.ts";
+import { slow } from "./support/slow.ts";
 
-const gateways: readonly { readonly kind: GatewayKind; readonly streams: boolean }[] = [
+const gateways: readonly { readonly kind: GatewayKind; readonly streams: boolean; readonly isSlow?: true }[] = [
   { kind: "rest", streams: true },
-  { kind: "rest", streams: false },
+  { kind: "rest", streams: false, isSlow: true },
   { kind: "http", streams: false },
-  { kind: "url", streams: true },
+  { kind: "url", streams: true, isSlow: true },
 ];
 
-for (const gateway of gateways) {
+// Each suite has a function of its own, and several of its rows wait for a timeout of a second.
+t.jobs = 4;
+
+for (const { isSlow, ...gateway } of gateways) {
   const title = `${gateway.kind}${gateway.streams ? ", streamed" : ""}`;
   for (const { name, rows, ...project } of httpSuites()) {
-    t.test(`${title}: ${name}`, async (t) => {
+    t.test(`${title}: ${name}`, isSlow ? slow() : {}, async (t) => {
       const deployed = await deploy(t, project, { ...gateway, freezes: false, hasDomain: true });
       for (const row of rows.map((row) => rowBehind(row, gateway))) {
         if (row === undefined) continue;

@@ -21,6 +21,7 @@ import { scan } from "../grammar/template/scan.ts";
 import { loadGrammar as loadTemplate } from "../grammar/template/template.generated.ts";
 import { random, subjects, textsNear } from "./support/parser-fuzz.ts";
 import { queries, queryText } from "./support/query-arbitrary.ts";
+import { slow } from "./support/slow.ts";
 import { painted, type ScopedToken, textMate, typesOf } from "./support/textmate.ts";
 import vectors from "./vectors/highlight.json" with { type: "json" };
 import queryVectors from "./vectors/query.json" with { type: "json" };
@@ -367,7 +368,7 @@ t.test("a mistake does not change what follows on the line", (t) => {
   t.end();
 });
 
-t.test("hostile lines of 16 KiB are tokenized at once, or at least in linear time", (t) => {
+t.test("hostile lines of 16 KiB are tokenized at once, or at least in linear time", slow(), (t) => {
   for (const { language, unit, before = "" } of vectors.hostile as Hostile[]) {
     const line = (length: number) => `${before}${unit.repeat(Math.ceil(length / unit.length))}`;
     for (const run of [languages[language]!.highlight, languages[language]!.scoped]) {

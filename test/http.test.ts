@@ -4,6 +4,9 @@ import type { Entry } from "../grammar/entry.ts";
 import { checkLogs, checkResponse, httpSuites, sendRow, titleOf } from "./support/http-rows.ts";
 import { start } from "./support/runtime.ts";
 
+// Each suite has a proxy and an app of its own.
+t.jobs = 3;
+
 for (const { name, rows, ...project } of httpSuites()) {
   t.test(name, async (t) => {
     const server = await start(t, project);

@@ -18,6 +18,7 @@ import { root } from "./support/cli.ts";
 import { accept, CLIENT, cursor, documentOf, expand, FILES, type Files, projectOf } from "./support/editor.ts";
 import { applyLspEdits } from "./support/editor-fixture.ts";
 import { holds } from "./support/property.ts";
+import { slow } from "./support/slow.ts";
 
 const rows = <Row>(name: string): Row[] => JSON.parse(readFileSync(join(root, "test/vectors", name), "utf8"));
 
@@ -165,7 +166,7 @@ const EXAMPLES = readdirSync(join(root, "examples"), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => readFileSync(join(root, "examples", name, "tool.json"), "utf8"));
 
-t.test("every item that is taken is right at its place", (t) => {
+t.test("every item that is taken is right at its place", slow(), (t) => {
   const project = projectOf(FILES);
   const directory = project.directory!;
   for (const text of [WHOLE, EMPTY_SECTIONS, "{\n  \n}", ...EXAMPLES]) {

@@ -11,6 +11,7 @@ import { root } from "./support/cli.ts";
 import { type Base, kindsFor, type Mutant, mutate } from "./support/mutants.ts";
 import { type Random, randomOf } from "./support/random.ts";
 import { richConfig } from "./support/rich-config.ts";
+import { slow } from "./support/slow.ts";
 
 const SEED = 20;
 const COUNT = 1500;
@@ -134,7 +135,7 @@ t.test("what the mutants are made of is valid", (t) => {
   t.end();
 });
 
-t.test("slips are found where they are", (t) => {
+t.test("slips are found where they are", slow(), (t) => {
   const mutants = draw(BASES, COUNT, randomOf(SEED));
   t.equal(mutants.length, COUNT);
   recall(t, mutants);

@@ -7,6 +7,7 @@ import { MAX_LENGTH } from "../grammar/query/parse.ts";
 import { loadGrammar } from "../grammar/query/query.generated.ts";
 import { tokenize } from "../grammar/query/tokens.ts";
 import { queryText } from "./support/query-arbitrary.ts";
+import { slow } from "./support/slow.ts";
 import rows from "./vectors/query-errors.json" with { type: "json" };
 
 t.test("bad queries: all that is said of them, and what their fixes lead to", (t) => {
@@ -83,7 +84,7 @@ t.test("where a long text fails is found without Ohm reading the whole", (t) => 
   t.end();
 });
 
-t.test("garbage of the longest length is answered soon", (t) => {
+t.test("garbage of the longest length is answered soon", slow(), (t) => {
   const pieces = [
     ..."([{<\"'`/\\,;:|&!~=#%$-+*@\u00a0\u201c",
     ...[
@@ -103,13 +104,15 @@ t.test("garbage of the longest length is answered soon", (t) => {
     ],
     ...["{ $.a ", "where ", "select a ", "| where ", '{a="', "a = 1, ", "a = 5 or 6 ", "exists ", "not ", "a b = = "],
   ];
-  const start = performance.now();
+  // Of the processor, which other tests on the machine do not use up.
+  const start = process.cpuUsage();
   for (const piece of pieces) {
     const source = piece.repeat(MAX_LENGTH).slice(0, MAX_LENGTH);
     const result = parseQuery(source);
     if (!result.ok) t.ok(result.problems.length > 0);
   }
-  const meanMs = (performance.now() - start) / pieces.length;
+  const { user, system } = process.cpuUsage(start);
+  const meanMs = (user + system) / 1000 / pieces.length;
   t.ok(meanMs < 100, `${Math.round(meanMs)} ms each`);
   t.end();
 });

@@ -8,6 +8,7 @@ import { parseQuery } from "../grammar/query/index.ts";
 import { parseFilterPattern } from "./support/aws/filter-pattern.ts";
 import { root } from "./support/cli.ts";
 import { compareFilterPatterns } from "./support/pattern-fuzz.ts";
+import { slow } from "./support/slow.ts";
 
 interface Row {
   readonly query: string;
@@ -103,7 +104,7 @@ t.test("patterns are never longer than the service takes", async (t) => {
 const count = Number(process.env.FUZZ_COUNT ?? 50_000);
 const seed = Number(process.env.FUZZ_SEED ?? 1);
 
-t.test(`what a query selects, its patterns find (${count} pairs, seed ${seed})`, async (t) => {
+t.test(`what a query selects, its patterns find (${count} pairs, seed ${seed})`, slow(), async (t) => {
   const { pairs, asked, selected, refused, invalid, lost, inexact } = compareFilterPatterns(count, seed);
   t.strictSame(invalid.slice(0, 5).map(ascii), [], "every pattern is one");
   t.strictSame(lost.slice(0, 5).map(ascii), [], "no selected entry is lost");
@@ -122,5 +123,6 @@ function patternsOf(query: string) {
   return { patterns: [...patterns, ...(expressions.length > 0 ? [textPattern(expressions)] : [])], isExact };
 }
 
-const ascii = (text: string) =>
-  text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+function ascii(text: string): string {
+  return text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

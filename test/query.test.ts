@@ -8,6 +8,7 @@ import { parseMoment, parseTimestamp, readTime } from "../grammar/query/timestam
 import { tokenize } from "../grammar/query/tokens.ts";
 import { queries, queryText } from "./support/query-arbitrary.ts";
 import { sexpr } from "./support/query-sexpr.ts";
+import { slow } from "./support/slow.ts";
 import vectors from "./vectors/query.json" with { type: "json" };
 
 interface ValidRow {
@@ -102,7 +103,7 @@ t.test("length and depth have limits, with clear errors at once", (t) => {
   t.end();
 });
 
-t.test("no text of the longest length overflows the stack or takes long", (t) => {
+t.test("no text of the longest length overflows the stack or takes long", slow(), (t) => {
   const repeated = [
     ..."(!)\"/[*~.,=\\'\u201c\u00a0a1-\n",
     ...[

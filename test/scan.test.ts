@@ -20,6 +20,7 @@ import { cliPath, shell, tool } from "./support/cli.ts";
 import { JQ_QUERIES, linesOfCommand } from "./support/jq-queries.ts";
 import { requires } from "./support/require.ts";
 import { comparePrefilter } from "./support/scan-fuzz.ts";
+import { slow } from "./support/slow.ts";
 import rows from "./vectors/scan.json" with { type: "json" };
 
 const NOW_MS = Date.parse("2025-07-01T12:00:00Z");
@@ -77,7 +78,7 @@ function isCandidate(parsed: Query, line: string): boolean {
   return isHidden || (plan.needles.length > 0 && plan.units.has(0x2f) && line.includes("\\/"));
 }
 
-t.test("20,000 pairs of a query and a line: the prefilter loses no line and adds none", (t) => {
+t.test("20,000 pairs of a query and a line: the prefilter loses no line and adds none", slow(), (t) => {
   const { pairs, selected, planned, differ } = comparePrefilter(20_000, 1);
   t.same(differ.slice(0, 10), []);
   t.ok(selected > pairs / 20 && selected < pairs / 2, `${selected} of ${pairs} selected`);
@@ -261,7 +262,7 @@ t.test("blocks and segments cut anywhere give what line by line gives", (t) => {
   t.end();
 });
 
-t.test("threads give what one gives: lines, text, limits", async (t) => {
+t.test("threads give what one gives: lines, text, limits", slow(), async (t) => {
   const path = join(t.testdir(), "generated.ndjson");
   const blocks: Buffer[] = [oddLog(), Buffer.from("\n")];
   generate(600_000, (block) => blocks.push(block), 3);
@@ -431,7 +432,7 @@ t.test("progress: after a second, on a terminal only, and gone at the end", (t) 
   t.end();
 });
 
-t.test("ten queries give what jq gives", { skip: requires("jq") }, async (t) => {
+t.test("ten queries give what jq gives", { skip: requires("jq"), ...slow() }, async (t) => {
   const path = join(t.testdir(), "generated.ndjson");
   const blocks: Buffer[] = [];
   generate(5e6, (block) => blocks.push(block), 5);

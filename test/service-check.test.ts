@@ -10,6 +10,9 @@ import { openRecords } from "../logservice/records/open.ts";
 import { addProject } from "../logservice/records/projects.ts";
 import { listening, spawnTool, tool } from "./support/cli.ts";
 
+// Each test has data of its own.
+t.jobs = 2;
+
 t.setTimeout(120_000);
 
 const events = (from: number, count: number): NewEvent[] =>

@@ -3,6 +3,7 @@ import t from "tap";
 import { SqlSlots } from "../logservice/http/sql-slots.ts";
 import { until } from "./support/cli.ts";
 import { startTestService } from "./support/service.ts";
+import { slow } from "./support/slow.ts";
 import { CANNOT_SEE_PROCESSES, sqlProcesses } from "./support/sql/sql-processes.ts";
 
 t.setTimeout(120_000);
@@ -105,7 +106,7 @@ t.test("a failed statement gives its slot back", async (t) => {
 
 t.test(
   "eight tokens with two statements each have four processes, and a spare",
-  { skip: CANNOT_SEE_PROCESSES },
+  { skip: CANNOT_SEE_PROCESSES, ...slow() },
   async (t) => {
     const service = await startTestService(t, { engine: "duckdb", limits: { holdMs: 60_000 } });
     const project = (await service.call("add_project", { project: { name: "app" } })).json.id as string;

@@ -7,7 +7,11 @@ import t from "tap";
 import { WARMER_SOURCE } from "../cli/aws/stack/warmer-function.ts";
 import { cleanEnv, spawnTool, until } from "./support/cli.ts";
 import { askEndpoint, issueAll, openApp } from "./support/deployed-app.ts";
+import { slow } from "./support/slow.ts";
 import { typeInto } from "./support/terminal.ts";
+
+// Each test has a cloud of its own.
+t.jobs = 3;
 
 const MAPPED = { stages: { staging: { domain: "a.shop.com" } } };
 const ZONE = { dns: { "shop.com": [{ name: "shop.com", type: "MX", value: ["10 mail.shop.com"] }] } };
@@ -27,7 +31,7 @@ t.test("what is made anew is made when it is agreed to", async (t) => {
   t.match(applied.stdout, /staging +https:\/\/b\.shop\.com\//);
 });
 
-t.test("which changes are asked about", async (t) => {
+t.test("which changes are asked about", slow(), async (t) => {
   const MX = { name: "shop.com", type: "MX", value: ["10 mail.shop.com"] };
   const TXT = { name: "shop.com", type: "TXT", value: ["x"] };
   const ALERT = { metric: "http.5xx", statistic: "sum", threshold: 5, action: "ops" };

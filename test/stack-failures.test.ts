@@ -4,6 +4,9 @@ import { logicalId } from "../cli/aws/stack/logical-id.ts";
 import type { Aws } from "./support/aws/index.ts";
 import { issueAll, openApp } from "./support/deployed-app.ts";
 
+// Each test has a cloud of its own.
+t.jobs = 3;
+
 const MAPPED = { stages: { staging: { domain: "a.shop.com" } } };
 const ZONE = { dns: { "shop.com": [{ name: "shop.com", type: "MX", value: ["10 mail.shop.com"] }] } };
 

@@ -6,6 +6,7 @@ import t from "tap";
 import { notAllowed } from "./support/access-policy.ts";
 import { root } from "./support/cli.ts";
 import { askEndpoint, openApp } from "./support/deployed-app.ts";
+import { slow } from "./support/slow.ts";
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 
@@ -20,7 +21,7 @@ const OPS = { name: "ops", type: "email", emails: ["ops@example.com"] };
 const CHAT = { name: "chat", type: "chat", url: "https://chat.example.com/hooks/s3cret" };
 const ALERT = { metric: "http.5xx", statistic: "sum", threshold: 5, action: "ops" };
 
-t.test("from the first deploy to a domain, and back to nothing", async (t) => {
+t.test("from the first deploy to a domain, and back to nothing", slow(), async (t) => {
   const { aws, app, configure } = await openApp(t, {});
   const run = async (...argv: string[]) => {
     const outcome = await app.tool(argv);

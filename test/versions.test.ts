@@ -23,6 +23,7 @@ import { configText } from "./bench/editor/config-text.ts";
 import { root } from "./support/cli.ts";
 import { CLIENT, projectOf } from "./support/editor.ts";
 import { holds } from "./support/property.ts";
+import { slow } from "./support/slow.ts";
 
 const FACTOR = Number(process.env.FUZZ_FACTOR ?? 1);
 const URI = "file:///work/orders-api/tool.json";
@@ -235,7 +236,7 @@ t.test("one change after another", (t) => {
   t.end();
 });
 
-t.test("and in a long text, when more is new than is kept", (t) => {
+t.test("and in a long text, when more is new than is kept", slow(), (t) => {
   const property = fc.property(fc.constant(configText(150_000)), session, sameAsFresh);
   holds(t, property, { seed: 23, numRuns: 3 * FACTOR });
   t.end();

@@ -1,24 +1,40 @@
-// `npm run t -- <file or word> ...`: runs tests without a whole build, within seconds.
+// `npm run t`: runs tests without a whole build, within seconds. Types are not checked: `npm run build` and `npm test` do.
 //
-// A test by its name or a part of it; for a source, the tests that import it; for nothing, the tests that import what
-// changed since the last commit. Types are not checked: `npm run build` and `npm test` do.
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+//   npm run t                         the tests that import what changed since the last commit, the nearest first
+//   npm run t -- route                a test by its name or a part of it
+//   npm run t -- grammar/route/x.ts   the tests that import a source, the nearest first
+//   --all      also those that are more than a minute away
+//   --slow     of the files named, the tests that test/support/slow.ts marks, which are skipped otherwise
+//   --list     what would be run
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { recordedSeconds, runFiles, secondsOf } from "./run-files.mjs";
 import { FOLDERS, transpile } from "./transpile.mjs";
 
-/** As `npm test` has it (package.json): tap ends a file that was started by itself after 30 seconds. */
+/** As `npm test` has it. */
 const LIMIT_S = 300;
-const SHOWN_LINES = 40;
+/** Of tests that are not named: what one waits for between two changes. */
+const BUDGET_S = 60;
+const JOBS = Math.min(2, availableParallelism());
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
-const begin = performance.now();
+const beginMs = performance.now();
+const seconds = () => `${((performance.now() - beginMs) / 1000).toFixed(1)} s`;
 
-await generate();
-const written = await transpile(root);
-if (written.some((file) => !file.startsWith("test/"))) drop("bundled");
+const { values, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: "boolean" }, slow: { type: "boolean" }, list: { type: "boolean" } },
+});
+
+generate();
+const written = await transpile(root).catch(() => process.exit(1)); // esbuild has printed why.
+if (written.some((file) => !file.startsWith("test/"))) {
+  for (const name of ["command", "extension"]) rmSync(stampOf(name), { force: true });
+}
 const { importsOf, testsOf } = await import("../../dist/test/mutate/imports.js");
 const imports = importsOf(root, FOLDERS);
 const all = [...imports.keys()].filter((file) =>
@@ -26,34 +42,55 @@ const all = [...imports.keys()].filter((file) =>
 );
 const usual = all.filter((file) => file.endsWith(".test.ts"));
 
-const words = process.argv.slice(2);
-const chosen = words.length > 0 ? [...new Set(words.flatMap(named))] : reached(changed());
-if (chosen.length === 0) {
-  console.log("Nothing changed since the last commit that a test imports.");
+const candidates = words.length > 0 ? merged(words.map(named)) : reached(changed());
+if (candidates.length === 0) {
+  console.log(
+    "No test imports what changed since the last commit. A word runs tests by their names: npm run t -- route",
+  );
   process.exit(0);
 }
-if (chosen.some((test) => testsOf(imports, [test], "cli/cli.ts").length > 0)) bundle();
-console.log(`${chosen.length} of ${usual.length} test files, ready after ${seconds(begin)}`);
-process.exit((await runAll(chosen)) ? 0 : 1);
+const chosen = values.all ? candidates : withinBudget(candidates);
+announce(chosen, candidates);
+if (values.list) process.exit(0);
 
-/** The tests that a word means. */
+const tests = chosen.map(({ test }) => test);
+if (tests.some((test) => testsOf(imports, [test], "cli/cli.ts").length > 0)) bundle("command", "cli/build/bundle.mjs");
+if (tests.some((test) => /^test\/(extension\.test|clients\/.*)\.ts$/.test(test))) {
+  bundle("extension", "cli/build/extension.mjs");
+}
+console.log(`ready after ${seconds()}`);
+const results = await runFiles(tests, {
+  root,
+  jobs: JOBS,
+  limitS: LIMIT_S,
+  isSorted: true,
+  ...(values.slow && { onlySlow: (test) => test.endsWith(".test.ts") }),
+});
+const sum = (name) => results.reduce((so, result) => so + result[name], 0);
+const counts = [`${sum("passed")} passed`];
+if (sum("failed") > 0) counts.push(`${sum("failed")} failed`);
+if (sum("skipped") > 0) counts.push(`${sum("skipped")} skipped${values.slow ? "" : " (--slow runs slow ones)"}`);
+console.log(`${counts.join(", ")}, after ${seconds()}`);
+process.exit(sum("failed") > 0 ? 1 : 0);
+
+/**
+ * The tests that a word means, with the steps of imports from the test to it; 0 if the test itself is named.
+ */
 function named(word) {
   const path = relative(root, resolve(word)).replace(/^dist\/(.*)\.js$/, "$1.ts");
-  if (all.includes(path)) return [path];
+  if (all.includes(path)) return [{ test: path, steps: 0 }];
   if (existsSync(join(root, path)) && statSync(join(root, path)).isFile()) {
     const tests = reached([path]);
-    if (tests.length > 0) return tests;
-    return refuse(`no test imports ${path}`);
+    return tests.length > 0 ? tests : refuse(`no test imports ${path}`);
   }
   const name = (file) => basename(file, ".ts").replace(/\.test$/, "");
   const same = all.filter((file) => name(file) === word);
-  const tests = same.length > 0 ? same : usual.filter((file) => name(file).includes(word));
-  if (tests.length > 0) return tests;
-  const sources = [...imports.keys()].filter((file) => !file.startsWith("test/") && file.includes(word));
-  const fromSources = reached(sources);
-  return fromSources.length > 0
-    ? fromSources
-    : refuse(`no test or source is named ${word}: give a file, or a part of a name`);
+  if (same.length > 0) return same.map((test) => ({ test, steps: 0 }));
+  const part = usual.filter((file) => name(file).includes(word));
+  if (part.length > 0) return part.map((test) => ({ test, steps: 1 }));
+  const fromSources = reached([...imports.keys()].filter((file) => !file.startsWith("test/") && file.includes(word)));
+  if (fromSources.length > 0) return fromSources;
+  return refuse(`no test or source is named ${word}: give a file, or a part of a name`);
 }
 
 function refuse(why) {
@@ -63,36 +100,67 @@ function refuse(why) {
 
 /** The tests that reach files by their imports, the nearest first. */
 function reached(files) {
-  const steps = new Map();
-  for (const file of files.map(moduleOf)) {
-    const own = usual.includes(file) ? [{ test: file, steps: 0 }] : testsOf(imports, usual, file);
-    for (const { test, steps: so } of own) steps.set(test, Math.min(so, steps.get(test) ?? Infinity));
-  }
-  return [...steps].sort(([, a], [, b]) => a - b).map(([test]) => test);
+  return merged(
+    files.flatMap(modulesOf).map((file) => {
+      if (all.includes(file)) return [{ test: file, steps: 0 }];
+      return testsOf(imports, usual, file).map(({ test, steps }) => ({ test, steps: Math.max(1, steps) }));
+    }),
+  );
 }
 
-/** The module that is made of a grammar or a schema. */
-function moduleOf(file) {
-  if (file.endsWith(".ohm")) return file.replace(/\.ohm$/, ".generated.ts");
-  if (file === "schema/tool.schema.json") return "schema/tool-schema.generated.ts";
-  return file === "schema/rpc.schema.json" ? "schema/rpc.generated.ts" : file;
+/** Each test once, by its shortest way; the nearest first, and of these the quickest. */
+function merged(lists) {
+  const nearest = new Map();
+  for (const { test, steps } of lists.flat()) nearest.set(test, Math.min(steps, nearest.get(test) ?? Infinity));
+  const recorded = recordedSeconds();
+  return [...nearest]
+    .map(([test, steps]) => ({ test, steps, seconds: secondsOf(recorded, test) }))
+    .sort((a, b) => a.steps - b.steps || a.seconds - b.seconds || (a.test < b.test ? -1 : 1));
+}
+
+/** The nearest tests until the time is used up; what is named itself, and one test, in any case. */
+function withinBudget(tests) {
+  let used = 0;
+  return tests.filter(({ steps, seconds }, index) => {
+    used += seconds;
+    return steps === 0 || index === 0 || used <= BUDGET_S * JOBS;
+  });
+}
+
+function announce(chosen, candidates) {
+  const about = Math.ceil(
+    Math.max(...chosen.map(({ seconds }) => seconds), chosen.reduce((so, { seconds }) => so + seconds, 0) / JOBS),
+  );
+  const files = (count) => `${count} test file${count === 1 ? "" : "s"}`;
+  const more = candidates.length - chosen.length;
+  const rest = more === 0 ? "" : `, the nearest; ${more} more: npm run t -- ${[...words, "--all"].join(" ")}`;
+  console.log(`${files(chosen.length)}, about ${about} s${rest}`);
+  for (const { test, steps } of chosen)
+    console.log(`  ${test}${steps > 1 ? ` (by ${steps - 1} step${steps === 2 ? "" : "s"})` : ""}`);
+}
+
+/** The modules that a file is a part of: itself, what is generated of it, or those that name it if it is data. */
+function modulesOf(file) {
+  if (file.endsWith(".ohm")) return [file.replace(/\.ohm$/, ".generated.ts")];
+  if (file === "schema/tool.schema.json") return ["schema/tool-schema.generated.ts"];
+  if (file === "schema/rpc.schema.json") return ["schema/rpc.generated.ts"];
+  if (/\.(ts|mjs)$/.test(file) && !/^test\/(apps|fixtures)\//.test(file)) return [file];
+  // test/vectors/route.json is read as "route.json", test/apps/echo/server.mjs as "echo/server.mjs" or by its folder.
+  const known = /^test\/(?:vectors|fixtures)\/(.+)$|^test\/apps\/([^/]+)\//.exec(file);
+  if (known === null) return [];
+  const text = known[1] ?? `${known[2]}/`;
+  return [...imports.keys()].filter((module) => readFileSync(join(root, module), "utf8").includes(text));
 }
 
 function changed() {
-  const { status, stdout, stderr } = spawnSync(
-    "git",
-    ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"],
-    {
-      cwd: root,
-      encoding: "utf8",
-    },
-  );
+  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
+  const { status, stdout, stderr } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
   if (status !== 0) refuse(`git does not tell what changed, so name a test: ${stderr.trim()}`);
   return stdout.split("\0").flatMap((line) => (line === "" ? [] : line.slice(3)));
 }
 
-/** Makes the generated modules where a grammar, a schema or what makes them changed. */
-async function generate() {
+/** Makes the generated modules if a grammar, a schema or what makes them changed. */
+function generate() {
   const inputs = [
     ...filesIn("grammar").filter((file) => file.endsWith(".ohm") || /\/(actions|build\/[^/]+)\.ts$/.test(file)),
     ...filesIn("schema").filter((file) => /\.schema\.json$|\/(?:rpc-)?generate[^/]*\.ts$/.test(file)),
@@ -103,11 +171,11 @@ async function generate() {
   stamp("generated");
 }
 
-/** The command as one file for each of its commands, which tests start as a process. */
-function bundle() {
-  if (existsSync(stampOf("bundled"))) return;
-  must("cli/build/bundle.mjs");
-  stamp("bundled");
+/** What tests start as a process: a file for each command, or the extension with its server. */
+function bundle(name, script) {
+  if (existsSync(stampOf(name))) return;
+  must(script);
+  stamp(name);
 }
 
 function must(script) {
@@ -130,62 +198,8 @@ function stamp(name) {
   writeFileSync(stampOf(name), "");
 }
 
-function drop(name) {
-  rmSync(stampOf(name), { force: true });
-}
-
 function isOlder(name, inputs) {
   if (!existsSync(stampOf(name))) return true;
   const madeMs = statSync(stampOf(name)).mtimeMs;
   return inputs.some((file) => statSync(join(root, file)).mtimeMs > madeMs);
-}
-
-/** Two at once, as `npm test` does; whether all passed. */
-async function runAll(tests) {
-  const waiting = [...tests];
-  const failed = [];
-  let rows = 0;
-  const work = async () => {
-    for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
-      const result = await run(test);
-      rows += result.passed;
-      if (result.isGood) console.log(`  ok      ${test}  ${result.passed} in ${result.took}`);
-      else {
-        failed.push(test);
-        console.log(`  FAILED  ${test}  ${result.passed} passed, in ${result.took}\n${result.shown}`);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
-  console.log(`${rows} passed${failed.length > 0 ? `; failed: ${failed.join(" ")}` : ""}, after ${seconds(begin)}`);
-  return failed.length === 0;
-}
-
-function run(test) {
-  const from = performance.now();
-  const args = ["--enable-source-maps", join("dist", test.replace(/\.ts$/, ".js"))];
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    env: { ...process.env, TAP_TIMEOUT: String(LIMIT_S), TAP_JOBS: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
-  return new Promise((done) =>
-    child.once("close", (code) => {
-      const passed = Number(/^# \{ total: \d+, pass: (\d+)/m.exec(output)?.[1] ?? 0);
-      done({ isGood: code === 0, passed, took: seconds(from), shown: shownOf(output) });
-    }),
-  );
-}
-
-/** What failed first, with what tap says of it; the end where it says nothing. */
-function shownOf(output) {
-  const lines = output.split("\n");
-  const first = lines.findIndex((line) => /^ *not ok/.test(line));
-  return (first < 0 ? lines.slice(-SHOWN_LINES) : lines.slice(first, first + SHOWN_LINES)).join("\n");
-}
-
-function seconds(from) {
-  return `${((performance.now() - from) / 1000).toFixed(1)} s`;
 }

@@ -15,10 +15,10 @@ import { SNS } from "@aws-sdk/client-sns";
 import { SSM } from "@aws-sdk/client-ssm";
 import { STS } from "@aws-sdk/client-sts";
 import t, { type Test } from "tap";
-import { type Aws, type AwsOptions, startAws } from "./support/aws/index.ts";
-import { zipOf } from "./support/aws/lambda/zip.ts";
-import { until } from "./support/cli.ts";
-import { bundle } from "./support/runtime-api/deployed.ts";
+import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
+import { zipOf } from "../support/aws/lambda/zip.ts";
+import { until } from "../support/cli.ts";
+import { bundle } from "../support/runtime-api/deployed.ts";
 
 const ROLE = "arn:aws:iam::123456789012:role/app";
 const HANDLER = "exports.handler = async (event) => { console.log('got', event.x); return { x: event.x }; };";

@@ -9,10 +9,10 @@ import { IAM } from "@aws-sdk/client-iam";
 import { Lambda } from "@aws-sdk/client-lambda";
 import { Route53 } from "@aws-sdk/client-route-53";
 import t, { type Test } from "tap";
-import { type Aws, type AwsOptions, startAws } from "./support/aws/index.ts";
-import { zipOf } from "./support/aws/lambda/zip.ts";
-import { until } from "./support/cli.ts";
-import { bundle } from "./support/runtime-api/deployed.ts";
+import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
+import { zipOf } from "../support/aws/lambda/zip.ts";
+import { until } from "../support/cli.ts";
+import { bundle } from "../support/runtime-api/deployed.ts";
 
 type Resources = Record<string, { Type: string; Properties?: Record<string, unknown>; [attribute: string]: unknown }>;
 

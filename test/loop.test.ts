@@ -1,0 +1,195 @@
+// The commands of test/loop, in a small project of their own: as in a fresh clone, nothing is built there.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import t from "tap";
+import { isRunning, root, until } from "./support/cli.ts";
+
+const FOLDERS = ["grammar", "schema", "language-server", "vscode-extension", "cli/build", "runtime", "logservice"];
+const testOf = (imported: string, body = "t.pass(String(one));") =>
+  `import t from "tap";\nimport { one } from "../${imported}";\n${body}\n`;
+const FILES = {
+  "package.json": '{ "type": "module" }',
+  ".gitignore": "/node_modules\n/dist\n/.tap\n",
+  "cli/build/generate.mjs": "",
+  "grammar/one.ts": "export const one: number = 1;\n",
+  "grammar/data.json": "1",
+  "grammar/two.ts":
+    'import data from "./data.json" with { type: "json" };\nimport { one as first } from "./one.ts";\nexport const one: number = first + data;\n',
+  "grammar/alone.ts": "export const alone = 1;\n",
+  "test/near.test.ts": testOf("grammar/one.ts"),
+  "test/far.test.ts": testOf("grammar/two.ts"),
+  "test/failing.test.ts": testOf("grammar/two.ts", 't.equal(one, 3, "two is three");'),
+  "test/seconds.test.ts": testOf("grammar/two.ts", "setTimeout(() => t.pass(), 60_000); console.log(process.pid);"),
+};
+
+const folder = mkdtempSync(join(tmpdir(), "loop-"));
+t.teardown(() => rmSync(folder, { recursive: true }));
+const write = (name: string, text: string) => {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+};
+for (const name of FOLDERS) mkdirSync(join(folder, name), { recursive: true });
+for (const [name, text] of Object.entries(FILES)) write(name, text);
+for (const name of ["test/loop", "test/mutate/imports.ts"]) {
+  cpSync(join(root, name), join(folder, name), { recursive: true });
+}
+const setSeconds = (seconds: object) => write("test/loop/seconds.json", JSON.stringify(seconds));
+setSeconds({ "test/near.test.ts": 1, "test/far.test.ts": 2, "test/seconds.test.ts": 4000 });
+symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+const git = (...args: string[]) =>
+  spawnSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd: folder });
+
+const loop = (name: string, ...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join("test/loop", name), ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { ...process.env, TAP_ONLY: "" },
+  });
+  return { status, stdout, stderr };
+};
+
+t.test("a test by its name, when nothing is built yet", (t) => {
+  const { status, stdout, stderr } = loop("t.mjs", "near");
+  t.equal(status, 0, stderr);
+  t.match(
+    stdout,
+    /^1 test file, about 1 s\n {2}test\/near\.test\.ts\nready after .*\n {2}ok {6}test\/near\.test\.ts {2}1 in /,
+  );
+  t.match(stdout, /\n1 passed, after [\d.]+ s\n$/);
+  t.end();
+});
+
+t.test("the tests of a source, the nearest first, up to a minute", (t) => {
+  const listed = loop("t.mjs", "--list", "grammar/one.ts").stdout;
+  t.equal(
+    listed,
+    "3 test files, about 5 s, the nearest; 1 more: npm run t -- grammar/one.ts --all\n" +
+      "  test/near.test.ts\n  test/far.test.ts (by 1 step)\n  test/failing.test.ts (by 1 step)\n",
+  );
+  t.match(loop("t.mjs", "--list", "--all", "grammar/one.ts").stdout, /^4 test files, about 4000 s\n/);
+  t.match(loop("t.mjs", "--list", "grammar/two.ts").stdout, /^2 test files, .*1 more/);
+  t.match(
+    loop("t.mjs", "--list", "seconds").stdout,
+    /^1 test file, about 4000 s\n/,
+    "what is named is run in any case",
+  );
+  t.end();
+});
+
+t.test("what cannot be meant", (t) => {
+  t.match(loop("t.mjs", "grammar/alone.ts"), { status: 2, stderr: "no test imports grammar/alone.ts\n" });
+  t.match(loop("t.mjs", "nothing"), {
+    status: 2,
+    stderr: "no test or source is named nothing: give a file, or a part of a name\n",
+  });
+  t.match(loop("t.mjs", "near"), { status: 0 });
+  write("grammar/one.ts", "export const one: number = ;\n");
+  t.match(loop("t.mjs", "near"), { status: 1, stderr: /grammar\/one\.ts:1:27/ }, "an error of syntax");
+  write("grammar/one.ts", FILES["grammar/one.ts"]);
+  t.end();
+});
+
+t.test("a test that fails", (t) => {
+  const { status, stdout } = loop("t.mjs", "failing");
+  t.equal(status, 1);
+  t.match(stdout, /FAILED {2}test\/failing\.test\.ts.*\nnot ok 1 - two is three\n[\s\S]*\n0 passed, 1 failed, after/);
+  t.match(stdout, /test\/failing\.test\.ts\n {4}lineNumber: 3/, "at its line of the source");
+  t.end();
+});
+
+t.test("what changed since the last commit", (t) => {
+  git("init", "-q");
+  git("add", "-A");
+  git("commit", "-qm", "one");
+  t.match(loop("t.mjs").stdout, /^No test imports what changed/);
+  write("grammar/two.ts", `${FILES["grammar/two.ts"]}// changed\n`);
+  t.match(loop("t.mjs", "--list").stdout, /^2 test files, .*\n {2}test\/far\.test\.ts\n {2}test\/failing\.test\.ts\n$/);
+  t.end();
+});
+
+t.test("Ctrl-C ends the tests", { skip: process.platform === "win32" }, async (t) => {
+  const out = join(folder, "seconds.tap");
+  // It prints its process id, which tap's own output does not have.
+  write(
+    "test/seconds.test.ts",
+    testOf(
+      "grammar/two.ts",
+      `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(out)}, String(process.pid));\n` +
+        't.test("long", () => new Promise((done) => setTimeout(done, 60_000)));',
+    ),
+  );
+  const running = spawn(process.execPath, ["test/loop/t.mjs", "seconds"], { cwd: folder, stdio: "ignore" });
+  const pid = Number(await until("the test's process", () => existsSync(out) && read(out)));
+  running.kill("SIGINT");
+  const [code] = await once(running, "exit");
+  t.equal(code, 130);
+  await until("the test's end", () => !isRunning(pid));
+});
+
+const read = (file: string) => spawnSync("cat", [file], { encoding: "utf8" }).stdout;
+
+t.test("all tests: the totals, and the rows that two runs have", (t) => {
+  rmSync(join(folder, "test/seconds.test.ts"));
+  const before = loop("all.mjs", "--out=before");
+  t.equal(before.status, 1);
+  t.match(before.stdout, /\n# \{ total: 3, pass: 2, fail: 1 \}\n# 3 files in /);
+  t.match(loop("all.mjs", "near.test.ts", "test/far.test.ts").stdout, /\n# \{ total: 2, pass: 2 \}\n# 2 files in /);
+  t.match(loop("all.mjs", "nothing.test.ts"), { status: 2, stderr: /^nothing\.test\.ts is not a test/ });
+
+  write("test/failing.test.ts", testOf("grammar/two.ts", 't.equal(one, 2, "two is three");'));
+  t.equal(loop("t.mjs", "failing").status, 0);
+  t.equal(loop("all.mjs", "--out=after").status, 0);
+  t.match(loop("rows.mjs", "before", "after"), { status: 0, stdout: /^new:\n {2}two is three\n.*lost: 0, new: 1\n$/ });
+  t.match(loop("rows.mjs", "after", "before"), { status: 1, stdout: /^lost:\n {2}two is three\n/ });
+  t.match(loop("rows.mjs", "test"), { status: 2, stderr: /^test has no \*\.tap files/ });
+  t.end();
+});
+
+t.test("rows: nested, buffered, skipped, and with what differs from run to run", (t) => {
+  const tap = (port: number, rest = "") => `TAP version 14
+# Subtest: outer
+    # Subtest: inner
+        ok 1 - on 127.0.0.1:${port} in ${port / 1000} ms
+        ok 2 - same
+        ok 3 - same
+        1..3
+    ok 1 - inner # time=${port}ms
+    
+    1..1
+ok 1 - outer # time=${port}ms
+
+ok 2 - buffered # time=${port}ms {
+    ok 1 - within
+    1..1
+}
+${rest}1..2
+`;
+  write("one/a.tap", tap(1234, "ok 3 - last\n"));
+  write("two/b.tap", tap(4321, "ok 3 - last # SKIP not here\n"));
+  write(
+    "three/b.tap",
+    tap(4321, "not ok 3 - last\n  ---\n  ok 4 - in an explanation\n  ...\n").replace("ok 3 - same\n", ""),
+  );
+  t.equal(
+    loop("rows.mjs", "one").stdout,
+    [
+      "1\touter > inner > on 127.0.0.1:<n> in <n> ms",
+      "2\touter > inner > same",
+      "1\touter > inner",
+      "1\touter",
+      "1\tbuffered",
+      "1\tbuffered > within",
+      "1\tlast\n",
+    ].join("\n"),
+  );
+  t.match(
+    loop("rows.mjs", "one", "two"),
+    { status: 1, stdout: /^lost:\n {2}last\nbefore/ },
+    "a row that is skipped now",
+  );
+  t.match(loop("rows.mjs", "one", "three").stdout, /^lost:\n {2}outer > inner > same\n {2}last\nbefore/);
+  t.end();
+});
