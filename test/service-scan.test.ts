@@ -1,6 +1,6 @@
 // Bodies of add_events that are scanned rather than parsed: whatever they hold, the journal gets what parsing would give it.
 import t from "tap";
-import { type EncodedEvent, encodeEvent } from "../logservice/events/encoded.ts";
+import { type EncodedEvent, encodeEvent } from "../logservice/events/journal/line.ts";
 import { parseJson } from "../logservice/http/json.ts";
 import { LIMITS } from "../logservice/limits.ts";
 import { RpcError } from "../logservice/rpc/error.ts";

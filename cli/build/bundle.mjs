@@ -78,7 +78,7 @@ await build({
     "commands/scan-worker": join(root, "cli/logs/scan-worker.ts"),
     // So do processes, beside the command that holds the events store.
     "commands/flusher-process": join(root, "logservice/events/duckdb/flusher-process.ts"),
-    "commands/sql-process": join(root, "logservice/events/sql/sql-process.ts"),
+    "commands/sql-process": join(root, "logservice/events/duckdb/sql/sql-process.ts"),
   },
   bundle: true,
   platform: "node",

@@ -2,15 +2,16 @@ import { constants } from "node:fs";
 import { copyFile, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { SEGMENT_NAME } from "./duckdb/folder-plan.ts";
+import { parseFolderName } from "./duckdb/folder-name.ts";
 import { faultOf, stampOf } from "./duckdb/integrity.ts";
 import { MANIFEST, type Manifest, parseManifest, REMOVED } from "./duckdb/manifest.ts";
-import { readSidecar, summaryPath } from "./duckdb/sidecar.ts";
+import { FolderList } from "./duckdb/project-folders.ts";
+import { SEGMENT_NAME, summaryPath } from "./duckdb/segment-files.ts";
+import { readSidecar } from "./duckdb/sidecar.ts";
 import { syncDirectory, unlessGone, writeDurably } from "./durable.ts";
 import { readFrames } from "./journal/frame.ts";
+import { isJournalFile, journalFile } from "./journal/journal-file.ts";
 import { JOURNAL_LIST, JournalList } from "./journal/journal-list.ts";
-import { isJournalFile, journalFile } from "./journal/recovery.ts";
-import { FolderList, identityOf } from "./project-folders.ts";
 
 /** Called with the bytes of each file once it is copied. */
 type Progress = (bytes: number) => void;
@@ -83,7 +84,7 @@ async function listFolders(from: string, to: string, copied: readonly string[]):
     if (looks === 0) await pause(LIST_PAUSE_MS);
   }
   const found = [...copied, ...gone].flatMap((folder) => {
-    const identity = identityOf(folder);
+    const identity = parseFolderName(folder);
     return identity === undefined ? [] : [{ folder, ...identity }];
   });
   const { list } = await FolderList.open(to);
@@ -152,7 +153,7 @@ const NOTHING: Pick<Manifest, "segments"> = { segments: [] };
 
 /** The manifest of a project's folder, with its text; undefined if there is none. */
 async function manifestOf(folder: string): Promise<{ manifest: Manifest; text: string } | undefined> {
-  const identity = identityOf(basename(folder));
+  const identity = parseFolderName(basename(folder));
   const path = join(folder, MANIFEST);
   const text = identity && (await unlessGone(readFile(path, "utf8")));
   if (identity === undefined || text === undefined) return undefined;

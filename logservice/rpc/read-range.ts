@@ -1,7 +1,7 @@
 import { describe } from "../../grammar/problem.ts";
 import { parseQuery, type Query, type Target, target } from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
-import { FIRST_TIME, FIRST_TIME_MS } from "../events/steps.ts";
+import { FIRST_TIME, FIRST_TIME_MS } from "../events/histogram-steps.ts";
 import type { Range } from "../events/store.ts";
 import { RpcError } from "./error.ts";
 

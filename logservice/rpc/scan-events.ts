@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { LEVEL_SPELLINGS, LEVELS } from "../../grammar/query/index.ts";
-import { type EncodedEvent, encodeEvent, encodePieces } from "../events/encoded.ts";
 import { type Instant, LONGEST_EXACT, readInstant } from "../events/instant.ts";
+import { type EncodedEvent, encodeEvent, encodeLine } from "../events/journal/line.ts";
 import { parseJson } from "../http/json.ts";
 import { LIMITS } from "../limits.ts";
 import { RpcError } from "./error.ts";
@@ -174,7 +174,7 @@ class EventsScan {
     // Counted with its quotes and escapes the event is a little larger than it is.
     if (fieldsJson.length + messageJson.length + idJson.length > LIMITS.eventBytes) return undefined;
     this.#at = at + 1;
-    return encodePieces({ id, idJson, timestamp, instant, level, isCut: false, messageJson, fieldsJson });
+    return encodeLine({ id, idJson, timestamp, instant, level, isCut: false, messageJson, fieldsJson });
   }
 
   #memberEnd({ name }: Member, at: number): number {

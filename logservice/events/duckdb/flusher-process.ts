@@ -2,11 +2,11 @@
 // given back when it ends. Jobs come and go over the channel to the parent; without one there is nothing to do. Arguments:
 // a folder for what does not fit into memory, and how many jobs are done at once.
 import { setPriority } from "node:os";
+import { LEAST_FILTERED, writeFilter } from "./bloom-filter.ts";
 import { buildFromJournal, buildFromSegments } from "./build.ts";
 import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "./duckdb.ts";
+import type { JobAnswer, JobRequest } from "./flusher-protocol.ts";
 import { rebuildSidecar } from "./sidecar.ts";
-import { LEAST_FILTERED, writeFilter } from "./text-filter.ts";
-import type { JobAnswer, JobRequest } from "./worker-protocol.ts";
 
 const [spill = "", jobsAtOnce = "1"] = process.argv.slice(2);
 
@@ -14,7 +14,7 @@ const [spill = "", jobsAtOnce = "1"] = process.argv.slice(2);
 const MEMORY = "220MB";
 const MUCH_MEMORY = "1GB";
 
-// Readers and ingest come first.
+// Queries and ingest come first.
 setPriority(10);
 
 const opened = openDuckDb(":memory:", {
@@ -77,7 +77,7 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
 }
 
 async function work(connection: DuckDBConnection, job: JobRequest) {
-  if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.shares);
+  if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.targets);
   if (job.kind === "merge") {
     const merged = await buildFromSegments(connection, job);
     // The small ones of which it was made come and go too fast for one.

@@ -3,8 +3,9 @@ import { codeOf, syncDirectory, writeDurably } from "../durable.ts";
 import { StoreError } from "../store.ts";
 import { isWholeJournal } from "./check-file.ts";
 import { encodeFrame, type Frame } from "./frame.ts";
+import { type JournalFile, journalFile } from "./journal-file.ts";
 import type { JournalList } from "./journal-list.ts";
-import { type JournalFile, journalFile, type RecoveredFile } from "./recovery.ts";
+import type { RecoveredFile } from "./recovery.ts";
 
 /**
  * Where accepted batches lie until they are in segments. A batch is durable when `write` resolves: all batches that wait
@@ -84,8 +85,8 @@ export class Journal {
     await syncDirectory(this.#directory);
   }
 
-  /** Notes how long the file is, and tells whether it is still the one that is written to. */
-  async look(): Promise<boolean> {
+  /** Records the length of the active file. Returns false if it was removed, replaced or truncated. */
+  async check(): Promise<boolean> {
     const [file, length] = [this.#file, this.#length];
     const { ino } = await this.#handle.stat();
     const there = await stat(file.path).catch(() => undefined);

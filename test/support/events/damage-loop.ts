@@ -195,7 +195,7 @@ async function readAll(store: EventsStore, project: string): Promise<number[]> {
   const range = { project, ...ALL_TIMES, query };
   let cursor: string | undefined;
   do {
-    const page = await store.search(range, { limit: 10_000, order: "ascending", cursor }, never);
+    const page = await store.search({ ...range, limit: 10_000, order: "ascending", cursor, signal: never });
     for (const event of page.events) {
       const { i } = event.fields as { i: number };
       if (eventOf(project, i).message !== event.message) throw new Error(`another event than ${i}`);

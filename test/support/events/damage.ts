@@ -197,7 +197,7 @@ async function wrongRanges(store: OpenStore, events: Numbers, lost: ReadonlySet<
     for (const isLost of [true, false]) {
       const number = [...all].filter((one) => lost.has(one) === isLost).at(-1)!;
       const range = { project, startMs: timeOf(number), stopMs: timeOf(number), query: undefined };
-      const { stats } = await store.count(range, signal);
+      const { stats } = await store.count({ ...range, signal });
       if (stats.missingBytes > 0 !== isLost)
         wrong.push(`${project}: the moment of ${number} is missing ${stats.missingBytes} bytes`);
     }
