@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import type { CheckReport, Finding } from "../../logservice/events/check.ts";
-import { FOLDER_LIST } from "../../logservice/events/duckdb/project-folders.ts";
+import { FOLDER_LIST } from "../../logservice/events/duckdb/folder-list.ts";
 import type { Records } from "../../logservice/records/open.ts";
 import { type Context, EXIT } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
@@ -39,7 +39,7 @@ async function checked(context: Context, records: Records, events: string, flags
   const { checkEvents, isWrong } = await import("../../logservice/events/check.ts");
   const { projectNames } = await import("../../logservice/records/projects.ts");
   const { instanceId } = await import("../../logservice/records/instance.ts");
-  const { ForeignEvents } = await import("../../logservice/events/duckdb/project-folders.ts");
+  const { ForeignEvents } = await import("../../logservice/events/duckdb/find-folders.ts");
   const { NewerVersion } = await import("../../logservice/events/durable.ts");
   const owner = await instanceId(records.db);
   const look = async () => {

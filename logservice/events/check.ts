@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { isWholeFilter } from "./duckdb/bloom-filter.ts";
 import { ConnectionPool } from "./duckdb/connection-pool.ts";
 import { openDuckDb } from "./duckdb/duckdb.ts";
+import { findFolders, planFolders, refuseOthers } from "./duckdb/find-folders.ts";
+import { FOLDER_LIST, FolderList } from "./duckdb/folder-list.ts";
 import { parseFolderName } from "./duckdb/folder-name.ts";
 import type { FolderPlan } from "./duckdb/folder-plan.ts";
 import { Inspector } from "./duckdb/inspector.ts";
 import { toLoss } from "./duckdb/losses.ts";
-import { FOLDER_LIST, FolderList, findFolders, planFolders, refuseOthers } from "./duckdb/project-folders.ts";
 import { filterPath, ownerOf } from "./duckdb/segment-files.ts";
 import { unlessGone } from "./durable.ts";
 import { holds, type Interval, unionOf } from "./intervals.ts";
@@ -122,10 +123,10 @@ async function look(
     const ignored = (_level: string, message: string, { folder }: Record<string, unknown>) =>
       findings.push({ file: below(directory, String(folder)), state: "ignored", detail: message });
     const found = (await unlessGone(readdir(projects)))
-      ? await findFolders(projects, list.all, journal.drops, inspector, ignored)
+      ? await findFolders(projects, { list: list.all, drops: journal.drops, inspector, log: ignored })
       : { claimed: [], removed: [], missing: [...list.all].map(([folder, one]) => ({ folder, ...one })) };
-    const options = { inspector, nowMs, isThorough: true };
-    const plans = await planFolders(projects, found, list.all, journal.projectJournal, options);
+    const options = { list: list.all, journal, inspector, nowMs, isThorough: true };
+    const plans = await planFolders(projects, found, options);
     lookAtJournal(journal, { plans, accepted, nowMs }, findings);
     let [segments, bytes] = [0, 0];
     for (const plan of plans) {

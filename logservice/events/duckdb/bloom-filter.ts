@@ -3,7 +3,7 @@
 //
 // The first line is the head, a sum and JSON. Behind it stand the filters of one column after the other. A filter is blocks
 // of 256 bits: a text sets eight bits of one block, one in each word of 32, so that a text costs one block in each run. The
-// blocks of the same number stand side by side for all runs, in a frame with its own sum.
+// blocks of the same number stand side by side for all runs, in a stripe with its own sum.
 
 import { open, readFile, rename, writeFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
@@ -71,23 +71,21 @@ export async function writeFilter(connection: DuckDBConnection, path: string, se
     columns,
   };
   const json = JSON.stringify(head);
-  const pieces: Uint8Array[] = [Buffer.from(`${String(crc32(json)).padStart(10, "0")} ${json}\n`)];
+  const content: Uint8Array[] = [Buffer.from(`${String(crc32(json)).padStart(10, "0")} ${json}\n`)];
   for (const { name, blocks } of columns)
-    pieces.push(await projectJournal(connection, from, name, blocks, sequences.length));
+    content.push(await stripesOf(connection, from, { name, blocks, runs: sequences.length }));
   const aside = `${filterPath(path)}.new`;
-  await writeFile(aside, Buffer.concat(pieces), { flush: true });
+  await writeFile(aside, Buffer.concat(content), { flush: true });
   await rename(aside, filterPath(path));
 }
 
-async function projectJournal(
+async function stripesOf(
   connection: DuckDBConnection,
   from: string,
-  name: string,
-  blocks: number,
-  runs: number,
+  { name, blocks, runs }: { name: string; blocks: number; runs: number },
 ): Promise<Buffer> {
-  const frameBytes = frameBytesOf(runs);
-  const frames = Buffer.alloc(blocks * frameBytes);
+  const stripeBytes = stripeBytesOf(runs);
+  const stripes = Buffer.alloc(blocks * stripeBytes);
   const words = Array.from(
     { length: WORDS },
     (_, word) => `bit_or(1::ubigint << ((h >> ${shiftOf(word)}) & 31))::uinteger`,
@@ -100,20 +98,20 @@ async function projectJournal(
   for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
     const [block, run, ...words] = chunk.getColumns() as number[][];
     for (let i = 0; i < chunk.rowCount; i++) {
-      const at = block![i]! * frameBytes + run![i]! * WORDS * WORD_BYTES;
+      const at = block![i]! * stripeBytes + run![i]! * WORDS * WORD_BYTES;
       words.forEach((column, word) => {
-        frames.writeUInt32LE(column[i]!, at + word * WORD_BYTES);
+        stripes.writeUInt32LE(column[i]!, at + word * WORD_BYTES);
       });
     }
   }
-  for (let at = 0; at < frames.length; at += frameBytes) {
-    const end = at + frameBytes - SUM_BYTES;
-    frames.writeUInt32LE(crc32(frames.subarray(at, end)), end);
+  for (let at = 0; at < stripes.length; at += stripeBytes) {
+    const end = at + stripeBytes - SUM_BYTES;
+    stripes.writeUInt32LE(crc32(stripes.subarray(at, end)), end);
   }
-  return frames;
+  return stripes;
 }
 
-const frameBytesOf = (runs: number) => runs * WORDS * WORD_BYTES + SUM_BYTES;
+const stripeBytesOf = (runs: number) => runs * WORDS * WORD_BYTES + SUM_BYTES;
 // The block is chosen by all bits, but of so few blocks that these are left.
 const shiftOf = (word: number) => 24 + 5 * word;
 
@@ -125,7 +123,7 @@ export async function versionOf(connection: DuckDBConnection): Promise<string> {
 export interface BloomFilter {
   readonly path: string;
   readonly head: Head;
-  /** Where the frames of each column begin, by its name. */
+  /** Where the stripes of each column begin, by its name. */
   readonly begins: ReadonlyMap<string, { readonly at: number; readonly blocks: number }>;
 }
 
@@ -158,7 +156,7 @@ export async function readFilter(
   let at = end + 1;
   for (const { name, blocks } of head.columns) {
     begins.set(name, { at, blocks });
-    at += blocks * frameBytesOf(head.sequences.length);
+    at += blocks * stripeBytesOf(head.sequences.length);
   }
   if (at !== bytes.length) throw new DamagedFilter(path);
   return { path, head, begins };
@@ -173,19 +171,19 @@ export async function lookUp(
   const column = begins.get(name);
   if (column === undefined) return undefined;
   const runs = head.sequences.map(() => false);
-  const frame = Buffer.alloc(frameBytesOf(runs.length));
+  const stripe = Buffer.alloc(stripeBytesOf(runs.length));
   const handle = await open(path, "r");
   try {
     for (const hash of hashes) {
-      const at = column.at + Number(hash % BigInt(column.blocks)) * frame.length;
-      const { bytesRead } = await handle.read(frame, 0, frame.length, at);
-      const end = frame.length - SUM_BYTES;
-      if (bytesRead < frame.length || frame.readUInt32LE(end) !== crc32(frame.subarray(0, end)))
+      const at = column.at + Number(hash % BigInt(column.blocks)) * stripe.length;
+      const { bytesRead } = await handle.read(stripe, 0, stripe.length, at);
+      const end = stripe.length - SUM_BYTES;
+      if (bytesRead < stripe.length || stripe.readUInt32LE(end) !== crc32(stripe.subarray(0, end)))
         throw new DamagedFilter(path);
       for (const run of runs.keys()) {
         runs[run] ||= Array.from({ length: WORDS }, (_, word) => word).every((word) => {
           const bit = Number((hash >> BigInt(shiftOf(word))) & 31n);
-          return (frame.readUInt32LE((run * WORDS + word) * WORD_BYTES) >>> bit) & 1;
+          return (stripe.readUInt32LE((run * WORDS + word) * WORD_BYTES) >>> bit) & 1;
         });
       }
     }
@@ -201,10 +199,10 @@ export async function isWholeFilter(path: string, segment: FileSum, engine: stri
     const filter = await readFilter(path, segment, engine);
     if (filter === undefined) return false;
     const bytes = await readFile(filter.path);
-    const frameBytes = frameBytesOf(filter.head.sequences.length);
+    const stripeBytes = stripeBytesOf(filter.head.sequences.length);
     for (const { at, blocks } of filter.begins.values()) {
-      for (let begin = at; begin < at + blocks * frameBytes; begin += frameBytes) {
-        const end = begin + frameBytes - SUM_BYTES;
+      for (let begin = at; begin < at + blocks * stripeBytes; begin += stripeBytes) {
+        const end = begin + stripeBytes - SUM_BYTES;
         if (bytes.readUInt32LE(end) !== crc32(bytes.subarray(begin, end))) return false;
       }
     }

@@ -63,7 +63,8 @@ export async function buildFromJournal(
       const origin = { project, began, eventBytes, sequence: last, intervals: [[first, last]] as const };
       const hasTruncated = (await countOf(connection, `${select} and x`)) > 0;
       const form = { rowGroup: NEWEST_ROW_GROUP, isSorted: false, hasTruncated, origin };
-      built.push(await build(connection, select, target.path, target.events, summarized[i]!, form));
+      const order = { ...form, select, path: target.path, events: target.events };
+      built.push(await build(connection, order, summarized[i]!));
     }
     return built;
   } finally {
@@ -89,7 +90,7 @@ export async function buildFromSegments(
   const summary = mergeSummaries(sidecars.map((sidecar) => sidecar.summary));
   const select = `select ${FIXED}${hasTruncated ? `, ${TRUNCATED}` : ""} from ${from}`;
   const form = { rowGroup: ROW_GROUP, isSorted, hasTruncated, origin };
-  return build(connection, select, path, count, { summary, first, last }, form);
+  return build(connection, { ...form, select, path, events: count }, { summary, first, last });
 }
 
 /** What an error of a merge says if one of the segments that it reads is not what was written. */
@@ -127,21 +128,23 @@ export type Origin = Pick<SegmentMetadata, "project" | "began" | "eventBytes" | 
   readonly intervals: readonly Interval[] | undefined;
 };
 
-interface Form {
+/** A segment to be written. */
+interface SegmentOrder {
+  /** Gives its rows. */
+  readonly select: string;
+  readonly path: string;
+  readonly events: number;
   readonly rowGroup: number;
   readonly isSorted: boolean;
   readonly hasTruncated: boolean;
   readonly origin: Origin;
 }
 
-/** Writes aside, makes it durable, then gives both files their names: the summary first, so that no segment is without. */
+/** Writes a temporary file and syncs it, then gives both files their names: the summary first, so that no segment is without one. */
 async function build(
   connection: DuckDBConnection,
-  select: string,
-  path: string,
-  count: number,
+  { select, path, events: count, rowGroup, isSorted, hasTruncated, origin }: SegmentOrder,
   { summary, first, last }: Summarized,
-  { rowGroup, isSorted, hasTruncated, origin }: Form,
 ): Promise<SegmentFacts> {
   if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
   const columns = columnsOf(summary);

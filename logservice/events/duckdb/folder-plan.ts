@@ -183,7 +183,7 @@ class Planning {
       ? { ...entry.integrity }
       : { sum: undefined, footerSum: undefined, stamp: undefined, checkedMs: 0 };
     const fault = isThorough
-      ? await faultOf(path, entry.bytes, integrity, nowMs)
+      ? await faultOf(path, entry.bytes, integrity, { nowMs })
       : await quickFaultOf(path, entry.bytes, integrity);
     if (fault !== undefined) {
       this.#lost.push({ entry, fault });
@@ -207,7 +207,7 @@ class Planning {
     const { entry } = loss;
     const isBack = entry?.integrity !== undefined && (await isThere(this.#pathOf(entry.file)));
     const integrity = isBack ? { ...entry.integrity! } : undefined;
-    if (!isBack || (await faultOf(this.#pathOf(entry.file), entry.bytes, integrity!, this.#options.nowMs))) {
+    if (!isBack || (await faultOf(this.#pathOf(entry.file), entry.bytes, integrity!, this.#options))) {
       this.losses.push(loss);
       return;
     }
@@ -265,7 +265,7 @@ class Planning {
       const { entry } = one;
       const path = this.#pathOf(entry.file);
       const isTouched = entry.integrity.sum !== undefined && !isSame(entry.integrity.stamp, stampOf(path));
-      const fault = isTouched ? await faultOf(path, entry.bytes, entry.integrity, this.#options.nowMs) : undefined;
+      const fault = isTouched ? await faultOf(path, entry.bytes, entry.integrity, this.#options) : undefined;
       if (fault === undefined) still.push(one);
       else {
         this.#lost.push({ entry, fault });
@@ -347,7 +347,7 @@ class Planning {
     const sum = sidecar?.segment?.sum ?? known?.entry.integrity?.sum;
     const integrity: Integrity = { sum, footerSum: undefined, stamp: undefined, checkedMs: 0 };
     const isWhole =
-      (await faultOf(path, bytes, integrity, this.#options.nowMs)) === undefined &&
+      (await faultOf(path, bytes, integrity, this.#options)) === undefined &&
       // Without a sum, being readable is all that can be asked of it.
       (sum !== undefined || (await this.#options.inspector.decode(path).catch(() => -1)) === said.events);
     if (!isWhole) return this.#damaged(name, said, bytes);

@@ -98,13 +98,18 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<B
 /** What a file that is asked for is instead; undefined if it is whole. */
 export type Fault = "is missing" | "is damaged" | `cannot be read (${string})`;
 
-/** Reads a whole file and holds it against what is known; notes it if it is whole. */
+interface ReadOptions {
+  readonly nowMs: number;
+  readonly bytesPerSecond?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Reads a whole file and compares it with what is known. Updates `known` if the file is whole. */
 export async function faultOf(
   path: string,
   bytes: number,
   known: Integrity,
-  nowMs: number,
-  options: Parameters<typeof sumOfFile>[1] = {},
+  options: ReadOptions,
 ): Promise<Fault | undefined> {
   try {
     const look = await lookAtEnd(path, bytes, known);
@@ -112,8 +117,8 @@ export async function faultOf(
     const sum = await sumOfFile(path, options);
     if (sum !== (known.sum ?? sum)) return "is damaged";
     // It may have been written to while it was read.
-    if (!isSame(look.stamp, stampOf(path))) return faultOf(path, bytes, known, nowMs, options);
-    Object.assign(known, { sum, ...look, checkedMs: nowMs });
+    if (!isSame(look.stamp, stampOf(path))) return faultOf(path, bytes, known, options);
+    Object.assign(known, { sum, ...look, checkedMs: options.nowMs });
     return undefined;
   } catch (error) {
     return unreadable(error);

@@ -5,10 +5,11 @@ import { JOURNAL_LIST } from "../journal/journal-list.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { JournalDamage } from "../journal/repair.ts";
 import type { Settings } from "../settings.ts";
+import { findFolders, finishRemoval, planFolders } from "./find-folders.ts";
 import { FlushedIntervals } from "./flushed.ts";
 import type { Flusher } from "./flusher.ts";
+import { FOLDER_LIST, FolderList } from "./folder-list.ts";
 import type { Inspector } from "./inspector.ts";
-import { FOLDER_LIST, FolderList, findFolders, finishRemoval, planFolders } from "./project-folders.ts";
 import { Segments } from "./segments.ts";
 
 /** The segments of all projects, by name, after their folders were put in order. */
@@ -32,15 +33,15 @@ export async function openProjects(
       file: join(directory, file),
     });
   }
-  const found = await findFolders(folder, list.all, journal.drops, inspector, log);
+  const found = await findFolders(folder, { list: list.all, drops: journal.drops, inspector, log });
   for (const one of found.removed) await finishRemoval(folder, one.folder, list);
   // A crash came after the folder was removed and before the list knew it. The journal forgets the deletion later.
   for (const [name, { project, began }] of [...list.all]) {
     if (!existsSync(join(folder, name)) && (journal.drops.get(project) ?? -1) >= began) await list.remove(name);
   }
-  const options = { inspector, nowMs: nowMs(), isThorough: false };
+  const options = { list: list.all, journal, inspector, nowMs: nowMs(), isThorough: false };
   const projects = new Map<string, Segments>();
-  for (const plan of await planFolders(folder, found, list.all, journal.projectJournal, options)) {
+  for (const plan of await planFolders(folder, found, options)) {
     const rebuild = async (path: string, { bytes, sum }: { bytes: number; sum: number | undefined }) => {
       await flusher.run({ kind: "summary", path, segment: { bytes, sum: sum! } });
     };

@@ -2,8 +2,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory } from "../durable.ts";
 import type { Memtables } from "../memtables.ts";
+import type { FolderList } from "./folder-list.ts";
 import { folderName } from "./folder-name.ts";
-import type { FolderList } from "./project-folders.ts";
 import type { Segment } from "./segment.ts";
 import { Segments, type SegmentsOptions } from "./segments.ts";
 

@@ -5,7 +5,16 @@ import { codeOf, printSummed, syncDirectory, unlessGone, writeDurably } from "..
 import type { Log } from "../settings.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { FolderPlan } from "./folder-plan.ts";
-import { type Fault, faultOf, type Integrity, isSame, type Stamp, stampOf, unreadable } from "./integrity.ts";
+import {
+  type Fault,
+  faultOf,
+  type Integrity,
+  isSame,
+  type Stamp,
+  stampOf,
+  type sumOfFile,
+  unreadable,
+} from "./integrity.ts";
 import { folderLoss } from "./losses.ts";
 import {
   LOSSES,
@@ -164,7 +173,7 @@ export class Segments {
     const { integrity, bytes } = entry;
     if (sidecar === undefined) {
       // From a damaged file a wrong summary would be made.
-      const fault = await faultOf(path, bytes, integrity, this.#options.nowMs());
+      const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
       if (fault !== undefined) return fault;
       this.#options.log("warn", "a summary is made again from its segment", { file: path });
       try {
@@ -295,11 +304,11 @@ export class Segments {
   }
 
   /** Reads a whole file; who asks meanwhile gets the same answer. */
-  examine(segment: Segment, options: Parameters<typeof faultOf>[4] = {}): Promise<Fault | undefined> {
+  examine(segment: Segment, options: Parameters<typeof sumOfFile>[1] = {}): Promise<Fault | undefined> {
     const { path, bytes, integrity } = segment;
     const known = this.#checks.get(path);
     if (known !== undefined) return known;
-    const check = faultOf(path, bytes, integrity, this.#options.nowMs(), options).finally(() =>
+    const check = faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs(), ...options }).finally(() =>
       this.#checks.delete(path),
     );
     this.#checks.set(path, check);

@@ -18,6 +18,7 @@ export class ByteTable<Item> {
   }
 
   /** For bytes that are not there yet. */
+  // biome-ignore lint/complexity/useMaxParams: called for each new key in the loop over bytes, where an object would be garbage.
   add(bytes: Uint8Array, begin: number, end: number, hash: number, item: Item): void {
     if (++this.#size * 2 > this.#slots.length) this.#grow();
     put(this.#slots, { bytes: Uint8Array.prototype.slice.call(bytes, begin, end), hash, item });

@@ -166,6 +166,7 @@ export class LineCounts {
     }
   }
 
+  // biome-ignore lint/complexity/useMaxParams: called for each key of each event, where an object would be garbage.
   #below(node: PathNode, bytes: Buffer, begin: number, end: number, hash: number): PathNode | undefined {
     const known = node.below.find(bytes, begin, end, hash);
     if (known !== undefined) return known;

@@ -202,11 +202,11 @@ export function wronglyDeleted(
   before: Contents,
   after: Contents,
   held: HeldIndex,
-  answered: Numbers,
   {
+    answered,
     isTouched = () => false,
     deleted = new Set(),
-  }: { isTouched?: (project: string) => boolean; deleted?: ReadonlySet<number> } = {},
+  }: { answered: Numbers; isTouched?: (project: string) => boolean; deleted?: ReadonlySet<number> },
 ): string[] {
   const wrong: string[] = [];
   for (const [hash, path] of before) {

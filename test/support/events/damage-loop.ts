@@ -92,7 +92,10 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
         say(name, texts);
         lostEvents = Math.max(lostEvents, model.atRisk.size);
         await settled(directory);
-        say(name, wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, found, { deleted: model.gone }));
+        say(
+          name,
+          wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, { answered: found, deleted: model.gone }),
+        );
       } catch (error) {
         say(name, [String(error instanceof Error ? error.stack : error)]);
       }

@@ -132,7 +132,8 @@ async function wrongAfter(rich: RichStore, row: Case, directory: string): Promis
   };
   const kept = (name: string) => {
     const isTouched = (project: string) => touched.has(project);
-    const gone = wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, events, {
+    const gone = wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, {
+      answered: events,
       isTouched,
       deleted: rich.deleted,
     });

@@ -112,7 +112,8 @@ export async function compareSql(count: number, seed: number): Promise<Translate
           const isRight = one !== undefined && (expected ? one.upper === true : one.lower === false);
           const isLost = upper === lower && one?.upper !== expected;
           const isOther = found.has(stored.sequence) !== one?.upper;
-          if (!isRight || isLost || isOther) wrong.push(shown(query, stored, expected, one, upper.text));
+          if (!isRight || isLost || isOther)
+            wrong.push(shown({ query, stored, expected, said: one, text: upper.text }));
         }
         asked++;
         if (upper === lower) exact++;
@@ -127,5 +128,13 @@ export async function compareSql(count: number, seed: number): Promise<Translate
   return { queries: asked, pairs, selected, exact, columns, wrong };
 }
 
-const shown = (query: Query, { event }: StoredEvent, expected: boolean, said: unknown, text: string) =>
+interface Mismatch {
+  readonly query: Query;
+  readonly stored: StoredEvent;
+  readonly expected: boolean;
+  readonly said: unknown;
+  readonly text: string;
+}
+
+const shown = ({ query, stored: { event }, expected, said, text }: Mismatch) =>
   `${printQuery(query)} | ${JSON.stringify(event)} | expected ${expected}, ${JSON.stringify(said)} | ${text}`;

@@ -1,121 +1,15 @@
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { NewerVersion, printSummed, readSummed, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
-import type { ProjectJournal } from "../journal/recovery.ts";
+import { syncDirectory, unlessGone } from "../durable.ts";
+import type { ReadJournal } from "../journal/recovery.ts";
 import type { Log } from "../settings.ts";
+import { FolderList, type ListedFolder } from "./folder-list.ts";
 import { FOLDER_NAME, type FolderIdentity, folderName, parseFolderName } from "./folder-name.ts";
-import { type FolderPlan, planFolder } from "./folder-plan.ts";
+import { type FolderPlan, type PlanOptions, planFolder } from "./folder-plan.ts";
 import type { Inspector } from "./inspector.ts";
 import { stampOf } from "./integrity.ts";
 import { REMOVED, readManifest } from "./manifest.ts";
 import { SEGMENT_NAME } from "./segment-files.ts";
-
-/** What the list knows of a folder. */
-export interface ListedFolder extends FolderIdentity {
-  /** The sequence of the deletion after which the project began anew: what came before is not its own. */
-  readonly after?: number | undefined;
-  /** The last sequence in its segments: a folder without it is an older copy. */
-  readonly newest?: number | undefined;
-}
-
-/** The folder of each project, which the events store made, so that one that is gone, or was exchanged, is missed. */
-export class FolderList {
-  readonly #path: string;
-  readonly #folders: Map<string, ListedFolder>;
-  /** Whether there is a file of it. */
-  #isKnown: boolean;
-  #owner: string | undefined;
-  #change: Promise<void> = Promise.resolve();
-
-  private constructor(path: string, folders: Map<string, ListedFolder>, stored: StoredList | undefined) {
-    this.#isKnown = stored !== undefined;
-    this.#owner = stored?.owner;
-    this.#path = path;
-    this.#folders = folders;
-  }
-
-  /** `isKnown` is false if there is no list that can be read: then all that is there counts. Throws NewerVersion. */
-  static async open(directory: string): Promise<{ list: FolderList; isKnown: boolean; isDamaged: boolean }> {
-    const path = join(directory, FOLDER_LIST);
-    const text = await readFile(path, "utf8").catch(() => undefined);
-    const read = text === undefined ? undefined : (readSummed(text) as StoredList | undefined);
-    if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);
-    const folders = new Map((read?.folders ?? []).map(({ folder, ...identity }) => [folder, identity]));
-    return {
-      list: new FolderList(path, folders, read),
-      isKnown: read !== undefined,
-      isDamaged: read === undefined && text !== undefined,
-    };
-  }
-
-  get all(): ReadonlyMap<string, ListedFolder> {
-    return this.#folders;
-  }
-
-  /** The installation that the events belong to; undefined if the list does not say. */
-  get owner(): string | undefined {
-    return this.#owner;
-  }
-
-  /** Notes it durably. */
-  async setOwner(owner: string): Promise<void> {
-    if (this.#owner === owner) return;
-    this.#owner = owner;
-    await this.#write();
-  }
-
-  /** Resolves when it is durable: before anything is in the folders. */
-  add(folders: readonly (ListedFolder & { readonly folder: string })[]): Promise<void> {
-    const added = folders.filter(({ folder }) => !this.#folders.has(folder));
-    if (added.length === 0 && this.#isKnown) return this.#change;
-    this.#isKnown = true;
-    for (const { folder, project, began, after } of added) this.#folders.set(folder, { project, began, after });
-    return this.#write();
-  }
-
-  /** The last sequences of folders: after they are durable there, and before they are deleted. */
-  async note(newest: Iterable<readonly [folder: string, newest: number]>): Promise<void> {
-    let isNew = false;
-    for (const [folder, sequence] of newest) {
-      const known = this.#folders.get(folder);
-      if (known === undefined || (known.newest ?? 0) === sequence) continue;
-      this.#folders.set(folder, { ...known, newest: sequence });
-      isNew = true;
-    }
-    if (isNew) await this.#write();
-  }
-
-  /** After the folder is gone. */
-  remove(folder: string): Promise<void> {
-    return this.#folders.delete(folder) ? this.#write() : this.#change;
-  }
-
-  #write(): Promise<void> {
-    const done = this.#change.then(() => {
-      const folders = [...this.#folders].map(([folder, identity]) => ({ folder, ...identity }));
-      return writeDurably(
-        this.#path,
-        printSummed({
-          version: VERSION,
-          ...(this.#owner !== undefined && { owner: this.#owner }),
-          folders,
-        } satisfies StoredList),
-      );
-    });
-    this.#change = done.catch(() => {});
-    return done;
-  }
-}
-
-/** Its name, beside the folder of the projects. */
-export const FOLDER_LIST = "folders.json";
-const VERSION = 2;
-
-interface StoredList {
-  readonly version: number;
-  readonly owner?: string;
-  readonly folders: readonly (ListedFolder & { readonly folder: string })[];
-}
 
 export interface FoundFolders {
   /** The folder of each project. */
@@ -126,18 +20,21 @@ export interface FoundFolders {
   readonly missing: readonly (FolderIdentity & { readonly folder: string })[];
 }
 
+interface FolderSearch {
+  readonly list: ReadonlyMap<string, FolderIdentity>;
+  /** Sequence of each project's last deletion in the journal. */
+  readonly drops: ReadonlyMap<string, number>;
+  readonly inspector: Inspector;
+  readonly log: Log;
+}
+
 /**
  * Which folder is whose. The manifest of a folder tells more than its name: a folder that was renamed, or put in
  * another's place, is found by it; a copy beside the folder that it was made of is left alone.
- *
- * @param drops the sequence of each project's last deletion that the journal has
  */
 export async function findFolders(
   directory: string,
-  list: ReadonlyMap<string, FolderIdentity>,
-  drops: ReadonlyMap<string, number>,
-  inspector: Inspector,
-  log: Log,
+  { list, drops, inspector, log }: FolderSearch,
 ): Promise<FoundFolders> {
   const removed: (FolderIdentity & { folder: string })[] = [];
   const claims = new Map<string, FolderIdentity & { folder: string }>();
@@ -255,20 +152,30 @@ export async function finishRemoval(directory: string, folder: string, list: Fol
   await list.remove(folder);
 }
 
+interface FoldersToPlan extends Pick<PlanOptions, "inspector" | "nowMs" | "isThorough"> {
+  readonly list: ReadonlyMap<string, ListedFolder>;
+  readonly journal: Pick<ReadJournal, "projectJournal">;
+}
+
 /** What each of the folders holds. */
 export async function planFolders(
   directory: string,
   { claimed, missing }: FoundFolders,
-  list: ReadonlyMap<string, ListedFolder>,
-  frames: (project: string) => ProjectJournal,
-  options: { readonly inspector: Inspector; readonly nowMs: number; readonly isThorough: boolean },
+  { list, journal, ...options }: FoldersToPlan,
 ): Promise<FolderPlan[]> {
   const plans: FolderPlan[] = [];
   for (const { folder, project, began } of [...claimed, ...missing]) {
     const identity = { project, began };
     const listed = list.get(folderName(identity));
-    const journal = frames(project);
-    plans.push(await planFolder({ ...options, directory: join(directory, folder), identity, journal, listed }));
+    plans.push(
+      await planFolder({
+        ...options,
+        directory: join(directory, folder),
+        identity,
+        listed,
+        journal: journal.projectJournal(project),
+      }),
+    );
   }
   return plans;
 }
