@@ -21,7 +21,7 @@ type Progress = (bytes: number) => void;
  * with it. Every event that was acknowledged before the call is in the copy once; of those that come meanwhile some are,
  * by whole batches.
  *
- * The order makes it so. The journal comes first: what is no longer in it stands in the segments of a manifest by then,
+ * The order guarantees it. The journal comes first: what is no longer in it is in the segments of a manifest by then,
  * and manifests are read after it. What both hold counts once, as after a crash.
  */
 export async function copyEvents(from: string, to: string, progress: Progress): Promise<void> {
@@ -95,11 +95,11 @@ async function listFolders(from: string, to: string, copied: readonly string[]):
 
 const LIST_PAUSE_MS = 250;
 
-/** Behind the last whole batch: the one that is just being written is acknowledged to nobody. */
+/** Excludes the batch that is being written, which is not acknowledged yet. */
 function endOfWhole(path: string, text: Buffer): number {
-  for (const piece of readFrames(text)) {
-    if ("bad" in piece) throw damaged(path, "is damaged");
-    if ("torn" in piece) return piece.torn;
+  for (const result of readFrames(text)) {
+    if ("bad" in result) throw damaged(path, "is damaged");
+    if ("torn" in result) return result.torn;
   }
   return text.length;
 }

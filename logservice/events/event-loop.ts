@@ -1,4 +1,4 @@
-/** Says when the loop has waited long enough for something that is done event by event. */
+/** Tells when work that is done event by event should yield to the event loop. */
 export class Yielder {
   #beganMs = performance.now();
 
@@ -12,10 +12,10 @@ export class Yielder {
   }
 }
 
-/** Requests that come meanwhile do not notice it; a look at the clock takes 50 ns, parsing an event fifty times that. */
+/** Too short for other requests to notice. Reading the clock takes 50 ns, parsing an event fifty times that. */
 const MAX_WAIT_MS = 8;
 
-/** Lets what waits run; rejects where nobody wants the result any more. */
+/** Lets other work run. Rejects if the signal is aborted. */
 export async function yieldToLoop(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   signal.throwIfAborted();

@@ -14,11 +14,11 @@ export const STEPS_MS: readonly number[] = [
 
 export interface Steps {
   readonly stepMs: number;
-  /** The beginnings of the steps, multiples of `stepMs` since 1970; the first may lie before the range begins. */
+  /** The beginnings of the steps, multiples of `stepMs` since 1970. The first may be before the range. */
   readonly starts: readonly number[];
 }
 
-/** The narrowest steps that cover the closed range in at most `maxPoints` steps (at least one). Empty where it is. */
+/** The narrowest steps that cover the closed range in at most `maxPoints` steps (at least one). Empty if the range is. */
 export function histogramSteps(startMs: number, stopMs: number, maxPoints: number): Steps {
   if (!(startMs <= stopMs)) return { stepMs: STEPS_MS[0]!, starts: [] };
   const most = Math.max(1, Math.floor(maxPoints));

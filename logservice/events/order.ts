@@ -1,18 +1,18 @@
 import { type Event, StoreError } from "./store.ts";
 
-/** A place in the order of events. */
+/** A position in the order of events. */
 export interface Position {
   readonly nanoseconds: bigint;
   readonly id: string;
 }
 
-/** By instant, then by the UTF-8 bytes of the id: negative where `a` comes first. */
+/** By instant, then by the UTF-8 bytes of the id: negative if `a` comes first. */
 export function comparePositions(a: Position, b: Position): number {
   if (a.nanoseconds !== b.nanoseconds) return a.nanoseconds < b.nanoseconds ? -1 : 1;
   return compareText(a.id, b.id);
 }
 
-/** By UTF-8 bytes, which is by code points: UTF-16 puts U+FF00 behind the pairs of what lies above it. */
+/** By UTF-8 bytes, which is by code points: UTF-16 puts U+FF00 after the surrogate pairs of all higher code points. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -48,7 +48,7 @@ export function readCursor(text: string): Position {
   );
 }
 
-/** An event and its place. */
+/** An event and its position. */
 export interface PositionedEvent extends Position {
   readonly event: Event;
 }

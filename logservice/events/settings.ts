@@ -30,7 +30,7 @@ export const settingsOf = (options: EventsStoreOptions): Settings => ({
   flushEvents: 100_000,
   flushBytes: 64 * 1024 * 1024,
   reserveBytes: 256 * 1024 * 1024,
-  // Three files behind, two of which are being flushed: what waits is in memory.
+  // Three memtables, two of which are being flushed.
   maxWaitingEvents: 300_000,
   maxWaitingBytes: 224 * 1024 * 1024,
   // Several public clients never try again; longer than a flush takes, shorter than any of them waits.

@@ -1,11 +1,11 @@
 import type { Level, Query, Target } from "../../grammar/query/index.ts";
 
 /**
- * Where the events of all projects lie. Every answer holds each event whose append was acknowledged before the call.
+ * Stores the events of all projects. Every answer includes each event whose append was acknowledged before the call.
  * Two engines pass test/events-store.test.ts row for row: logservice/events/duckdb and the in-memory one of test/support,
  * which is nothing but the predicate over an array and therefore says what is right.
  *
- * Projects are names that the caller has checked (PROJECT_NAME); an unknown one is empty. A method with a signal rejects
+ * Projects are names that the caller has checked: up to 64 letters, digits, `_` and `-`. An unknown one is empty. A method with a signal rejects
  * with the signal's reason once that is aborted; all others reject with a StoreError or, for a bug, anything else.
  */
 export interface EventsStore {
@@ -23,7 +23,7 @@ export interface EventsStore {
    */
   search(query: SearchQuery): Promise<SearchResult>;
   count(query: EventsQuery): Promise<{ readonly count: number; readonly stats: Stats }>;
-  /** Zero-filled, UTC-aligned, with the narrowest step of steps.ts that gives at most `maxPoints` points (at least one). */
+  /** Zero-filled, UTC-aligned, with the narrowest step of histogram-steps.ts that gives at most `maxPoints` points (at least one). */
   timeseries(query: TimeseriesQuery): Promise<TimeseriesResult>;
   /** The same points, each with its count by level; levels without an event in the whole range are left out. */
   levelTimeseries(query: TimeseriesQuery): Promise<LevelTimeseriesResult>;
@@ -47,8 +47,8 @@ export interface EventsStore {
   projectStats(project: string): Promise<ProjectStats>;
 
   /**
-   * Events as they are acknowledged, in that order, from now on, or from behind the event `afterId` where that one is still
-   * among the newest in memory (else it starts with what is there, behind a `dropped` of unknown number: null). A reader
+   * Events as they are acknowledged, in that order, from now on, or after the event `afterId` if that one is still in
+   * memory (otherwise all events in memory come first, after a `dropped` of unknown number: null). A reader
    * that falls behind is told how many events it missed. Ends when the iterator is returned, the project dropped or the
    * store closed.
    */
@@ -228,7 +228,7 @@ export interface SqlResult {
 }
 
 export interface ProjectStats {
-  /** Of the events as JSON, uncompressed. */
+  /** Size of the events as JSON, uncompressed. */
   readonly bytesTotal: number;
   readonly eventsTotal: number;
   /** As in Stats. */
@@ -254,14 +254,11 @@ export class StoreError extends Error {
 export const storeClosed = () =>
   new StoreError("unavailable", "the service is shutting down; try again", { retryAfterMs: 1000 });
 
-/** The error of a question that takes more memory than the store has for one. */
+/** The error of a query that needs more memory than it may have. */
 export const tooMuch = (cause?: unknown) =>
   new StoreError("bad_request", "this takes more memory than a query may have: narrow its time range or its query", {
     cause,
   });
-
-/** Letters, digits, `_` and `-`: a project is a folder of that name. */
-export const PROJECT_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Ids are remembered for so many events, the newest: a client that retries does so within seconds. */
 export const RECENT_IDS = 200_000;

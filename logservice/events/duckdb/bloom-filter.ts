@@ -1,9 +1,9 @@
 // A file beside a merged segment that says which texts are not in it: for ids, addresses and all else of which a segment has
 // many different values, a Bloom filter of each run of rows. One text is looked up with one short read.
 //
-// The first line is the head, a sum and JSON. Behind it stand the filters of one column after the other. A filter is blocks
+// The first line is the head, a sum and JSON. The filters of one column after the other follow. A filter is blocks
 // of 256 bits: a text sets eight bits of one block, one in each word of 32, so that a text costs one block in each run. The
-// blocks of the same number stand side by side for all runs, in a stripe with its own sum.
+// blocks of the same number of all runs are adjacent, in a stripe with its own sum.
 
 import { open, readFile, rename, writeFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";

@@ -16,7 +16,7 @@ import { type Column, readSidecar, rebuildSidecar, type Sidecar, writeSidecar } 
 export interface SegmentFacts {
   readonly path: string;
   readonly events: number;
-  /** Of the file. */
+  /** Size of the file. */
   readonly bytes: number;
   /** Nanoseconds since 1970, as digits. */
   readonly first: string;
@@ -35,7 +35,7 @@ export interface FlushTarget {
   readonly events: number;
   /** The events as JSON. */
   readonly eventBytes: number;
-  /** Where the segment goes; the summary goes beside it. */
+  /** Path of the segment. The summary is written next to it. */
   readonly path: string;
 }
 
@@ -45,7 +45,7 @@ export async function buildFromJournal(
   journalPath: string,
   targets: readonly FlushTarget[],
 ): Promise<SegmentFacts[]> {
-  // What is read here is not read again after it was made into a segment.
+  // The file is not read again after its events are in a segment.
   if (!(await isWholeJournal(journalPath))) throw new Error(`${DAMAGED_JOURNAL}: ${journalPath}`);
   try {
     const summarized = await summarizeJournal(journalPath, targets);

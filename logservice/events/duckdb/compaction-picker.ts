@@ -2,7 +2,7 @@ import { LARGE_BYTES, MAX_LARGE_BYTES } from "./segment-ranges.ts";
 
 /** A merge of so many is sorted within the flusher's memory in some seconds; of large events there are fewer. */
 export const MAX_MERGED_EVENTS = 500_000;
-/** Of the events as JSON. */
+/** Size of the events as JSON. */
 export const MAX_MERGED_BYTES = 512 * 1024 * 1024;
 /** Where they are large on average: so many were merged within 300 MB, twice as many not within 400. */
 export const MAX_MERGED_LARGE_BYTES = 2 * MAX_LARGE_BYTES;
@@ -49,7 +49,7 @@ export function mergeOrder<One extends { readonly sequence: number; readonly fir
   );
   const isSorted = newestFirst.every((segment, i) => {
     const newer = newestFirst[i - 1];
-    // Of events of the same instant the later accepted one comes first.
+    // If two events have the same instant, the one accepted later comes first.
     return (
       newer === undefined ||
       newer.first > segment.last ||

@@ -32,9 +32,9 @@ export class Compactor {
   #queue: Promise<void> = Promise.resolve();
   #isScheduled = false;
   #isClosed = false;
-  /** Of projects whose last merge did not end well: when others have had their turn. */
+  /** When projects whose last merge failed are tried again. Others come first. */
   readonly #retryAtMs = new WeakMap<Segments, number>();
-  /** For whose merge there was not enough memory: they stay as they are. */
+  /** Segments whose merge ran out of memory: they stay as they are. */
   readonly #tooLarge = new WeakSet<Segment>();
   readonly counts = { merges: 0, failures: 0, expired: 0 };
 
@@ -54,7 +54,7 @@ export class Compactor {
     });
   }
 
-  /** Something was flushed: looks for what is to be done now. */
+  /** To be called after a flush: starts a merge if one is due. */
   consider(): void {
     if (this.#isScheduled || this.#isClosed) return;
     this.#isScheduled = true;
@@ -72,17 +72,17 @@ export class Compactor {
     });
   }
 
-  /** Nothing is begun any more. */
+  /** Starts nothing more. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   settled(): Promise<void> {
     return this.#queue;
   }
 
-  /** Resolves when what is too old is deleted. */
+  /** Resolves when expired segments are deleted. */
   expire(): Promise<void> {
     return this.#serialize(() => this.#expire());
   }
@@ -101,7 +101,7 @@ export class Compactor {
     }
   }
 
-  /** Merges one run of small neighbours; false where there is none. */
+  /** Merges one run of small neighbours. Returns false if there is none. */
   async #mergeOne(isDue: (segments: Segments) => boolean): Promise<boolean> {
     for (const segments of this.#projects.values()) {
       if (this.#isClosed || !isDue(segments)) continue;
@@ -168,6 +168,6 @@ export class Compactor {
   }
 }
 
-/** Newest-first searches open few of them either way; everything else asks them all. */
+/** Newest-first searches open few of them either way; all other queries read them all. */
 const MANY_SEGMENTS = 30;
 const RETRY_MS = 60_000;

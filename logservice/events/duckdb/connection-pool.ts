@@ -5,11 +5,11 @@ import type { Segment } from "./segment.ts";
 /** A chunk of an answer, column by column. */
 export type Columns = readonly (readonly unknown[])[];
 
-/** What a question reads: told before, since it decides whether footers are kept. */
+/** What a query reads. Announced in advance, since it decides whether footers are kept. */
 export interface PoolSession {
   /** Called before statements read segments. */
   opens(segments: readonly Segment[]): Promise<void>;
-  /** No more statements of the question come. */
+  /** The query runs no more statements. */
   end(): void;
 }
 
@@ -43,7 +43,7 @@ export class ConnectionPool {
     return new ConnectionPool(make, mostKeptBytes, await openEngine(make));
   }
 
-  /** Of the engine that is asked now. */
+  /** Size of the footers that the current engine keeps. */
   get keptBytes(): number {
     return this.#engine.keptBytes;
   }
@@ -255,6 +255,6 @@ const MAX_CONNECTIONS = 3;
 
 // As measured on segments of 66 columns: 1.3 MB each.
 const BYTES_OF_FOOTER_BYTE = 5;
-/** Of some fifty million events. */
+/** Footers of some fifty million events. */
 const MOST_KEPT_BYTES = 128 * 1024 * 1024;
 const REPLACEMENT_MS = 10_000;

@@ -97,7 +97,7 @@ async function identityIn(folder: string, named: FolderIdentity, inspector: Insp
   return named;
 }
 
-/** Of several folders of a project the one that is listed, then the newest. */
+/** Chooses among several folders of a project: the listed one, then the newest. */
 function newestOfEach<Found extends FolderIdentity & { readonly folder: string }>(
   found: readonly Found[],
   list: ReadonlyMap<string, FolderIdentity>,

@@ -18,7 +18,7 @@ const MUCH_MEMORY = "1GB";
 setPriority(10);
 
 const opened = openDuckDb(":memory:", {
-  // Of each job; the jobs are what is done side by side.
+  // For each job. Parallelism comes from several jobs.
   threads: "1",
   memory_limit: MEMORY,
   temp_directory: spill,
@@ -28,7 +28,7 @@ const opened = openDuckDb(":memory:", {
   allocator_bulk_deallocation_flush_threshold: "16MB",
   autoinstall_known_extensions: "false",
 });
-// Said with the first job.
+// Reported with the first job.
 opened.catch(() => {});
 
 const waiting: JobRequest[] = [];

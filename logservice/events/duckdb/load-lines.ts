@@ -15,9 +15,9 @@ export async function loadJournalRange(
   table: string,
 ): Promise<void> {
   let whole = 0;
-  for (const piece of readFrames(await readFile(path))) {
-    if (!("whole" in piece)) continue;
-    const { frame } = piece.whole;
+  for (const result of readFrames(await readFile(path))) {
+    if (!("whole" in result)) continue;
+    const { frame } = result.whole;
     if (frame.project === project && frame.sequence >= first && frame.sequence <= last) whole += frame.lines;
   }
   if (whole < count) throw new Error(`${DAMAGED_JOURNAL}: ${path}`);
@@ -71,9 +71,9 @@ export async function countOf(connection: DuckDBConnection, select: string): Pro
 export async function insertRowByRow(connection: DuckDBConnection, journalPath: string): Promise<void> {
   await connection.run("delete from lines");
   const insert = await connection.prepare("insert into lines values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const piece of readFrames(await readFile(journalPath))) {
-    if (!("whole" in piece)) continue;
-    for (const { q, p, nanoseconds, i, s, l, v, x, m, f } of eachLine(piece.whole.body)) {
+  for (const result of readFrames(await readFile(journalPath))) {
+    if (!("whole" in result)) continue;
+    for (const { q, p, nanoseconds, i, s, l, v, x, m, f } of eachLine(result.whole.body)) {
       insert.bindBigInt(1, BigInt(q));
       insert.bindVarchar(2, p);
       insert.bindBigInt(3, BigInt(nanoseconds));

@@ -11,11 +11,11 @@ import { readSidecar, type Sidecar } from "./sidecar.ts";
 export interface Segment {
   readonly path: string;
   readonly events: number;
-  /** Of the file. */
+  /** Size of the file. */
   readonly bytes: number;
-  /** Of the part of the file that says where everything is. */
+  /** Size of the Parquet footer. */
   readonly footerBytes: number;
-  /** Of its events as JSON. */
+  /** Size of its events as JSON. */
   readonly eventBytes: number;
   /** The first and last nanosecond. */
   readonly first: bigint;

@@ -230,7 +230,7 @@ export class Segments {
   }
 
   /**
-   * Puts segments in place of others, at once and durably, behind all changes before. `onChange` runs with the change,
+   * Replaces segments by others, atomically and durably, after all earlier changes. `onChange` runs with the change,
    * before anybody can look. False where the project was deleted: nothing is changed then.
    */
   replace(

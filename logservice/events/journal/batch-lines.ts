@@ -4,14 +4,14 @@ import { decodeLine, generatedId, idMember, lineOf, type StoredEvent } from "./l
 /** The lines of a batch, all of one project, with what is known of them without parsing. */
 export interface BatchLines {
   readonly project: string;
-  /** Of the first event; the others follow without a gap. */
+  /** Sequence of the first event. The others follow without a gap. */
   readonly firstSequence: number;
   readonly body: Buffer;
-  /** Where each line begins in the body; behind the last is its end. */
+  /** Offset of each line in the body, then the end of the last one. */
   readonly starts: Uint32Array;
   /** When each event was, as the predicate reads its timestamp. */
   readonly times: Float64Array;
-  /** Of the events as JSON. */
+  /** Size of the events as JSON. */
   readonly bytes: number;
 }
 
@@ -51,7 +51,7 @@ export function eventAt({ body, starts }: BatchLines, index: number): StoredEven
   return decodeLine(body, starts[index]!, starts[index + 1]!);
 }
 
-/** The place of the last event of an id, or -1. */
+/** Index of the last event with an id, or -1. */
 export function lastIndexOf(lines: BatchLines, id: string): number {
   const { firstSequence, times, body, starts } = lines;
   const ofMade = Number.parseInt(id, 36) - firstSequence;
@@ -61,7 +61,7 @@ export function lastIndexOf(lines: BatchLines, id: string): number {
   for (let at = body.lastIndexOf(own); at > 0; at = body.lastIndexOf(own, at - 1)) {
     const line = starts.findLastIndex((start) => start <= at);
     if (line <= index) break;
-    // The same bytes may stand among the fields.
+    // The same bytes may be in the fields.
     if (eventAt(lines, line).event.id === id) index = line;
   }
   return index;

@@ -13,7 +13,7 @@ export const journalFile = (directory: string, begin: number): JournalFile => ({
   begin,
 });
 
-/** A part of the journal: one project's events between two sequences, of which there are so many. */
+/** A range of a journal file: one project's events between two sequences. */
 export interface JournalRange {
   readonly path: string;
   readonly project: string;

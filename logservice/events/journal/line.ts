@@ -34,15 +34,15 @@ export interface LineMembers {
 
 /**
  * A new event in the form of the journal, as every way in makes it before it is appended. As a NewEvent it is parsed when
- * somebody asks for its parts; the store does not.
+ * its members are read, which the store does not do.
  */
 export class EncodedEvent implements NewEvent {
   readonly id: string | undefined;
   /** The timestamp as the predicate reads it. */
   readonly ms: number;
-  /** Of the event as JSON, whose id is one of ours where it has none. */
+  /** Size of the event as JSON, with a generated id if it came without one. */
   readonly bytes: number;
-  /** The line behind its sequence and project, one character for each byte of its UTF-8 (latin1). */
+  /** The line after its sequence and project, one character for each byte of its UTF-8 (latin1). */
   readonly line: string;
 
   constructor(id: string | undefined, ms: number, bytes: number, line: string) {
@@ -87,8 +87,8 @@ export const lineOf = (sequence: number, project: string, event: EncodedEvent) =
  * p project, t nanoseconds, i its own id, s its own spelling of the time, l level, v severity, x whether the message is cut,
  * m message, f fields.
  */
-export function encodeLine(pieces: LineValues): EncodedEvent {
-  const { id, idJson, timestamp, instant, level, isCut, messageJson, fieldsJson } = pieces;
+export function encodeLine(values: LineValues): EncodedEvent {
+  const { id, idJson, timestamp, instant, level, isCut, messageJson, fieldsJson } = values;
   const { ms, nanoseconds, isCanonical } = instant;
   const own = id === undefined ? "" : `,"i":${idJson}`;
   const spelled = isCanonical ? "" : `,"s":"${timestamp}"`;

@@ -71,25 +71,25 @@ export async function readJournal(directory: string, list: JournalList): Promise
     let [length, bytes] = [0, 0];
     let first: number | undefined;
     const bad: Suspect[] = [];
-    for (const piece of readFrames(text)) {
-      if ("whole" in piece) {
+    for (const result of readFrames(text)) {
+      if ("whole" in result) {
         // A file may be there twice.
-        const { sequence, lines, project } = piece.whole.frame;
+        const { sequence, lines, project } = result.whole.frame;
         const before = seen.get(sequence);
-        if (before === undefined) batches.push(piece.whole);
-        else if (before.frame.project !== project || !before.body.equals(piece.whole.body)) {
-          // Of before a restore: kept, but these sequences are others' by now.
-          const frame = { project, bytes: piece.end - length, interval: [sequence, sequence + lines - 1] as const };
+        if (before === undefined) batches.push(result.whole);
+        else if (before.frame.project !== project || !before.body.equals(result.whole.body)) {
+          // From before a restore. It is kept, but its sequences belong to other events now.
+          const frame = { project, bytes: result.end - length, interval: [sequence, sequence + lines - 1] as const };
           bad.push({ kind: "bad", begin, at: length, fileBytes: text.length, frame });
         }
-        seen.set(sequence, before ?? piece.whole);
+        seen.set(sequence, before ?? result.whole);
         first ??= sequence;
-        bytes += piece.end - length;
-        length = piece.end;
-      } else if ("bad" in piece) {
-        length = piece.end;
-        const frame = readBadFrame(text.subarray(piece.bad, piece.end));
-        bad.push({ kind: "bad", begin, at: piece.bad, fileBytes: text.length, frame });
+        bytes += result.end - length;
+        length = result.end;
+      } else if ("bad" in result) {
+        length = result.end;
+        const frame = readBadFrame(text.subarray(result.bad, result.end));
+        bad.push({ kind: "bad", begin, at: result.bad, fileBytes: text.length, frame });
         if (frame.project === undefined) isAnyDamaged = true;
         else damaged.add(frame.project);
       }
@@ -103,7 +103,7 @@ export async function readJournal(directory: string, list: JournalList): Promise
       suspects.push({ kind: "short", begin, length, bytes: least - length });
       isAnyDamaged = true;
     } else if (length < text.length) {
-      // Behind its known end nothing was acknowledged.
+      // Nothing after its known end was acknowledged.
       const isCrash = known !== undefined || isTorn(text.subarray(length));
       suspects.push({ kind: isCrash ? "torn" : "short", begin, length, bytes: text.length - length });
       isAnyDamaged ||= !isCrash;

@@ -14,7 +14,7 @@ import {
   type Summary,
 } from "./summary.ts";
 
-/** Of the events of one project in a journal file. */
+/** What a pass over a journal file tells of one project's events. */
 export interface Summarized {
   readonly summary: Summary;
   /** Nanoseconds since 1970, as digits. */
@@ -77,13 +77,13 @@ export class LineCounts {
   readonly #root = newNode([]);
   /** Paths with a value. */
   #paths = 0;
-  /** Of the event that is being counted. */
+  /** Severity of the event that is being counted. */
   #severity = 0;
   // Whole seconds and what is above: nanoseconds are more than a float64 holds.
   #first = { seconds: Number.POSITIVE_INFINITY, nanoseconds: 0 };
   #last = { seconds: Number.NEGATIVE_INFINITY, nanoseconds: 0 };
 
-  /** Of events between two sequences. */
+  /** Counts only events between two sequences. */
   constructor(first = 0, last = Number.POSITIVE_INFINITY) {
     this.#firstSequence = first;
     this.#lastSequence = last;
@@ -143,7 +143,7 @@ export class LineCounts {
     return seconds;
   }
 
-  /** Counts the members of an object, of which `at` is the first; gives what is behind it. */
+  /** Counts the members of an object, of which `at` is the first; returns the offset after it. */
   #object(bytes: Buffer, at: number, node: PathNode): number {
     for (;;) {
       if (bytes[at] !== QUOTE) throw unreadable(at);
@@ -238,7 +238,7 @@ const newNode = (path: readonly string[]): PathNode => ({
   texts: new ByteTable(),
 });
 
-/** Counts the text that begins at `at`, a quote; gives what is behind it. */
+/** Counts the text that begins at `at`, a quote; returns the offset after it. */
 function addText(field: FieldSummary, node: PathNode, bytes: Buffer, at: number): number {
   field.present++;
   field.plain++;
@@ -261,13 +261,13 @@ function addText(field: FieldSummary, node: PathNode, bytes: Buffer, at: number)
   return end + 1;
 }
 
-/** The quote that ends the text in which `at` lies, at the beginning of a character or escape. */
+/** The quote that ends the string around `at`, the beginning of a character or escape. */
 function endOfText(bytes: Buffer, at: number): number {
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;
 }
 
-/** What is behind the value at `at`. */
+/** The offset after the value at `at`. */
 function skip(bytes: Buffer, at: number): number {
   if (bytes[at] === QUOTE) return endOfText(bytes, at + 1) + 1;
   let depth = 0;
@@ -317,9 +317,9 @@ const parsed = (bytes: Buffer, begin: number, end: number): unknown => JSON.pars
 
 const unreadable = (at: number) => new Error(`the journal has a line of another form (byte ${at} of its part)`);
 
-const codeOf = (character: string) => character.charCodeAt(0);
-const [QUOTE, BACKSLASH, COMMA, COLON, LINE_END] = [codeOf('"'), codeOf("\\"), codeOf(","), codeOf(":"), codeOf("\n")];
-const [OBJECT, OBJECT_END, LIST, LIST_END] = [codeOf("{"), codeOf("}"), codeOf("["), codeOf("]")];
-const [DIGIT_0, DIGIT_9, MINUS, POINT] = [codeOf("0"), codeOf("9"), codeOf("-"), codeOf(".")];
-const [LETTER_Q, LETTER_T, LETTER_V, LETTER_F] = [codeOf("q"), codeOf("t"), codeOf("v"), codeOf("f")];
+const byteOf = (character: string) => character.charCodeAt(0);
+const [QUOTE, BACKSLASH, COMMA, COLON, LINE_END] = [byteOf('"'), byteOf("\\"), byteOf(","), byteOf(":"), byteOf("\n")];
+const [OBJECT, OBJECT_END, LIST, LIST_END] = [byteOf("{"), byteOf("}"), byteOf("["), byteOf("]")];
+const [DIGIT_0, DIGIT_9, MINUS, POINT] = [byteOf("0"), byteOf("9"), byteOf("-"), byteOf(".")];
+const [LETTER_Q, LETTER_T, LETTER_V, LETTER_F] = [byteOf("q"), byteOf("t"), byteOf("v"), byteOf("f")];
 const PROJECT = Buffer.from('"p":"');

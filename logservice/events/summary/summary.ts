@@ -18,7 +18,7 @@ export interface Summary {
 /** By the JSON of a path. */
 export type Fields = Map<string, FieldSummary>;
 
-/** Of events whose levels were not told apart: summaries had one part once. */
+/** Stands in for all severities in older summaries, which did not separate levels. */
 export const ANY_SEVERITY = -1;
 
 export interface FieldSummary {
@@ -66,7 +66,7 @@ export function addToSummary(
   });
 }
 
-/** Of a path that was not seen among events of that severity. */
+/** Adds a path that was not seen in events of that severity. */
 export function newField(summary: Summary, severity: number, key: string, path: readonly string[]): FieldSummary {
   const field = emptyField(path);
   const fields = summary.fields.get(severity);
@@ -122,7 +122,7 @@ export function addValue(field: FieldSummary, value: unknown): void {
   for (const one of values) countValue(field, one);
 }
 
-/** The fields of all events together. Of a summary that is complete: made once. */
+/** The fields of all events together. Computed once, so the summary must be complete. */
 export function allFields(summary: Summary): Fields {
   let all = ALL_FIELDS.get(summary);
   if (all === undefined) {

@@ -16,7 +16,7 @@ export function ofField(
 ): Statement | undefined {
   if (field.at === "entry") {
     if (type !== "string") return NOTHING;
-    // As text a time stands in few events, and in the others it is made of its nanoseconds.
+    // Few events store a time as text. The times of all others are made from nanoseconds.
     if (field.name === "timestamp") return undefined;
     return statement(sql(field.name === "id" ? ID : field.name), FALSE);
   }

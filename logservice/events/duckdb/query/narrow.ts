@@ -127,7 +127,7 @@ async function narrowOne(
   }
   if (!runs.includes(false)) return [segment];
   if (!runs.includes(true)) return [];
-  // What lies between is read along: a scan of its own for each run takes as long as a column of some runs.
+  // The runs between are read, too: separate scans take as long as reading a column of several runs.
   return [{ ...segment, rows: [runs.indexOf(true) * rows, (runs.lastIndexOf(true) + 1) * rows - 1] }];
 }
 

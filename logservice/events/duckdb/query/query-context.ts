@@ -38,7 +38,7 @@ export interface Selection {
   /** The earliest time that is answered: after the start of the range if older events have expired. */
   readonly startMs: number;
   readonly from: bigint;
-  /** Behind the last nanosecond. */
+  /** The first nanosecond after the range. */
   readonly to: bigint;
   readonly selects: (stored: { readonly event: StoredEvent["event"] }) => boolean;
   /** Tells of the lines of the newest events which may be selected, where the query can. */
@@ -92,7 +92,7 @@ function fieldOf(
 // The engine reads the fields of 2,048 events as JSON at once, several times over: of 32 KiB each that takes its memory.
 const LARGE_BYTES = 32 * 1024;
 
-/** What SQL says of the selection in a segment: the query, and the range where the segment lies over its ends. */
+/** The selection as SQL over a segment: the query, and the range if the segment extends beyond it. */
 export function conditionOf({ selection, nowMs }: QueryContext, segment: Segment): Condition {
   const query: Query = selection.range.query ?? { source: "", expr: undefined };
   const said = querySql(query, { nowMs, columns: columnsOf(segment), firstInstant: firstNanosecond });

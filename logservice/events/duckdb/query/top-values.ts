@@ -60,7 +60,7 @@ const MOST_SORTED = 5000;
 /** Counts that need no engine. */
 interface Known {
   readonly counts: Map<string, number>;
-  /** Of the values, in characters. */
+  /** Total length of the values in characters. */
   length: number;
   holding: number;
 }

@@ -26,7 +26,7 @@ export class SqlRunner {
   }
 
   /**
-   * The rows of a statement over segments and parts of the journal, as JSON. The files are linked into a folder of the
+   * The rows of a statement over segments and ranges of the journal, as JSON. The files are linked into a folder of the
    * process, which sees no others. Rejects with `bad_request` or `timeout`, or with the signal's reason.
    */
   async run(
