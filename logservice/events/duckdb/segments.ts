@@ -35,6 +35,11 @@ export interface SegmentsOptions {
   readonly nowMs: () => number;
 }
 
+type LoadedSegment =
+  | { readonly ok: true; readonly value: Segment }
+  /** What is wrong with it, to be read after the file: "is missing". */
+  | { readonly ok: false; readonly reason: string };
+
 /** The segments of one project: a folder whose manifest says which of its files count. */
 export class Segments {
   readonly directory: string;
@@ -131,13 +136,13 @@ export class Segments {
     const segments: Segment[] = [];
     for (const { entry, sidecar } of plan.segments) {
       const path = join(directory, entry.file);
-      const segment = await this.#load(path, entry, sidecar, rebuild);
-      if (typeof segment === "string") {
-        lost.push(
-          folderLoss(this, { file: entry.file, reason: segment, bytes: entry.bytes, entry }, this.#options.nowMs()),
-        );
-        tell(`events are missing: a segment ${segment}`, { file: path, loss: lost.at(-1)!.id });
-      } else segments.push(segment);
+      const loaded = await this.#load(path, entry, sidecar, rebuild);
+      if (loaded.ok) segments.push(loaded.value);
+      else {
+        const { reason } = loaded;
+        lost.push(folderLoss(this, { file: entry.file, reason, bytes: entry.bytes, entry }, this.#options.nowMs()));
+        tell(`events are missing: a segment ${reason}`, { file: path, loss: lost.at(-1)!.id });
+      }
     }
     this.#segments = segments;
     this.#losses = [...this.#losses, ...lost];
@@ -169,24 +174,24 @@ export class Segments {
     entry: ManifestEntry & { readonly integrity: Integrity },
     sidecar: Sidecar | undefined,
     rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
-  ): Promise<Segment | string> {
+  ): Promise<LoadedSegment> {
     const { integrity, bytes } = entry;
     if (sidecar === undefined) {
       // From a damaged file a wrong summary would be made.
       const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
-      if (fault !== undefined) return fault;
+      if (fault !== undefined) return { ok: false, reason: fault };
       this.#options.log("warn", "a summary is made again from its segment", { file: path });
       try {
         await rebuild(path, { ...integrity, bytes });
       } catch (error) {
         this.#options.log("error", "a summary could not be made again", { file: path, error: String(error) });
-        return "has no summary, and none could be made";
+        return { ok: false, reason: "has no summary, and none could be made" };
       }
     }
     try {
-      return await segmentOf(path, entry, integrity, sidecar ?? (await readSidecar(path)));
+      return { ok: true, value: await segmentOf(path, entry, integrity, sidecar ?? (await readSidecar(path))) };
     } catch (error) {
-      return unreadable(error);
+      return { ok: false, reason: unreadable(error) };
     }
   }
 
