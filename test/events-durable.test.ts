@@ -24,7 +24,7 @@ const opened = (directory: string) => openEventsStore({ directory, reserveBytes:
 
 async function messages(store: EventsStore): Promise<string[]> {
   const range = { project: "app", startMs: 0, stopMs: 4e12, query: undefined };
-  const { events } = await store.search(range, { limit: 100, order: "ascending" }, never);
+  const { events } = await store.search({ ...range, limit: 100, order: "ascending", signal: never });
   return events.map(({ message }) => message);
 }
 

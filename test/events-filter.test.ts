@@ -6,16 +6,16 @@ import { setTimeout } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import t from "tap";
 import { type Expr, parseQuery, type Query } from "../grammar/query/index.ts";
-import { removeSegment } from "../logservice/events/duckdb/build.ts";
+import { writeFilter } from "../logservice/events/duckdb/bloom-filter.ts";
+import { ConnectionPool } from "../logservice/events/duckdb/connection-pool.ts";
 import { openDuckDb, quoted } from "../logservice/events/duckdb/duckdb.ts";
-import { demandsOf, Narrowing } from "../logservice/events/duckdb/narrow.ts";
-import { Readers } from "../logservice/events/duckdb/readers.ts";
-import type { Segment } from "../logservice/events/duckdb/segments.ts";
-import { selectionOf } from "../logservice/events/duckdb/source.ts";
-import { emptySummary } from "../logservice/events/duckdb/summary.ts";
-import { filterPath, writeFilter } from "../logservice/events/duckdb/text-filter.ts";
+import { demandsOf, Narrowing } from "../logservice/events/duckdb/query/narrow.ts";
+import { selectionOf } from "../logservice/events/duckdb/query/query-context.ts";
+import type { Segment } from "../logservice/events/duckdb/segment.ts";
+import { filterPath, removeSegment } from "../logservice/events/duckdb/segment-files.ts";
+import { generatedId } from "../logservice/events/journal/line.ts";
 import { openEventsStore } from "../logservice/events/open.ts";
-import { madeId } from "../logservice/events/stored.ts";
+import { emptySummary } from "../logservice/events/summary/summary.ts";
 import { randomOf } from "./support/random.ts";
 
 t.setTimeout(120_000);
@@ -40,7 +40,7 @@ const ROWS = 50_000;
 async function madeSegment(t: Tap.Test) {
   const directory = await mkdtemp(join(tmpdir(), "events-filter-"));
   const engine = await openDuckDb(":memory:", { threads: "2" });
-  const readers = await Readers.open(async () => engine);
+  const readers = await ConnectionPool.open(async () => engine);
   t.teardown(async () => {
     await readers.close();
     await rm(directory, { recursive: true });
@@ -111,7 +111,7 @@ t.test("no event is lost", async (t) => {
   let [lost, rows, tests] = [0, 0, 0];
   for (const { row, q, id, email, plan } of events) {
     if (row % 53 !== 0) continue;
-    const asks: Expr[] = [equal(id ?? madeId(q), "id")];
+    const asks: Expr[] = [equal(id ?? generatedId(q), "id")];
     if (email !== undefined) {
       const one = equal(email, "user", "email");
       asks.push(one, { kind: "and", terms: [one, equal(plan, "user", "plan")], operators: [], span });
@@ -132,7 +132,7 @@ t.test("no event is lost", async (t) => {
   for (let i = 0; i < 300; i++) {
     found += asked(await narrow(equal(`absent${i}`, "user", "email"))).rows;
     found += asked(await narrow(equal(`absent${i}`, "id"))).rows;
-    found += asked(await narrow(equal(madeId(ROWS * 2 + i), "id"))).rows;
+    found += asked(await narrow(equal(generatedId(ROWS * 2 + i), "id"))).rows;
   }
   t.ok(found < 900 * ROWS * 0.05, `of what is not there ${found} rows are asked in 900 times`);
   t.equal(asked(await narrow(equal("absent", "user", "plan"))).rows, ROWS, "few different values have no filter");
@@ -219,14 +219,14 @@ t.test("merged segments have one, and answer as before", async (t) => {
     const parsed = parseQuery(query);
     if (!parsed.ok) throw new Error(query);
     const range = { project: "app", startMs: 0, stopMs: 4e12, query: parsed.value };
-    const { events, stats } = await store.search(range, { limit: 10, order: "descending" }, never);
-    t.equal((await store.count(range, never)).count, events.length, `${query}, counted`);
+    const { events, stats } = await store.search({ ...range, limit: 10, order: "descending", signal: never });
+    t.equal((await store.count({ ...range, signal: never })).count, events.length, `${query}, counted`);
     return [events.map(({ message }) => message).join(" "), stats.bytesProcessed > 0];
   };
   t.strictSame(await ask("user.email = user71234@example.com"), ["71234", true]);
   t.strictSame(await ask("user.email in (user3@example.com, user99999@example.com)"), ["99999 3", true]);
   t.strictSame(await ask("id = own-50002"), ["50002", true]);
-  t.strictSame(await ask(`id = ${madeId(50_004)}`), ["50003", true]);
+  t.strictSame(await ask(`id = ${generatedId(50_004)}`), ["50003", true]);
   t.strictSame(await ask("user.email = nobody@example.com"), ["", false], "without a look at an event");
   store.setRetention("app", 1);
   await store.compact();

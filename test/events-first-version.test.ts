@@ -44,12 +44,12 @@ async function answered(store: EventsStore, project: string): Promise<unknown[]>
   const found: unknown[] = [];
   let cursor: string | undefined;
   do {
-    const page = await store.search(range, { limit: 100, order: "ascending", cursor }, never);
+    const page = await store.search({ ...range, limit: 100, order: "ascending", cursor, signal: never });
     found.push(...page.events.map(({ id, ...event }) => ({ ...(id.startsWith("own-") && { id }), ...event })));
     if (page.stats.missingBytes > 0) found.push(`${page.stats.missingBytes} bytes are missing`);
     cursor = page.cursor;
   } while (cursor !== undefined);
-  const { count } = await store.count(range, never);
+  const { count } = await store.count({ ...range, signal: never });
   if (count !== found.length) found.push(`a count of ${count}`);
   return found;
 }

@@ -14,25 +14,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { parseQuery } from "../grammar/query/index.ts";
-import { Contents } from "../logservice/events/contents.ts";
+import { Compactor } from "../logservice/events/duckdb/compactor.ts";
+import { ConnectionPool } from "../logservice/events/duckdb/connection-pool.ts";
 import { openDuckDb, quoted } from "../logservice/events/duckdb/duckdb.ts";
 import { Flusher } from "../logservice/events/duckdb/flusher.ts";
+import { FolderList } from "../logservice/events/duckdb/folder-list.ts";
+import { parseFolderName } from "../logservice/events/duckdb/folder-name.ts";
 import { planFolder } from "../logservice/events/duckdb/folder-plan.ts";
 import { Inspector } from "../logservice/events/duckdb/inspector.ts";
 import type { Manifest } from "../logservice/events/duckdb/manifest.ts";
-import { Readers } from "../logservice/events/duckdb/readers.ts";
-import { type Segment, Segments } from "../logservice/events/duckdb/segments.ts";
-import { emptySummary } from "../logservice/events/duckdb/summary.ts";
+import { Projects } from "../logservice/events/duckdb/projects.ts";
+import type { Segment } from "../logservice/events/duckdb/segment.ts";
+import { Segments } from "../logservice/events/duckdb/segments.ts";
 import { printSummed, readSummed } from "../logservice/events/durable.ts";
 import { Journal } from "../logservice/events/journal/journal.ts";
 import { JournalList } from "../logservice/events/journal/journal-list.ts";
-import { Merging } from "../logservice/events/merging.ts";
-import { newPart } from "../logservice/events/newest.ts";
+import { Memtable } from "../logservice/events/memtable.ts";
+import { Memtables } from "../logservice/events/memtables.ts";
 import { type EventsStoreOptions, openEventsStore } from "../logservice/events/open.ts";
-import { FolderList, identityOf } from "../logservice/events/project-folders.ts";
 import { Retention } from "../logservice/events/retention.ts";
 import { settingsOf } from "../logservice/events/settings.ts";
 import { type EventsStore, type NewEvent, StoreError } from "../logservice/events/store.ts";
+import { emptySummary } from "../logservice/events/summary/summary.ts";
 import { isRunning } from "./support/cli.ts";
 import { slow } from "./support/slow.ts";
 
@@ -52,7 +55,13 @@ const messages = async (store: EventsStore, project = "app") => {
   const found: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await store.search(everything(project), { limit: 10_000, order: "ascending", cursor }, never);
+    const page = await store.search({
+      ...everything(project),
+      limit: 10_000,
+      order: "ascending",
+      cursor,
+      signal: never,
+    });
     found.push(...page.events.map(({ message }) => message));
     cursor = page.cursor;
   } while (cursor !== undefined);
@@ -134,13 +143,20 @@ t.test("a project that is deleted while its folder is made is on no list", async
     const directory = folder(t);
     mkdirSync(join(directory, "projects"), { recursive: true });
     const { list } = await FolderList.open(directory);
-    const begun = { projects: new Map(), part: newPart({ path: join(directory, "written"), begin: 1 }), sequence: 1 };
-    const contents = new Contents(join(directory, "projects"), list, begun, { log: () => {}, nowMs: Date.now });
-    const made = contents.makeFolder(contents.segmentsOf("app"));
+    const memtables = new Memtables({ path: join(directory, "active"), begin: 1 }, 1);
+    const options = {
+      directory: join(directory, "projects"),
+      folders: list,
+      memtables,
+      log: () => {},
+      nowMs: Date.now,
+    };
+    const projects = new Projects(new Map(), options);
+    const made = projects.makeFolder(projects.segmentsOf("app"));
     // Each step of it is a call of the system.
     for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-    contents.forget("app");
-    await Promise.all([made, contents.removeDoomed()]);
+    projects.forget("app");
+    await Promise.all([made, projects.removeDeleted()]);
     t.strictSame([...list.all.keys()], [], `${turns} turns`);
     t.strictSame(readdirSync(join(directory, "projects")), []);
   }
@@ -281,7 +297,7 @@ t.test("large events are flushed by their bytes", async (t) => {
   const pad = "x".repeat(100_000);
   for (let i = 0; i < 12; i++) await store.append("app", events(i, 1, pad));
   await until(() => store.metrics().flushes_total === 1);
-  t.equal((await store.count(everything(), never)).count, 12);
+  t.equal((await store.count({ ...everything(), signal: never })).count, 12);
   t.ok(store.metrics().newest_events! < 12);
   await store.close();
 });
@@ -294,7 +310,10 @@ t.test(
       await store.append("app", events(0, 10));
       const waiting = store.append("app", events(10, 1));
       const [first] = await Promise.all([
-        Promise.race([waiting.then(() => "appended"), store.count(everything(), never).then(() => "counted")]),
+        Promise.race([
+          waiting.then(() => "appended"),
+          store.count({ ...everything(), signal: never }).then(() => "counted"),
+        ]),
         store.flush(),
       ]);
       t.equal(first, "counted", "it waits");
@@ -328,7 +347,7 @@ t.test("many large events of one file become several segments, others one", slow
   t.equal(store.metrics().flushes_total, 1);
   t.equal(store.metrics().segments, 4);
   t.strictSame(await messages(store), numbers(0, 450));
-  t.equal((await store.count(everything("other"), never)).count, 150);
+  t.equal((await store.count({ ...everything("other"), signal: never })).count, 150);
   const after = await store.projectStats("app");
   t.equal(after.eventsTotal, 450);
   t.ok(Math.abs(after.bytesTotal - before.bytesTotal) < 100, `${after.bytesTotal} of ${before.bytesTotal} bytes`);
@@ -346,8 +365,8 @@ t.test("a file of the largest events is made with more memory", slow(), async (t
   for (let i = 0; i < 240; i++) await store.append("app", events(i, 1, `${i}${pad}`));
   await store.flush();
   t.equal(store.metrics().newest_events, 0);
-  t.equal((await store.count(everything(), never)).count, 240);
-  const found = await store.search(everything(), { limit: 1, order: "descending" }, never);
+  t.equal((await store.count({ ...everything(), signal: never })).count, 240);
+  const found = await store.search({ ...everything(), limit: 1, order: "descending", signal: never });
   t.equal((found.events[0]!.fields as { pad: string }).pad, `239${pad}`);
   await store.close();
 });
@@ -421,8 +440,8 @@ t.test("merges wait for the flushes, unless there are many segments", async (t) 
       for (const [end, bytes] of files) writeFileSync(join(home, `${file}${end}`), bytes);
     }
     writeFileSync(join(home, "manifest.json"), printSummed({ ...manifest, segments: copies }));
-    const identity = identityOf(name)!;
-    const readers = await Readers.open(() => openDuckDb(":memory:", { threads: "1" }));
+    const identity = parseFolderName(name)!;
+    const readers = await ConnectionPool.open(() => openDuckDb(":memory:", { threads: "1" }));
     const plan = await planFolder({
       directory: home,
       identity,
@@ -435,20 +454,21 @@ t.test("merges wait for the flushes, unless there are many segments", async (t) 
     await readers.close();
     const options = { log: () => {}, nowMs: Date.now };
     const segments = await Segments.open(plan, options, async () => void t.fail("no summary is missing"));
-    const written = newPart({ path: join(directory, "written"), begin: 100 });
+    const memtables = new Memtables({ path: join(directory, "active"), begin: 100 }, 100);
     const { list: folders } = await FolderList.open(directory);
-    const begun = { projects: new Map([["app", segments]]), part: written, sequence: 100 };
-    const contents = new Contents(join(directory, "projects"), folders, begun, options);
-    contents.parts.unshift(newPart({ path: join(directory, "ended"), begin: 50 }));
-    const merging = new Merging(settingsOf({ directory }), contents, flusher, new Retention());
+    const inFolder = { ...options, directory: join(directory, "projects"), folders, memtables };
+    const projects = new Projects(new Map([["app", segments]]), inFolder);
+    memtables.all.unshift(new Memtable({ path: join(directory, "sealed"), begin: 50 }));
+    const compactorOptions = { settings: settingsOf({ directory }), memtables, projects, retention: new Retention() };
+    const merging = new Compactor({ ...compactorOptions, flusher });
     merging.consider();
     await merging.settled();
     t.equal(merging.counts.merges, merged, `${count} segments, and something to flush`);
-    contents.parts.shift();
+    memtables.all.shift();
     if (count === 10) {
       // One that failed is left for a while, unless somebody asks for it.
       const broken = new Flusher(join(directory, "broken"));
-      const failing = new Merging(settingsOf({ directory }), contents, broken, new Retention());
+      const failing = new Compactor({ ...compactorOptions, flusher: broken });
       await broken.close();
       for (let i = 0; i < 2; i++) {
         failing.consider();
@@ -527,11 +547,15 @@ t.test(
     t.strictSame(await messages(store), numbers(5, 20));
     t.match(store.losses(), [{ file: `${name}/${damaged}`, reason: "is damaged", events: 5, isAccepted: false }]);
     t.ok(readFileSync(join(home, "quarantine", damaged)).equals(bytes));
-    const { stats } = await store.count(everything(), never);
+    const { stats } = await store.count({ ...everything(), signal: never });
     t.equal(stats.missingBytes, bytes.length);
     const [loss] = store.losses();
     store.acceptLosses(new Set([loss!.id]));
-    t.equal((await store.count(everything(), never)).stats.missingBytes, 0, "a loss that is accepted is not missed");
+    t.equal(
+      (await store.count({ ...everything(), signal: never })).stats.missingBytes,
+      0,
+      "a loss that is accepted is not missed",
+    );
     await store.close();
   },
 );
@@ -549,7 +573,7 @@ t.test("a flusher that ends under its jobs is started again, and no more than so
     ({
       kind: "flush",
       journalPath: join(directory, "store", "journal", name),
-      shares: [{ ...SHARE, path: join(directory, to) }],
+      targets: [{ ...TARGET, path: join(directory, to) }],
     }) as const;
   const two = [flusher.run(job("a.parquet")), flusher.run(job("b.parquet"))];
   const pid = flusher.pid!;
@@ -575,7 +599,7 @@ t.test("a flusher that ends under its jobs is started again, and no more than so
   await broken.close();
 });
 
-const SHARE = { project: "app", began: 1, first: 1, last: 100, events: 100, eventBytes: 1 };
+const TARGET = { project: "app", began: 1, first: 1, last: 100, events: 100, eventBytes: 1 };
 
 t.test("a flusher that has nothing to do ends, and is started for the next job", async (t) => {
   const directory = folder(t);
@@ -591,7 +615,7 @@ t.test("a flusher that has nothing to do ends, and is started for the next job",
     const job = flusher.run({
       kind: "flush",
       journalPath: join(directory, "store", "journal", name),
-      shares: [{ ...SHARE, path: join(directory, `${to}.parquet`) }],
+      targets: [{ ...TARGET, path: join(directory, `${to}.parquet`) }],
     });
     const pid = flusher.pid!;
     pids.add(pid);
@@ -643,7 +667,10 @@ t.test("events that become segments while a query looks for filters are counted"
   for (let round = 1; round <= 8; round++) {
     await store.append("app", events(round * 5, 5, "here"));
     const asked: Promise<number>[] = [];
-    const asking = setInterval(() => asked.push(store.count(range, never).then(({ count }) => count)), 1);
+    const asking = setInterval(
+      () => asked.push(store.count({ ...range, signal: never }).then(({ count }) => count)),
+      1,
+    );
     await store.flush();
     clearInterval(asking);
     t.strictSame([...new Set(await Promise.all(asked))], [round * 5 + 5], `round ${round}`);
@@ -661,13 +688,13 @@ t.test("an event is there once, while segments are made, merged, deleted, and af
     if (round % 3 === 0) await store.append("passing", events(dropped++, 5));
     if (round % 12 === 7) {
       await store.drop("passing");
-      t.equal((await store.count(everything("passing"), never)).count, 0);
+      t.equal((await store.count({ ...everything("passing"), signal: never })).count, 0);
     }
     if (round % 9 === 8) {
       await store.close();
       store = await opened(directory, { flushEvents: 20, maxWaitingEvents: 1e9 });
     }
-    const [found, { count }] = await Promise.all([messages(store), store.count(everything(), never)]);
+    const [found, { count }] = await Promise.all([messages(store), store.count({ ...everything(), signal: never })]);
     t.strictSame(found, numbers(0, next), `round ${round}`);
     t.equal(count, next);
   }

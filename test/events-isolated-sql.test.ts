@@ -36,7 +36,8 @@ await store.flush();
 await store.append("app", events.slice(10));
 await store.append("other", [{ ...eventOf(2), message: "of another project" }]);
 
-const results = async (sql: string) => JSON.parse((await store.sql("app", sql, never)).resultsJson);
+const results = async (sql: string) =>
+  JSON.parse((await store.sql({ project: "app", text: sql, signal: never })).resultsJson);
 
 const allowed: readonly (readonly [sql: string, rows: unknown])[] = [
   ["select count(*)::integer as n from events", [{ n: 20 }]],
@@ -207,7 +208,7 @@ t.test("what is allowed gives its rows", async (t) => {
 t.test("what is refused is the caller's mistake, says why, and changes nothing", async (t) => {
   const before = shape(directory);
   for (const sql of refused) {
-    const error = await store.sql("app", sql, never).then(
+    const error = await store.sql({ project: "app", text: sql, signal: never }).then(
       ({ resultsJson }) => `gave ${resultsJson}`,
       (error: unknown) => error,
     );
@@ -226,7 +227,7 @@ t.test("what is refused is the caller's mistake, says why, and changes nothing",
 
 t.test("what takes too long or too much is ended", slow(), async (t) => {
   const errorOf = (sql: string) =>
-    store.sql("app", sql, never).then(
+    store.sql({ project: "app", text: sql, signal: never }).then(
       () => undefined,
       (error: unknown) => error as StoreError,
     );
@@ -237,12 +238,16 @@ t.test("what takes too long or too much is ended", slow(), async (t) => {
     "select count(distinct x) from (select repeat(i::varchar, 100) as x from range(100000000) t(i))",
   );
   t.ok(large?.type === "timeout" || large?.type === "bad_request", `${large?.type} ${large?.message}`);
-  t.equal((await store.count({ project: "app", startMs: 0, stopMs: 4e12, query: undefined }, never)).count, 20);
+  t.equal((await store.count({ project: "app", startMs: 0, stopMs: 4e12, query: undefined, signal: never })).count, 20);
 });
 
 t.test("an aborted statement rejects with the reason", async (t) => {
   const controller = new AbortController();
-  const asked = store.sql("app", "select count(*) from range(1000000) a, range(1000000) b", controller.signal);
+  const asked = store.sql({
+    project: "app",
+    text: "select count(*) from range(1000000) a, range(1000000) b",
+    signal: controller.signal,
+  });
   const reason = new Error("enough");
   setTimeout(() => controller.abort(reason), 300);
   await t.rejects(asked, reason);

@@ -2,13 +2,19 @@
 import t from "tap";
 import { parseQuery } from "../grammar/query/index.ts";
 import { parseTimestamp } from "../grammar/query/timestamp.ts";
-import { encodeEvent } from "../logservice/events/encoded.ts";
 import { isCanonical, isStorableTimestamp, nanosecondsOf, readInstant } from "../logservice/events/instant.ts";
+import {
+  type BatchLines,
+  decodeBatch,
+  encodeBatch,
+  eventAt,
+  lastIndexOf,
+} from "../logservice/events/journal/batch-lines.ts";
+import { encodeEvent } from "../logservice/events/journal/line.ts";
 import { lineFilter } from "../logservice/events/line-filter.ts";
-import { eventAt, type Lines, lastIndexOf, printLines, readLines } from "../logservice/events/lines.ts";
-import { Live, MAX_WAITING, tailOf } from "../logservice/events/live.ts";
-import { NewestEvents } from "../logservice/events/newest.ts";
+import { MemtableEvents } from "../logservice/events/memtable.ts";
 import type { NewEvent, TailItem } from "../logservice/events/store.ts";
+import { MAX_WAITING, openTail, Tails } from "../logservice/events/tail.ts";
 import { compareFilter } from "./support/events/filter-fuzz.ts";
 
 const TIME = "2024-05-01T11:00:00.000Z";
@@ -19,8 +25,8 @@ const event = (message: string, more: Partial<NewEvent> = {}): NewEvent => ({
   fields: {},
   ...more,
 });
-const linesOf = (firstSequence: number, ...events: NewEvent[]): Lines =>
-  printLines("app", firstSequence, events.map(encodeEvent));
+const linesOf = (firstSequence: number, ...events: NewEvent[]): BatchLines =>
+  encodeBatch("app", firstSequence, events.map(encodeEvent));
 
 function filterOf(source: string) {
   const parsed = parseQuery(source);
@@ -73,7 +79,7 @@ t.test("lines that are read back are those that were printed", async (t) => {
     event("d", { timestamp: "2261-12-31T23:59:59.999Z" }),
   ];
   const printed = linesOf(1, ...events);
-  const { lines, events: stored } = readLines("app", 1, printed.body);
+  const { lines, events: stored } = decodeBatch("app", 1, printed.body);
   t.same(lines, printed);
   for (const [i, { id = `00000000000${1 + i}`, timestamp, level, message, fields }] of events.entries()) {
     t.same(stored[i]!.event, { id, timestamp, level, message, fields });
@@ -117,7 +123,7 @@ t.test("times are read in a known minute as in any other", async (t) => {
     event("", { timestamp: new Date(begin + i * 12_345_678_9).toISOString() }),
   );
   const { body } = linesOf(1, ...events);
-  const back = readLines("app", 1, body).events.map((stored) => stored.event.timestamp);
+  const back = decodeBatch("app", 1, body).events.map((stored) => stored.event.timestamp);
   t.same(
     back,
     events.map(({ timestamp }) => timestamp),
@@ -162,18 +168,18 @@ t.test("the last event of an id", async (t) => {
 });
 
 t.test("a tail goes on behind an id, as far as it is known", async (t) => {
-  const list = new NewestEvents();
+  const list = new MemtableEvents();
   list.add(linesOf(1, event("a", { id: "1" }), event("b", { id: "2" })));
   list.add(linesOf(3, event("c"), event("d", { id: "4" }), event("e")));
   const messages = async (
     afterId: string,
-    lists: readonly NewestEvents[],
+    lists: readonly MemtableEvents[],
     selects = (_: { message: string }) => true,
   ) => {
-    const live = new Live();
-    const tail = tailOf(live, "app", selects, lists, afterId);
+    const live = new Tails();
+    const tail = openTail(live, { project: "app", selects, memtables: lists, afterId });
     const found: unknown[] = [];
-    const last = lists.at(-1)!.chunks.at(-1)!;
+    const last = lists.at(-1)!.batches.at(-1)!;
     for await (const item of tail as AsyncIterable<TailItem>) {
       found.push("event" in item ? item.event.message : item.dropped);
       if (found.at(-1) === last.at(last.length - 1).event.message) break;
@@ -185,7 +191,7 @@ t.test("a tail goes on behind an id, as far as it is known", async (t) => {
   t.same(await messages("1", [list], ({ message }) => message !== "c"), ["b", "d", "e"]);
   t.same(await messages("none", [list]), [null, "a", "b", "c", "d", "e"]);
 
-  const many = new NewestEvents();
+  const many = new MemtableEvents();
   many.add(linesOf(6, ...Array.from({ length: MAX_WAITING }, (_, i) => event(String(i)))));
   const behind = await messages("4", [list, many]);
   t.same([behind.length, behind[0], behind[1], behind.at(-1)], [MAX_WAITING + 1, 1, "0", String(MAX_WAITING - 1)]);

@@ -3,10 +3,10 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { ConnectionPool } from "../logservice/events/duckdb/connection-pool.ts";
 import { type DuckDBInstance, openDuckDb, quoted } from "../logservice/events/duckdb/duckdb.ts";
-import { Readers } from "../logservice/events/duckdb/readers.ts";
-import { readSegment, type Segment } from "../logservice/events/duckdb/segments.ts";
-import { emptySummary, printSummary } from "../logservice/events/duckdb/summary.ts";
+import { readSegment, type Segment } from "../logservice/events/duckdb/segment.ts";
+import { emptySummary, printSummary } from "../logservice/events/summary/summary.ts";
 
 t.setTimeout(120_000);
 
@@ -38,7 +38,7 @@ async function opened(
     );
   }
   const made: DuckDBInstance[] = [];
-  const readers = await Readers.open(async () => {
+  const readers = await ConnectionPool.open(async () => {
     made.push(await openDuckDb(":memory:", { threads: "1" }));
     return made.at(-1)!;
   }, mostOf(segments));

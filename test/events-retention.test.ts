@@ -48,14 +48,25 @@ for (const place of ["the journal", "one segment", "segments and the journal"] a
 
     const answers = async (project: string) => {
       const asked = { ...range, project };
-      const { events } = await store.search(asked, { limit: 100, order: "descending" }, never);
-      const { count } = await store.count(asked, never);
-      const { points } = await store.timeseries(asked, 1_000, never);
-      const levels = await store.levelTimeseries(asked, 1_000, never);
-      const { fields } = await store.discoveredFields(asked, never);
-      const kinds = await store.stringFieldStats(asked, { at: "fields", path: ["kind"] }, 10, never);
-      const numbers = await store.numericFieldStats(asked, { at: "fields", path: ["age"] }, never);
-      const sql = JSON.parse((await store.sql(project, "select count(*) as n from events", never)).resultsJson);
+      const { events } = await store.search({ ...asked, limit: 100, order: "descending", signal: never });
+      const { count } = await store.count({ ...asked, signal: never });
+      const { points } = await store.timeseries({ ...asked, maxPoints: 1_000, signal: never });
+      const levels = await store.levelTimeseries({ ...asked, maxPoints: 1_000, signal: never });
+      const { fields } = await store.discoveredFields({ ...asked, signal: never });
+      const kinds = await store.stringFieldStats({
+        ...asked,
+        field: { at: "fields", path: ["kind"] },
+        limit: 10,
+        signal: never,
+      });
+      const numbers = await store.numericFieldStats({
+        ...asked,
+        field: { at: "fields", path: ["age"] },
+        signal: never,
+      });
+      const sql = JSON.parse(
+        (await store.sql({ project, text: "select count(*) as n from events", signal: never })).resultsJson,
+      );
       return {
         found: events.map(({ message }) => Number(message)),
         count,

@@ -2,7 +2,7 @@
 // table holds a trap.
 import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
-import { refusalOf } from "../logservice/events/sql/allowed.ts";
+import { refusalOf } from "../logservice/events/duckdb/sql/allowed.ts";
 import { randomScopes } from "./support/sql/random-scopes.ts";
 
 t.setTimeout(120_000);

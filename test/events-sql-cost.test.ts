@@ -114,7 +114,7 @@ t.test("each ends within its limits", slow(), async (t) => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [title, sql, answer] = next;
       const beganMs = performance.now();
-      const outcome = await store.sql("app", sql, never).then(
+      const outcome = await store.sql({ project: "app", text: sql, signal: never }).then(
         ({ resultsJson }) => JSON.parse(resultsJson).map((row: object) => Object.values(row)[0]),
         (error: unknown) => error,
       );
@@ -151,14 +151,14 @@ t.test("too much memory is the statement's fault, not a timeout", async (t) => {
     ["select list_aggregate(range(1000000000), 'sum')", "query: took more than 250 MB of memory; narrow it"],
   ];
   for (const [sql, message] of rows) {
-    await t.rejects(other.sql("app", sql, never), { type: "bad_request", message }, sql);
+    await t.rejects(other.sql({ project: "app", text: sql, signal: never }), { type: "bad_request", message }, sql);
   }
 });
 
 t.test("the store goes on, and leaves no process behind", async (t) => {
-  const { resultsJson } = await store.sql("app", "select count(*) as n from events", never);
+  const { resultsJson } = await store.sql({ project: "app", text: "select count(*) as n from events", signal: never });
   t.equal(resultsJson, '[{"n":1}]');
-  t.equal((await store.count({ project: "app", startMs: 0, stopMs: 4e12, query: undefined }, never)).count, 1);
+  t.equal((await store.count({ project: "app", startMs: 0, stopMs: 4e12, query: undefined, signal: never })).count, 1);
   await store.close();
   if (CANNOT_SEE_PROCESSES) return;
   t.strictSame(sqlProcesses(), []);

@@ -15,7 +15,7 @@ t.teardown(async () => {
   await rm(directory, { recursive: true });
 });
 const never = new AbortController().signal;
-const rowsOf = async (sql: string) => (await store.sql("app", sql, never)).resultsJson;
+const rowsOf = async (sql: string) => (await store.sql({ project: "app", text: sql, signal: never })).resultsJson;
 
 const FIELDS = `{"__proto__":{"a":1},"id":12345678901234567890,"x":"1.50","n":1.5,"none":null}`;
 await store.append("app", [

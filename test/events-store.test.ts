@@ -125,23 +125,23 @@ for (const { name, open } of stores) {
       const store = await open(t);
       await fill(store, history, 2);
       for (const [query, ...messages] of searches) {
-        const { events } = await store.search(rangeOf(query), { limit: 100, order: "descending" }, never);
+        const { events } = await store.search({ ...rangeOf(query), limit: 100, order: "descending", signal: never });
         t.strictSame(
           events.map(({ message }) => message),
           messages,
           query || "everything",
         );
-        const ascending = await store.search(rangeOf(query), { limit: 100, order: "ascending" }, never);
+        const ascending = await store.search({ ...rangeOf(query), limit: 100, order: "ascending", signal: never });
         t.strictSame(
           ascending.events.map(({ message }) => message),
           [...messages].reverse(),
           `${query}, ascending`,
         );
-        t.equal((await store.count(rangeOf(query), never)).count, messages.length, `${query}, counted`);
+        t.equal((await store.count({ ...rangeOf(query), signal: never })).count, messages.length, `${query}, counted`);
       }
-      const { events } = await store.search(rangeOf("id = 2"), { limit: 1, order: "descending" }, never);
+      const { events } = await store.search({ ...rangeOf("id = 2"), limit: 1, order: "descending", signal: never });
       t.strictSame(events, [history[1]], "an event comes back as it was");
-      const own = await store.search(rangeOf("id = 5"), { limit: 1, order: "descending" }, never);
+      const own = await store.search({ ...rangeOf("id = 5"), limit: 1, order: "descending", signal: never });
       t.strictSame(own.events, [history[4]], "with its own spelling of the time");
     });
 
@@ -151,8 +151,8 @@ for (const { name, open } of stores) {
       const at = (text: string) => Date.parse(`2024-05-01T${text}Z`);
       const found = async (start: string, stop: string) => {
         const range = rangeOf("", at(start), at(stop));
-        const { events } = await store.search(range, { limit: 100, order: "ascending" }, never);
-        t.equal((await store.count(range, never)).count, events.length, `${start} to ${stop}, counted`);
+        const { events } = await store.search({ ...range, limit: 100, order: "ascending", signal: never });
+        t.equal((await store.count({ ...range, signal: never })).count, events.length, `${start} to ${stop}, counted`);
         return events.map(({ message }) => message).join(" ");
       };
       t.equal(await found("10:00:00", "10:01:00"), "a b late d c");
@@ -167,12 +167,12 @@ for (const { name, open } of stores) {
       await fill(store, oddEvents(500, 7, BEGIN_MS, 100), 60);
       for (const order of ["descending", "ascending"] as const) {
         for (const query of ["", "status >= 400", "tags = a or mixed = 5"]) {
-          const whole = await store.search(rangeOf(query), { limit: 1000, order }, never);
+          const whole = await store.search({ ...rangeOf(query), limit: 1000, order, signal: never });
           t.equal(whole.cursor, undefined, "the last page has no cursor");
           const ids: string[] = [];
           let cursor: string | undefined;
           do {
-            const page = await store.search(rangeOf(query), { limit: 37, order, cursor }, never);
+            const page = await store.search({ ...rangeOf(query), limit: 37, order, cursor, signal: never });
             ids.push(...page.events.map(({ id }) => id));
             cursor = page.cursor;
           } while (cursor !== undefined);
@@ -184,7 +184,7 @@ for (const { name, open } of stores) {
         }
       }
       for (const cursor of ["", "x", "W10", Buffer.from('["1",2]').toString("base64url")]) {
-        const page = store.search(rangeOf(), { limit: 1, order: "ascending", cursor }, never);
+        const page = store.search({ ...rangeOf(), limit: 1, order: "ascending", cursor, signal: never });
         const error = await page.then(
           () => undefined,
           (error: unknown) => error,
@@ -223,7 +223,7 @@ for (const { name, open } of stores) {
           let cursor: string | undefined;
           do {
             const range = { ...rangeOf(query), project };
-            const page = await store.search(range, { limit: 100, order, cursor }, never);
+            const page = await store.search({ ...range, limit: 100, order, cursor, signal: never });
             pages.push(page.events.map(({ id }) => id));
             cursor = page.cursor;
           } while (cursor !== undefined);
@@ -243,13 +243,17 @@ for (const { name, open } of stores) {
       await fill(store, history, 2);
       const start = Date.parse("2024-05-01T10:00:10Z");
       const stop = Date.parse("2024-05-01T10:05:00Z");
-      const { stepMs, points } = await store.timeseries(rangeOf("", start, stop), 6, never);
+      const { stepMs, points } = await store.timeseries({ ...rangeOf("", start, stop), maxPoints: 6, signal: never });
       t.equal(stepMs, 60_000);
       t.strictSame(
         points.map(({ timestamp, count }) => `${timestamp.slice(11, 19)} ${count}`),
         ["10:00:00 2", "10:01:00 2", "10:02:00 0", "10:03:00 0", "10:04:00 0", "10:05:00 1"],
       );
-      const levels = await store.levelTimeseries(rangeOf("exists status", start, stop), 3, never);
+      const levels = await store.levelTimeseries({
+        ...rangeOf("exists status", start, stop),
+        maxPoints: 3,
+        signal: never,
+      });
       t.strictSame(
         levels.points.map(({ timestamp, counts }) => [timestamp.slice(11, 16), counts]),
         [
@@ -258,17 +262,25 @@ for (const { name, open } of stores) {
           ["10:04", { info: 0, warn: 0, error: 0 }],
         ],
       );
-      const whole = await store.timeseries(rangeOf("", Date.parse("2024-05-01T00:00:00Z"), NOW_MS), 20, never);
+      const whole = await store.timeseries({
+        ...rangeOf("", Date.parse("2024-05-01T00:00:00Z"), NOW_MS),
+        maxPoints: 20,
+        signal: never,
+      });
       t.equal(whole.stepMs, 3_600_000);
       t.equal(whole.points.length, 15);
       t.equal(whole.points[10]!.count, 6);
-      t.equal((await store.timeseries(rangeOf("", start, stop), 1, never)).points.length, 1, "at least one point");
+      t.equal(
+        (await store.timeseries({ ...rangeOf("", start, stop), maxPoints: 1, signal: never })).points.length,
+        1,
+        "at least one point",
+      );
     });
 
     await t.test("fields and their values", async (t) => {
       const store = await open(t);
       await fill(store, history, 2);
-      const { fields } = await store.discoveredFields(rangeOf(), never);
+      const { fields } = await store.discoveredFields({ ...rangeOf(), signal: never });
       t.strictSame(
         fields.map(({ name, type, count }) => `${name} ${type} ${count}`),
         [
@@ -285,31 +297,54 @@ for (const { name, open } of stores) {
         ],
       );
       t.equal(fields[0]!.percent, 4 / 6);
-      const emails = await store.stringFieldStats(rangeOf(), at("user", "email"), 1, never);
+      const emails = await store.stringFieldStats({
+        ...rangeOf(),
+        field: at("user", "email"),
+        limit: 1,
+        signal: never,
+      });
       t.strictSame(emails.values, [{ value: "x@y", count: 2, percent: 2 / 3 }]);
-      const tags = await store.stringFieldStats(rangeOf("error"), at("tags"), 10, never);
+      const tags = await store.stringFieldStats({ ...rangeOf("error"), field: at("tags"), limit: 10, signal: never });
       t.strictSame(tags.values, [
         { value: "p", count: 1, percent: 1 },
         { value: "q", count: 1, percent: 1 },
       ]);
-      const levels = await store.stringFieldStats(rangeOf(), { at: "entry", name: "level" }, 10, never);
+      const levels = await store.stringFieldStats({
+        ...rangeOf(),
+        field: { at: "entry", name: "level" },
+        limit: 10,
+        signal: never,
+      });
       t.strictSame(
         levels.values.map(({ value, count }) => `${value} ${count}`),
         ["error 2", "info 2", "warn 2"],
       );
-      const messages = await store.stringFieldStats(rangeOf("warn"), { at: "entry", name: "message" }, 10, never);
+      const messages = await store.stringFieldStats({
+        ...rangeOf("warn"),
+        field: { at: "entry", name: "message" },
+        limit: 10,
+        signal: never,
+      });
       t.strictSame(
         messages.values.map(({ value }) => value),
         ["c", "f"],
       );
-      const ok = await store.booleanFieldStats(rangeOf(), at("ok"), never);
+      const ok = await store.booleanFieldStats({ ...rangeOf(), field: at("ok"), signal: never });
       t.strictSame(ok.values, [
         { value: true, count: 2, percent: 2 / 3 },
         { value: false, count: 1, percent: 1 / 3 },
       ]);
-      const { stats: _, ...status } = await store.numericFieldStats(rangeOf(), at("status"), never);
+      const { stats: _, ...status } = await store.numericFieldStats({
+        ...rangeOf(),
+        field: at("status"),
+        signal: never,
+      });
       t.strictSame(status, { min: 200, avg: (200 + 500 + 404 + 503.5) / 4, max: 503.5 });
-      const { stats: __, ...none } = await store.numericFieldStats(rangeOf("error"), at("user", "email"), never);
+      const { stats: __, ...none } = await store.numericFieldStats({
+        ...rangeOf("error"),
+        field: at("user", "email"),
+        signal: never,
+      });
       t.strictSame(none, { min: null, avg: null, max: null });
     });
 
@@ -325,10 +360,10 @@ for (const { name, open } of stores) {
       await Promise.all(
         [1, 2, 3].map(() => store.append("app", [event("10:00:00", "at once")], { idempotencyKey: "m" })),
       );
-      t.equal((await store.count(rangeOf(), never)).count, history.length + 4);
+      t.equal((await store.count({ ...rangeOf(), signal: never })).count, history.length + 4);
       await store.append("other", history, { idempotencyKey: "k" });
       t.equal(
-        (await store.count({ ...rangeOf(), project: "other" }, never)).count,
+        (await store.count({ ...rangeOf(), project: "other", signal: never })).count,
         history.length,
         "a project by itself",
       );
@@ -343,11 +378,15 @@ for (const { name, open } of stores) {
       t.strictSame(await store.projectStats("unknown"), { bytesTotal: 0, eventsTotal: 0, missingBytes: 0 });
       await store.drop("app");
       t.strictSame(await store.projectStats("app"), { bytesTotal: 0, eventsTotal: 0, missingBytes: 0 });
-      t.equal((await store.count(rangeOf(), never)).count, 0);
+      t.equal((await store.count({ ...rangeOf(), signal: never })).count, 0);
       await store.append("app", history.slice(0, 1));
       await store.settle?.(0);
-      t.equal((await store.count(rangeOf(), never)).count, 1, "a project made anew takes the ids of before");
-      t.equal((await store.count({ ...rangeOf(), project: "other" }, never)).count, 6, "others stay");
+      t.equal(
+        (await store.count({ ...rangeOf(), signal: never })).count,
+        1,
+        "a project made anew takes the ids of before",
+      );
+      t.equal((await store.count({ ...rangeOf(), project: "other", signal: never })).count, 6, "others stay");
     });
 
     await t.test("the tail gives what is acknowledged, from now on", async (t) => {
@@ -366,7 +405,7 @@ for (const { name, open } of stores) {
     await t.test("an aborted call rejects with the reason", async (t) => {
       const store = await open(t);
       const reason = new Error("enough");
-      await t.rejects(store.count(rangeOf(), AbortSignal.abort(reason)), reason);
+      await t.rejects(store.count({ ...rangeOf(), signal: AbortSignal.abort(reason) }), reason);
     });
   });
 }
@@ -392,9 +431,9 @@ t.test("DuckDB answers what the predicate does, on events of every kind", slow()
       const range = rangeOf(query, startMs, stopMs);
       const narrow = rangeOf(query, Math.max(startMs, BEGIN_MS), Math.min(stopMs, BEGIN_MS + 3_000_000));
       const ask = async (one: EventsStore) => ({
-        count: (await one.count(range, never)).count,
-        first: withoutMadeIds(await one.search(range, { limit: 50, order: "descending" }, never)),
-        last: withoutMadeIds(await one.search(range, { limit: 50, order: "ascending" }, never)),
+        count: (await one.count({ ...range, signal: never })).count,
+        first: withoutMadeIds(await one.search({ ...range, limit: 50, order: "descending", signal: never })),
+        last: withoutMadeIds(await one.search({ ...range, limit: 50, order: "ascending", signal: never })),
         ...(queries.indexOf(query) % 4 !== (startMs === 0 ? 0 : 1) ? {} : await statistics(one, range, narrow)),
       });
       const expected = await ask(oracle);
@@ -408,23 +447,29 @@ t.test("DuckDB answers what the predicate does, on events of every kind", slow()
 /** What is told of the events of a range, without sums' last digits, which differ by the order of the numbers. */
 async function statistics(one: EventsStore, range: Range, narrow: Range) {
   return {
-    points: (await one.timeseries(narrow, 61, never)).points,
-    levels: (await one.levelTimeseries(narrow, 20, never)).points,
-    fields: (await one.discoveredFields(range, never)).fields,
+    points: (await one.timeseries({ ...narrow, maxPoints: 61, signal: never })).points,
+    levels: (await one.levelTimeseries({ ...narrow, maxPoints: 20, signal: never })).points,
+    fields: (await one.discoveredFields({ ...range, signal: never })).fields,
     texts: await each(
       ["path", "stage", "tags", "mixed", "user.email"],
-      async (field) => (await one.stringFieldStats(range, at(...field.split(".")), 20, never)).values,
+      async (field) =>
+        (await one.stringFieldStats({ ...range, field: at(...field.split(".")), limit: 20, signal: never })).values,
     ),
     own: await each(
       ["level", "message"] as const,
-      async (name) => (await one.stringFieldStats(range, { at: "entry", name }, 5, never)).values,
+      async (name) =>
+        (await one.stringFieldStats({ ...range, field: { at: "entry", name }, limit: 5, signal: never })).values,
     ),
     truths: await each(
       ["cached", "mixed", "tags"],
-      async (field) => (await one.booleanFieldStats(range, at(field), never)).values,
+      async (field) => (await one.booleanFieldStats({ ...range, field: at(field), signal: never })).values,
     ),
     numbers: await each(["status", "duration", "mixed", "tags", "user.id"], async (field) => {
-      const { min, avg, max } = await one.numericFieldStats(range, at(...field.split(".")), never);
+      const { min, avg, max } = await one.numericFieldStats({
+        ...range,
+        field: at(...field.split(".")),
+        signal: never,
+      });
       return { min, avg: avg?.toPrecision(12), max };
     }),
   };

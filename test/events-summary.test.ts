@@ -6,7 +6,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
 import { levelOf, severity } from "../grammar/query/index.ts";
-import { LineCounts, summarizeJournal } from "../logservice/events/duckdb/summarize.ts";
+import { minuteOf, nanosecondsOf } from "../logservice/events/instant.ts";
+import { encodeBatch } from "../logservice/events/journal/batch-lines.ts";
+import { encodeFrame } from "../logservice/events/journal/frame.ts";
+import { decodeLine, encodeEvent } from "../logservice/events/journal/line.ts";
+import type { NewEvent } from "../logservice/events/store.ts";
+import { LineCounts, summarizeJournal } from "../logservice/events/summary/summarize.ts";
 import {
   addToSummary,
   allFields,
@@ -16,13 +21,7 @@ import {
   printSummary,
   readSummary,
   type Summary,
-} from "../logservice/events/duckdb/summary.ts";
-import { encodeEvent } from "../logservice/events/encoded.ts";
-import { minuteOf, nanosecondsOf } from "../logservice/events/instant.ts";
-import { encodeFrame } from "../logservice/events/journal/frame.ts";
-import { printLines } from "../logservice/events/lines.ts";
-import type { NewEvent } from "../logservice/events/store.ts";
-import { readEventLine } from "../logservice/events/stored.ts";
+} from "../logservice/events/summary/summary.ts";
 import { oddEvents } from "./support/events/generate.ts";
 
 const BEGIN_MS = Date.parse("2024-05-01T10:00:00Z");
@@ -32,7 +31,7 @@ function expected(lines: readonly string[]): Summary {
   const summary = emptySummary();
   for (const line of lines) {
     const bytes = Buffer.from(line);
-    const { event } = readEventLine(bytes, 0, bytes.length);
+    const { event } = decodeLine(bytes, 0, bytes.length);
     const minute = minuteOf(BigInt(nanosecondsOf(event.timestamp)));
     addToSummary(summary, minute, severity(levelOf(event.level)!), event.fields);
   }
@@ -46,7 +45,7 @@ function counted(lines: readonly string[]): Summary {
 }
 
 const lineOf = (event: NewEvent, i: number, project = "app") =>
-  printLines(project, i + 1, [encodeEvent(event)]).body.toString();
+  encodeBatch(project, i + 1, [encodeEvent(event)]).body.toString();
 
 /** Events of one level, so that a bound is reached, unless others are named. */
 const withFields = (fields: Record<string, unknown>, i = 0, levels = ["info"]): string =>

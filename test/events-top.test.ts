@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { LEVELS, type Level, parseQuery, severity, type Target } from "../grammar/query/index.ts";
+import { openEventsStore } from "../logservice/events/open.ts";
+import type { EventsStore, NewEvent, Range } from "../logservice/events/store.ts";
 import {
   addToSummary,
   allFields,
@@ -15,9 +17,7 @@ import {
   printSummary,
   readSummary,
   type Summary,
-} from "../logservice/events/duckdb/summary.ts";
-import { openEventsStore } from "../logservice/events/open.ts";
-import type { EventsStore, NewEvent, Range } from "../logservice/events/store.ts";
+} from "../logservice/events/summary/summary.ts";
 import { openOracle } from "./support/events/oracle.ts";
 import { randomOf } from "./support/random.ts";
 import { slow } from "./support/slow.ts";
@@ -99,13 +99,17 @@ t.test("top values, discovered fields and histograms are the predicate's", slow(
     ] as const) {
       const range = rangeOf(query, startMs, stopMs);
       const ask = async (one: EventsStore) => ({
-        texts: await each(async (field) => (await one.stringFieldStats(range, field, 10, never)).values),
-        all: (await one.stringFieldStats(range, fields[0]!, 1000, never)).values,
-        truths: await each(async (field) => (await one.booleanFieldStats(range, field, never)).values),
-        numbers: await each(async (field) => numbersOf(await one.numericFieldStats(range, field, never))),
-        count: (await one.count(range, never)).count,
-        points: (await one.levelTimeseries({ ...range, ...HOUR }, 60, never)).points,
-        discovered: (await one.discoveredFields(range, never)).fields,
+        texts: await each(
+          async (field) => (await one.stringFieldStats({ ...range, field, limit: 10, signal: never })).values,
+        ),
+        all: (await one.stringFieldStats({ ...range, field: fields[0]!, limit: 1000, signal: never })).values,
+        truths: await each(async (field) => (await one.booleanFieldStats({ ...range, field, signal: never })).values),
+        numbers: await each(async (field) =>
+          numbersOf(await one.numericFieldStats({ ...range, field, signal: never })),
+        ),
+        count: (await one.count({ ...range, signal: never })).count,
+        points: (await one.levelTimeseries({ ...range, ...HOUR, maxPoints: 60, signal: never })).points,
+        discovered: (await one.discoveredFields({ ...range, signal: never })).fields,
       });
       t.strictSame(await ask(store), await ask(oracle), `${query || "everything"} from ${startMs}`);
     }
@@ -133,22 +137,39 @@ t.test("what summaries say is not looked up", async (t) => {
     (await ask(rangeOf(query, 0, 4e12))).stats.bytesProcessed > 0;
   const field = (name: string): Target => ({ at: "fields", path: [name] });
   for (const query of ["", "error", "not error", "critical"]) {
-    t.notOk(await read(query, (range) => store.count(range, never)), `${query}: count`);
-    t.notOk(await read(query, (range) => store.levelTimeseries(range, 60, never)), `${query}: histogram`);
-    t.notOk(await read(query, (range) => store.stringFieldStats(range, field("few"), 10, never)), `${query}: texts`);
-    t.notOk(await read(query, (range) => store.booleanFieldStats(range, field("ok"), never)), `${query}: truths`);
-    t.notOk(await read(query, (range) => store.numericFieldStats(range, field("n"), never)), `${query}: numbers`);
-    t.notOk(await read(query, (range) => store.discoveredFields(range, never)), `${query}: fields`);
+    t.notOk(await read(query, (range) => store.count({ ...range, signal: never })), `${query}: count`);
+    t.notOk(
+      await read(query, (range) => store.levelTimeseries({ ...range, maxPoints: 60, signal: never })),
+      `${query}: histogram`,
+    );
+    t.notOk(
+      await read(query, (range) => store.stringFieldStats({ ...range, field: field("few"), limit: 10, signal: never })),
+      `${query}: texts`,
+    );
+    t.notOk(
+      await read(query, (range) => store.booleanFieldStats({ ...range, field: field("ok"), signal: never })),
+      `${query}: truths`,
+    );
+    t.notOk(
+      await read(query, (range) => store.numericFieldStats({ ...range, field: field("n"), signal: never })),
+      `${query}: numbers`,
+    );
+    t.notOk(await read(query, (range) => store.discoveredFields({ ...range, signal: never })), `${query}: fields`);
     const isMany = query !== "critical";
     t.equal(
-      await read(query, (range) => store.stringFieldStats(range, field("user"), 10, never)),
+      await read(query, (range) =>
+        store.stringFieldStats({ ...range, field: field("user"), limit: 10, signal: never }),
+      ),
       isMany,
       "many texts",
     );
   }
   for (const query of ["n > 99", "n >= 99.5", "n < 0", "n <= -1", "n = 100", "n = -1", "few = z", "missing = 1"]) {
-    t.notOk(await read(query, (range) => store.count(range, never)), query);
-    t.notOk(await read(query, (range) => store.search(range, { limit: 10, order: "descending" }, never)), query);
+    t.notOk(await read(query, (range) => store.count({ ...range, signal: never })), query);
+    t.notOk(
+      await read(query, (range) => store.search({ ...range, limit: 10, order: "descending", signal: never })),
+      query,
+    );
   }
   for (const query of [
     "n >= 99",
@@ -161,7 +182,7 @@ t.test("what summaries say is not looked up", async (t) => {
     "n != 100",
     "n = 0 or n > 99",
   ]) {
-    t.ok(await read(query, (range) => store.count(range, never)), query);
+    t.ok(await read(query, (range) => store.count({ ...range, signal: never })), query);
   }
 });
 

@@ -197,7 +197,7 @@ t.test("the first time there is, written so that it is not the zero of a client"
 t.test("a query ends when its time is over, and not much later", async (t) => {
   const around = (events: EventsStore): EventsStore => ({
     ...events,
-    count: (_, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    count: ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
     // One that takes its time to end.
     search: () => new Promise(() => {}),
   });

@@ -136,7 +136,7 @@ t.test("no append outlives the removal of its project", async (t) => {
   );
   t.same((await Promise.all(removals)).map(({ status }) => status).sort(), [204, 503]);
   t.equal((await add()).status, 404);
-  const left = await service.events.count({ project: key, startMs: 0, stopMs: 4e12, query: undefined }, never);
+  const left = await service.events.count({ project: key, startMs: 0, stopMs: 4e12, query: undefined, signal: never });
   t.equal(left.count, 0, "nothing is left under its key");
 });
 

@@ -1,7 +1,7 @@
 // Bodies of add_events that are scanned rather than parsed: whatever they hold, the journal gets what parsing would give it.
 import t from "tap";
 import { RpcError } from "../logservice/error.ts";
-import { type EncodedEvent, encodeEvent } from "../logservice/events/encoded.ts";
+import { type EncodedEvent, encodeEvent } from "../logservice/events/journal/line.ts";
 import { LIMITS } from "../logservice/limits.ts";
 import { parseJson } from "../logservice/rpc/parse-json.ts";
 import { readEvents } from "../logservice/rpc/read-events.ts";

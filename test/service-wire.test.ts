@@ -600,7 +600,7 @@ t.test("queries: too long, too many", async (t) => {
   let most = 0;
   const around = (events: EventsStore): EventsStore => ({
     ...events,
-    count: async (_, signal) => {
+    count: async ({ signal }) => {
       most = Math.max(most, ++running);
       try {
         return await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));

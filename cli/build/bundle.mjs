@@ -142,7 +142,7 @@ await build({
     "scan-worker": join(root, "cli/logs/scan-worker.ts"),
     // So do processes, beside the command that holds the events store.
     "flusher-process": join(root, "logservice/events/duckdb/flusher-process.ts"),
-    "sql-process": join(root, "logservice/events/sql/sql-process.ts"),
+    "sql-process": join(root, "logservice/events/duckdb/sql/sql-process.ts"),
   },
   outdir: join(outdir, "commands"),
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { OperatorError } from "../error.ts";
 import type { Finding as EventsFinding, CheckReport as EventsReport } from "../events/check.ts";
-import { FOLDER_LIST } from "../events/project-folders.ts";
+import { FOLDER_LIST } from "../events/duckdb/folder-list.ts";
 import { acceptLosses, listAcceptedLosses } from "../records/accepted-losses.ts";
 import { instanceId } from "../records/instance.ts";
 import type { Records } from "../records/open.ts";
@@ -61,8 +61,8 @@ export async function checkDataDirectory(options: CheckOptions): Promise<CheckRe
     try {
       return await checked(records, directory, options);
     } catch (error) {
-      const { NewerVersion } = await import("../events/duckdb/manifest.ts");
-      const { ForeignEvents } = await import("../events/project-folders.ts");
+      const { NewerVersion } = await import("../events/durable.ts");
+      const { ForeignEvents } = await import("../events/duckdb/find-folders.ts");
       if ([NewerVersion, ForeignEvents].some((type) => error instanceof type))
         throw new OperatorError((error as Error).message, { cause: error });
       if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;

@@ -1,19 +1,24 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isWholeFilter } from "./duckdb/bloom-filter.ts";
+import { ConnectionPool } from "./duckdb/connection-pool.ts";
 import { openDuckDb } from "./duckdb/duckdb.ts";
-import { type FolderPlan, ownerOf } from "./duckdb/folder-plan.ts";
+import { findFolders, planFolders, refuseOthers } from "./duckdb/find-folders.ts";
+import { FOLDER_LIST, FolderList } from "./duckdb/folder-list.ts";
+import { parseFolderName } from "./duckdb/folder-name.ts";
+import type { FolderPlan } from "./duckdb/folder-plan.ts";
 import { Inspector } from "./duckdb/inspector.ts";
-import { toldLoss } from "./duckdb/losses.ts";
-import { Readers } from "./duckdb/readers.ts";
-import { filterPath, isWholeFilter } from "./duckdb/text-filter.ts";
+import { toLoss } from "./duckdb/losses.ts";
+import { filterPath, ownerOf } from "./duckdb/segment-files.ts";
 import { unlessGone } from "./durable.ts";
 import { holds, type Interval, unionOf } from "./intervals.ts";
-import { JOURNAL_LIST, JournalList, type JournalLoss } from "./journal/journal-list.ts";
-import { lossOf, type ReadJournal, readJournal } from "./journal/recovery.ts";
+import { JOURNAL_LIST, JournalList } from "./journal/journal-list.ts";
+import { type ReadJournal, readJournal } from "./journal/recovery.ts";
+import { suspectLoss } from "./journal/repair.ts";
 import { isWholeKeys } from "./journal/seen-keys.ts";
 import { livingOwnerOf } from "./lock.ts";
-import { FOLDER_LIST, FolderList, findFolders, identityOf, planFolders, refuseOthers } from "./project-folders.ts";
+import { type JournalLoss, journalLoss } from "./loss.ts";
 import type { Loss } from "./store.ts";
 
 /** What is wrong with a file. */
@@ -96,7 +101,7 @@ async function look(
   const findings: Finding[] = [];
   const journal = await readJournal(join(directory, "journal"), await JournalList.open(join(directory, JOURNAL_LIST)));
   await lookAtKeys(directory, findings);
-  const readers = await Readers.open(() => openDuckDb(":memory:", { threads: "2", memory_limit: "512MB" }));
+  const readers = await ConnectionPool.open(() => openDuckDb(":memory:", { threads: "2", memory_limit: "512MB" }));
   try {
     const inspector = new Inspector(readers);
     const projects = join(directory, "projects");
@@ -118,10 +123,10 @@ async function look(
     const ignored = (_level: string, message: string, { folder }: Record<string, unknown>) =>
       findings.push({ file: below(directory, String(folder)), state: "ignored", detail: message });
     const found = (await unlessGone(readdir(projects)))
-      ? await findFolders(projects, list.all, journal.drops, inspector, ignored)
+      ? await findFolders(projects, { list: list.all, drops: journal.drops, inspector, log: ignored })
       : { claimed: [], removed: [], missing: [...list.all].map(([folder, one]) => ({ folder, ...one })) };
-    const options = { inspector, nowMs, isThorough: true };
-    const plans = await planFolders(projects, found, list.all, journal.framesOf, options);
+    const options = { list: list.all, journal, inspector, nowMs, isThorough: true };
+    const plans = await planFolders(projects, found, options);
     lookAtJournal(journal, { plans, accepted, nowMs }, findings);
     let [segments, bytes] = [0, 0];
     for (const plan of plans) {
@@ -175,16 +180,15 @@ function lookAtJournal(
       return holds(unionOf(own.flatMap(({ entry }) => entry.intervals ?? [])), interval);
     },
   };
-  const unknown = { events: undefined, firstMs: undefined, lastMs: undefined };
-  const tell = ({ id, file, reason, bytes, project = "" }: JournalLoss) => {
-    const loss = { ...unknown, id, project, file: `journal/${file}`, reason, bytes, isAccepted: accepted.has(id) };
-    if (!findings.some((one) => one.loss?.id === id))
-      findings.push({ file: loss.file, state: stateOf(reason), detail: reason, loss });
+  const tell = (lost: JournalLoss) => {
+    const loss = journalLoss(lost, accepted);
+    if (!findings.some((one) => one.loss?.id === loss.id))
+      findings.push({ file: loss.file, state: stateOf(loss.reason), detail: loss.reason, loss });
   };
   for (const loss of list.losses) tell(loss);
   for (const suspect of suspects) {
     const file = `${String(suspect.begin).padStart(16, "0")}.ndjson`;
-    const loss = lossOf(suspect, file, held, nowMs);
+    const loss = suspectLoss(suspect, file, held, nowMs);
     if (loss !== undefined) tell(loss);
     else if (suspect.kind === "torn")
       findings.push({ file: `journal/${file}`, state: "torn", detail: "ends in half a batch" });
@@ -211,7 +215,7 @@ async function findingsOf(
     file: at(stored.file),
     state: stateOf(stored.reason),
     detail: stored.reason,
-    loss: toldLoss(plan, stored, accepted),
+    loss: toLoss(plan, stored, accepted),
   }));
   if (plan.manifest === "is damaged" || plan.manifest === "is missing")
     findings.push({ file: at("manifest.json"), state: "rebuildable", detail: plan.manifest });
@@ -231,7 +235,7 @@ async function findingsOf(
   for (const { from } of isNamed ? plan.adopted : [])
     findings.push({ file: at(from), state: "unnamed", detail: "is a segment that no manifest names" });
   const lost = new Set(plan.losses.map(({ file }) => file));
-  for (const { file, reason } of plan.setAside)
+  for (const { file, reason } of plan.quarantined)
     if (!lost.has(file) && !lost.has(ownerOf(file) ?? "") && file !== "manifest.json")
       findings.push({ file: at(file), state: "foreign", detail: reason });
   for (const file of plan.superseded.filter((file) => existsSync(join(plan.directory, file))))
@@ -250,5 +254,5 @@ export const isWrong = ({ state, loss }: Finding) =>
 
 /** The project's key in the name of a file below the folder of the events. */
 export function projectOf(file: string): string | undefined {
-  return identityOf(file.split("/")[1] ?? "")?.project;
+  return parseFolderName(file.split("/")[1] ?? "")?.project;
 }

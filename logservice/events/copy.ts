@@ -2,15 +2,16 @@ import { constants } from "node:fs";
 import { copyFile, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { SEGMENT_NAME } from "./duckdb/folder-plan.ts";
+import { FolderList } from "./duckdb/folder-list.ts";
+import { parseFolderName } from "./duckdb/folder-name.ts";
 import { faultOf, stampOf } from "./duckdb/integrity.ts";
 import { MANIFEST, type Manifest, parseManifest, REMOVED } from "./duckdb/manifest.ts";
-import { readSidecar, summaryPath } from "./duckdb/sidecar.ts";
+import { SEGMENT_NAME, summaryPath } from "./duckdb/segment-files.ts";
+import { readSidecar } from "./duckdb/sidecar.ts";
 import { syncDirectory, unlessGone, writeDurably } from "./durable.ts";
 import { readFrames } from "./journal/frame.ts";
+import { isJournalFile, journalFile } from "./journal/journal-file.ts";
 import { JOURNAL_LIST, JournalList } from "./journal/journal-list.ts";
-import { isJournalFile, journalFile } from "./journal/recovery.ts";
-import { FolderList, identityOf } from "./project-folders.ts";
 
 /** Called with the bytes of each file once it is copied. */
 type Progress = (bytes: number) => void;
@@ -20,7 +21,7 @@ type Progress = (bytes: number) => void;
  * with it. Every event that was acknowledged before the call is in the copy once; of those that come meanwhile some are,
  * by whole batches.
  *
- * The order makes it so. The journal comes first: what is no longer in it stands in the segments of a manifest by then,
+ * The order guarantees it. The journal comes first: what is no longer in it is in the segments of a manifest by then,
  * and manifests are read after it. What both hold counts once, as after a crash.
  */
 export async function copyEvents(from: string, to: string, progress: Progress): Promise<void> {
@@ -83,7 +84,7 @@ async function listFolders(from: string, to: string, copied: readonly string[]):
     if (looks === 0) await pause(LIST_PAUSE_MS);
   }
   const found = [...copied, ...gone].flatMap((folder) => {
-    const identity = identityOf(folder);
+    const identity = parseFolderName(folder);
     return identity === undefined ? [] : [{ folder, ...identity }];
   });
   const { list } = await FolderList.open(to);
@@ -94,11 +95,11 @@ async function listFolders(from: string, to: string, copied: readonly string[]):
 
 const LIST_PAUSE_MS = 250;
 
-/** Behind the last whole batch: the one that is just being written is acknowledged to nobody. */
+/** Excludes the batch that is being written, which is not acknowledged yet. */
 function endOfWhole(path: string, text: Buffer): number {
-  for (const piece of readFrames(text)) {
-    if ("bad" in piece) throw damaged(path, "is damaged");
-    if ("torn" in piece) return piece.torn;
+  for (const result of readFrames(text)) {
+    if ("bad" in result) throw damaged(path, "is damaged");
+    if ("torn" in result) return result.torn;
   }
   return text.length;
 }
@@ -152,7 +153,7 @@ const NOTHING: Pick<Manifest, "segments"> = { segments: [] };
 
 /** The manifest of a project's folder, with its text; undefined if there is none. */
 async function manifestOf(folder: string): Promise<{ manifest: Manifest; text: string } | undefined> {
-  const identity = identityOf(basename(folder));
+  const identity = parseFolderName(basename(folder));
   const path = join(folder, MANIFEST);
   const text = identity && (await unlessGone(readFile(path, "utf8")));
   if (identity === undefined || text === undefined) return undefined;
@@ -175,7 +176,7 @@ async function wrongSegments(folder: string, isThorough: boolean): Promise<strin
     if (size !== bytes) return `${path} has ${size} bytes instead of ${bytes}`;
     if (!isThorough) continue;
     const known = integrity ?? { sum: undefined, footerSum: undefined, stamp: undefined, checkedMs: 0 };
-    const fault = await faultOf(path, bytes, { ...known }, 0);
+    const fault = await faultOf(path, bytes, { ...known }, { nowMs: 0 });
     if (fault !== undefined) return `${path} ${fault}`;
     const sidecar = await readSidecar(path).catch(() => undefined);
     if (sidecar === undefined) return `${summaryPath(path)} is missing or damaged`;

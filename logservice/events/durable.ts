@@ -56,3 +56,11 @@ export async function unlessGone<T>(result: Promise<T>): Promise<T | undefined> 
     throw error;
   }
 }
+
+/** A newer version wrote this file: nothing of it may be touched. */
+export class NewerVersion extends Error {
+  override readonly name = "NewerVersion";
+  constructor(path: string) {
+    super(`${path} was written by a newer version of tool: start that version, or restore a backup of this one`);
+  }
+}

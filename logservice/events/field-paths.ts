@@ -29,7 +29,7 @@ function isFollowed(value: unknown, depth: number): boolean {
   return false;
 }
 
-// Of the limits: an event's fields are at most ten deep; what is deeper came in by another door and is still searchable.
+// By the limits an event's fields are at most ten deep. Deeper ones arrived by another way, and are still searchable.
 export const MAX_DEPTH = 32;
 
 export function discoveredType(value: unknown): DiscoveredType | undefined {
@@ -64,6 +64,6 @@ export function fieldName(path: readonly string[]): string {
 
 const OWN = new Set(["level", "message", "timestamp", "id"]);
 const NAME = /^[\p{L}_@$][\p{L}0-9_@$-]*$/u;
-// What a query takes for something else where a field's name stands alone.
+// Names that mean something else in a query if they are not quoted.
 const WORDS =
   /^(and|or|not|in|contains|exists|debug|trace|verbose|info|notice|warn|warning|error|err|critical|crit|alert|emergency|emerg|fatal|production|staging|development)$/i;

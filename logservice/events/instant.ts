@@ -131,7 +131,7 @@ export function isCanonical(text: string): boolean {
 
 export const canonicalTimestamp = (nanoseconds: bigint) => new Date(Number(nanoseconds / 1_000_000n)).toISOString();
 
-/** The minute since 1970 that a nanosecond lies in. */
+/** The minute since 1970 of a nanosecond. */
 export function minuteOf(nanoseconds: bigint): number {
   const minute = nanoseconds / MINUTE;
   return Number(nanoseconds < 0n && minute * MINUTE !== nanoseconds ? minute - 1n : minute);

@@ -22,11 +22,6 @@ export function holds(union: readonly Interval[], [first, last]: Interval): bool
   return at !== undefined && at[1] >= last;
 }
 
-export function overlapsAny(union: readonly Interval[], [first, last]: Interval): boolean {
-  const at = atOrBefore(union, last);
-  return at !== undefined && at[1] >= first;
-}
-
 /** The last interval that begins at or before a sequence. */
 function atOrBefore(union: readonly Interval[], sequence: number): Interval | undefined {
   let [low, high] = [0, union.length];

@@ -1,9 +1,10 @@
 import { QUOTE } from "../../grammar/json-bytes.ts";
 import { planScan, type Query, readsOf, severity } from "../../grammar/query/index.ts";
-import type { Lines } from "./lines.ts";
+import type { BatchLines } from "./journal/batch-lines.ts";
+import { severityMember } from "./journal/line.ts";
 
 /** The places of the lines that may be selected, in their order: all that are, and some more. */
-export type LineFilter = (lines: Lines) => readonly number[];
+export type LineFilter = (lines: BatchLines) => readonly number[];
 
 /** Passes over lines by searches for bytes; undefined where the query says nothing about bytes. */
 export function lineFilter(query: Query, nowMs: number): LineFilter | undefined {
@@ -11,7 +12,7 @@ export function lineFilter(query: Query, nowMs: number): LineFilter | undefined 
   // A line has neither as the event has it: ids of our making and most spellings of times are left out.
   if (entry.has("timestamp") || entry.has("id")) return undefined;
   // The journal escapes nothing that a needle may hold, so that the units of the plan do not matter.
-  const { needles } = planScan(query, { nowMs, levelText: (level) => `"v":${severity(level)},` });
+  const { needles } = planScan(query, { nowMs, levelText: (level) => severityMember(severity(level)) });
   if (needles === undefined) return undefined;
   return ({ body, starts, times }) => {
     const isHit = new Uint8Array(times.length);

@@ -1,18 +1,18 @@
 import { type Event, StoreError } from "./store.ts";
 
-/** A place in the order of events. */
-export interface Place {
+/** A position in the order of events. */
+export interface Position {
   readonly nanoseconds: bigint;
   readonly id: string;
 }
 
-/** By instant, then by the UTF-8 bytes of the id: negative where `a` comes first. */
-export function comparePlaces(a: Place, b: Place): number {
+/** By instant, then by the UTF-8 bytes of the id: negative if `a` comes first. */
+export function comparePositions(a: Position, b: Position): number {
   if (a.nanoseconds !== b.nanoseconds) return a.nanoseconds < b.nanoseconds ? -1 : 1;
   return compareText(a.id, b.id);
 }
 
-/** By UTF-8 bytes, which is by code points: UTF-16 puts U+FF00 behind the pairs of what lies above it. */
+/** By UTF-8 bytes, which is by code points: UTF-16 puts U+FF00 after the surrogate pairs of all higher code points. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -29,11 +29,11 @@ export function compareText(a: string, b: string): number {
 }
 
 /** The last event of a page as a text to go on from. */
-export function printCursor({ nanoseconds, id }: Place): string {
+export function printCursor({ nanoseconds, id }: Position): string {
   return Buffer.from(JSON.stringify([String(nanoseconds), id])).toString("base64url");
 }
 
-export function readCursor(text: string): Place {
+export function readCursor(text: string): Position {
   try {
     const [nanoseconds, id] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
     if (typeof nanoseconds === "string" && /^-?\d{1,19}$/.test(nanoseconds) && typeof id === "string") {
@@ -48,7 +48,7 @@ export function readCursor(text: string): Place {
   );
 }
 
-/** An event and its place. */
-export interface PlacedEvent extends Place {
+/** An event and its position. */
+export interface PositionedEvent extends Position {
   readonly event: Event;
 }

@@ -1,5 +1,3 @@
-import { SQL_LIMITS, type SqlLimits } from "./sql/run-sql.ts";
-
 /** A line about what went wrong by itself: a torn tail, a failed flush. */
 export type Log = (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
 
@@ -32,7 +30,7 @@ export const settingsOf = (options: EventsStoreOptions): Settings => ({
   flushEvents: 100_000,
   flushBytes: 64 * 1024 * 1024,
   reserveBytes: 256 * 1024 * 1024,
-  // Three files behind, two of which are being flushed: what waits is in memory.
+  // Three memtables, two of which are being flushed.
   maxWaitingEvents: 300_000,
   maxWaitingBytes: 224 * 1024 * 1024,
   // Several public clients never try again; longer than a flush takes, shorter than any of them waits.
@@ -40,3 +38,18 @@ export const settingsOf = (options: EventsStoreOptions): Settings => ({
   sqlLimits: SQL_LIMITS,
   ...options,
 });
+
+export interface SqlLimits {
+  readonly timeMs: number;
+  readonly memoryBytes: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export const SQL_LIMITS: SqlLimits = {
+  timeMs: 30_000,
+  // Half of it is the engine's own limit; what it does not count, and Node, are in the rest.
+  memoryBytes: 1024 * 1024 * 1024,
+  rows: 10_000,
+  bytes: 16 * 1024 * 1024,
+};

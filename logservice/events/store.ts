@@ -1,11 +1,11 @@
 import type { Level, Query, Target } from "../../grammar/query/index.ts";
 
 /**
- * Where the events of all projects lie. Every answer holds each event whose append was acknowledged before the call.
+ * Stores the events of all projects. Every answer includes each event whose append was acknowledged before the call.
  * Two engines pass test/events-store.test.ts row for row: logservice/events/duckdb and the in-memory one of test/support,
  * which is nothing but the predicate over an array and therefore says what is right.
  *
- * Projects are names that the caller has checked (PROJECT_NAME); an unknown one is empty. A method with a signal rejects
+ * Projects are names that the caller has checked: up to 64 letters, digits, `_` and `-`. An unknown one is empty. A method with a signal rejects
  * with the signal's reason once that is aborted; all others reject with a StoreError or, for a bug, anything else.
  */
 export interface EventsStore {
@@ -21,34 +21,34 @@ export interface EventsStore {
    * By (instant of the timestamp, id), ids in the order of their UTF-8 bytes. A page ends early where it would hold more than
    * PAGE_BYTES. `cursor` is absent on the last page.
    */
-  search(range: Range, page: Page, signal: AbortSignal): Promise<SearchResult>;
-  count(range: Range, signal: AbortSignal): Promise<{ readonly count: number; readonly stats: Stats }>;
-  /** Zero-filled, UTC-aligned, with the narrowest step of steps.ts that gives at most `maxPoints` points (at least one). */
-  timeseries(range: Range, maxPoints: number, signal: AbortSignal): Promise<TimeseriesResult>;
+  search(query: SearchQuery): Promise<SearchResult>;
+  count(query: EventsQuery): Promise<{ readonly count: number; readonly stats: Stats }>;
+  /** Zero-filled, UTC-aligned, with the narrowest step of histogram-steps.ts that gives at most `maxPoints` points (at least one). */
+  timeseries(query: TimeseriesQuery): Promise<TimeseriesResult>;
   /** The same points, each with its count by level; levels without an event in the whole range are left out. */
-  levelTimeseries(range: Range, maxPoints: number, signal: AbortSignal): Promise<LevelTimeseriesResult>;
+  levelTimeseries(query: TimeseriesQuery): Promise<LevelTimeseriesResult>;
   /** Most frequent first, then by name and type; at most MAX_DISCOVERED_FIELDS. */
-  discoveredFields(range: Range, signal: AbortSignal): Promise<DiscoveredFieldsResult>;
+  discoveredFields(query: EventsQuery): Promise<DiscoveredFieldsResult>;
   /**
    * The most frequent texts first, then by their UTF-8 bytes. An event counts once for each different text that it holds
    * there (in lists too); `percent` is of the events that hold any. Spellings of a level count as its name.
    */
-  stringFieldStats(range: Range, field: Target, limit: number, signal: AbortSignal): Promise<ValuesResult<string>>;
-  booleanFieldStats(range: Range, field: Target, signal: AbortSignal): Promise<ValuesResult<boolean>>;
+  stringFieldStats(query: TopValuesQuery): Promise<ValuesResult<string>>;
+  booleanFieldStats(query: FieldQuery): Promise<ValuesResult<boolean>>;
   /** Over each JSON number there, in lists too. Null where there is none. */
-  numericFieldStats(range: Range, field: Target, signal: AbortSignal): Promise<NumericResult>;
+  numericFieldStats(query: FieldQuery): Promise<NumericResult>;
 
   /**
    * One SELECT over the view `events` (id, timestamp, level, severity, message, fields, truncated) of one project. Rejects
    * with `bad_request` if the text is refused, fails or takes too much memory, `timeout` if it takes too long.
    */
-  sql(project: string, text: string, signal: AbortSignal): Promise<SqlResult>;
+  sql(query: SqlQuery): Promise<SqlResult>;
 
   projectStats(project: string): Promise<ProjectStats>;
 
   /**
-   * Events as they are acknowledged, in that order, from now on, or from behind the event `afterId` where that one is still
-   * among the newest in memory (else it starts with what is there, behind a `dropped` of unknown number: null). A reader
+   * Events as they are acknowledged, in that order, from now on, or after the event `afterId` if that one is still in
+   * memory (otherwise all events in memory come first, after a `dropped` of unknown number: null). A reader
    * that falls behind is told how many events it missed. Ends when the iterator is returned, the project dropped or the
    * store closed.
    */
@@ -115,11 +115,35 @@ export interface Range {
   readonly query: Query | undefined;
 }
 
-export interface Page {
+/** What a query reads. */
+export interface EventsQuery extends Range {
+  /** Cancels the query. */
+  readonly signal: AbortSignal;
+}
+
+export interface SearchQuery extends EventsQuery {
   readonly limit: number;
   readonly order: "ascending" | "descending";
-  /** Of the page before: the next one goes on behind it. A text that is none is `bad_request`. */
+  /** Cursor of the previous page. A text that is not a cursor is `bad_request`. */
   readonly cursor?: string | undefined;
+}
+
+export interface TimeseriesQuery extends EventsQuery {
+  readonly maxPoints: number;
+}
+
+export interface FieldQuery extends EventsQuery {
+  readonly field: Target;
+}
+
+export interface TopValuesQuery extends FieldQuery {
+  readonly limit: number;
+}
+
+export interface SqlQuery {
+  readonly project: string;
+  readonly text: string;
+  readonly signal: AbortSignal;
 }
 
 /** What an answer took. `bytesProcessed` counts the files that were opened and the newest events in memory. */
@@ -204,7 +228,7 @@ export interface SqlResult {
 }
 
 export interface ProjectStats {
-  /** Of the events as JSON, uncompressed. */
+  /** Size of the events as JSON, uncompressed. */
   readonly bytesTotal: number;
   readonly eventsTotal: number;
   /** As in Stats. */
@@ -226,14 +250,15 @@ export class StoreError extends Error {
   }
 }
 
-/** The error of a question that takes more memory than the store has for one. */
+/** The error of calls to a store that is closing. */
+export const storeClosed = () =>
+  new StoreError("unavailable", "the service is shutting down; try again", { retryAfterMs: 1000 });
+
+/** The error of a query that needs more memory than it may have. */
 export const tooMuch = (cause?: unknown) =>
   new StoreError("bad_request", "this takes more memory than a query may have: narrow its time range or its query", {
     cause,
   });
-
-/** Letters, digits, `_` and `-`: a project is a folder of that name. */
-export const PROJECT_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Ids are remembered for so many events, the newest: a client that retries does so within seconds. */
 export const RECENT_IDS = 200_000;

@@ -31,24 +31,24 @@ export const events: Handlers<
     const range = await rangeOf(service, input);
     const { limit = 100, order = "descending", cursor } = input;
     const page = { limit, order, cursor: cursor || undefined };
-    const { events, cursor: next, stats } = await service.events.search(range, page, signal);
+    const { events, cursor: next, stats } = await service.events.search({ ...range, ...page, signal });
     return { events: events.map(wireEvent), ...(next !== undefined && { cursor: next }), stats: statsOf(stats) };
   },
 
   async get_count(service, input, { signal }) {
-    const { count, stats } = await service.events.count(await rangeOf(service, input), signal);
+    const { count, stats } = await service.events.count({ ...(await rangeOf(service, input)), signal });
     return { count, stats: statsOf(stats) };
   },
 
   async get_timeseries(service, input, { signal }) {
     const range = await rangeOf(service, input);
-    const { points, stats } = await service.events.timeseries(range, input.max_points, signal);
+    const { points, stats } = await service.events.timeseries({ ...range, maxPoints: input.max_points, signal });
     return { points: points.map(({ timestamp, count }) => ({ timestamp, count })), stats: statsOf(stats) };
   },
 
   async get_level_timeseries(service, input, { signal }) {
     const range = await rangeOf(service, input);
-    const { points, stats } = await service.events.levelTimeseries(range, input.max_points, signal);
+    const { points, stats } = await service.events.levelTimeseries({ ...range, maxPoints: input.max_points, signal });
     const flat = points.flatMap(({ timestamp, counts }) =>
       Object.entries(counts).map(([level, count]) => ({ timestamp, level: levelName(level), count })),
     );
@@ -56,33 +56,46 @@ export const events: Handlers<
   },
 
   async query({ records, events }, { project_id, query }, { signal }) {
-    const { resultsJson, stats } = await events.sql(await eventsKeyOf(records.db, project_id), query, signal);
+    const { resultsJson, stats } = await events.sql({
+      project: await eventsKeyOf(records.db, project_id),
+      text: query,
+      signal,
+    });
     return { results: new JsonText(resultsJson), stats: statsOf(stats) };
   },
 
   async get_discovered_fields(service, input, { signal }) {
-    const { fields, stats } = await service.events.discoveredFields(await rangeOf(service, input), signal);
+    const { fields, stats } = await service.events.discoveredFields({ ...(await rangeOf(service, input)), signal });
     return { fields: [...fields], stats: statsOf(stats) };
   },
 
   async get_string_field_stats(service, input, { signal }) {
     const field = readField(input.field);
     const range = await rangeOf(service, input);
-    const { values, stats } = await service.events.stringFieldStats(range, field, input.limit ?? 10, signal);
+    const { values, stats } = await service.events.stringFieldStats({
+      ...range,
+      field,
+      limit: input.limit ?? 10,
+      signal,
+    });
     const isLevel = field.at === "entry" && field.name === "level";
     return { values: isLevel ? values.map(namedLevel) : [...values], stats: statsOf(stats) };
   },
 
   async get_boolean_field_stats(service, input, { signal }) {
     const field = readField(input.field);
-    const { values, stats } = await service.events.booleanFieldStats(await rangeOf(service, input), field, signal);
+    const { values, stats } = await service.events.booleanFieldStats({
+      ...(await rangeOf(service, input)),
+      field,
+      signal,
+    });
     return { values: [...values], stats: statsOf(stats) };
   },
 
   async get_numeric_field_stats(service, input, { signal }) {
     const field = readField(input.field);
     const range = await rangeOf(service, input);
-    const { min, avg, max, stats } = await service.events.numericFieldStats(range, field, signal);
+    const { min, avg, max, stats } = await service.events.numericFieldStats({ ...range, field, signal });
     return { min, avg, max, stats: statsOf(stats) };
   },
 };

@@ -2,7 +2,7 @@ import { describe } from "../../grammar/problem.ts";
 import { parseQuery, type Query, type Target, target } from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import { RpcError } from "../error.ts";
-import { FIRST_TIME, FIRST_TIME_MS } from "../events/steps.ts";
+import { FIRST_TIME, FIRST_TIME_MS } from "../events/histogram-steps.ts";
 import type { Range } from "../events/store.ts";
 
 /** Reads the closed time range and the query of an input. Throws `invalid`. */

@@ -11,8 +11,8 @@ import {
 } from "../../grammar/json-bytes.ts";
 import { LEVEL_SPELLINGS, LEVELS } from "../../grammar/query/index.ts";
 import { RpcError } from "../error.ts";
-import { type EncodedEvent, encodeEvent, encodePieces } from "../events/encoded.ts";
 import { type Instant, LONGEST_EXACT, readInstant } from "../events/instant.ts";
+import { type EncodedEvent, encodeEvent, encodeLine } from "../events/journal/line.ts";
 import { LIMITS } from "../limits.ts";
 import { parseJson } from "./parse-json.ts";
 import { MAX_ID_LENGTH, readEvent } from "./read-events.ts";
@@ -172,7 +172,7 @@ class EventsScan {
     // With its quotes and escapes, the event counts as a little larger than it is.
     if (fieldsJson.length + messageJson.length + idJson.length > LIMITS.eventBytes) return undefined;
     this.#at = at + 1;
-    return encodePieces({ id, idJson, timestamp, instant, level, isCut: false, messageJson, fieldsJson });
+    return encodeLine({ id, idJson, timestamp, instant, level, isCut: false, messageJson, fieldsJson });
   }
 
   #memberEnd({ name }: Member, at: number): number {

@@ -4,11 +4,11 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { MAX_MERGED_BYTES, mergeable } from "../../logservice/events/duckdb/compaction.ts";
-import { MAX_WAITING } from "../../logservice/events/live.ts";
+import { MAX_MERGED_BYTES, pickRun } from "../../logservice/events/duckdb/compaction-picker.ts";
+import { histogramSteps, STEPS_MS } from "../../logservice/events/histogram-steps.ts";
 import { type EventsStoreOptions, openEventsStore } from "../../logservice/events/open.ts";
-import { STEPS_MS, stepsOf } from "../../logservice/events/steps.ts";
 import { type EventsStore, type NewEvent, StoreError } from "../../logservice/events/store.ts";
+import { MAX_WAITING } from "../../logservice/events/tail.ts";
 import { root } from "../support/cli.ts";
 
 t.setTimeout(120_000);
@@ -23,7 +23,7 @@ const events = (from: number, count: number): NewEvent[] =>
     fields: { i: from + i },
   }));
 const messages = async (store: EventsStore) => {
-  const { events } = await store.search(everything, { limit: 10_000, order: "ascending" }, never);
+  const { events } = await store.search({ ...everything, limit: 10_000, order: "ascending", signal: never });
   return events.map(({ message }) => message);
 };
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => `number ${from + i}`);
@@ -114,8 +114,11 @@ t.test("damage in the middle: the file is set aside, its whole batches stay", as
   for (let start = 1; start <= 3; start++) {
     const store = await opened(directory, { log });
     t.strictSame(await messages(store), [...numbers(0, 2), ...numbers(4, 2)], `start ${start}`);
-    t.ok((await store.count(everything, never)).stats.missingBytes > 0, "the answer says that something is missing");
-    t.equal((await store.count({ ...everything, project: "other" }, never)).stats.missingBytes, 0);
+    t.ok(
+      (await store.count({ ...everything, signal: never })).stats.missingBytes > 0,
+      "the answer says that something is missing",
+    );
+    t.equal((await store.count({ ...everything, project: "other", signal: never })).stats.missingBytes, 0);
     t.equal(store.metrics().journal_quarantined_total, start === 1 ? 1 : 0);
     await store.close();
   }
@@ -189,7 +192,7 @@ t.test("a clock that jumps changes no order and loses nothing", async (t) => {
   }
   const store = await opened(directory, { nowMs: () => now });
   t.strictSame(await messages(store), numbers(0, 9));
-  const { events: found } = await store.search(everything, { limit: 100, order: "ascending" }, never);
+  const { events: found } = await store.search({ ...everything, limit: 100, order: "ascending", signal: never });
   const ids = found.map(({ id }) => id);
   t.strictSame([...ids].sort(), ids, "ids of our own are in the order of acceptance");
   await store.close();
@@ -226,7 +229,11 @@ t.test("small segments become one, and answers stay the same", async (t) => {
   t.strictSame(await messages(store), numbers(0, 90));
   t.ok((store.metrics().segments ?? 99) <= 5, `${store.metrics().segments} segments`);
   t.ok((store.metrics().merges_total ?? 0) >= 1);
-  const { min, max } = await store.numericFieldStats(everything, { at: "fields", path: ["i"] }, never);
+  const { min, max } = await store.numericFieldStats({
+    ...everything,
+    field: { at: "fields", path: ["i"] },
+    signal: never,
+  });
   t.strictSame([min, max], [0, 89]);
   await store.close();
 });
@@ -253,7 +260,7 @@ t.test("which segments are merged", async (t) => {
   for (const [sizes, run] of rows) {
     const parts = sizes.map((events, sequence) => ({ events, sequence, eventBytes: events }));
     t.strictSame(
-      mergeable(parts, 250, 1000)?.map(({ events }) => events),
+      pickRun(parts, 250, 1000)?.map(({ events }) => events),
       run,
       sizes.join(" "),
     );
@@ -261,11 +268,11 @@ t.test("which segments are merged", async (t) => {
   // Fewer bytes of large events: a merge holds several copies of all of them.
   const megabytes = (each: number, events: number) =>
     [0, 1, 2, 3].map((sequence) => ({ events, sequence, eventBytes: each * 1024 * 1024 }));
-  t.equal(mergeable(megabytes(16, 16_000), 500_000, MAX_MERGED_BYTES)?.length, 4, "of a kilobyte");
-  t.equal(mergeable(megabytes(16, 64), 500_000, MAX_MERGED_BYTES), undefined, "of a quarter megabyte");
-  t.equal(mergeable(megabytes(8, 32), 500_000, MAX_MERGED_BYTES)?.length, 4, "of that size, but fewer");
+  t.equal(pickRun(megabytes(16, 16_000), 500_000, MAX_MERGED_BYTES)?.length, 4, "of a kilobyte");
+  t.equal(pickRun(megabytes(16, 64), 500_000, MAX_MERGED_BYTES), undefined, "of a quarter megabyte");
+  t.equal(pickRun(megabytes(8, 32), 500_000, MAX_MERGED_BYTES)?.length, 4, "of that size, but fewer");
   const parts = megabytes(1, 100);
-  t.equal(mergeable(parts, 500_000, MAX_MERGED_BYTES, new Set([parts[2]!])), undefined, "none that is excluded");
+  t.equal(pickRun(parts, 500_000, MAX_MERGED_BYTES, new Set([parts[2]!])), undefined, "none that is excluded");
 });
 
 t.test("steps are the narrowest that give at most so many points", async (t) => {
@@ -279,7 +286,7 @@ t.test("steps are the narrowest that give at most so many points", async (t) => 
     [0, 86_400_000 * 365, 3, 604_800_000 * 32, 2],
     [5, 4, 10, 1000, 0],
   ] as const) {
-    const found = stepsOf(start, stop, most);
+    const found = histogramSteps(start, stop, most);
     if (step !== undefined)
       t.strictSame([found.stepMs, found.starts.length], [step, points], `${start} ${stop} ${most}`);
     t.ok(found.starts.length <= most);
@@ -302,7 +309,7 @@ t.test("a reader of the tail that falls behind is told how much it missed", asyn
     if (items.at(-1) === "number 50000") break;
   }
   t.strictSame(items.slice(-3), [`number ${MAX_WAITING - 1}`, "dropped 7", "number 50000"]);
-  const { events: found } = await store.search(everything, { limit: 2, order: "descending" }, never);
+  const { events: found } = await store.search({ ...everything, limit: 2, order: "descending", signal: never });
   const again = store.tail("app", undefined, found[1]!.id);
   const item = await again.next();
   t.equal("event" in item.value && item.value.event.message, "number 50000", "goes on behind an event");
@@ -334,7 +341,7 @@ t.test("halves of surrogate pairs do not stop a flush", async (t) => {
     { ...events(0, 1)[0]!, message: "\ud83d!", fields: { "k\udc00": ["\ud83d"], "\\ud83d": "\\ud83d" } },
   ]);
   await store.flush();
-  const { events: found } = await store.search(everything, { limit: 1, order: "ascending" }, never);
+  const { events: found } = await store.search({ ...everything, limit: 1, order: "ascending", signal: never });
   t.strictSame([found[0]!.message, found[0]!.fields], ["\ufffd!", { "k\ufffd": ["\ufffd"], "\\ud83d": "\\ud83d" }]);
   await store.close();
 });
@@ -392,15 +399,23 @@ t.test(
       }
       t.ok(refused instanceof StoreError && refused.type === "unavailable", String(refused));
       t.match((refused as Error).message, /^the disk is (nearly )?full: nothing was stored; make room/);
-      t.equal((await store.count(everything, never)).count, acknowledged * 100, "what was refused is not there");
+      t.equal(
+        (await store.count({ ...everything, signal: never })).count,
+        acknowledged * 100,
+        "what was refused is not there",
+      );
       t.ok(acknowledged > 10, `${acknowledged} batches fitted`);
       await store.close();
       const again = await opened(directory, { reserveBytes, flushEvents: 1e9 });
-      t.equal((await again.count(everything, never)).count, acknowledged * 100, "nor after a start");
+      t.equal((await again.count({ ...everything, signal: never })).count, acknowledged * 100, "nor after a start");
       if (reserveBytes > 0) {
         await again.flush();
         await again.append("app", events(0, 10));
-        t.equal((await again.count(everything, never)).count, acknowledged * 100 + 10, "with room again it goes on");
+        t.equal(
+          (await again.count({ ...everything, signal: never })).count,
+          acknowledged * 100 + 10,
+          "with room again it goes on",
+        );
       }
       await again.close();
       rmSync(directory, { recursive: true });

@@ -43,7 +43,7 @@ for (const [kind, isNumber] of [
         .sort();
       const asked = text || "everything";
       for (const limit of [3, COUNT]) {
-        const { values } = await store.stringFieldStats(range, field("text"), limit, never);
+        const { values } = await store.stringFieldStats({ ...range, field: field("text"), limit, signal: never });
         t.ok(
           values.length === Math.min(limit, texts.length) &&
             values.every(
@@ -52,11 +52,15 @@ for (const [kind, isNumber] of [
           `${asked}: ${limit} values`,
         );
       }
-      t.strictSame((await store.booleanFieldStats(range, field("text"), never)).values, [], `${asked}: truths`);
+      t.strictSame(
+        (await store.booleanFieldStats({ ...range, field: field("text"), signal: never })).values,
+        [],
+        `${asked}: truths`,
+      );
       const found = selected.filter(isNumber);
-      const { min, max } = await store.numericFieldStats(range, field("text"), never);
+      const { min, max } = await store.numericFieldStats({ ...range, field: field("text"), signal: never });
       t.strictSame([min, max], [found.at(0) ?? null, found.at(-1) ?? null], `${asked}: numbers`);
-      const { fields } = await store.discoveredFields(range, never);
+      const { fields } = await store.discoveredFields({ ...range, signal: never });
       t.strictSame(
         fields.map(({ name, type, count }) => `${name} ${type} ${count}`).sort(),
         [
@@ -67,7 +71,7 @@ for (const [kind, isNumber] of [
         ].sort(),
         `${asked}: fields`,
       );
-      t.equal((await store.count(range, never)).count, selected.length, `${asked}: count`);
+      t.equal((await store.count({ ...range, signal: never })).count, selected.length, `${asked}: count`);
     }
   });
 }

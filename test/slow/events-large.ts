@@ -38,7 +38,7 @@ t.test("140 MB of large events", async (t) => {
       const found: unknown[] = [];
       let cursor: string | undefined;
       do {
-        const page = await store.search(range, { limit: 10_000, order, cursor }, never);
+        const page = await store.search({ ...range, limit: 10_000, order, cursor, signal: never });
         const bytes = page.events.reduce((sum, event) => sum + Buffer.byteLength(JSON.stringify(event)), 0);
         if (bytes > PAGE_BYTES) t.fail(`a page of ${bytes} bytes`);
         found.push(...page.events.map(({ fields }) => fields.number));

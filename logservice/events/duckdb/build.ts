@@ -1,35 +1,22 @@
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { canBeColumn, columnOf } from "../../../grammar/query/sql/columns.ts";
 import { syncDirectory } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import { isWholeJournal } from "../journal/check-file.ts";
-import { readFrames } from "../journal/frame.ts";
-import type { JournalPiece } from "../sql/sql-protocol.ts";
+import { type Summarized, summarizeJournal } from "../summary/summarize.ts";
+import { allFields, mergeSummaries, type Summary } from "../summary/summary.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { footerOf, type Integrity, stampOf, sumOfFile } from "./integrity.ts";
-import { NEWEST_ROW_GROUP, ROW_GROUP } from "./row-groups.ts";
+import { countOf, DAMAGED_JOURNAL, insertRowByRow, loadLines, rowsOf } from "./load-lines.ts";
 import { METADATA_KEY, printMetadata, type SegmentMetadata } from "./segment-metadata.ts";
-import {
-  type Column,
-  readSidecar,
-  rebuildSidecar,
-  type Sidecar,
-  summaryPath,
-  TRUNCATED,
-  writeSidecar,
-} from "./sidecar.ts";
-import { type Summarized, summarizeJournal } from "./summarize.ts";
-import { allFields, mergeSummaries, type Summary } from "./summary.ts";
-import { removeFilter } from "./text-filter.ts";
-
-/** The columns that every segment has. A NULL `id` is made of the sequence `q`, a NULL `timestamp` of `t`. */
-const FIXED = "q, t, id, timestamp, level, severity, message, fields";
+import { FIXED, NEWEST_ROW_GROUP, ROW_GROUP, TRUNCATED } from "./segment-schema.ts";
+import { type Column, readSidecar, rebuildSidecar, type Sidecar, writeSidecar } from "./sidecar.ts";
 
 export interface SegmentFacts {
   readonly path: string;
   readonly events: number;
-  /** Of the file. */
+  /** Size of the file. */
   readonly bytes: number;
   /** Nanoseconds since 1970, as digits. */
   readonly first: string;
@@ -39,7 +26,7 @@ export interface SegmentFacts {
 }
 
 /** One project's events of a journal file between two sequences; those before may belong to a deleted namesake. */
-export interface JournalShare {
+export interface FlushTarget {
   readonly project: string;
   /** The sequence in the name of the project's folder. */
   readonly began: number;
@@ -48,27 +35,27 @@ export interface JournalShare {
   readonly events: number;
   /** The events as JSON. */
   readonly eventBytes: number;
-  /** Where the segment goes; the summary goes beside it. */
+  /** Path of the segment. The summary is written next to it. */
   readonly path: string;
 }
 
-/** Makes a segment of each share of a journal file. */
+/** Makes a segment of each target of a journal file. */
 export async function buildFromJournal(
   connection: DuckDBConnection,
   journalPath: string,
-  shares: readonly JournalShare[],
+  targets: readonly FlushTarget[],
 ): Promise<SegmentFacts[]> {
-  // What is read here is not read again after it was made into a segment.
+  // The file is not read again after its events are in a segment.
   if (!(await isWholeJournal(journalPath))) throw new Error(`${DAMAGED_JOURNAL}: ${journalPath}`);
   try {
-    const summarized = await summarizeJournal(journalPath, shares);
+    const summarized = await summarizeJournal(journalPath, targets);
     await loadLines(connection, journalPath);
     const built: SegmentFacts[] = [];
     let isRedone = false;
-    for (const [i, share] of shares.entries()) {
-      const { project, began, first, last, eventBytes } = share;
-      const select = events(`lines where p = ${quoted(project)} and q between ${first} and ${last}`);
-      if (!isRedone && (await countOf(connection, select)) !== share.events) {
+    for (const [i, target] of targets.entries()) {
+      const { project, began, first, last, eventBytes } = target;
+      const select = rowsOf(`lines where p = ${quoted(project)} and q between ${first} and ${last}`);
+      if (!isRedone && (await countOf(connection, select)) !== target.events) {
         // One line that DuckDB cannot read is left out, and may take others with it: each by itself, then.
         await insertRowByRow(connection, journalPath);
         isRedone = true;
@@ -76,7 +63,8 @@ export async function buildFromJournal(
       const origin = { project, began, eventBytes, sequence: last, intervals: [[first, last]] as const };
       const hasTruncated = (await countOf(connection, `${select} and x`)) > 0;
       const form = { rowGroup: NEWEST_ROW_GROUP, isSorted: false, hasTruncated, origin };
-      built.push(await build(connection, select, share.path, share.events, summarized[i]!, form));
+      const order = { ...form, select, path: target.path, events: target.events };
+      built.push(await build(connection, order, summarized[i]!));
     }
     return built;
   } finally {
@@ -84,66 +72,31 @@ export async function buildFromJournal(
   }
 }
 
-/** What an error of a flush says if its file is not what was written. */
-export const DAMAGED_JOURNAL = "a file of the journal is damaged";
-
-/** Puts a part of a journal file, which may still be written behind it, into a table of the columns of segments. */
-export async function loadPiece(
-  connection: DuckDBConnection,
-  { path, project, first, last, events: count }: JournalPiece,
-  table: string,
-): Promise<void> {
-  let whole = 0;
-  for (const piece of readFrames(await readFile(path))) {
-    if (!("whole" in piece)) continue;
-    const { frame } = piece.whole;
-    if (frame.project === project && frame.sequence >= first && frame.sequence <= last) whole += frame.lines;
-  }
-  if (whole < count) throw new Error(`${DAMAGED_JOURNAL}: ${path}`);
-  await loadLines(connection, path);
-  const select = events(`lines where p = ${quoted(project)} and q between ${first} and ${last}`);
-  if ((await countOf(connection, select)) !== count) await insertRowByRow(connection, path);
-  await connection.run(`insert into ${table} ${select}`);
-  await connection.run("drop table lines");
-}
-
-async function loadLines(connection: DuckDBConnection, journalPath: string): Promise<void> {
-  const entries = Object.entries(LINE);
-  await connection.run(
-    `create or replace temp table lines (${entries.map(([name, type]) => `${name} ${type}`).join(", ")})`,
-  );
-  const columns = `{${entries.map(([name, type]) => `${name}: '${type}'`).join(", ")}}`;
-  await connection.run(
-    `insert into lines select * from read_json(${quoted(journalPath)}, format = 'newline_delimited',
-      ignore_errors = true, maximum_object_size = ${MAX_LINE_BYTES}, columns = ${columns}) where q is not null`,
-  );
-}
-
 /** Makes one segment of several. `isSorted`: read one after the other they have the order of a segment. */
 export async function buildFromSegments(
   connection: DuckDBConnection,
-  { parts, path, events: count, isSorted, origin }: Merge,
+  { inputs, path, events: count, isSorted, origin }: Merge,
 ): Promise<SegmentFacts> {
   // What is damaged would be whole in the merged segment, with a checksum of its own.
-  for (const { path, sum } of parts) {
-    if (sum !== undefined && (await sumOfFile(path)) !== sum) throw new Error(`${DAMAGED_PART}: ${path}`);
+  for (const { path, sum } of inputs) {
+    if (sum !== undefined && (await sumOfFile(path)) !== sum) throw new Error(`${DAMAGED_INPUT}: ${path}`);
   }
-  const sidecars = await Promise.all(parts.map((part) => sidecarOf(connection, part)));
+  const sidecars = await Promise.all(inputs.map((input) => sidecarOf(connection, input)));
   const hasTruncated = sidecars.some((sidecar) => sidecar.hasTruncated);
   const byName = hasTruncated ? ", union_by_name = true" : "";
-  const from = `read_parquet([${parts.map(({ path }) => quoted(path)).join(", ")}]${byName})`;
+  const from = `read_parquet([${inputs.map(({ path }) => quoted(path)).join(", ")}]${byName})`;
   const times = await connection.runAndReadAll(`select min(t)::varchar, max(t)::varchar from ${from}`);
   const [first = "0", last = "0"] = times.getRows()[0] as string[];
   const summary = mergeSummaries(sidecars.map((sidecar) => sidecar.summary));
   const select = `select ${FIXED}${hasTruncated ? `, ${TRUNCATED}` : ""} from ${from}`;
   const form = { rowGroup: ROW_GROUP, isSorted, hasTruncated, origin };
-  return build(connection, select, path, count, { summary, first, last }, form);
+  return build(connection, { ...form, select, path, events: count }, { summary, first, last });
 }
 
 /** What an error of a merge says if one of the segments that it reads is not what was written. */
-export const DAMAGED_PART = "a segment to be merged is damaged";
+export const DAMAGED_INPUT = "a segment to be merged is damaged";
 
-async function sidecarOf(connection: DuckDBConnection, { path, bytes, sum }: MergePart): Promise<Sidecar> {
+async function sidecarOf(connection: DuckDBConnection, { path, bytes, sum }: MergeInput): Promise<Sidecar> {
   try {
     const sidecar = await readSidecar(path);
     const { segment } = sidecar;
@@ -155,7 +108,7 @@ async function sidecarOf(connection: DuckDBConnection, { path, bytes, sum }: Mer
   return readSidecar(path);
 }
 
-export interface MergePart {
+export interface MergeInput {
   readonly path: string;
   readonly bytes: number;
   /** Undefined if it is not known yet. */
@@ -163,7 +116,7 @@ export interface MergePart {
 }
 
 export interface Merge {
-  readonly parts: readonly MergePart[];
+  readonly inputs: readonly MergeInput[];
   readonly path: string;
   readonly events: number;
   readonly isSorted: boolean;
@@ -175,75 +128,23 @@ export type Origin = Pick<SegmentMetadata, "project" | "began" | "eventBytes" | 
   readonly intervals: readonly Interval[] | undefined;
 };
 
-const LINE = {
-  q: "BIGINT",
-  p: "VARCHAR",
-  t: "BIGINT",
-  i: "VARCHAR",
-  s: "VARCHAR",
-  l: "VARCHAR",
-  v: "UTINYINT",
-  x: "BOOLEAN",
-  m: "VARCHAR",
-  f: "JSON",
-};
-
-// An event is at most 256 KiB, an escape at most six times its character, and DuckDB reads by buffers of this size.
-const MAX_LINE_BYTES = 4 * 1024 * 1024;
-
-const events = (from: string) =>
-  `select q, t, i as id, s as timestamp, l as level, v as severity, m as message, f::varchar as fields,
-    x as ${TRUNCATED} from ${from}`;
-
-async function countOf(connection: DuckDBConnection, select: string): Promise<number> {
-  const reader = await connection.runAndReadAll(`select count(*)::double from (${select})`);
-  return reader.value(0, 0) as number;
-}
-
-async function insertRowByRow(connection: DuckDBConnection, journalPath: string): Promise<void> {
-  await connection.run("delete from lines");
-  const insert = await connection.prepare("insert into lines values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const piece of readFrames(await readFile(journalPath))) {
-    if (!("whole" in piece)) continue;
-    for (const line of piece.whole.body.toString().split("\n")) {
-      if (line === "") continue;
-      const { q, p, i, s, l, v, x, m, f } = JSON.parse(line) as Record<string, unknown>;
-      insert.bindBigInt(1, BigInt(q as number));
-      insert.bindVarchar(2, p as string);
-      insert.bindBigInt(3, BigInt(/"t":(-?\d+)/.exec(line)![1]!));
-      for (const [place, text] of [
-        [4, i],
-        [5, s],
-      ] as const) {
-        if (text === undefined) insert.bindNull(place);
-        else insert.bindVarchar(place, text as string);
-      }
-      insert.bindVarchar(6, l as string);
-      insert.bindInteger(7, v as number);
-      if (x === undefined) insert.bindNull(8);
-      else insert.bindBoolean(8, x as boolean);
-      insert.bindVarchar(9, m as string);
-      insert.bindVarchar(10, JSON.stringify(f));
-      await insert.run();
-    }
-  }
-}
-
-interface Form {
+/** A segment to be written. */
+interface SegmentOrder {
+  /** Gives its rows. */
+  readonly select: string;
+  readonly path: string;
+  readonly events: number;
   readonly rowGroup: number;
   readonly isSorted: boolean;
   readonly hasTruncated: boolean;
   readonly origin: Origin;
 }
 
-/** Writes aside, makes it durable, then gives both files their names: the summary first, so that no segment is without. */
+/** Writes a temporary file and syncs it, then gives both files their names: the summary first, so that no segment is without one. */
 async function build(
   connection: DuckDBConnection,
-  select: string,
-  path: string,
-  count: number,
+  { select, path, events: count, rowGroup, isSorted, hasTruncated, origin }: SegmentOrder,
   { summary, first, last }: Summarized,
-  { rowGroup, isSorted, hasTruncated, origin }: Form,
 ): Promise<SegmentFacts> {
   if (summary.events !== count) throw new Error(`${path}: has ${summary.events} events where ${count} were accepted`);
   const columns = columnsOf(summary);
@@ -342,11 +243,4 @@ async function sync(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-/** Removes a segment and what stands beside it. */
-export async function removeSegment(path: string): Promise<void> {
-  await removeFilter(path);
-  for (const one of [path, summaryPath(path), `${path}.new`, `${summaryPath(path)}.new`])
-    await rm(one, { force: true });
 }

@@ -2,11 +2,11 @@
 // given back when it ends. Jobs come and go over the channel to the parent; without one there is nothing to do. Arguments:
 // a folder for what does not fit into memory, and how many jobs are done at once.
 import { setPriority } from "node:os";
+import { LEAST_FILTERED, writeFilter } from "./bloom-filter.ts";
 import { buildFromJournal, buildFromSegments } from "./build.ts";
 import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "./duckdb.ts";
+import type { JobAnswer, JobRequest } from "./flusher-protocol.ts";
 import { rebuildSidecar } from "./sidecar.ts";
-import { LEAST_FILTERED, writeFilter } from "./text-filter.ts";
-import type { JobAnswer, JobRequest } from "./worker-protocol.ts";
 
 const [spill = "", jobsAtOnce = "1"] = process.argv.slice(2);
 
@@ -14,11 +14,11 @@ const [spill = "", jobsAtOnce = "1"] = process.argv.slice(2);
 const MEMORY = "220MB";
 const MUCH_MEMORY = "1GB";
 
-// Readers and ingest come first.
+// Queries and ingest come first.
 setPriority(10);
 
 const opened = openDuckDb(":memory:", {
-  // Of each job; the jobs are what is done side by side.
+  // For each job. Parallelism comes from several jobs.
   threads: "1",
   memory_limit: MEMORY,
   temp_directory: spill,
@@ -28,7 +28,7 @@ const opened = openDuckDb(":memory:", {
   allocator_bulk_deallocation_flush_threshold: "16MB",
   autoinstall_known_extensions: "false",
 });
-// Said with the first job.
+// Reported with the first job.
 opened.catch(() => {});
 
 const waiting: JobRequest[] = [];
@@ -77,7 +77,7 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
 }
 
 async function work(connection: DuckDBConnection, job: JobRequest) {
-  if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.shares);
+  if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.targets);
   if (job.kind === "merge") {
     const merged = await buildFromSegments(connection, job);
     // The small ones of which it was made come and go too fast for one.

@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { processFile } from "../process-file.ts";
 import type { SegmentFacts } from "./build.ts";
-import type { Job, JobAnswer, JobRequest } from "./worker-protocol.ts";
+import type { Job, JobAnswer, JobRequest } from "./flusher-protocol.ts";
 
 /** Jobs that it does at once. */
 export const FLUSHER_JOBS = 2;

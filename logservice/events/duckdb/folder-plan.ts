@@ -2,6 +2,8 @@ import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { holds, type Interval, unionOf } from "../intervals.ts";
+import type { ProjectJournal } from "../journal/recovery.ts";
+import type { FolderIdentity } from "./folder-name.ts";
 import type { Inspector } from "./inspector.ts";
 import {
   type Fault,
@@ -13,7 +15,7 @@ import {
   stampOf,
   unreadable,
 } from "./integrity.ts";
-import { lossOf } from "./losses.ts";
+import { folderLoss } from "./losses.ts";
 import {
   LOSSES,
   MANIFEST,
@@ -26,27 +28,9 @@ import {
   readManifest,
   type StoredLoss,
 } from "./manifest.ts";
+import { ownerOf, SEGMENT_NAME, segmentName, TEMPORARY, withDerived } from "./segment-files.ts";
 import type { SegmentMetadata } from "./segment-metadata.ts";
-import { readSidecar, type Sidecar, summaryPath } from "./sidecar.ts";
-import { filterPath } from "./text-filter.ts";
-
-/** Whose folder it is. */
-export interface Identity {
-  readonly project: string;
-  readonly began: number;
-}
-
-/** What the journal holds of a project. */
-export interface JournalFrames {
-  /** The sequences of whole batches. */
-  readonly intervals: readonly Interval[];
-  /** Whether the event of a sequence is that one: after a restore, sequences are given to other events again. */
-  has(sequence: number, nanoseconds: bigint, message: string): boolean;
-  /** Whether no batch of the journal is damaged. */
-  readonly isWhole: boolean;
-  /** The sequence from which on it has everything; undefined if that is not known. */
-  readonly wholeSince: number | undefined;
-}
+import { readSidecar, type Sidecar } from "./sidecar.ts";
 
 export interface PlannedSegment {
   readonly entry: ManifestEntry & { readonly integrity: Integrity };
@@ -55,7 +39,7 @@ export interface PlannedSegment {
 }
 
 /** What a folder holds, and what has to be done with its files before it is used. Making a plan changes nothing. */
-export interface FolderPlan extends Identity {
+export interface FolderPlan extends FolderIdentity {
   readonly directory: string;
   /** Why nothing of the folder can be read: it must not be written to either. */
   readonly blocked: Fault | undefined;
@@ -68,21 +52,17 @@ export interface FolderPlan extends Identity {
   /** Files that hold nothing that others do not hold: they may go. */
   readonly superseded: readonly string[];
   /** Files that are neither used nor known to be held elsewhere. */
-  readonly setAside: readonly { readonly file: string; readonly reason: string }[];
+  readonly quarantined: readonly { readonly file: string; readonly reason: string }[];
   /** Segments that no manifest named, with the names that they have now. */
   readonly adopted: readonly { readonly from: string; readonly file: string }[];
   /** Losses of before whose files are back. */
   readonly returned: readonly StoredLoss[];
 }
 
-/** A segment's name, and the range of its sequences; names of the first version have the last one only. */
-export const SEGMENT_NAME = /^(\d{16})-(?:(\d{16})-)?[0-9a-z]+-\d+\.parquet$/;
-const ASIDE = ".new";
-
 export interface PlanOptions {
   readonly directory: string;
-  readonly identity: Identity;
-  readonly journal: JournalFrames;
+  readonly identity: FolderIdentity;
+  readonly journal: ProjectJournal;
   readonly inspector: Inspector;
   readonly nowMs: number;
   /** What the list of folders knows of it: if it is there, the folder has had a manifest. */
@@ -103,7 +83,7 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
     isLossNew: true,
     segments: [],
     superseded: [],
-    setAside: [],
+    quarantined: [],
     adopted: [],
     returned: [],
   };
@@ -112,7 +92,7 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
     names = await readdir(directory);
   } catch (error) {
     const fault = unreadable(error);
-    const lost = [lossOf(identity, { file: "", reason: `its folder ${fault}`, bytes: 0 }, options.nowMs)];
+    const lost = [folderLoss(identity, { file: "", reason: `its folder ${fault}`, bytes: 0 }, options.nowMs)];
     // The folder is made again with the next events.
     if (fault !== "is missing") return { ...nothing, blocked: fault, manifest: fault, flushed: 0, losses: lost };
     return { ...nothing, blocked: undefined, manifest: "new", flushed: 0, losses: isInJournal(options) ? [] : lost };
@@ -127,7 +107,8 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
   const newest = Math.max(0, ...told.map((entry) => entry?.sequence ?? 0));
   if (read.kind === "whole" && newest < (options.listed?.newest ?? 0))
     plan.lose({ file: "", reason: "its folder is an older copy", bytes: 0 });
-  if (read.kind === "lost" && read.fault === "is damaged") plan.setAside.push({ file: MANIFEST, reason: read.fault });
+  if (read.kind === "lost" && read.fault === "is damaged")
+    plan.quarantined.push({ file: MANIFEST, reason: read.fault });
   return {
     ...nothing,
     blocked: undefined,
@@ -137,7 +118,7 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
     losses: plan.losses,
     isLossNew: plan.losses.map(({ id }) => id).join() !== (read.kind === "lost" ? "" : idsOf(read.manifest)),
     superseded: [...new Set(plan.superseded)],
-    setAside: plan.setAside,
+    quarantined: plan.quarantined,
     adopted: plan.adopted,
     returned: plan.returned,
   };
@@ -152,7 +133,7 @@ const isInJournal = ({ identity, journal, listed }: PlanOptions) =>
 const idsOf = ({ losses }: Manifest) => losses.map(({ id }) => id).join();
 
 /** The manifest of another folder, put into this one, is as good as none. */
-function ownOnly(read: ReadManifest, { project, began }: Identity): ReadManifest {
+function ownOnly(read: ReadManifest, { project, began }: FolderIdentity): ReadManifest {
   const isOwn = read.kind === "lost" || (read.manifest.project === project && read.manifest.began === began);
   return isOwn ? read : { kind: "lost", fault: "is damaged" };
 }
@@ -174,7 +155,7 @@ class Planning {
   segments: PlannedSegment[] = [];
   losses: StoredLoss[] = [];
   readonly superseded: string[] = [];
-  readonly setAside: { file: string; reason: string }[] = [];
+  readonly quarantined: { file: string; reason: string }[] = [];
   readonly adopted: { from: string; file: string }[] = [];
   readonly returned: StoredLoss[] = [];
 
@@ -202,7 +183,7 @@ class Planning {
       ? { ...entry.integrity }
       : { sum: undefined, footerSum: undefined, stamp: undefined, checkedMs: 0 };
     const fault = isThorough
-      ? await faultOf(path, entry.bytes, integrity, nowMs)
+      ? await faultOf(path, entry.bytes, integrity, { nowMs })
       : await quickFaultOf(path, entry.bytes, integrity);
     if (fault !== undefined) {
       this.#lost.push({ entry, fault });
@@ -226,7 +207,7 @@ class Planning {
     const { entry } = loss;
     const isBack = entry?.integrity !== undefined && (await isThere(this.#pathOf(entry.file)));
     const integrity = isBack ? { ...entry.integrity! } : undefined;
-    if (!isBack || (await faultOf(this.#pathOf(entry.file), entry.bytes, integrity!, this.#options.nowMs))) {
+    if (!isBack || (await faultOf(this.#pathOf(entry.file), entry.bytes, integrity!, this.#options))) {
       this.losses.push(loss);
       return;
     }
@@ -239,7 +220,7 @@ class Planning {
     const known = new Set([MANIFEST, LOSSES, QUARANTINE, REMOVED]);
     // What is damaged is set aside with what is beside it; a file that cannot be read just now stays.
     for (const { entry, fault } of this.#lost) {
-      if (fault === "is damaged") this.#setAside(entry.file, all, `${fault}; its manifest names it`);
+      if (fault === "is damaged") this.#quarantine(entry.file, all, `${fault}; its manifest names it`);
       for (const name of withDerived(entry.file)) known.add(name);
     }
     for (const { entry } of this.segments) for (const name of withDerived(entry.file)) known.add(name);
@@ -250,11 +231,11 @@ class Planning {
       if (known.has(name)) continue;
       const owner = ownerOf(name);
       if (dropped.has(name) || (owner !== undefined && dropped.has(owner))) this.superseded.push(name);
-      else if (name === `${MANIFEST}${ASIDE}` || name === `${LOSSES}${ASIDE}`) this.superseded.push(name);
+      else if (name === `${MANIFEST}${TEMPORARY}` || name === `${LOSSES}${TEMPORARY}`) this.superseded.push(name);
       else if (owner !== undefined) {
         // With its segment, if that is there.
-        if (name.endsWith(ASIDE) || !all.has(owner)) this.superseded.push(name);
-      } else if (name.endsWith(ASIDE) && SEGMENT_NAME.test(name.slice(0, -ASIDE.length))) asides.push(name);
+        if (name.endsWith(TEMPORARY) || !all.has(owner)) this.superseded.push(name);
+      } else if (name.endsWith(TEMPORARY) && SEGMENT_NAME.test(name.slice(0, -TEMPORARY.length))) asides.push(name);
       else candidates.push(await this.#candidate(name));
     }
     return { candidates, asides };
@@ -284,11 +265,11 @@ class Planning {
       const { entry } = one;
       const path = this.#pathOf(entry.file);
       const isTouched = entry.integrity.sum !== undefined && !isSame(entry.integrity.stamp, stampOf(path));
-      const fault = isTouched ? await faultOf(path, entry.bytes, entry.integrity, this.#options.nowMs) : undefined;
+      const fault = isTouched ? await faultOf(path, entry.bytes, entry.integrity, this.#options) : undefined;
       if (fault === undefined) still.push(one);
       else {
         this.#lost.push({ entry, fault });
-        if (fault === "is damaged") this.#setAside(entry.file, undefined, `${fault}; its manifest names it`);
+        if (fault === "is damaged") this.#quarantine(entry.file, undefined, `${fault}; its manifest names it`);
       }
     }
     this.segments = still;
@@ -300,14 +281,14 @@ class Planning {
     if (said === undefined) {
       if (isNamed && this.#isRangeHeld(name)) this.#supersede(name);
       else {
-        this.#setAside(name, undefined, isNamed ? "is damaged; no manifest names it" : "is not a file of the store");
+        this.#quarantine(name, undefined, isNamed ? "is damaged; no manifest names it" : "is not a file of the store");
         if (isNamed) this.lose({ file: name, reason: "is damaged", bytes });
       }
       return;
     }
     const { project = identity.project, began = identity.began } = said;
     if (project !== identity.project || began !== identity.began) {
-      this.#setAside(name, undefined, `is a segment of ${project}~${began}`);
+      this.#quarantine(name, undefined, `is a segment of ${project}~${began}`);
       return;
     }
     const mine = await this.#rowsOf(name);
@@ -322,7 +303,7 @@ class Planning {
     // The same sequence for another event: a segment of before a restore, which must not be merged with those of after it.
     const inJournal = unionOf(journal.intervals);
     if (left.some(([sequence]) => held.has(sequence) || holds(inJournal, [sequence, sequence]))) {
-      this.#setAside(name, undefined, "has sequences of events that other files hold, and holds more than these");
+      this.#quarantine(name, undefined, "has sequences of events that other files hold, and holds more than these");
       this.lose({
         file: name,
         reason: "has sequences of events that other files hold",
@@ -366,7 +347,7 @@ class Planning {
     const sum = sidecar?.segment?.sum ?? known?.entry.integrity?.sum;
     const integrity: Integrity = { sum, footerSum: undefined, stamp: undefined, checkedMs: 0 };
     const isWhole =
-      (await faultOf(path, bytes, integrity, this.#options.nowMs)) === undefined &&
+      (await faultOf(path, bytes, integrity, this.#options)) === undefined &&
       // Without a sum, being readable is all that can be asked of it.
       (sum !== undefined || (await this.#options.inspector.decode(path).catch(() => -1)) === said.events);
     if (!isWhole) return this.#damaged(name, said, bytes);
@@ -379,7 +360,7 @@ class Planning {
   }
 
   #damaged(name: string, said: NonNullable<Candidate["said"]>, bytes: number): void {
-    this.#setAside(name, undefined, "is damaged; no manifest names it");
+    this.#quarantine(name, undefined, "is damaged; no manifest names it");
     this.lose({ file: name, reason: "is damaged", bytes, entry: this.#entryOf(name, said, bytes) });
   }
 
@@ -390,10 +371,10 @@ class Planning {
 
   /** A file that was being written is never the only one with its events, as long as what it was made of is there. */
   #judgeAside(name: string, kind: "whole" | "first version" | "lost"): void {
-    const [, , last] = SEGMENT_NAME.exec(name.slice(0, -ASIDE.length))!;
-    const isHeld = last === undefined ? kind !== "lost" : this.#isRangeHeld(name.slice(0, -ASIDE.length));
+    const [, , last] = SEGMENT_NAME.exec(name.slice(0, -TEMPORARY.length))!;
+    const isHeld = last === undefined ? kind !== "lost" : this.#isRangeHeld(name.slice(0, -TEMPORARY.length));
     if (isHeld) this.superseded.push(name);
-    else this.#setAside(name, undefined, "was being written, and not all that it was made of is there");
+    else this.#quarantine(name, undefined, "was being written, and not all that it was made of is there");
   }
 
   /** Whether the events between the sequences of a name are in segments that count, or in the journal. */
@@ -429,7 +410,7 @@ class Planning {
   }
 
   lose(loss: Omit<StoredLoss, "id" | "atMs">): void {
-    const made = lossOf(this.#options.identity, loss, this.#options.nowMs);
+    const made = folderLoss(this.#options.identity, loss, this.#options.nowMs);
     if (!this.losses.some(({ id }) => id === made.id)) this.losses.push(made);
   }
 
@@ -437,8 +418,8 @@ class Planning {
     this.superseded.push(...withDerived(name));
   }
 
-  #setAside(name: string, names: ReadonlySet<string> | undefined, reason: string): void {
-    for (const file of withDerived(name)) if (names?.has(file) !== false) this.setAside.push({ file, reason });
+  #quarantine(name: string, names: ReadonlySet<string> | undefined, reason: string): void {
+    for (const file of withDerived(name)) if (names?.has(file) !== false) this.quarantined.push({ file, reason });
   }
 
   #pathOf(name: string): string {
@@ -456,16 +437,3 @@ async function isThere(path: string): Promise<boolean> {
 
 const nameOf = ({ intervals, sequence }: Pick<SegmentMetadata, "intervals" | "sequence">) =>
   segmentName(intervals?.[0]?.[0] ?? sequence, sequence, "found", 0);
-
-/** The name of a segment: its first and last sequence, then what no other file of the folder has. */
-export function segmentName(first: number, last: number, unique: string, number: number): string {
-  return `${String(first).padStart(16, "0")}-${String(last).padStart(16, "0")}-${unique}-${number}.parquet`;
-}
-
-/** A segment and the files beside it. */
-export const withDerived = (file: string) => [file, summaryPath(file), filterPath(file)];
-
-/** The segment that a file beside one belongs to, finished or not. */
-export function ownerOf(name: string): string | undefined {
-  return /^(.+\.parquet)\.(?:json|filter)(?:\.new)?$/.exec(name)?.[1];
-}

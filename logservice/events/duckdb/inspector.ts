@@ -1,14 +1,14 @@
 import type { Interval } from "../intervals.ts";
-import { FRAME_BYTES, MADE_ID_BYTES } from "../stored.ts";
+import { FRAME_BYTES, GENERATED_ID_BYTES } from "../journal/line.ts";
+import type { ConnectionPool } from "./connection-pool.ts";
 import { quoted } from "./duckdb.ts";
-import type { Readers } from "./readers.ts";
 import { METADATA_KEY, readMetadata, type SegmentMetadata } from "./segment-metadata.ts";
 
 /** Looks into files of which no manifest tells. Each method throws what the engine says of a file that it cannot read. */
 export class Inspector {
-  readonly #readers: Readers;
+  readonly #readers: ConnectionPool;
 
-  constructor(readers: Readers) {
+  constructor(readers: ConnectionPool) {
     this.#readers = readers;
   }
 
@@ -27,7 +27,7 @@ export class Inspector {
       `select count(*)::double, min(t)::varchar, max(t)::varchar, max(q)::double,
         sum(strlen(message) + strlen(fields) + strlen(level) + 24)::double from ${from}`,
     );
-    const perEvent = FRAME_BYTES + MADE_ID_BYTES + '""'.length;
+    const perEvent = FRAME_BYTES + GENERATED_ID_BYTES + '""'.length;
     const islands = await this.#rows(
       `select min(q)::double, max(q)::double
         from (select q, q - row_number() over (order by q) as island from ${from}) group by island order by 1`,

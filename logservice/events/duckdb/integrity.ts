@@ -98,22 +98,27 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<B
 /** What a file that is asked for is instead; undefined if it is whole. */
 export type Fault = "is missing" | "is damaged" | `cannot be read (${string})`;
 
-/** Reads a whole file and holds it against what is known; notes it if it is whole. */
+interface ReadOptions {
+  readonly nowMs: number;
+  readonly bytesPerSecond?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Reads a whole file and compares it with what is known. Updates `known` if the file is whole. */
 export async function faultOf(
   path: string,
   bytes: number,
   known: Integrity,
-  nowMs: number,
-  options: Parameters<typeof sumOfFile>[1] = {},
+  options: ReadOptions,
 ): Promise<Fault | undefined> {
   try {
     const look = await lookAtEnd(path, bytes, known);
-    if (typeof look === "string") return look;
+    if (!look.ok) return look.fault;
     const sum = await sumOfFile(path, options);
     if (sum !== (known.sum ?? sum)) return "is damaged";
     // It may have been written to while it was read.
-    if (!isSame(look.stamp, stampOf(path))) return faultOf(path, bytes, known, nowMs, options);
-    Object.assign(known, { sum, ...look, checkedMs: nowMs });
+    if (!isSame(look.value.stamp, stampOf(path))) return faultOf(path, bytes, known, options);
+    Object.assign(known, { sum, ...look.value, checkedMs: options.nowMs });
     return undefined;
   } catch (error) {
     return unreadable(error);
@@ -124,27 +129,27 @@ export async function faultOf(
 export async function quickFaultOf(path: string, bytes: number, known: Integrity): Promise<Fault | undefined> {
   try {
     const look = await lookAtEnd(path, bytes, known);
-    if (typeof look === "string") return look;
-    known.footerSum = look.footerSum;
+    if (!look.ok) return look.fault;
+    known.footerSum = look.value.footerSum;
     // Nobody knows more of a file of the first version; changes from now on are seen.
-    if (known.sum === undefined) known.stamp = look.stamp;
+    if (known.sum === undefined) known.stamp = look.value.stamp;
     return undefined;
   } catch (error) {
     return unreadable(error);
   }
 }
 
-async function lookAtEnd(
-  path: string,
-  bytes: number,
-  known: Integrity,
-): Promise<Fault | { readonly stamp: Stamp; readonly footerSum: number }> {
+type EndOfFile =
+  | { readonly ok: true; readonly value: { readonly stamp: Stamp; readonly footerSum: number } }
+  | { readonly ok: false; readonly fault: Fault };
+
+async function lookAtEnd(path: string, bytes: number, known: Integrity): Promise<EndOfFile> {
   const stamp = stampOf(path);
-  if (stamp === undefined) return "is missing";
-  if (stamp.size !== bytes) return "is damaged";
+  if (stamp === undefined) return { ok: false, fault: "is missing" };
+  if (stamp.size !== bytes) return { ok: false, fault: "is damaged" };
   const footer = await footerOf(path, bytes);
-  if (footer === undefined || footer.sum !== (known.footerSum ?? footer.sum)) return "is damaged";
-  return { stamp, footerSum: footer.sum };
+  if (footer === undefined || footer.sum !== (known.footerSum ?? footer.sum)) return { ok: false, fault: "is damaged" };
+  return { ok: true, value: { stamp, footerSum: footer.sum } };
 }
 
 /** The fault that a failed call to the system tells of; throws what is none. */

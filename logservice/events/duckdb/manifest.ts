@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { printSummed, readSummed, writeDurably } from "../durable.ts";
+import { NewerVersion, printSummed, readSummed, writeDurably } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import { type Fault, type Integrity, unreadable } from "./integrity.ts";
 
@@ -61,14 +61,6 @@ export type ReadManifest =
   /** As 0.1.0 wrote it: without checksums and intervals. */
   | { readonly kind: "first version"; readonly manifest: Manifest }
   | { readonly kind: "lost"; readonly fault: Fault };
-
-/** A newer version wrote this file: nothing of it may be touched. */
-export class NewerVersion extends Error {
-  override readonly name = "NewerVersion";
-  constructor(path: string) {
-    super(`${path} was written by a newer version of tool: start that version, or restore a backup of this one`);
-  }
-}
 
 /** Reads the manifest of a folder. Throws NewerVersion. */
 export async function readManifest(folder: string, named: { project: string; began: number }): Promise<ReadManifest> {

@@ -1,14 +1,21 @@
 import { statSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { ColumnType } from "../../../grammar/query/sql/columns.ts";
 import { codeOf, printSummed, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
-import type { Interval } from "../intervals.ts";
 import type { Log } from "../settings.ts";
-import { removeSegment, type SegmentFacts } from "./build.ts";
-import { type FolderPlan, type Identity, ownerOf, segmentName, withDerived } from "./folder-plan.ts";
-import { type Fault, faultOf, footerOf, type Integrity, isSame, type Stamp, stampOf, unreadable } from "./integrity.ts";
-import { lossOf } from "./losses.ts";
+import type { FolderIdentity } from "./folder-name.ts";
+import type { FolderPlan } from "./folder-plan.ts";
+import {
+  type Fault,
+  faultOf,
+  type Integrity,
+  isSame,
+  type Stamp,
+  stampOf,
+  type sumOfFile,
+  unreadable,
+} from "./integrity.ts";
+import { folderLoss } from "./losses.ts";
 import {
   LOSSES,
   MANIFEST,
@@ -18,46 +25,20 @@ import {
   type StoredLoss,
   writeManifest,
 } from "./manifest.ts";
+import { entryOf, isUntouched, type Segment, SegmentsLost, segmentOf } from "./segment.ts";
+import { ownerOf, removeSegment, segmentName, withDerived } from "./segment-files.ts";
 import { readSidecar, type Sidecar } from "./sidecar.ts";
-import type { Summary } from "./summary.ts";
-
-/** A file of events, which never changes. */
-export interface Segment {
-  readonly path: string;
-  readonly events: number;
-  /** Of the file. */
-  readonly bytes: number;
-  /** Of the part of the file that says where everything is. */
-  readonly footerBytes: number;
-  /** Of its events as JSON. */
-  readonly eventBytes: number;
-  /** The first and last nanosecond. */
-  readonly first: bigint;
-  readonly last: bigint;
-  /** The last sequence: segments are made of neighbours. */
-  readonly sequence: number;
-  /** The flushes that it is made of; undefined if one of these was of the first version. */
-  readonly intervals: readonly Interval[] | undefined;
-  readonly integrity: Integrity;
-  /** The types of the paths that have a column, by the JSON of the path. */
-  readonly columns: ReadonlyMap<string, ColumnType>;
-  readonly summary: Summary;
-  /** Whether it has the column that tells which messages are cut. */
-  readonly hasTruncated: boolean;
-  /** Where not all rows are asked: the first and the last number. */
-  readonly rows?: readonly [first: number, last: number];
-}
-
-/** A segment turned out to be damaged or gone while it was asked: it counts as lost now, and the question may be asked again. */
-export class SegmentsLost extends Error {
-  override readonly name = "SegmentsLost";
-}
 
 /** What the segments of a project tell when something is wrong with their files. */
 export interface SegmentsOptions {
   readonly log: Log;
   readonly nowMs: () => number;
 }
+
+type LoadedSegment =
+  | { readonly ok: true; readonly value: Segment }
+  /** What is wrong with it, to be read after the file: "is missing". */
+  | { readonly ok: false; readonly reason: string };
 
 /** The segments of one project: a folder whose manifest says which of its files count. */
 export class Segments {
@@ -74,7 +55,7 @@ export class Segments {
   #blocked: string | undefined;
   /** How many readers each file has, and those that go when the last one is done. */
   readonly #readers = new Map<string, number>();
-  readonly #doomed = new Set<string>();
+  readonly #obsolete = new Set<string>();
   /** Files that the manifest names as dropped, until they are gone. */
   readonly #dropped = new Set<string>();
   readonly #checks = new Map<string, Promise<Fault | undefined>>();
@@ -83,9 +64,9 @@ export class Segments {
   #hasLosses = false;
   #isDeleted = false;
   #change: Promise<void> = Promise.resolve();
-  readonly counts = { setAside: 0, setAsideBytes: 0 };
+  readonly counts = { quarantined: 0, quarantinedBytes: 0 };
 
-  constructor(directory: string, { project, began }: Identity, options: SegmentsOptions) {
+  constructor(directory: string, { project, began }: FolderIdentity, options: SegmentsOptions) {
     this.directory = directory;
     this.project = project;
     this.began = began;
@@ -136,8 +117,8 @@ export class Segments {
       if (isSaid) this.#options.log("warn", "a segment that no manifest named is used again", { project, file });
     }
     for (const { file } of plan.returned) this.#options.log("warn", "a lost segment is back", { project, file });
-    for (const { file, reason } of plan.setAside) {
-      const kept = await this.#attempt(() => this.#moveAside(file));
+    for (const { file, reason } of plan.quarantined) {
+      const kept = await this.#attempt(() => this.#quarantine(file));
       // With its segment, which is said.
       if (kept !== undefined && ownerOf(file) === undefined) tell(`a file ${reason}; it was set aside`, { file: kept });
     }
@@ -155,13 +136,13 @@ export class Segments {
     const segments: Segment[] = [];
     for (const { entry, sidecar } of plan.segments) {
       const path = join(directory, entry.file);
-      const segment = await this.#load(path, entry, sidecar, rebuild);
-      if (typeof segment === "string") {
-        lost.push(
-          lossOf(this, { file: entry.file, reason: segment, bytes: entry.bytes, entry }, this.#options.nowMs()),
-        );
-        tell(`events are missing: a segment ${segment}`, { file: path, loss: lost.at(-1)!.id });
-      } else segments.push(segment);
+      const loaded = await this.#load(path, entry, sidecar, rebuild);
+      if (loaded.ok) segments.push(loaded.value);
+      else {
+        const { reason } = loaded;
+        lost.push(folderLoss(this, { file: entry.file, reason, bytes: entry.bytes, entry }, this.#options.nowMs()));
+        tell(`events are missing: a segment ${reason}`, { file: path, loss: lost.at(-1)!.id });
+      }
     }
     this.#segments = segments;
     this.#losses = [...this.#losses, ...lost];
@@ -169,7 +150,7 @@ export class Segments {
     const isAsWritten =
       plan.manifest === "whole" &&
       !plan.isLossNew &&
-      lost.length + plan.setAside.length + plan.adopted.length + plan.returned.length + plan.superseded.length === 0;
+      lost.length + plan.quarantined.length + plan.adopted.length + plan.returned.length + plan.superseded.length === 0;
     // With the next events its folder is made again.
     if (plan.manifest === "new" && stampOf(directory) === undefined) return;
     if (isAsWritten) {
@@ -193,24 +174,24 @@ export class Segments {
     entry: ManifestEntry & { readonly integrity: Integrity },
     sidecar: Sidecar | undefined,
     rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
-  ): Promise<Segment | string> {
+  ): Promise<LoadedSegment> {
     const { integrity, bytes } = entry;
     if (sidecar === undefined) {
       // From a damaged file a wrong summary would be made.
-      const fault = await faultOf(path, bytes, integrity, this.#options.nowMs());
-      if (fault !== undefined) return fault;
+      const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
+      if (fault !== undefined) return { ok: false, reason: fault };
       this.#options.log("warn", "a summary is made again from its segment", { file: path });
       try {
         await rebuild(path, { ...integrity, bytes });
       } catch (error) {
         this.#options.log("error", "a summary could not be made again", { file: path, error: String(error) });
-        return "has no summary, and none could be made";
+        return { ok: false, reason: "has no summary, and none could be made" };
       }
     }
     try {
-      return await segmentOf(path, entry, integrity, sidecar ?? (await readSidecar(path)));
+      return { ok: true, value: await segmentOf(path, entry, integrity, sidecar ?? (await readSidecar(path))) };
     } catch (error) {
-      return unreadable(error);
+      return { ok: false, reason: unreadable(error) };
     }
   }
 
@@ -244,7 +225,7 @@ export class Segments {
     return this.#blocked;
   }
 
-  get identity(): Identity {
+  get identity(): FolderIdentity {
     return { project: this.project, began: this.began };
   }
 
@@ -254,7 +235,7 @@ export class Segments {
   }
 
   /**
-   * Puts segments in place of others, at once and durably, behind all changes before. `onChange` runs with the change,
+   * Replaces segments by others, atomically and durably, after all earlier changes. `onChange` runs with the change,
    * before anybody can look. False where the project was deleted: nothing is changed then.
    */
   replace(
@@ -262,7 +243,7 @@ export class Segments {
     added: readonly Segment[],
     { flushed, onChange = () => {} }: { flushed?: number; onChange?: () => void } = {},
   ): Promise<boolean> {
-    return this.#behindOthers(async () => {
+    return this.#serialize(async () => {
       if (this.#isDeleted) return false;
       if (this.#blocked !== undefined) throw new Error(`${this.#blocked}: nothing is written there`);
       // What was lost meanwhile must not come back by a merge that read it before.
@@ -286,7 +267,7 @@ export class Segments {
 
   /** Forgets losses of events before an instant, and removes what was set aside before it. */
   expireLosses(before: bigint): Promise<void> {
-    return this.#behindOthers(async () => {
+    return this.#serialize(async () => {
       if (this.#isDeleted || this.#blocked !== undefined || stampOrNone(this.directory) === undefined) return;
       const beforeMs = Number(before / 1_000_000n);
       const kept = this.#losses.filter(({ entry, atMs }) => (entry ? BigInt(entry.last) >= before : atMs >= beforeMs));
@@ -314,7 +295,7 @@ export class Segments {
       if (isUntouched(segment)) continue;
       const fault = await this.examine(segment);
       if (fault === undefined) continue;
-      await this.lose(segment, fault);
+      await this.markLost(segment, fault);
       isLost = true;
     }
     if (isLost) throw new SegmentsLost();
@@ -328,11 +309,11 @@ export class Segments {
   }
 
   /** Reads a whole file; who asks meanwhile gets the same answer. */
-  examine(segment: Segment, options: Parameters<typeof faultOf>[4] = {}): Promise<Fault | undefined> {
+  examine(segment: Segment, options: Parameters<typeof sumOfFile>[1] = {}): Promise<Fault | undefined> {
     const { path, bytes, integrity } = segment;
     const known = this.#checks.get(path);
     if (known !== undefined) return known;
-    const check = faultOf(path, bytes, integrity, this.#options.nowMs(), options).finally(() =>
+    const check = faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs(), ...options }).finally(() =>
       this.#checks.delete(path),
     );
     this.#checks.set(path, check);
@@ -340,28 +321,28 @@ export class Segments {
   }
 
   /** A segment does not count any more: its events are lost, as far as anybody knows. */
-  lose(segment: Segment, fault: Fault): Promise<void> {
-    return this.#behindOthers(async () => {
+  markLost(segment: Segment, fault: Fault): Promise<void> {
+    return this.#serialize(async () => {
       const at = this.#segments.find(({ path }) => path === segment.path);
       if (at === undefined || this.#isDeleted) return;
       const entry = entryOf(at);
       const { file, bytes } = entry;
-      const loss = lossOf(this, { file, reason: fault, bytes, entry }, this.#options.nowMs());
+      const loss = folderLoss(this, { file, reason: fault, bytes, entry }, this.#options.nowMs());
       this.#segments = this.#segments.filter((one) => one !== at);
       this.#losses = [...this.#losses, loss];
       const said = { project: this.project, file: at.path, loss: loss.id };
       this.#options.log("error", `events are missing: a segment ${fault}`, said);
       await this.#attempt(() => this.#writeManifest());
       if (fault !== "is damaged") return;
-      const kept = await this.#attempt(() => this.#moveAside(file));
-      for (const name of withDerived(file).slice(1)) await this.#attempt(() => this.#moveAside(name));
+      const kept = await this.#attempt(() => this.#quarantine(file));
+      for (const name of withDerived(file).slice(1)) await this.#attempt(() => this.#quarantine(name));
       if (kept !== undefined) this.#options.log("error", "a damaged segment was set aside", { ...said, file: kept });
     });
   }
 
   /** Writes down what is known of the files now: when each was last read as a whole. */
   note(): Promise<void> {
-    return this.#behindOthers(async () => {
+    return this.#serialize(async () => {
       if (stampOrNone(this.directory) !== undefined && !this.#isDeleted && this.#blocked === undefined)
         await this.#writeManifest();
     });
@@ -369,7 +350,7 @@ export class Segments {
 
   /** Puts a segment in the place of the same one, of which more is known. */
   exchange(before: Segment, after: Segment): Promise<void> {
-    return this.#behindOthers(async () => {
+    return this.#serialize(async () => {
       if (this.#isDeleted || !this.#segments.includes(before)) return;
       this.#segments = this.#segments.map((one) => (one === before ? after : one));
       if (this.#blocked === undefined) await this.#writeManifest();
@@ -387,14 +368,14 @@ export class Segments {
 
   /** Removes the folder of a deleted project; no change that was under way makes it anew. */
   removeFolder(): Promise<void> {
-    return this.#behindOthers(async () => {
+    return this.#serialize(async () => {
       // From here on the folder goes, whatever becomes of the journal.
       await unlessGone(writeDurably(join(this.directory, REMOVED), ""));
       await rm(this.directory, { recursive: true, force: true, maxRetries: 5 });
     });
   }
 
-  #behindOthers<Result>(change: () => Promise<Result>): Promise<Result> {
+  #serialize<Result>(change: () => Promise<Result>): Promise<Result> {
     const done = this.#change.then(change);
     this.#change = done.then(
       () => {},
@@ -404,7 +385,7 @@ export class Segments {
   }
 
   /** The segments as they are now, and what is lost; their files stay until `release`. */
-  hold(): { segments: readonly Segment[]; losses: readonly StoredLoss[]; release: () => void } {
+  snapshot(): { segments: readonly Segment[]; losses: readonly StoredLoss[]; release: () => void } {
     const segments = this.#segments;
     const losses = this.#losses;
     for (const { path } of segments) this.#readers.set(path, (this.#readers.get(path) ?? 0) + 1);
@@ -417,7 +398,7 @@ export class Segments {
         if (left > 0) this.#readers.set(path, left);
         else {
           this.#readers.delete(path);
-          if (this.#doomed.delete(path)) this.#remove(path);
+          if (this.#obsolete.delete(path)) this.#remove(path);
         }
       }
     };
@@ -447,7 +428,7 @@ export class Segments {
     } catch (error) {
       if (!["EISDIR", "EEXIST", "ENOTEMPTY"].includes(codeOf(error))) throw error;
       for (const name of [MANIFEST, `${MANIFEST}.new`]) {
-        if (statSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory()) await this.#moveAside(name);
+        if (statSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory()) await this.#quarantine(name);
       }
       await writeManifest(directory, manifest);
     }
@@ -459,7 +440,7 @@ export class Segments {
     const path = join(this.directory, MANIFEST);
     const isTouched = () => this.#manifest !== undefined && !isSame(this.#manifest, stampOrNone(path));
     if (this.#isDeleted || this.#blocked !== undefined || !isTouched()) return;
-    await this.#behindOthers(async () => {
+    await this.#serialize(async () => {
       if (this.#isDeleted || !isTouched() || stampOrNone(this.directory) === undefined) return;
       this.#options.log("error", "a manifest was changed by another process; it is written again", { file: path });
       await this.#attempt(() => this.#writeManifest());
@@ -467,7 +448,7 @@ export class Segments {
   }
 
   #discard(path: string): void {
-    if (this.#readers.has(path)) this.#doomed.add(path);
+    if (this.#readers.has(path)) this.#obsolete.add(path);
     else this.#remove(path);
   }
 
@@ -480,7 +461,7 @@ export class Segments {
   }
 
   /** Where a file of the folder is kept; undefined if there is none of that name. */
-  async #moveAside(file: string): Promise<string | undefined> {
+  async #quarantine(file: string): Promise<string | undefined> {
     const folder = join(this.directory, QUARANTINE);
     await mkdir(folder, { recursive: true });
     let kept = join(folder, file);
@@ -490,8 +471,8 @@ export class Segments {
     await rename(join(this.directory, file), kept);
     await syncDirectory(folder);
     await syncDirectory(this.directory);
-    this.counts.setAside++;
-    this.counts.setAsideBytes += bytes;
+    this.counts.quarantined++;
+    this.counts.quarantinedBytes += bytes;
     return kept;
   }
 }
@@ -503,74 +484,4 @@ function stampOrNone(path: string): Stamp | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Whether a file is as it was when all of it was read; of the first version, when it was opened. */
-export function isUntouched({ path, integrity }: Segment): boolean {
-  try {
-    return isSame(integrity.stamp, stampOf(path));
-  } catch {
-    return false;
-  }
-}
-
-function entryOf({
-  path,
-  events,
-  bytes,
-  eventBytes,
-  first,
-  last,
-  sequence,
-  intervals,
-  integrity,
-}: Segment): ManifestEntry {
-  return {
-    file: basename(path),
-    events,
-    bytes,
-    eventBytes,
-    first: String(first),
-    last: String(last),
-    sequence,
-    ...(intervals !== undefined && { intervals }),
-    ...(integrity.sum !== undefined && { integrity }),
-  };
-}
-
-/** A segment that was just made, with what its summary says. */
-export async function readSegment(
-  facts: SegmentFacts,
-  { eventBytes, sequence, intervals }: Pick<Segment, "eventBytes" | "sequence" | "intervals">,
-): Promise<Segment> {
-  const { path, integrity = { sum: undefined, footerSum: undefined, stamp: stampOf(path), checkedMs: 0 } } = facts;
-  return segmentOf(
-    path,
-    { ...facts, eventBytes, sequence, ...(intervals && { intervals }) },
-    integrity,
-    await readSidecar(path),
-  );
-}
-
-async function segmentOf(
-  path: string,
-  { events, bytes, eventBytes, first, last, sequence, intervals }: Omit<ManifestEntry, "file" | "integrity">,
-  integrity: Integrity,
-  { columns, summary, hasTruncated }: Sidecar,
-): Promise<Segment> {
-  return {
-    path,
-    events,
-    bytes,
-    eventBytes,
-    first: BigInt(first),
-    last: BigInt(last),
-    sequence,
-    intervals,
-    integrity,
-    footerBytes: (await footerOf(path, bytes))?.bytes ?? 0,
-    columns,
-    summary,
-    hasTruncated,
-  };
 }

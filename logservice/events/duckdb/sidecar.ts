@@ -2,14 +2,11 @@ import { readFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { type ColumnType, columnOf } from "../../../grammar/query/sql/columns.ts";
 import { codeOf, writeDurably } from "../durable.ts";
+import { minuteOf } from "../instant.ts";
+import { addToSummary, emptySummary, printSummary, readSummary, type Summary } from "../summary/summary.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
-import { addToSummary, emptySummary, printSummary, readSummary, type Summary } from "./summary.ts";
-
-/** The column of segments that hold a message that was cut. All others, and those of earlier versions, have none. */
-export const TRUNCATED = "truncated";
-
-/** The file beside a segment that has its columns and its summary. All of it can be made again from the segment. */
-export const summaryPath = (path: string) => `${path}.json`;
+import { summaryPath } from "./segment-files.ts";
+import { TRUNCATED } from "./segment-schema.ts";
 
 export interface Column {
   readonly path: readonly string[];
@@ -101,13 +98,6 @@ export async function rebuildSidecar(connection: DuckDBConnection, path: string,
   }
   await writeSidecar(path, { columns, summary, hasTruncated, segment });
 }
-
-function minuteOf(nanoseconds: bigint): number {
-  const minute = nanoseconds / MINUTE;
-  return Number(nanoseconds % MINUTE < 0n ? minute - 1n : minute);
-}
-
-const MINUTE = 60_000_000_000n;
 
 /** A column that `columnOf` named. */
 function columnNamed(name: string): Column[] {

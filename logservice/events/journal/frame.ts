@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 
 /**
- * The journal is NDJSON: each batch is a line of its own, the frame, and behind it the lines of its events. The frame says
+ * The journal is NDJSON: each batch is a line of its own, the frame, followed by the lines of its events. The frame says
  * how many lines and bytes follow and the CRC-32 of the frame (up to the number itself) and those bytes. The deletion of
  * a project is a frame with no lines.
  */
@@ -24,7 +24,7 @@ export interface FrameAndBody {
   readonly body: Buffer;
 }
 
-/** The line that stands before the body. */
+/** The frame of a batch, which is written before its body. */
 export function encodeFrame(frame: Omit<Frame, "bytes">, body: Buffer): Buffer {
   const { sequence, project, lines, atMs, key, digest = "", isDrop } = frame;
   const head = `{"b":${sequence},"p":"${project}","n":${lines},"z":${body.length},"at":${atMs}${
@@ -34,12 +34,12 @@ export function encodeFrame(frame: Omit<Frame, "bytes">, body: Buffer): Buffer {
   return Buffer.from(`${head}${sum}}\n`);
 }
 
-// Of no bytes crc32 gives 0, whatever came before, where the buffer has no memory of its own: after it was written.
+// For an empty buffer without memory of its own crc32 returns 0 instead of the sum so far.
 const sumOf = (head: string, body: Buffer) => (body.length === 0 ? crc32(head) : crc32(body, crc32(head)));
 
 /**
- * Reads frames one behind the other. `torn` is where the text stops being a journal: everything before is whole. A frame
- * that is not whole but has a whole one behind it is `bad`, and reading goes on there: that is damage, not a crash.
+ * Reads frames one after the other. `torn` is where the text stops being a journal: everything before is whole. A frame
+ * that is not whole but is followed by a whole one is `bad`, and reading continues there: that is damage, not a crash.
  */
 export function* readFrames(
   text: Buffer,

@@ -1,19 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { NewerVersion } from "../duckdb/manifest.ts";
-import { printSummed, readSummed, writeDurably } from "../durable.ts";
-
-/** Batches that were acknowledged and cannot be read. */
-export interface JournalLoss {
-  readonly id: string;
-  readonly file: string;
-  readonly reason: string;
-  readonly atMs: number;
-  readonly bytes: number;
-  /** How long the file was: if it is that long again, it was put back. */
-  readonly fileBytes: number;
-  /** Undefined if nobody knows whose they were. */
-  readonly project?: string | undefined;
-}
+import { NewerVersion, printSummed, readSummed, writeDurably } from "../durable.ts";
+import type { JournalLoss } from "../loss.ts";
 
 /**
  * Which files the journal has, and how long those are that are not written to any more: a file that is gone, or cut at the

@@ -3,11 +3,12 @@ import { codeOf, syncDirectory, writeDurably } from "../durable.ts";
 import { StoreError } from "../store.ts";
 import { isWholeJournal } from "./check-file.ts";
 import { encodeFrame, type Frame } from "./frame.ts";
+import { type JournalFile, journalFile } from "./journal-file.ts";
 import type { JournalList } from "./journal-list.ts";
-import { type JournalFile, journalFile, type RecoveredFile } from "./recovery.ts";
+import type { RecoveredFile } from "./recovery.ts";
 
 /**
- * Where accepted batches lie until they are in segments. A batch is durable when `write` resolves: all batches that wait
+ * Holds accepted batches until they are in segments. A batch is durable when `write` resolves: all batches that wait
  * while one fdatasync runs share the next. Files are begun anew by `rotate` and deleted by `remove`.
  */
 export class Journal {
@@ -21,7 +22,7 @@ export class Journal {
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
   readonly counts = { syncs: 0, batches: 0, bytes: 0, failures: 0 };
-  /** Of batches that are not durable yet. */
+  /** Totals of the batches that are not durable yet. */
   readonly waiting = { events: 0, bytes: 0 };
 
   private constructor(directory: string, file: JournalFile, handle: FileHandle, list: JournalList) {
@@ -68,7 +69,7 @@ export class Journal {
   }
 
   /**
-   * Begins a new file behind the group that is being written, however many wait for the next one. `then` runs with the
+   * Begins a new file after the group that is being written, however many batches wait for the next one. `then` runs with the
    * change, before anything is written to the new file.
    */
   rotate(nextSequence: () => number, then: () => void): Promise<void> {
@@ -84,8 +85,8 @@ export class Journal {
     await syncDirectory(this.#directory);
   }
 
-  /** Notes how long the file is, and tells whether it is still the one that is written to. */
-  async look(): Promise<boolean> {
+  /** Records the length of the active file. Returns false if it was removed, replaced or truncated. */
+  async check(): Promise<boolean> {
     const [file, length] = [this.#file, this.#length];
     const { ino } = await this.#handle.stat();
     const there = await stat(file.path).catch(() => undefined);
@@ -110,13 +111,13 @@ export class Journal {
     file: JournalFile,
     batches: readonly { readonly frame: Omit<Frame, "bytes">; readonly body: Buffer }[],
   ) {
-    const pieces = batches.flatMap(({ frame, body }) => [encodeFrame(frame, body), body]);
+    const buffers = batches.flatMap(({ frame, body }) => [encodeFrame(frame, body), body]);
     // Until the new file is there nobody knows its length.
     await this.#list.end(file.begin, undefined);
-    await writeDurably(file.path, Buffer.concat(pieces));
+    await writeDurably(file.path, Buffer.concat(buffers));
     await this.#list.end(
       file.begin,
-      pieces.reduce((sum, { length }) => sum + length, 0),
+      buffers.reduce((sum, { length }) => sum + length, 0),
     );
   }
 
@@ -219,7 +220,7 @@ export class Journal {
 interface Waiting {
   readonly head: Buffer;
   readonly body: Buffer;
-  /** Of both. */
+  /** Size of both. */
   readonly bytes: number;
   readonly events: number;
   readonly durable: () => void;

@@ -1,6 +1,6 @@
 // The queries of the measures: what is asked of the service and of each rival, and what of the answers must be the same.
 
-import { stepsOf } from "../../../logservice/events/steps.ts";
+import { histogramSteps } from "../../../logservice/events/histogram-steps.ts";
 import type { Operations } from "../../../schema/rpc.generated.ts";
 import { BEGIN_MS, FIELD_PATHS, PROJECT, timeOf } from "./bodies.ts";
 import type { RivalName } from "./rivals.ts";
@@ -81,7 +81,7 @@ export function questionsOf(total: number): readonly Question[] {
   const number = (path: string, rival: RivalName) =>
     rival === "table" ? `(fields->>'$.${path}')::double` : `(fields->>'$.${path}')`;
   const bucket = (rival: RivalName, stepMs: number) => (rival === "table" ? `t // ${stepMs}` : `t / ${stepMs}`);
-  const { stepMs } = stepsOf(BEGIN_MS, lastMs, 60);
+  const { stepMs } = histogramSteps(BEGIN_MS, lastMs, 60);
 
   return [
     {
@@ -138,7 +138,7 @@ export function questionsOf(total: number): readonly Question[] {
       what: "the same of the last hour, which begins within a segment",
       goalMs: 20,
       ours: levels(hourMs),
-      sql: levelsSql(stepsOf(hourMs, lastMs, 60).stepMs, `t >= ${hourMs}`),
+      sql: levelsSql(histogramSteps(hourMs, lastMs, 60).stepMs, `t >= ${hourMs}`),
       rows: levelCounts,
     },
     {

@@ -66,7 +66,13 @@ export async function batchCounts(store: EventsStore): Promise<Map<number, numbe
   const range = { project: "app", startMs: 0, stopMs: 4e12, query: undefined };
   let cursor: string | undefined;
   do {
-    const page = await store.search(range, { limit: 10_000, order: "ascending", cursor }, new AbortController().signal);
+    const page = await store.search({
+      ...range,
+      limit: 10_000,
+      order: "ascending",
+      cursor,
+      signal: new AbortController().signal,
+    });
     for (const { fields } of page.events) {
       const { number, i } = fields as { number: number; i: number };
       const seen = found.get(number) ?? new Set();

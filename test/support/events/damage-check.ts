@@ -58,43 +58,52 @@ async function wrongOf(
     missing[name] = missingBytes;
   }
 
-  const plain = await store.count(range, never);
+  const plain = await store.count({ ...range, signal: never });
   [counted.count, missing.count] = [plain.count, plain.stats.missingBytes];
   if (!isBrief) await askMore();
   const { eventsTotal, missingBytes } = await store.projectStats(project);
   [counted.projectStats, missing.projectStats] = [eventsTotal, missingBytes];
   if (sql.includes(project)) {
-    const { resultsJson, stats } = await store.sql(project, "select count(*) as n from events", never);
+    const { resultsJson, stats } = await store.sql({
+      project,
+      text: "select count(*) as n from events",
+      signal: never,
+    });
     [counted.sql, missing.sql] = [Number((JSON.parse(resultsJson) as { n: unknown }[])[0]!.n), stats.missingBytes];
   }
 
   async function askMore(): Promise<void> {
-    const two = await store.count(filtered, never);
+    const two = await store.count({ ...filtered, signal: never });
     [counted["filtered count"], missing["filtered count"]] = [two.count, two.stats.missingBytes];
     // Some events by texts that no other has, which filters of texts are asked for.
     const some = sampleOf(numbers);
     if (some.length > 0) {
       const texts = some.map((one) => JSON.stringify(eventOf(project, one).fields.u)).join(", ");
-      const found = await store.count({ ...range, query: query(`u in (${texts})`) }, never);
+      const found = await store.count({ ...range, query: query(`u in (${texts})`), signal: never });
       if (found.count !== some.length) wrong.push(`count of ${some.length} texts: ${found.count}`);
       missing["count of texts"] = found.stats.missingBytes;
     }
-    const series = await store.timeseries(range, 50, never);
+    const series = await store.timeseries({ ...range, maxPoints: 50, signal: never });
     counted.timeseries = series.points.reduce((sum, { count }) => sum + count, 0);
     missing.timeseries = series.stats.missingBytes;
-    const levels = await store.levelTimeseries(range, 50, never);
+    const levels = await store.levelTimeseries({ ...range, maxPoints: 50, signal: never });
     counted.levelTimeseries = levels.points.reduce(
       (sum, { counts }) => sum + Object.values(counts).reduce((all, count) => all + count, 0),
       0,
     );
     missing.levelTimeseries = levels.stats.missingBytes;
-    const fields = await store.discoveredFields(range, never);
+    const fields = await store.discoveredFields({ ...range, signal: never });
     counted.discoveredFields = fields.fields.find(({ name }) => name === "i")?.count ?? 0;
     missing.discoveredFields = fields.stats.missingBytes;
-    const texts = await store.stringFieldStats(range, { at: "fields", path: ["k"] }, 10, never);
+    const texts = await store.stringFieldStats({
+      ...range,
+      field: { at: "fields", path: ["k"] },
+      limit: 10,
+      signal: never,
+    });
     counted.stringFieldStats = texts.values.reduce((sum, { count }) => sum + count, 0);
     missing.stringFieldStats = texts.stats.missingBytes;
-    const numeric = await store.numericFieldStats(range, { at: "fields", path: ["i"] }, never);
+    const numeric = await store.numericFieldStats({ ...range, field: { at: "fields", path: ["i"] }, signal: never });
     missing.numericFieldStats = numeric.stats.missingBytes;
     const bounds = numbers.size === 0 ? [null, null] : [least(numbers), greatest(numbers)];
     if (numeric.min !== bounds[0] || numeric.max !== bounds[1]) {
@@ -140,7 +149,7 @@ async function wrongEvents(store: EventsStore, range: Range, numbers: ReadonlySe
   let cursor: string | undefined;
   do {
     const limit = isAll ? (numbers.size > MOST_READ ? 10_000 : 97) : 50;
-    const page = await store.search(range, { limit, order: "ascending", cursor }, never);
+    const page = await store.search({ ...range, limit, order: "ascending", cursor, signal: never });
     missingBytes = page.stats.missingBytes;
     for (const event of page.events) {
       const number = Number((event.fields as { i?: unknown }).i);
@@ -193,11 +202,11 @@ export function wronglyDeleted(
   before: Contents,
   after: Contents,
   held: HeldIndex,
-  answered: Numbers,
   {
+    answered,
     isTouched = () => false,
     deleted = new Set(),
-  }: { isTouched?: (project: string) => boolean; deleted?: ReadonlySet<number> } = {},
+  }: { answered: Numbers; isTouched?: (project: string) => boolean; deleted?: ReadonlySet<number> },
 ): string[] {
   const wrong: string[] = [];
   for (const [hash, path] of before) {

@@ -80,10 +80,10 @@ export async function runDenied(rich: RichStore, row: DeniedCase): Promise<strin
     await served.ready;
     const allow = () => chmodSync(path, 0o755);
     await (row.isRefused
-      ? refused(rich, row, served, directory, wrong)
-      : answered(rich, row, served, directory, wrong, allow));
+      ? refused({ rich, row, served, directory, wrong })
+      : answered({ rich, row, served, directory, wrong }, allow));
     allow();
-    const kept = wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, rich.events);
+    const kept = wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, { answered: rich.events });
     wrong.push(...kept);
   } catch (error) {
     wrong.push(String(error instanceof Error ? error.stack : error));
@@ -102,7 +102,16 @@ function own(path: string): void {
   }
 }
 
-async function refused(rich: RichStore, row: DeniedCase, served: Served, directory: string, wrong: string[]) {
+interface Denied {
+  readonly rich: RichStore;
+  readonly row: DeniedCase;
+  readonly served: Served;
+  readonly directory: string;
+  /** Findings are added to it. */
+  readonly wrong: string[];
+}
+
+async function refused({ rich, row, served, directory, wrong }: Denied) {
   const reply = await served.ask({ do: "open", directory });
   const said = "message" in reply ? reply.message : "it was opened";
   if (!said.includes(basename(row.path(rich)))) wrong.push(said);
@@ -112,14 +121,7 @@ async function refused(rich: RichStore, row: DeniedCase, served: Served, directo
   await served.get({ do: "close" });
 }
 
-async function answered(
-  rich: RichStore,
-  row: DeniedCase,
-  served: Served,
-  directory: string,
-  wrong: string[],
-  allow: () => void,
-): Promise<void> {
+async function answered({ rich, row, served, directory, wrong }: Denied, allow: () => void): Promise<void> {
   const events = new Map([...rich.events].map(([project, all]) => [project, new Set(all)]));
   const touched = new Set<string>();
   for (const one of row.lost?.(rich) ?? []) {

@@ -92,7 +92,10 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
         say(name, texts);
         lostEvents = Math.max(lostEvents, model.atRisk.size);
         await settled(directory);
-        say(name, wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, found, { deleted: model.gone }));
+        say(
+          name,
+          wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, { answered: found, deleted: model.gone }),
+        );
       } catch (error) {
         say(name, [String(error instanceof Error ? error.stack : error)]);
       }
@@ -195,7 +198,7 @@ async function readAll(store: EventsStore, project: string): Promise<number[]> {
   const range = { project, ...ALL_TIMES, query };
   let cursor: string | undefined;
   do {
-    const page = await store.search(range, { limit: 10_000, order: "ascending", cursor }, never);
+    const page = await store.search({ ...range, limit: 10_000, order: "ascending", cursor, signal: never });
     for (const event of page.events) {
       const { i } = event.fields as { i: number };
       if (eventOf(project, i).message !== event.message) throw new Error(`another event than ${i}`);

@@ -120,7 +120,7 @@ async function dishonest(store: EventsStore, project: string, numbers: ReadonlyS
     ...ALL_TIMES,
     query: parsed.ok ? parsed.value : undefined,
   };
-  const { events, stats } = await store.search(range, { limit: 10_000, order: "ascending" }, never);
+  const { events, stats } = await store.search({ ...range, limit: 10_000, order: "ascending", signal: never });
   const found = new Set<number>();
   for (const { fields } of events) {
     const { i } = fields as { i: number };

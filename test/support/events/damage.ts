@@ -132,7 +132,8 @@ async function wrongAfter(rich: RichStore, row: Case, directory: string): Promis
   };
   const kept = (name: string) => {
     const isTouched = (project: string) => touched.has(project);
-    const gone = wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, events, {
+    const gone = wronglyDeleted(before, contentsOf(directory, rich.held), rich.held, {
+      answered: events,
       isTouched,
       deleted: rich.deleted,
     });
@@ -197,7 +198,7 @@ async function wrongRanges(store: OpenStore, events: Numbers, lost: ReadonlySet<
     for (const isLost of [true, false]) {
       const number = [...all].filter((one) => lost.has(one) === isLost).at(-1)!;
       const range = { project, startMs: timeOf(number), stopMs: timeOf(number), query: undefined };
-      const { stats } = await store.count(range, signal);
+      const { stats } = await store.count({ ...range, signal });
       if (stats.missingBytes > 0 !== isLost)
         wrong.push(`${project}: the moment of ${number} is missing ${stats.missingBytes} bytes`);
     }

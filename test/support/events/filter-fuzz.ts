@@ -1,9 +1,9 @@
 // Random queries with events made to nearly match them, as lines of the journal: the filter against the predicate.
 import fc from "fast-check";
 import { compilePredicate, printQuery } from "../../../grammar/query/index.ts";
-import { encodeEvent } from "../../../logservice/events/encoded.ts";
+import { encodeBatch, eventAt } from "../../../logservice/events/journal/batch-lines.ts";
+import { encodeEvent } from "../../../logservice/events/journal/line.ts";
 import { lineFilter } from "../../../logservice/events/line-filter.ts";
-import { eventAt, printLines } from "../../../logservice/events/lines.ts";
 import { queries } from "../query-arbitrary.ts";
 import { generator, NOW_MS, nearLines } from "../scan-fuzz.ts";
 import { storable } from "./storable.ts";
@@ -30,7 +30,7 @@ export function compareFilter(count: number, seed: number): Filtered {
     const events = some
       .flatMap((query) => nearLines(query, random))
       .map((line) => encodeEvent(storable(line, batch % 2 === 0)));
-    const lines = printLines("app", 1 + batch, events);
+    const lines = encodeBatch("app", 1 + batch, events);
     const stored = events.map((_, i) => eventAt(lines, i).event);
     for (const query of some) {
       pairs += stored.length;

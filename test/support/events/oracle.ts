@@ -2,22 +2,22 @@
 import { compilePredicate, levelOf, type Target } from "../../../grammar/query/index.ts";
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
 import { fieldName } from "../../../logservice/events/field-paths.ts";
+import { histogramSteps, stepTime } from "../../../logservice/events/histogram-steps.ts";
 import { cutTimestamp, nanosecondsOf } from "../../../logservice/events/instant.ts";
 import {
-  comparePlaces,
+  comparePositions,
   compareText,
-  type PlacedEvent,
+  type PositionedEvent,
   printCursor,
   readCursor,
 } from "../../../logservice/events/order.ts";
 import { hasRoom } from "../../../logservice/events/page.ts";
-import { stepsOf, stepTime } from "../../../logservice/events/steps.ts";
 import {
   type Event,
+  type EventsQuery,
   type EventsStore,
   MAX_DISCOVERED_FIELDS,
   type NewEvent,
-  type Range,
   StoreError,
   type TailItem,
 } from "../../../logservice/events/store.ts";
@@ -31,7 +31,7 @@ export function openOracle(nowMs: () => number): EventsStore {
   };
   let made = 0;
 
-  const within = ({ project: name, startMs, stopMs, query }: Range, signal: AbortSignal): PlacedEvent[] => {
+  const within = ({ project: name, startMs, stopMs, query, signal }: EventsQuery): PositionedEvent[] => {
     signal.throwIfAborted();
     const selects = query === undefined ? () => true : compilePredicate(query, { nowMs: nowMs() });
     return project(name).events.filter(({ event }) => {
@@ -56,12 +56,13 @@ export function openOracle(nowMs: () => number): EventsStore {
       }
     },
 
-    async search(range, { limit, order, cursor }, signal) {
+    async search(asked) {
+      const { limit, order, cursor } = asked;
       const sign = order === "ascending" ? 1 : -1;
       const after = cursor === undefined ? undefined : readCursor(cursor);
-      const sorted = within(range, signal).sort((a, b) => sign * comparePlaces(a, b));
-      const rest = sorted.filter((one) => after === undefined || sign * comparePlaces(one, after) > 0);
-      const page: PlacedEvent[] = [];
+      const sorted = within(asked).sort((a, b) => sign * comparePositions(a, b));
+      const rest = sorted.filter((one) => after === undefined || sign * comparePositions(one, after) > 0);
+      const page: PositionedEvent[] = [];
       let held = 0;
       for (const one of rest.slice(0, limit)) {
         const bytes = Buffer.byteLength(JSON.stringify(one.event));
@@ -73,13 +74,13 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { events: page.map(({ event }) => event), cursor: isLast ? undefined : printCursor(page.at(-1)!), stats };
     },
 
-    async count(range, signal) {
-      return { count: within(range, signal).length, stats };
+    async count(asked) {
+      return { count: within(asked).length, stats };
     },
 
-    async timeseries(range, maxPoints, signal) {
-      const { stepMs, starts } = stepsOf(range.startMs, range.stopMs, maxPoints);
-      const found = within(range, signal).map(({ event }) => parseTimestamp(event.timestamp)!);
+    async timeseries(asked) {
+      const { stepMs, starts } = histogramSteps(asked.startMs, asked.stopMs, asked.maxPoints);
+      const found = within(asked).map(({ event }) => parseTimestamp(event.timestamp)!);
       const points = starts.map((start) => ({
         timestamp: stepTime(start),
         count: found.filter((ms) => ms >= start && ms < start + stepMs).length,
@@ -87,9 +88,9 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { stepMs, points, stats };
     },
 
-    async levelTimeseries(range, maxPoints, signal) {
-      const { stepMs, starts } = stepsOf(range.startMs, range.stopMs, maxPoints);
-      const found = within(range, signal);
+    async levelTimeseries(asked) {
+      const { stepMs, starts } = histogramSteps(asked.startMs, asked.stopMs, asked.maxPoints);
+      const found = within(asked);
       const levels = [...new Set(found.map(({ event }) => levelOf(event.level)!))];
       const points = starts.map((start) => {
         const here = found.filter(({ event }) => {
@@ -105,8 +106,8 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { stepMs, points, stats };
     },
 
-    async discoveredFields(range, signal) {
-      const found = within(range, signal);
+    async discoveredFields(asked) {
+      const found = within(asked);
       const counts = new Map<string, { name: string; type: "string" | "number" | "boolean"; count: number }>();
       for (const { event } of found) {
         const here = new Set<string>();
@@ -134,9 +135,10 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { fields, stats };
     },
 
-    async stringFieldStats(range, field, limit, signal) {
+    async stringFieldStats(asked) {
+      const { field, limit } = asked;
       const isLevel = field.at === "entry" && field.name === "level";
-      const texts = within(range, signal).map((one) =>
+      const texts = within(asked).map((one) =>
         elements(one.event, field)
           .filter((value) => typeof value === "string")
           .map((text) => (isLevel ? levelOf(text)! : text)),
@@ -144,16 +146,16 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { values: top(texts, (a, b) => compareText(a, b)).slice(0, limit), stats };
     },
 
-    async booleanFieldStats(range, field, signal) {
-      const values = within(range, signal).map((one) =>
-        elements(one.event, field).filter((value) => typeof value === "boolean"),
+    async booleanFieldStats(asked) {
+      const values = within(asked).map((one) =>
+        elements(one.event, asked.field).filter((value) => typeof value === "boolean"),
       );
       return { values: top(values, (a, b) => Number(a) - Number(b)), stats };
     },
 
-    async numericFieldStats(range, field, signal) {
-      const numbers = within(range, signal)
-        .flatMap((one) => elements(one.event, field))
+    async numericFieldStats(asked) {
+      const numbers = within(asked)
+        .flatMap((one) => elements(one.event, asked.field))
         .filter((value) => typeof value === "number");
       if (numbers.length === 0) return { min: null, avg: null, max: null, stats };
       const sum = numbers.reduce((total, number) => total + number, 0);
@@ -214,7 +216,7 @@ export function openOracle(nowMs: () => number): EventsStore {
 }
 
 interface Project {
-  readonly events: PlacedEvent[];
+  readonly events: PositionedEvent[];
   readonly ids: Set<string>;
   readonly keys: Set<string>;
   readonly readers: Set<(event: Event) => void>;

@@ -7,8 +7,8 @@ import { dirname, join, relative } from "node:path";
 import { type DuckDBConnection, openDuckDb, quoted } from "../../../logservice/events/duckdb/duckdb.ts";
 import type { Manifest } from "../../../logservice/events/duckdb/manifest.ts";
 import { readSummed } from "../../../logservice/events/durable.ts";
+import { decodeBatch } from "../../../logservice/events/journal/batch-lines.ts";
 import { readFrames } from "../../../logservice/events/journal/frame.ts";
-import { readLines } from "../../../logservice/events/lines.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts";
 import { root } from "../cli.ts";
@@ -318,7 +318,7 @@ export function framesOf(text: Buffer): HeldFrame[] {
   for (const piece of readFrames(text)) {
     if ("whole" in piece) {
       const { frame, body } = piece.whole;
-      const { events } = readLines(frame.project, frame.sequence, body);
+      const { events } = decodeBatch(frame.project, frame.sequence, body);
       const numbers = events.map(({ event }) => (event.fields as { i: number }).i);
       found.push({ project: frame.project, numbers, at, end: piece.end });
     }

@@ -6,16 +6,17 @@ import fc from "fast-check";
 import { compilePredicate, printQuery, type Query } from "../../../grammar/query/index.ts";
 import { querySql } from "../../../grammar/query/sql/query-sql.ts";
 import { buildFromJournal } from "../../../logservice/events/duckdb/build.ts";
+import { ConnectionPool } from "../../../logservice/events/duckdb/connection-pool.ts";
 import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
-import { Readers } from "../../../logservice/events/duckdb/readers.ts";
-import { readSegment } from "../../../logservice/events/duckdb/segments.ts";
-import { columnsOf, fromFiles } from "../../../logservice/events/duckdb/source.ts";
-import { encodeEvent } from "../../../logservice/events/encoded.ts";
+import { columnsOf } from "../../../logservice/events/duckdb/query/query-context.ts";
+import { readSegment } from "../../../logservice/events/duckdb/segment.ts";
+import { fromFiles } from "../../../logservice/events/duckdb/segment-schema.ts";
 import { firstNanosecond } from "../../../logservice/events/instant.ts";
+import { encodeBatch, eventAt } from "../../../logservice/events/journal/batch-lines.ts";
 import { Journal } from "../../../logservice/events/journal/journal.ts";
 import { JournalList } from "../../../logservice/events/journal/journal-list.ts";
-import { eventAt, printLines } from "../../../logservice/events/lines.ts";
-import type { StoredEvent } from "../../../logservice/events/stored.ts";
+import type { StoredEvent } from "../../../logservice/events/journal/line.ts";
+import { encodeEvent } from "../../../logservice/events/journal/line.ts";
 import { queries } from "../query-arbitrary.ts";
 import { generator, NOW_MS, nearLines } from "../scan-fuzz.ts";
 import { storable } from "./storable.ts";
@@ -39,7 +40,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
   const random = generator(seed);
   const directory = await mkdtemp(join(tmpdir(), "sql-fuzz-"));
   const engine = await openDuckDb(":memory:", { threads: "1" });
-  const readers = await Readers.open(async () => engine);
+  const readers = await ConnectionPool.open(async () => engine);
   const connection = await engine.connect();
   const list = await JournalList.open(join(directory, "journal.json"));
   const { journal } = await Journal.begin(directory, 1, list, []);
@@ -53,7 +54,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
       const accepted = some
         .flatMap((query) => nearLines(query, random))
         .map((line) => encodeEvent(storable(line, isTidy)));
-      const lines = printLines("app", sequence, accepted);
+      const lines = encodeBatch("app", sequence, accepted);
       const file = journal.current;
       await journal.write(
         {
@@ -111,7 +112,8 @@ export async function compareSql(count: number, seed: number): Promise<Translate
           const isRight = one !== undefined && (expected ? one.upper === true : one.lower === false);
           const isLost = upper === lower && one?.upper !== expected;
           const isOther = found.has(stored.sequence) !== one?.upper;
-          if (!isRight || isLost || isOther) wrong.push(shown(query, stored, expected, one, upper.text));
+          if (!isRight || isLost || isOther)
+            wrong.push(shown({ query, stored, expected, said: one, text: upper.text }));
         }
         asked++;
         if (upper === lower) exact++;
@@ -126,5 +128,13 @@ export async function compareSql(count: number, seed: number): Promise<Translate
   return { queries: asked, pairs, selected, exact, columns, wrong };
 }
 
-const shown = (query: Query, { event }: StoredEvent, expected: boolean, said: unknown, text: string) =>
+interface Mismatch {
+  readonly query: Query;
+  readonly stored: StoredEvent;
+  readonly expected: boolean;
+  readonly said: unknown;
+  readonly text: string;
+}
+
+const shown = ({ query, stored: { event }, expected, said, text }: Mismatch) =>
   `${printQuery(query)} | ${JSON.stringify(event)} | expected ${expected}, ${JSON.stringify(said)} | ${text}`;

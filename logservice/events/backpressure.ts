@@ -1,0 +1,82 @@
+import { statfs } from "node:fs/promises";
+import type { Journal } from "./journal/journal.ts";
+import type { Memtables } from "./memtables.ts";
+import type { Settings } from "./settings.ts";
+import { StoreError } from "./store.ts";
+
+/**
+ * Decides whether a batch may be accepted. Events that wait to be flushed are in memory, so their number is limited: at the
+ * limit a client waits a little, which slows it down to the speed of the disk, and is then refused.
+ */
+export class Backpressure {
+  readonly #settings: Settings;
+  readonly #memtables: Memtables;
+  readonly #journal: Journal;
+  readonly #waiting = new Set<() => void>();
+  #freeBytes = { bytes: Number.POSITIVE_INFINITY, written: 0, atMs: Number.NEGATIVE_INFINITY };
+  /** Number of batches. */
+  refused = 0;
+
+  constructor(settings: Settings, memtables: Memtables, journal: Journal) {
+    this.#settings = settings;
+    this.#memtables = memtables;
+    this.#journal = journal;
+  }
+
+  get hasCapacity(): boolean {
+    const { events, bytes } = this.#memtables;
+    const { waiting } = this.#journal;
+    return (
+      events + waiting.events < this.#settings.maxWaitingEvents &&
+      bytes + waiting.bytes < this.#settings.maxWaitingBytes
+    );
+  }
+
+  /** Resolves when `hasCapacity` may have become true; rejects with `unavailable` once `untilMs` of performance.now() is over. */
+  async wait(untilMs: number): Promise<void> {
+    const leftMs = untilMs - performance.now();
+    if (leftMs <= 0) {
+      this.refused++;
+      throw new StoreError(
+        "unavailable",
+        "events arrive faster than they can be stored: nothing was accepted; try again",
+        {
+          retryAfterMs: 2000,
+        },
+      );
+    }
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, leftMs);
+      this.#waiting.add(wake);
+    });
+  }
+
+  /** To be called after a flush or a deletion, and when the store closes: those who wait check again. */
+  release(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** Rejects with `unavailable` if the disk has less free space than the reserve. */
+  async checkDisk(): Promise<void> {
+    const atMs = performance.now();
+    if (atMs - this.#freeBytes.atMs > FREE_CHECK_MS) {
+      const { bavail, bsize } = await statfs(this.#settings.directory);
+      this.#freeBytes = { bytes: bavail * bsize, written: this.#journal.counts.bytes, atMs };
+    }
+    // What was written since then takes space, too.
+    const since = this.#journal.counts.bytes - this.#freeBytes.written + this.#journal.waiting.bytes;
+    if (this.#freeBytes.bytes - since >= this.#settings.reserveBytes) return;
+    this.refused++;
+    throw new StoreError("unavailable", "the disk is nearly full: nothing was stored; make room, then send it again", {
+      retryAfterMs: 30_000,
+    });
+  }
+}
+
+// Other programs write to the disk, too, but less than the reserve in this time.
+const FREE_CHECK_MS = 250;

@@ -1,0 +1,173 @@
+import { unionOf } from "../intervals.ts";
+import type { Memtables } from "../memtables.ts";
+import type { Retention } from "../retention.ts";
+import type { Settings } from "../settings.ts";
+import { DAMAGED_INPUT } from "./build.ts";
+import { MAX_MERGED_BYTES, MAX_MERGED_EVENTS, mergeOrder, pickRun } from "./compaction-picker.ts";
+import { isOutOfMemory } from "./duckdb.ts";
+import type { Flusher } from "./flusher.ts";
+import type { Projects } from "./projects.ts";
+import { readSegment, type Segment } from "./segment.ts";
+import { removeSegment } from "./segment-files.ts";
+import type { Segments } from "./segments.ts";
+
+interface CompactorOptions {
+  readonly settings: Settings;
+  readonly memtables: Memtables;
+  readonly projects: Projects;
+  readonly flusher: Flusher;
+  readonly retention: Retention;
+}
+
+/**
+ * Makes large segments of small ones, and deletes those that are too old: one thing at a time, beside the flushes. Merges
+ * wait until there is nothing to flush, but not for ever: a project of many segments is slow to ask.
+ */
+export class Compactor {
+  readonly #settings: Settings;
+  readonly #memtables: Memtables;
+  readonly #projects: Projects;
+  readonly #flusher: Flusher;
+  readonly #retention: Retention;
+  #queue: Promise<void> = Promise.resolve();
+  #isScheduled = false;
+  #isClosed = false;
+  /** When projects whose last merge failed are tried again. Others come first. */
+  readonly #retryAtMs = new WeakMap<Segments, number>();
+  /** Segments whose merge ran out of memory: they stay as they are. */
+  readonly #tooLarge = new WeakSet<Segment>();
+  readonly counts = { merges: 0, failures: 0, expired: 0 };
+
+  constructor({ settings, memtables, projects, flusher, retention }: CompactorOptions) {
+    this.#settings = settings;
+    this.#memtables = memtables;
+    this.#projects = projects;
+    this.#flusher = flusher;
+    this.#retention = retention;
+  }
+
+  /** Resolves when nothing is left to merge or to delete. */
+  compact(): Promise<void> {
+    return this.#serialize(async () => {
+      await this.#expire();
+      while (await this.#mergeOne(() => true));
+    });
+  }
+
+  /** To be called after a flush: starts a merge if one is due. */
+  consider(): void {
+    if (this.#isScheduled || this.#isClosed) return;
+    this.#isScheduled = true;
+    void this.#serialize(async () => {
+      this.#isScheduled = false;
+      await this.#expire();
+      const isDue = (segments: Segments) =>
+        performance.now() >= (this.#retryAtMs.get(segments) ?? 0) &&
+        (this.#memtables.sealed.length === 0 || segments.all.length > MANY_SEGMENTS);
+      if (await this.#mergeOne(isDue)) this.consider();
+    }).catch((error: unknown) => {
+      if (this.#isClosed) return;
+      this.counts.failures++;
+      this.#settings.log("error", "segments could not be merged; they stay as they are", { error: String(error) });
+    });
+  }
+
+  /** Starts nothing more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Resolves when nothing is in progress. */
+  settled(): Promise<void> {
+    return this.#queue;
+  }
+
+  /** Resolves when expired segments are deleted. */
+  expire(): Promise<void> {
+    return this.#serialize(() => this.#expire());
+  }
+
+  async #expire(): Promise<void> {
+    for (const project of this.#retention.projects) {
+      const segments = this.#projects.get(project);
+      if (segments === undefined) continue;
+      const oldest = BigInt(this.#retention.oldestMs(project, this.#settings.nowMs()) ?? 0) * 1_000_000n;
+      await segments.expireLosses(oldest);
+      const expired = segments.all.filter(({ last }) => last < oldest);
+      if (expired.length === 0) continue;
+      const left = segments.all.filter((one) => !expired.includes(one));
+      await this.#projects.noteLeft(segments, left);
+      if (await segments.replace(expired, [])) this.counts.expired += expired.length;
+    }
+  }
+
+  /** Merges one run of small neighbours. Returns false if there is none. */
+  async #mergeOne(isDue: (segments: Segments) => boolean): Promise<boolean> {
+    for (const segments of this.#projects.values()) {
+      if (this.#isClosed || !isDue(segments)) continue;
+      const run = pickRun(segments.all, MAX_MERGED_EVENTS, MAX_MERGED_BYTES, this.#tooLarge);
+      if (run === undefined) continue;
+      await this.#merge(segments, run);
+      return true;
+    }
+    return false;
+  }
+
+  async #merge(segments: Segments, run: readonly Segment[]): Promise<void> {
+    const total = (of: (segment: Segment) => number) => run.reduce((sum, segment) => sum + of(segment), 0);
+    const sequence = Math.max(...run.map((one) => one.sequence));
+    const known = run.every(({ intervals }) => intervals !== undefined);
+    const intervals = known ? unionOf(run.flatMap(({ intervals }) => intervals!)) : undefined;
+    const path = segments.newPath(Math.min(...run.map((one) => one.intervals?.[0]?.[0] ?? one.sequence)), sequence);
+    const eventBytes = total((one) => one.eventBytes);
+    const { segments: inputs, isSorted } = mergeOrder(run);
+    this.#retryAtMs.set(segments, performance.now() + RETRY_MS);
+    let merged: Segment;
+    try {
+      const [facts] = await this.#flusher.run({
+        kind: "merge",
+        inputs: inputs.map(({ path, bytes, integrity: { sum } }) => ({ path, bytes, sum })),
+        path,
+        events: total(({ events }) => events),
+        isSorted,
+        origin: { ...segments.identity, eventBytes, sequence, intervals },
+      });
+      merged = await readSegment(facts!, { eventBytes, sequence, intervals });
+    } catch (error) {
+      if (this.#isClosed) throw error;
+      await removeSegment(path);
+      if (!this.#projects.values().includes(segments)) return; // Deleted meanwhile.
+      if (isOutOfMemory(error)) for (const segment of run) this.#tooLarge.add(segment);
+      if (await this.#loseDamaged(segments, run, String(error))) {
+        this.#retryAtMs.delete(segments);
+        return;
+      }
+      throw error;
+    }
+    if (await segments.replace(run, [merged])) this.counts.merges++;
+    else await removeSegment(path);
+    this.#retryAtMs.delete(segments);
+  }
+
+  /** Whether one of the segments turned out to be damaged; the others can be merged without it. */
+  async #loseDamaged(segments: Segments, run: readonly Segment[], error: string): Promise<boolean> {
+    let isAny = error.includes(DAMAGED_INPUT);
+    for (const segment of run) {
+      const fault = await segments.examine(segment);
+      if (fault === undefined) continue;
+      await segments.markLost(segment, fault);
+      isAny = true;
+    }
+    return isAny;
+  }
+
+  #serialize(work: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(() => (this.#isClosed ? undefined : work()));
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+}
+
+/** Newest-first searches open few of them either way; all other queries read them all. */
+const MANY_SEGMENTS = 30;
+const RETRY_MS = 60_000;

@@ -1,0 +1,306 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { compilePredicate, type Query } from "../../../grammar/query/index.ts";
+import { Appender } from "../append.ts";
+import { Backpressure } from "../backpressure.ts";
+import { Dedup } from "../dedup.ts";
+import { FlushScheduler } from "../flush-scheduler.ts";
+import { Journal } from "../journal/journal.ts";
+import { JOURNAL_LIST, JournalList } from "../journal/journal-list.ts";
+import { readJournal } from "../journal/recovery.ts";
+import { type JournalDamage, repairJournal } from "../journal/repair.ts";
+import { SeenKeys } from "../journal/seen-keys.ts";
+import { Memtables } from "../memtables.ts";
+import { replayJournal } from "../replay.ts";
+import { Retention } from "../retention.ts";
+import type { Settings } from "../settings.ts";
+import { type AppendOptions, type EventsStore, type NewEvent, storeClosed, type TailItem } from "../store.ts";
+import { openTail, Tails } from "../tail.ts";
+import { Compactor } from "./compactor.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import { openDuckDb } from "./duckdb.ts";
+import { refuseOthers } from "./find-folders.ts";
+import { SegmentWriter } from "./flush.ts";
+import { nextSequence, replayTarget } from "./flushed.ts";
+import { Flusher } from "./flusher.ts";
+import { Inspector } from "./inspector.ts";
+import { idLoader } from "./load-ids.ts";
+import { Losses } from "./losses.ts";
+import { flushedBatches, logJournalDamage, openProjects } from "./open-projects.ts";
+import { Projects } from "./projects.ts";
+import { QueryEngine } from "./query/query-engine.ts";
+import { Scrubber } from "./scrubber.ts";
+import { SqlRunner } from "./sql/run-sql.ts";
+
+/** What the store does on its own, on demand: for tests and backups. */
+export interface Upkeep {
+  /** Resolves when everything that was accepted before is in segments. */
+  flush(): Promise<void>;
+  /** Merges small segments and deletes expired ones until nothing is left to do. */
+  compact(): Promise<void>;
+  /** Verifies the checksums of all files. */
+  scrub(): Promise<void>;
+}
+
+/** The parts that are opened before the store. */
+interface Opened {
+  readonly journal: Journal;
+  readonly damage: JournalDamage;
+  readonly pool: ConnectionPool;
+  readonly memtables: Memtables;
+  readonly projects: Projects;
+  readonly seenKeys: SeenKeys;
+  readonly flusher: Flusher;
+  readonly losses: Losses;
+}
+
+/** The events store of one machine: a journal, memtables, and segments that DuckDB reads. */
+export class DuckDbEventsStore implements EventsStore, Upkeep {
+  readonly #settings: Settings;
+  readonly #unlock: () => Promise<void>;
+  readonly #opened: Opened;
+  readonly #dedup: Dedup;
+  readonly #backpressure: Backpressure;
+  readonly #appender: Appender;
+  readonly #flushes: FlushScheduler<unknown>;
+  readonly #compactor: Compactor;
+  readonly #queries: QueryEngine;
+  readonly #sql: SqlRunner;
+  readonly #scrubber: Scrubber;
+  readonly #tails = new Tails();
+  readonly #retention = new Retention();
+  readonly #sweep: NodeJS.Timeout;
+  #isClosed = false;
+
+  static async open(settings: Settings, unlock: () => Promise<void>): Promise<DuckDbEventsStore> {
+    const { directory, log, nowMs } = settings;
+    await refuseOthers(directory, settings.owner);
+    const list = await JournalList.open(join(directory, JOURNAL_LIST));
+    const journalFolder = join(directory, "journal");
+    await mkdir(journalFolder, { recursive: true });
+    const read = await readJournal(journalFolder, list);
+    const spill = join(directory, "spill", "queries");
+    // A crash may have left files there.
+    await rm(spill, { recursive: true, force: true });
+    const pool = await openPool(spill);
+    const flusher = new Flusher(join(directory, "spill", "flusher"));
+    await flusher.open();
+    try {
+      const { folders, segments } = await openProjects(settings, read, new Inspector(pool), flusher);
+      const { damage, found } = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
+      logJournalDamage(log, damage, found);
+      const sequence = nextSequence(segments.values(), read);
+      const { journal, recovered: files } = await Journal.begin(journalFolder, sequence, list, read.files);
+      const memtables = new Memtables(journal.current, sequence);
+      const options = { directory: join(directory, "projects"), folders, memtables, log, nowMs };
+      const projects = new Projects(segments, options);
+      const seenKeys = new SeenKeys(join(directory, "keys"), log);
+      const losses = new Losses(list.losses);
+      const opened = { journal, damage, pool, memtables, projects, seenKeys, flusher, losses };
+      const store = new DuckDbEventsStore(settings, unlock, opened);
+      await store.#sql.open();
+      const target = replayTarget(projects);
+      await replayJournal({ files, memtables, dedup: store.#dedup, seenKeys, target, nowMs: nowMs() });
+      store.#flushes.begin();
+      store.#scrubber.begin();
+      return store;
+    } catch (error) {
+      await flusher.close();
+      await pool.close();
+      throw error;
+    }
+  }
+
+  private constructor(settings: Settings, unlock: () => Promise<void>, opened: Opened) {
+    const { journal, pool, memtables, projects, seenKeys, flusher, losses } = opened;
+    const { nowMs } = settings;
+    this.#settings = settings;
+    this.#unlock = unlock;
+    this.#opened = opened;
+    this.#dedup = new Dedup(idLoader(projects, pool, nowMs), nowMs);
+    this.#backpressure = new Backpressure(settings, memtables, journal);
+    this.#compactor = new Compactor({ settings, memtables, projects, flusher, retention: this.#retention });
+    const writer = new SegmentWriter({ memtables, projects, flusher, seenKeys, nowMs });
+    const flushed = () => {
+      this.#backpressure.release();
+      this.#compactor.consider();
+    };
+    this.#flushes = new FlushScheduler({ settings, memtables, journal, seenKeys, writer, flushed });
+    this.#appender = new Appender({
+      settings,
+      memtables,
+      journal,
+      dedup: this.#dedup,
+      tails: this.#tails,
+      backpressure: this.#backpressure,
+      writeErrorOf: (project) => writer.writeErrorOf(project),
+    });
+    this.#scrubber = new Scrubber({
+      settings,
+      projects,
+      flusher,
+      inspector: new Inspector(pool),
+      checkJournal: () => this.#flushes.checkJournal(),
+    });
+    this.#sql = new SqlRunner(join(settings.directory, "sql"), settings.sqlLimits);
+    this.#queries = new QueryEngine({
+      settings,
+      memtables,
+      projects,
+      pool,
+      sql: this.#sql,
+      losses,
+      retention: this.#retention,
+      flush: () => this.#flushes.flush(),
+    });
+    this.#sweep = setInterval(() => void this.compact().catch(() => {}), SWEEP_MS);
+    this.#sweep.unref();
+  }
+
+  async append(project: string, batch: readonly NewEvent[], options: AppendOptions = {}): Promise<void> {
+    await this.#appender.append(project, batch, options);
+    this.#flushes.rotateIfFull();
+  }
+
+  search: EventsStore["search"] = (query) => this.#queries.search(query);
+  count: EventsStore["count"] = (query) => this.#queries.count(query);
+  timeseries: EventsStore["timeseries"] = (query) => this.#queries.timeseries(query);
+  levelTimeseries: EventsStore["levelTimeseries"] = (query) => this.#queries.levelTimeseries(query);
+  discoveredFields: EventsStore["discoveredFields"] = (query) => this.#queries.discoveredFields(query);
+  stringFieldStats: EventsStore["stringFieldStats"] = (query) => this.#queries.stringFieldStats(query);
+  booleanFieldStats: EventsStore["booleanFieldStats"] = (query) => this.#queries.booleanFieldStats(query);
+  numericFieldStats: EventsStore["numericFieldStats"] = (query) => this.#queries.numericFieldStats(query);
+  sql: EventsStore["sql"] = (query) => this.#queries.sql(query);
+  projectStats: EventsStore["projectStats"] = async (project) => this.#queries.projectStats(project);
+
+  tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem> {
+    const predicate = query === undefined ? undefined : compilePredicate(query, { nowMs: this.#settings.nowMs() });
+    const memtables = this.#opened.memtables.viewsOf(project).map(({ events }) => events);
+    return openTail(this.#tails, { project, selects: predicate ?? (() => true), memtables, afterId });
+  }
+
+  async drop(project: string): Promise<void> {
+    if (this.#isClosed) throw storeClosed();
+    const { journal, memtables, projects, seenKeys } = this.#opened;
+    const sequence = memtables.takeSequences(1);
+    const frame = { sequence, project, lines: 0, atMs: this.#settings.nowMs(), key: undefined, isDrop: true };
+    await journal.write(frame, NO_LINES, () => {
+      projects.drops.set(project, sequence);
+      memtables.forget(project);
+      projects.forget(project);
+      this.#dedup.forget(project);
+      seenKeys.forget(project);
+      this.#tails.end(project);
+      this.#backpressure.release();
+    });
+    await projects.removeDeleted();
+  }
+
+  setRetention(project: string, days: number): void {
+    this.#retention.set(project, days);
+  }
+
+  expire(): Promise<void> {
+    return this.#compactor.expire();
+  }
+
+  heldProjects() {
+    const { projects, memtables } = this.#opened;
+    const stored = projects.values().filter(({ all }) => all.length > 0);
+    return new Set([
+      ...stored.map(({ project }) => project),
+      ...memtables.all.flatMap((memtable) => [...memtable.projects.keys()]),
+    ]);
+  }
+
+  losses() {
+    return this.#opened.losses.all(this.#opened.projects.values());
+  }
+
+  acceptLosses(ids: ReadonlySet<string>): void {
+    this.#opened.losses.accept(ids);
+  }
+
+  metrics() {
+    const { journal, damage, memtables, projects } = this.#opened;
+    const losses = this.losses().filter(({ isAccepted }) => !isAccepted);
+    const quarantined = projects.values().map(({ counts }) => counts);
+    const segments = projects.values().flatMap(({ all }) => all);
+    return {
+      journal_syncs_total: journal.counts.syncs,
+      journal_batches_total: journal.counts.batches,
+      journal_bytes_total: journal.counts.bytes,
+      journal_failures_total: journal.counts.failures,
+      journal_torn_bytes_total: damage.tornBytes,
+      journal_quarantined_total: damage.quarantined.length,
+      flushes_total: this.#flushes.counts.flushes,
+      flush_failures_total: this.#flushes.counts.failures,
+      merges_total: this.#compactor.counts.merges,
+      merge_failures_total: this.#compactor.counts.failures,
+      expired_segments_total: this.#compactor.counts.expired,
+      refused_batches_total: this.#backpressure.refused,
+      newest_events: memtables.events,
+      missing_files: losses.length,
+      missing_bytes: losses.reduce((sum, { bytes }) => sum + bytes, 0),
+      quarantined_files_total: quarantined.reduce((sum, counts) => sum + counts.quarantined, 0),
+      quarantined_bytes_total: quarantined.reduce((sum, counts) => sum + counts.quarantinedBytes, 0),
+      scrubbed_files_total: this.#scrubber.counts.files,
+      scrubbed_bytes_total: this.#scrubber.counts.bytes,
+      scrub_oldest_seconds: Math.round(this.#scrubber.oldestMs / 1000),
+      damaged_segments_total: this.#scrubber.counts.damaged,
+      segments: segments.length,
+      segment_bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
+  }
+
+  flush(): Promise<void> {
+    return this.#flushes.flush();
+  }
+
+  compact(): Promise<void> {
+    return this.#compactor.compact();
+  }
+
+  scrub(): Promise<void> {
+    return this.#scrubber.scrub();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const { journal, flusher, projects, pool } = this.#opened;
+    clearInterval(this.#sweep);
+    this.#appender.close();
+    this.#flushes.close();
+    this.#compactor.close();
+    this.#scrubber.close();
+    this.#tails.end();
+    await journal.close();
+    // An unfinished flush is still in the journal, and done again after the next start.
+    await flusher.close();
+    await this.#sql.close();
+    await this.#flushes.settled();
+    await this.#compactor.settled();
+    // Only to recognize an older copy later.
+    await projects.noteNewest().catch(() => {});
+    await this.#scrubber.settled();
+    await pool.close();
+    await this.#unlock();
+  }
+}
+
+const openPool = (spill: string) =>
+  ConnectionPool.open(() =>
+    openDuckDb(":memory:", {
+      threads: "2",
+      memory_limit: "512MB",
+      temp_directory: spill,
+      max_temp_directory_size: "2GB",
+      autoinstall_known_extensions: "false",
+      allocator_flush_threshold: "8MB",
+      allocator_bulk_deallocation_flush_threshold: "16MB",
+    }),
+  );
+
+const NO_LINES = Buffer.alloc(0);
+const SWEEP_MS = 10 * 60_000;

@@ -1,0 +1,181 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { syncDirectory, unlessGone } from "../durable.ts";
+import type { ReadJournal } from "../journal/recovery.ts";
+import type { Log } from "../settings.ts";
+import { FolderList, type ListedFolder } from "./folder-list.ts";
+import { FOLDER_NAME, type FolderIdentity, folderName, parseFolderName } from "./folder-name.ts";
+import { type FolderPlan, type PlanOptions, planFolder } from "./folder-plan.ts";
+import type { Inspector } from "./inspector.ts";
+import { stampOf } from "./integrity.ts";
+import { REMOVED, readManifest } from "./manifest.ts";
+import { SEGMENT_NAME } from "./segment-files.ts";
+
+export interface FoundFolders {
+  /** The folder of each project. */
+  readonly claimed: readonly (FolderIdentity & { readonly folder: string })[];
+  /** Folders of deleted projects. */
+  readonly removed: readonly (FolderIdentity & { readonly folder: string })[];
+  /** Listed, and not there. */
+  readonly missing: readonly (FolderIdentity & { readonly folder: string })[];
+}
+
+interface FolderSearch {
+  readonly list: ReadonlyMap<string, FolderIdentity>;
+  /** Sequence of each project's last deletion in the journal. */
+  readonly drops: ReadonlyMap<string, number>;
+  readonly inspector: Inspector;
+  readonly log: Log;
+}
+
+/**
+ * Which folder is whose. The manifest of a folder tells more than its name: a folder that was renamed, or put in
+ * another's place, is found by it; a copy beside the folder that it was made of is left alone.
+ */
+export async function findFolders(
+  directory: string,
+  { list, drops, inspector, log }: FolderSearch,
+): Promise<FoundFolders> {
+  const removed: (FolderIdentity & { folder: string })[] = [];
+  const claims = new Map<string, FolderIdentity & { folder: string }>();
+  const misnamed: (FolderIdentity & { folder: string })[] = [];
+  const ignore = (folder: string, reason: string) =>
+    log("warn", `a folder ${reason}: nothing in it is read`, { folder: join(directory, folder) });
+  for (const folder of (await readdir(directory)).sort()) {
+    const named = parseFolderName(folder);
+    if (named === undefined) {
+      ignore(folder, "is not named as the store names them");
+      continue;
+    }
+    const identity = await identityIn(join(directory, folder), named, inspector);
+    const isDropped = (drops.get(identity.project) ?? -1) >= identity.began;
+    if (isDropped || isMarkedRemoved(join(directory, folder))) removed.push({ folder, ...identity });
+    else if (folderName(identity) === folder) claims.set(folder, { folder, ...identity });
+    else misnamed.push({ folder, ...identity });
+  }
+  for (const one of misnamed) {
+    const name = folderName(one);
+    if (claims.has(name)) ignore(one.folder, `is a copy of ${name}`);
+    else {
+      claims.set(name, one);
+      log("warn", "a folder has another name than its manifest says; it is read as that one", {
+        folder: join(directory, one.folder),
+        project: one.project,
+      });
+    }
+  }
+  const claimed = newestOfEach([...claims.values()], list, (folder) =>
+    ignore(folder, "is an older one of its project"),
+  );
+  const removedNames = new Set(removed.map(({ folder }) => folder));
+  const isThere = ({ project, began }: FolderIdentity) =>
+    // A project begins anew only after it was deleted, with all that it had before.
+    claimed.some((one) => one.project === project && one.began >= began) || (drops.get(project) ?? -1) >= began;
+  const missing = [...list]
+    .map(([folder, identity]) => ({ folder, ...identity }))
+    .filter((one) => !isThere(one) && !removedNames.has(one.folder));
+  return { claimed, removed, missing: newestOfEach(missing, list, () => {}) };
+}
+
+/**
+ * Whose folder it is: the manifest says it, unless it is lost, or what it names is not there and the folder has other
+ * segments: then these say it.
+ */
+async function identityIn(folder: string, named: FolderIdentity, inspector: Inspector): Promise<FolderIdentity> {
+  const read = await readManifest(folder, named);
+  const isOwn = read.kind !== "lost" && read.manifest.project === named.project && read.manifest.began === named.began;
+  if (isOwn) return named;
+  const names: string[] = await readdir(folder).catch(() => []);
+  const segments = names.filter((name) => SEGMENT_NAME.test(name));
+  const isBelieved =
+    read.kind !== "lost" && (segments.length === 0 || read.manifest.segments.some(({ file }) => names.includes(file)));
+  if (isBelieved) return { project: read.manifest.project, began: read.manifest.began };
+  for (const name of segments) {
+    const said = await inspector.metadataOf(join(folder, name)).catch(() => undefined);
+    if (said !== undefined) return { project: said.project, began: said.began };
+  }
+  return named;
+}
+
+/** Chooses among several folders of a project: the listed one, then the newest. */
+function newestOfEach<Found extends FolderIdentity & { readonly folder: string }>(
+  found: readonly Found[],
+  list: ReadonlyMap<string, FolderIdentity>,
+  ignore: (folder: string) => void,
+): Found[] {
+  const newest = new Map<string, Found>();
+  const isBetter = (a: Found, b: Found) => {
+    const [isListed, isOther] = [list.has(folderName(a)), list.has(folderName(b))];
+    return isListed === isOther ? a.began > b.began : isListed;
+  };
+  for (const one of found) {
+    const other = newest.get(one.project);
+    if (other !== undefined) ignore((isBetter(one, other) ? other : one).folder);
+    if (other === undefined || isBetter(one, other)) newest.set(one.project, one);
+  }
+  return [...newest.values()];
+}
+
+function isMarkedRemoved(folder: string): boolean {
+  try {
+    return stampOf(join(folder, REMOVED)) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The events are those of another installation: its projects are not known here, and those of here would be missed. */
+export class ForeignEvents extends Error {
+  override readonly name = "ForeignEvents";
+
+  constructor(directory: string) {
+    super(
+      `${directory} has the events of another log service: put its own back, or the records that belong to these events`,
+    );
+  }
+}
+
+/** Refuses a directory that a newer version wrote, or of another installation, before anything of it is changed. */
+export async function refuseOthers(directory: string, owner: string | undefined): Promise<void> {
+  const { list } = await FolderList.open(directory);
+  if (owner !== undefined && list.owner !== undefined && list.owner !== owner) throw new ForeignEvents(directory);
+  const projects = join(directory, "projects");
+  for (const folder of (await unlessGone(readdir(projects))) ?? []) {
+    if (FOLDER_NAME.test(folder)) await readManifest(join(projects, folder), { project: "", began: 0 });
+  }
+}
+
+/** Finishes the removal of a project's folder. */
+export async function finishRemoval(directory: string, folder: string, list: FolderList): Promise<void> {
+  await rm(join(directory, folder), { recursive: true, force: true, maxRetries: 5 });
+  await syncDirectory(directory);
+  await list.remove(folder);
+}
+
+interface FoldersToPlan extends Pick<PlanOptions, "inspector" | "nowMs" | "isThorough"> {
+  readonly list: ReadonlyMap<string, ListedFolder>;
+  readonly journal: Pick<ReadJournal, "projectJournal">;
+}
+
+/** What each of the folders holds. */
+export async function planFolders(
+  directory: string,
+  { claimed, missing }: FoundFolders,
+  { list, journal, ...options }: FoldersToPlan,
+): Promise<FolderPlan[]> {
+  const plans: FolderPlan[] = [];
+  for (const { folder, project, began } of [...claimed, ...missing]) {
+    const identity = { project, began };
+    const listed = list.get(folderName(identity));
+    plans.push(
+      await planFolder({
+        ...options,
+        directory: join(directory, folder),
+        identity,
+        listed,
+        journal: journal.projectJournal(project),
+      }),
+    );
+  }
+  return plans;
+}

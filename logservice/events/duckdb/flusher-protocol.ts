@@ -1,0 +1,15 @@
+import type { FlushTarget, Merge, SegmentFacts } from "./build.ts";
+import type { FileSum } from "./sidecar.ts";
+
+/** What the flusher is asked to do, FLUSHER_JOBS at once. */
+export type Job =
+  | { readonly kind: "flush"; readonly journalPath: string; readonly targets: readonly FlushTarget[] }
+  | (Merge & { readonly kind: "merge" })
+  /** Makes the summary or the filter beside a segment again. Answers with nothing built. */
+  | { readonly kind: "summary" | "filter"; readonly path: string; readonly segment: FileSum };
+
+export type JobRequest = Job & { readonly number: number };
+
+export type JobAnswer =
+  | { readonly number: number; readonly built: readonly SegmentFacts[] }
+  | { readonly number: number; readonly error: string };

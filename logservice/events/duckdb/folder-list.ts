@@ -1,0 +1,112 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { NewerVersion, printSummed, readSummed, writeDurably } from "../durable.ts";
+import type { FolderIdentity } from "./folder-name.ts";
+
+/** What the list knows of a folder. */
+export interface ListedFolder extends FolderIdentity {
+  /** The sequence of the deletion after which the project began anew: what came before is not its own. */
+  readonly after?: number | undefined;
+  /** The last sequence in its segments: a folder without it is an older copy. */
+  readonly newest?: number | undefined;
+}
+
+/** The folder of each project, which the events store made, so that one that is gone, or was exchanged, is missed. */
+export class FolderList {
+  readonly #path: string;
+  readonly #folders: Map<string, ListedFolder>;
+  /** Whether there is a file of it. */
+  #isKnown: boolean;
+  #owner: string | undefined;
+  #change: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, folders: Map<string, ListedFolder>, stored: StoredList | undefined) {
+    this.#isKnown = stored !== undefined;
+    this.#owner = stored?.owner;
+    this.#path = path;
+    this.#folders = folders;
+  }
+
+  /** `isKnown` is false if there is no list that can be read: then all that is there counts. Throws NewerVersion. */
+  static async open(directory: string): Promise<{ list: FolderList; isKnown: boolean; isDamaged: boolean }> {
+    const path = join(directory, FOLDER_LIST);
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    const read = text === undefined ? undefined : (readSummed(text) as StoredList | undefined);
+    if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);
+    const folders = new Map((read?.folders ?? []).map(({ folder, ...identity }) => [folder, identity]));
+    return {
+      list: new FolderList(path, folders, read),
+      isKnown: read !== undefined,
+      isDamaged: read === undefined && text !== undefined,
+    };
+  }
+
+  get all(): ReadonlyMap<string, ListedFolder> {
+    return this.#folders;
+  }
+
+  /** The installation that the events belong to; undefined if the list does not say. */
+  get owner(): string | undefined {
+    return this.#owner;
+  }
+
+  /** Notes it durably. */
+  async setOwner(owner: string): Promise<void> {
+    if (this.#owner === owner) return;
+    this.#owner = owner;
+    await this.#write();
+  }
+
+  /** Resolves when it is durable: before anything is in the folders. */
+  add(folders: readonly (ListedFolder & { readonly folder: string })[]): Promise<void> {
+    const added = folders.filter(({ folder }) => !this.#folders.has(folder));
+    if (added.length === 0 && this.#isKnown) return this.#change;
+    this.#isKnown = true;
+    for (const { folder, project, began, after } of added) this.#folders.set(folder, { project, began, after });
+    return this.#write();
+  }
+
+  /** The last sequences of folders: after they are durable there, and before they are deleted. */
+  async note(newest: Iterable<readonly [folder: string, newest: number]>): Promise<void> {
+    let isNew = false;
+    for (const [folder, sequence] of newest) {
+      const known = this.#folders.get(folder);
+      if (known === undefined || (known.newest ?? 0) === sequence) continue;
+      this.#folders.set(folder, { ...known, newest: sequence });
+      isNew = true;
+    }
+    if (isNew) await this.#write();
+  }
+
+  /** After the folder is gone. */
+  remove(folder: string): Promise<void> {
+    return this.#folders.delete(folder) ? this.#write() : this.#change;
+  }
+
+  #write(): Promise<void> {
+    const done = this.#change.then(() => {
+      const folders = [...this.#folders].map(([folder, identity]) => ({ folder, ...identity }));
+      return writeDurably(
+        this.#path,
+        printSummed({
+          version: VERSION,
+          ...(this.#owner !== undefined && { owner: this.#owner }),
+          folders,
+        } satisfies StoredList),
+      );
+    });
+    this.#change = done.catch(() => {});
+    return done;
+  }
+}
+
+/** Its name, beside the folder of the projects. */
+export const FOLDER_LIST = "folders.json";
+
+const VERSION = 2;
+
+interface StoredList {
+  readonly version: number;
+  readonly owner?: string;
+  readonly folders: readonly (ListedFolder & { readonly folder: string })[];
+}

@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf } from "../durable.ts";
+import { JOURNAL_LIST } from "../journal/journal-list.ts";
+import type { ReadJournal } from "../journal/recovery.ts";
+import type { JournalDamage } from "../journal/repair.ts";
+import type { Settings } from "../settings.ts";
+import { findFolders, finishRemoval, planFolders } from "./find-folders.ts";
+import { FlushedIntervals } from "./flushed.ts";
+import type { Flusher } from "./flusher.ts";
+import { FOLDER_LIST, FolderList } from "./folder-list.ts";
+import type { Inspector } from "./inspector.ts";
+import { Segments } from "./segments.ts";
+
+/** The segments of all projects, by name, after their folders were put in order. */
+export async function openProjects(
+  { directory, log, nowMs, owner }: Settings,
+  journal: ReadJournal,
+  inspector: Inspector,
+  flusher: Flusher,
+): Promise<{ folders: FolderList; segments: Map<string, Segments> }> {
+  const folder = join(directory, "projects");
+  const { list, isKnown, isDamaged } = await FolderList.open(directory);
+  const lists = [
+    { file: FOLDER_LIST, isKnown, isDamaged },
+    { file: JOURNAL_LIST, ...{ isKnown: journal.list.isKnown, isDamaged: journal.list.isDamaged } },
+  ];
+  for (const { file, isKnown, isDamaged } of lists) {
+    // The first version had neither.
+    if (isKnown || lists.every((one) => !one.isKnown && !one.isDamaged)) continue;
+    const what = isDamaged ? "damaged" : "missing";
+    log("error", `a list of files is ${what}: it is made again, but does not tell of files that are gone`, {
+      file: join(directory, file),
+    });
+  }
+  const found = await findFolders(folder, { list: list.all, drops: journal.drops, inspector, log });
+  for (const one of found.removed) await finishRemoval(folder, one.folder, list);
+  // A crash came after the folder was removed and before the list knew it. The journal forgets the deletion later.
+  for (const [name, { project, began }] of [...list.all]) {
+    if (!existsSync(join(folder, name)) && (journal.drops.get(project) ?? -1) >= began) await list.remove(name);
+  }
+  const options = { list: list.all, journal, inspector, nowMs: nowMs(), isThorough: false };
+  const projects = new Map<string, Segments>();
+  for (const plan of await planFolders(folder, found, options)) {
+    const rebuild = async (path: string, { bytes, sum }: { bytes: number; sum: number | undefined }) => {
+      await flusher.run({ kind: "summary", path, segment: { bytes, sum: sum! } });
+    };
+    projects.set(plan.project, await Segments.open(plan, { log, nowMs }, rebuild));
+  }
+  const noted = list.add(found.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
+  await noted.catch((error: unknown) => {
+    // On a full disk reading goes on; the next folder that is made needs the list.
+    if (codeOf(error) !== "ENOSPC") throw error;
+  });
+  return { folders: list, segments: projects };
+}
+
+/** What segments tell of batches that the journal does not have. */
+export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
+  const flushed = Math.max(0, ...[...projects.values()].map((one) => one.flushed));
+  return {
+    flushed,
+    isHeld(project: string, interval: readonly [number, number]) {
+      return new FlushedIntervals(projects.get(project)).has(interval);
+    },
+  };
+}
+
+export function logJournalDamage(
+  log: Settings["log"],
+  { tornBytes, quarantined }: JournalDamage,
+  found: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
+): void {
+  if (tornBytes > 0) log("warn", "the journal ended in half a batch, which was cut off", { bytes: tornBytes });
+  for (const path of quarantined)
+    log("error", "a journal file is damaged; its whole batches were kept, the file is here", { path });
+  for (const { id, file, reason } of found)
+    log("error", `events are missing: a file of the journal ${reason}`, { file, loss: id });
+}

@@ -1,0 +1,108 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { syncDirectory } from "../durable.ts";
+import type { Memtables } from "../memtables.ts";
+import type { FolderList } from "./folder-list.ts";
+import { folderName } from "./folder-name.ts";
+import type { Segment } from "./segment.ts";
+import { Segments, type SegmentsOptions } from "./segments.ts";
+
+interface ProjectsOptions extends SegmentsOptions {
+  /** Holds a folder for each project. */
+  readonly directory: string;
+  /** Lists those folders. */
+  readonly folders: FolderList;
+  readonly memtables: Memtables;
+}
+
+/** The segments of all projects, and the folders that they are in. */
+export class Projects {
+  readonly all: Map<string, Segments>;
+  /** Sequence of the last deletion of each project. */
+  readonly drops = new Map<string, number>();
+  /** Deleted projects whose folders are still there. */
+  readonly #deleted = new Set<Segments>();
+  readonly #options: ProjectsOptions;
+
+  constructor(projects: Map<string, Segments>, options: ProjectsOptions) {
+    this.all = projects;
+    this.#options = options;
+  }
+
+  get(project: string): Segments | undefined {
+    return this.all.get(project);
+  }
+
+  values(): readonly Segments[] {
+    return [...this.all.values()];
+  }
+
+  /** The project's segments; created if it has none. */
+  segmentsOf(project: string): Segments {
+    let segments = this.all.get(project);
+    if (segments === undefined) {
+      const { directory, memtables } = this.#options;
+      const identity = { project, began: memtables.sequence };
+      segments = new Segments(join(directory, folderName(identity)), identity, this.#options);
+      this.all.set(project, segments);
+    }
+    return segments;
+  }
+
+  /** Creates the folder of a project durably, if it is not there. */
+  async makeFolder(segments: Segments): Promise<void> {
+    const { directory, folders } = this.#options;
+    const made = await mkdir(segments.directory, { recursive: true });
+    if (made !== undefined) await syncDirectory(directory);
+    if (made !== undefined) await segments.note();
+    // Not before: a listed folder counts as lost if it is not there, or has no manifest.
+    const after = this.drops.get(segments.project);
+    await folders.add([{ folder: folderName(segments), ...segments.identity, after }]);
+    // The project may have been deleted meanwhile: a folder that is listed but not there would count as lost.
+    if (segments.isDeleted) await this.#remove(segments);
+  }
+
+  /** Writes down the last sequence of each project's segments, so that an older copy of a folder is recognized. */
+  noteNewest(): Promise<void> {
+    return this.#options.folders.note(this.values().map((one) => [folderName(one), lastSequence(one.all)] as const));
+  }
+
+  /** The same for a project of whose segments only some will be left. */
+  noteLeft(segments: Segments, left: readonly Pick<Segment, "sequence">[]): Promise<void> {
+    return this.#options.folders.note([[folderName(segments), lastSequence(left)]]);
+  }
+
+  /** Sequence of the deletion after which a project began anew; 0 if none is known. */
+  droppedBefore(project: string): number {
+    const segments = this.all.get(project);
+    const listed = segments && this.#options.folders.all.get(folderName(segments))?.after;
+    return listed ?? 0;
+  }
+
+  /** Hides a deleted project. `removeDeleted` removes its folder. */
+  forget(project: string): void {
+    const segments = this.all.get(project);
+    if (segments === undefined) return;
+    segments.delete();
+    this.#deleted.add(segments);
+    this.all.delete(project);
+  }
+
+  /** Removes the folders of deleted projects. To be called before the journal forgets the deletions. */
+  async removeDeleted(): Promise<void> {
+    for (const segments of this.#deleted) {
+      await this.#remove(segments);
+      this.#deleted.delete(segments);
+    }
+  }
+
+  async #remove(segments: Segments): Promise<void> {
+    const { directory, folders } = this.#options;
+    await segments.removeFolder();
+    await syncDirectory(directory);
+    await folders.remove(folderName(segments));
+  }
+}
+
+const lastSequence = (segments: readonly Pick<Segment, "sequence">[]) =>
+  segments.reduce((last, { sequence }) => Math.max(last, sequence), 0);

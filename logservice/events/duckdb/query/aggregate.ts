@@ -1,0 +1,117 @@
+import { bothSql, FALSE, type Sql, type SqlValue, sql, TRUE } from "../../../../grammar/query/sql/condition.ts";
+import { yieldToLoop } from "../../event-loop.ts";
+import type { MemtableView } from "../../memtables.ts";
+import type { Event } from "../../store.ts";
+import type { Summary } from "../../summary/summary.ts";
+import type { Columns } from "../connection-pool.ts";
+import type { Segment } from "../segment.ts";
+import { levelsOf } from "./level-queries.ts";
+import {
+  conditionOf,
+  covers,
+  eachInMemory,
+  fromRows,
+  groupBy,
+  open,
+  overlaps,
+  type QueryContext,
+  readEvents,
+} from "./query-context.ts";
+
+/** How selected events are aggregated: from summaries, by SQL, or one by one. */
+export interface Aggregate extends Accumulator {
+  readonly rows: (columns: Columns) => void;
+}
+
+export interface Accumulator {
+  /** Takes the events of some levels (by severity) from a summary. Returns false if the summary does not tell everything. */
+  readonly summary: (summary: Summary, levels: readonly boolean[]) => boolean;
+  /**
+   * The statement after `select`, in which `%` is replaced by `from ... where ...`; the values before and after `%`; and the
+   * events that it does not count right, which are then taken one by one. Undefined if SQL cannot tell.
+   */
+  readonly sql: (segment: Segment) => Statement | undefined;
+  readonly event: (stored: { readonly event: Event }) => void;
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly before: readonly SqlValue[];
+  readonly after?: readonly SqlValue[];
+  /** FALSE if all events count right. */
+  readonly except: Sql;
+}
+
+/** A whole statement. */
+export interface Select {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** The statement for segments without an event that counts. */
+export const NOTHING: Statement = { text: "", before: [], except: FALSE };
+
+export async function aggregate(context: QueryContext, { rows, ...accumulator }: Aggregate): Promise<void> {
+  const { pool, signal } = context;
+  for (const { text, values } of await accumulate(context, accumulator)) await pool.run(text, values, signal, rows);
+}
+
+/** Accumulates what summaries tell, and single events, and returns the statements for the rest. */
+export async function accumulate(
+  context: QueryContext,
+  { summary, sql: statement, event }: Accumulator,
+): Promise<Select[]> {
+  const { selection, signal, used } = context;
+  // Defined if the query selects all events, or those of some levels.
+  const levels = levelsOf(selection.range.query);
+  const { startMs } = selection;
+  const { stopMs } = selection.range;
+  const unsummarized: MemtableView[] = [];
+  for (const view of context.memtables) {
+    const { events, length } = view;
+    const isCovered = () => levels !== undefined && events.firstMs >= startMs && events.lastMs <= stopMs;
+    // Checked again afterwards: events that arrive meanwhile may be in the summary, and may be outside the range.
+    if (isCovered()) await events.summarize(length, signal);
+    if (!(isCovered() && summary(events.summary, levels!))) unsummarized.push(view);
+  }
+  const segments = context.segments
+    .filter((segment) => overlaps(segment, selection))
+    .filter((segment) => !(levels !== undefined && covers(selection, segment) && summary(segment.summary, levels)));
+  await eachInMemory(context, event, unsummarized);
+  used.isScanned = unsummarized.length > 0;
+  const groups = groupBy(segments, (segment) => ({
+    condition: conditionOf(context, segment),
+    said: context.isOneByOne ? undefined : statement(segment),
+  }));
+  const statements: Select[] = [];
+  for (const { segments, asked } of groups) {
+    const { condition, said } = asked;
+    if (said === NOTHING || condition.upper === FALSE) continue;
+    await open(context, segments);
+    const eachEvent = async (where: Sql) => {
+      const isExact = condition.upper === condition.lower;
+      await readEvents(context, segments, where, (stored) => {
+        if (isExact || selection.selects(stored)) event(stored);
+      });
+      await yieldToLoop(signal);
+    };
+    if (said === undefined) {
+      await eachEvent(condition.upper);
+      continue;
+    }
+    const counted = bothSql(condition.lower, not(said.except));
+    if (condition.lower !== FALSE) {
+      statements.push({
+        text: `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
+        values: [...said.before, ...counted.values, ...(said.after ?? [])],
+      });
+    }
+    const isExact = condition.upper === condition.lower;
+    if (isExact && said.except === FALSE) continue;
+    // Events between the bounds, and those that SQL does not count right.
+    await eachEvent(isExact ? bothSql(condition.upper, said.except) : bothSql(condition.upper, not(counted)));
+  }
+  return statements;
+}
+
+const not = (a: Sql): Sql => (a === FALSE ? TRUE : a === TRUE ? FALSE : sql(`(not ${a.text})`, ...a.values));

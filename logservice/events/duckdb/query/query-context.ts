@@ -1,0 +1,249 @@
+import type { Query } from "../../../../grammar/query/index.ts";
+import { compilePredicate } from "../../../../grammar/query/index.ts";
+import type { ColumnType, EventColumns } from "../../../../grammar/query/sql/columns.ts";
+import { bothSql, type Condition, type Sql, sql } from "../../../../grammar/query/sql/condition.ts";
+import { querySql } from "../../../../grammar/query/sql/query-sql.ts";
+import { Yielder } from "../../event-loop.ts";
+import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../../instant.ts";
+import { generatedId, type StoredEvent } from "../../journal/line.ts";
+import { type LineFilter, lineFilter } from "../../line-filter.ts";
+import type { MemtableView } from "../../memtables.ts";
+import type { Position, PositionedEvent } from "../../order.ts";
+import type { Event, Range } from "../../store.ts";
+import { allFields, type FieldSummary, isAbsent } from "../../summary/summary.ts";
+import type { Columns, ConnectionPool, PoolSession } from "../connection-pool.ts";
+import type { Segment } from "../segment.ts";
+import { fromFiles, ID } from "../segment-schema.ts";
+
+/** One query: what it selects, the segments and memtables at one moment, and what reading them takes. */
+export interface QueryContext {
+  readonly selection: Selection;
+  readonly segments: readonly Segment[];
+  readonly memtables: readonly MemtableView[];
+  readonly pool: ConnectionPool;
+  readonly session: PoolSession;
+  readonly signal: AbortSignal;
+  /** Throws SegmentsLost if a file is not what was written. */
+  check(segments: readonly Segment[]): Promise<void>;
+  readonly nowMs: number;
+  /** Whether events are counted one by one, for which the engine needs little memory. */
+  readonly isOneByOne: boolean;
+  /** Updated while the query runs. */
+  readonly used: { bytes: number; isScanned: boolean; readonly files: Set<string> };
+}
+
+/** A range as both sides test it. */
+export interface Selection {
+  readonly range: Range;
+  /** The earliest time that is answered: after the start of the range if older events have expired. */
+  readonly startMs: number;
+  readonly from: bigint;
+  /** The first nanosecond after the range. */
+  readonly to: bigint;
+  readonly selects: (stored: { readonly event: StoredEvent["event"] }) => boolean;
+  /** Tells of the lines of the newest events which may be selected, where the query can. */
+  readonly filter: LineFilter | undefined;
+}
+
+/** `oldestMs`: what is older has expired, whether it is still there or not. */
+export function selectionOf(range: Range, nowMs: number, oldestMs: number = range.startMs): Selection {
+  const startMs = Math.max(range.startMs, oldestMs);
+  const predicate = range.query === undefined ? undefined : compilePredicate(range.query, { nowMs });
+  return {
+    range,
+    startMs,
+    from: firstNanosecond(startMs, "at-least"),
+    to: firstNanosecond(range.stopMs, "above"),
+    selects: predicate === undefined ? () => true : ({ event }) => predicate(event),
+    filter: range.query === undefined ? undefined : lineFilter(range.query, nowMs),
+  };
+}
+
+export const overlaps = ({ first, last }: Segment, { from, to }: Selection) => last >= from && first < to;
+export const covers = ({ from, to }: Selection, { first, last }: Segment) => first >= from && last < to;
+
+export const columnsOf = ({ columns, summary, eventBytes, events }: Segment): EventColumns => ({
+  id: ID,
+  typeOf(path) {
+    const type = columns.get(JSON.stringify(path));
+    if (type !== undefined) return type;
+    if (isAbsent(summary, path)) return "absent";
+    return eventBytes > LARGE_BYTES * events ? "unread" : undefined;
+  },
+  numbersOf: (path) => fieldOf(columns, summary, path, "number")?.numbers,
+  textsOf(path) {
+    const values = fieldOf(columns, summary, path, "string")?.values;
+    // All are texts.
+    return values === undefined ? undefined : new Set(values.keys() as Iterable<string>);
+  },
+});
+
+/** What is known of a path that has a column of the type. */
+function fieldOf(
+  columns: Segment["columns"],
+  summary: Segment["summary"],
+  path: readonly (string | number)[],
+  type: ColumnType,
+): FieldSummary | undefined {
+  const key = JSON.stringify(path);
+  return columns.get(key) === type ? allFields(summary).get(key) : undefined;
+}
+
+// The engine reads the fields of 2,048 events as JSON at once, several times over: of 32 KiB each that takes its memory.
+const LARGE_BYTES = 32 * 1024;
+
+/** The selection as SQL over a segment: the query, and the range if the segment extends beyond it. */
+export function conditionOf({ selection, nowMs }: QueryContext, segment: Segment): Condition {
+  const query: Query = selection.range.query ?? { source: "", expr: undefined };
+  const said = querySql(query, { nowMs, columns: columnsOf(segment), firstInstant: firstNanosecond });
+  if (covers(selection, segment)) return said;
+  const between = sql("(t >= ?::bigint and t < ?::bigint)", selection.from, selection.to);
+  const within = (condition: Sql): Sql => bothSql(between, condition);
+  const upper = within(said.upper);
+  return { upper, lower: said.upper === said.lower ? upper : within(said.lower) };
+}
+
+/** Segments of which the same text is asked, by that text. */
+export function groupBy<Asked>(
+  segments: readonly Segment[],
+  ask: (segment: Segment) => Asked,
+): { readonly segments: Segment[]; readonly asked: Asked }[] {
+  const groups = new Map<string, { segments: Segment[]; asked: Asked }>();
+  for (const segment of segments) {
+    const asked = ask(segment);
+    const key = JSON.stringify(asked, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { segments: [segment], asked });
+    else group.segments.push(segment);
+  }
+  return [...groups.values()];
+}
+
+/** Files that are read together: those of which all rows are asked, or one of which some are. */
+export interface Scan {
+  readonly segments: readonly Segment[];
+  readonly from: string;
+  /** "true" where all rows are asked. */
+  readonly where: string;
+}
+
+/** Each by itself: of a range that is joined to others by "or" the engine reads every row group. */
+export function scansOf(segments: readonly Segment[]): Scan[] {
+  const whole = segments.filter(({ rows }) => rows === undefined);
+  const parts = segments.flatMap((segment): Scan[] => {
+    if (segment.rows === undefined) return [];
+    const where = `file_row_number between ${segment.rows.join(" and ")}`;
+    return [{ segments: [segment], from: fromFiles([segment]), where }];
+  });
+  return whole.length === 0 ? parts : [{ segments: whole, from: fromFiles(whole), where: "true" }, ...parts];
+}
+
+/** The events that are asked as one table. */
+export function fromRows(segments: readonly Segment[]): string {
+  const scans = scansOf(segments);
+  if (scans.length === 1 && scans[0]!.where === "true") return scans[0]!.from;
+  return `(${scans.map(({ from, where }) => `select * from ${from} where ${where}`).join(" union all by name ")})`;
+}
+
+/** Counts files as read. Before statements read them. */
+export async function open(context: QueryContext, segments: readonly Segment[]): Promise<void> {
+  const { used } = context;
+  used.isScanned = true;
+  for (const { path, bytes } of segments) {
+    if (used.files.has(path)) continue;
+    used.files.add(path);
+    used.bytes += bytes;
+  }
+  await context.check(segments);
+  await context.session.opens(segments);
+}
+
+/** What a query is asked of: whether a message is cut is none of it. */
+const EVENT = `t, ${ID} as event_id, timestamp, level, message, fields`;
+
+/** Reads the events of some segments that satisfy a condition. */
+export async function readEvents(
+  context: QueryContext,
+  segments: readonly Segment[],
+  { where, values }: Sql,
+  take: (one: { readonly event: Event }) => void,
+): Promise<void> {
+  const { pool, signal } = context;
+  await pool.run(`select ${EVENT} from ${fromRows(segments)} where ${where}`, values, signal, (columns) =>
+    eachEvent(columns, take),
+  );
+}
+
+function eachEvent(columns: Columns, take: (one: { readonly event: Event }) => void): void {
+  const [times, ids, timestamps, levels, messages, fields] = columns as [
+    bigint[],
+    string[],
+    (string | null)[],
+    string[],
+    string[],
+    string[],
+  ];
+  for (let i = 0; i < times.length; i++) {
+    const row = { timestamp: timestamps[i]!, level: levels[i]!, message: messages[i]!, fields: fields[i]! };
+    take({ event: eventOf({ nanoseconds: times[i]!, id: ids[i]! }, row) });
+  }
+}
+
+interface EventColumnValues {
+  readonly timestamp: string | null;
+  readonly level: string;
+  readonly message: string;
+  /** JSON. */
+  readonly fields: string;
+}
+
+/** The event of a row. */
+export const eventOf = (
+  { nanoseconds, id }: Position,
+  { timestamp, level, message, fields }: EventColumnValues,
+): Event => ({
+  id,
+  timestamp: timestamp ?? canonicalTimestamp(nanoseconds),
+  level,
+  message,
+  fields: JSON.parse(fields),
+});
+
+export const positionOf = ({ event, sequence, hasOwnId }: StoredEvent): PositionedEvent => ({
+  event,
+  nanoseconds: BigInt(nanosecondsOf(event.timestamp)),
+  id: hasOwnId ? event.id : generatedId(sequence),
+});
+
+/**
+ * Calls `take` for the selected events in memory, in the order of acceptance. Yields to the event loop now and then:
+ * predicates over a hundred thousand events take a while.
+ */
+export async function eachInMemory(
+  { selection, signal, used, memtables }: QueryContext,
+  take: (stored: StoredEvent) => void,
+  views: readonly MemtableView[] = memtables,
+): Promise<void> {
+  const { startMs } = selection;
+  const { stopMs } = selection.range;
+  const yielder = new Yielder();
+  for (const { events, length } of views) {
+    used.bytes += events.bytes;
+    used.isScanned ||= length > 0;
+    for (const batch of events.batches) {
+      if (batch.eventsBefore >= length) break;
+      if (batch.lastMs < startMs || batch.firstMs > stopMs) continue;
+      const hits = selection.filter?.(batch.lines);
+      const count = hits?.length ?? batch.length;
+      for (let n = 0; n < count; n++) {
+        const index = hits?.[n] ?? n;
+        const ms = batch.lines.times[index]!;
+        if (ms < startMs || ms > stopMs) continue;
+        const stored = batch.at(index);
+        if (selection.selects(stored)) take(stored);
+        if (yielder.isDue()) await yielder.rest(signal);
+      }
+      if (yielder.isDue()) await yielder.rest(signal);
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import { codeOf } from "../../durable.ts";
+import { stepTime } from "../../histogram-steps.ts";
+import type { Memtables } from "../../memtables.ts";
+import type { Retention } from "../../retention.ts";
+import type { Settings } from "../../settings.ts";
+import {
+  type EventsQuery,
+  type EventsStore,
+  type ProjectStats,
+  type SqlQuery,
+  type SqlResult,
+  type Stats,
+  tooMuch,
+} from "../../store.ts";
+import type { ConnectionPool } from "../connection-pool.ts";
+import { isOutOfMemory } from "../duckdb.ts";
+import { DAMAGED_JOURNAL } from "../load-lines.ts";
+import type { Losses } from "../losses.ts";
+import type { Projects } from "../projects.ts";
+import { type Segment, SegmentsLost } from "../segment.ts";
+import type { Segments } from "../segments.ts";
+import type { SqlRunner } from "../sql/run-sql.ts";
+import { discovered } from "./discovered.ts";
+import { Narrowing } from "./narrow.ts";
+import { type QueryContext, selectionOf } from "./query-context.ts";
+import { search } from "./search.ts";
+import { byLevel, count, histogram, numbers } from "./statistics.ts";
+import { topValues } from "./top-values.ts";
+
+interface QueryEngineOptions {
+  readonly settings: Settings;
+  readonly memtables: Memtables;
+  readonly projects: Projects;
+  readonly pool: ConnectionPool;
+  readonly sql: SqlRunner;
+  readonly losses: Losses;
+  readonly retention: Retention;
+  /** Flushes what is in memory. */
+  readonly flush: () => Promise<void>;
+}
+
+/** Runs queries, each over the segments and memtables as they are when it begins. */
+export class QueryEngine {
+  readonly #options: QueryEngineOptions;
+  readonly #narrowing: Narrowing;
+
+  constructor(options: QueryEngineOptions) {
+    this.#options = options;
+    this.#narrowing = new Narrowing(options.pool, (path) =>
+      options.settings.log("warn", "a filter of texts is damaged; its segment is read without it", { path }),
+    );
+  }
+
+  search: EventsStore["search"] = (query) =>
+    this.#run(query, async (context) => {
+      const { events, cursor } = await search(context, query);
+      return { events: events.map(({ event }) => event), cursor };
+    });
+
+  count: EventsStore["count"] = (query) => this.#run(query, async (context) => ({ count: await count(context) }));
+
+  timeseries: EventsStore["timeseries"] = (query) =>
+    this.#run(query, async (context) => {
+      const { stepMs, starts, counts } = await histogram(context, query.maxPoints);
+      const points = starts.map((start, i) => ({
+        timestamp: stepTime(start),
+        count: counts[i]!.reduce((sum, events) => sum + events, 0),
+      }));
+      return { stepMs, points };
+    });
+
+  levelTimeseries: EventsStore["levelTimeseries"] = (query) =>
+    this.#run(query, async (context) => {
+      const found = await histogram(context, query.maxPoints);
+      return { stepMs: found.stepMs, points: byLevel(found) };
+    });
+
+  discoveredFields: EventsStore["discoveredFields"] = (query) =>
+    this.#run(query, async (context) => ({ fields: await discovered(context) }));
+
+  stringFieldStats: EventsStore["stringFieldStats"] = (query) =>
+    this.#run(query, async (context) => {
+      const { field, limit } = query;
+      return { values: await topValues(context, { field, type: "string", limit }) };
+    });
+
+  booleanFieldStats: EventsStore["booleanFieldStats"] = (query) =>
+    this.#run(query, async (context) => {
+      const found = await topValues(context, { field: query.field, type: "boolean", limit: 2 });
+      return { values: found.map((one) => ({ ...one, value: one.value === "true" })) };
+    });
+
+  numericFieldStats: EventsStore["numericFieldStats"] = (query) =>
+    this.#run(query, async (context) => {
+      const found = await numbers(context, query.field);
+      return found.count === 0
+        ? { min: null, avg: null, max: null }
+        : { min: found.min, avg: found.sum / found.count, max: found.max };
+    });
+
+  async sql({ project, text, signal }: SqlQuery): Promise<SqlResult> {
+    signal.throwIfAborted();
+    const { projects, memtables, losses, flush } = this.#options;
+    const beganMs = performance.now();
+    for (let tries = 1; ; tries++) {
+      const stored = projects.get(project);
+      const snapshot = stored?.snapshot();
+      const segments = snapshot?.segments ?? [];
+      try {
+        await stored?.check(segments);
+        const missingBytes = losses.bytesOf(project, snapshot?.losses ?? []);
+        const journalRanges = memtables.journalRangesOf(project);
+        const resultsJson = await this.#options.sql.run(
+          { text, segments, journalRanges, fromMs: this.#oldestMs(project) },
+          signal,
+        );
+        const bytesProcessed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+        const durationMs = performance.now() - beganMs;
+        return { resultsJson, stats: { durationMs, bytesProcessed, cacheHit: false, missingBytes } };
+      } catch (error) {
+        // A journal file was flushed before it was linked: its events are in segments now.
+        const isJournal = String(error).includes(DAMAGED_JOURNAL);
+        // SQL reads the journal's files. All other queries have their events in memory.
+        if (isJournal && tries < MOST_TRIES) await flush().catch(() => {});
+        const isAgain = isJournal || codeOf(error) === "ENOENT" || error instanceof SegmentsLost;
+        if (isAgain) await stored?.checkAll();
+        if (!isAgain && stored !== undefined && UNREADABLE.test(String(error))) {
+          if (await markDamaged(stored, segments)) continue;
+        }
+        if (!isAgain || tries >= MOST_TRIES) throw error;
+      } finally {
+        snapshot?.release();
+      }
+    }
+  }
+
+  projectStats(project: string): ProjectStats {
+    const { projects, memtables, losses } = this.#options;
+    const stored = projects.get(project);
+    let [bytesTotal, eventsTotal] = [0, 0];
+    for (const segment of stored?.all ?? []) {
+      bytesTotal += segment.eventBytes;
+      eventsTotal += segment.events;
+    }
+    for (const { events } of memtables.viewsOf(project)) {
+      bytesTotal += events.bytes;
+      eventsTotal += events.length;
+    }
+    return { bytesTotal, eventsTotal, missingBytes: losses.bytesOf(project, stored?.losses ?? []) };
+  }
+
+  async #run<Result>(
+    query: EventsQuery,
+    work: (context: QueryContext) => Promise<Result>,
+  ): Promise<Result & { stats: Stats }> {
+    query.signal.throwIfAborted();
+    const beganMs = performance.now();
+    for (let tries = 1; ; tries++) {
+      try {
+        const { result, used, missingBytes } = await this.#try(query, work);
+        const durationMs = performance.now() - beganMs;
+        return {
+          ...result,
+          stats: { durationMs, bytesProcessed: used.bytes, cacheHit: !used.isScanned, missingBytes },
+        };
+      } catch (error) {
+        // Again without the files that turned out to be damaged or gone: it is seldom one alone.
+        if (!(error instanceof SegmentsLost) || tries >= MOST_TRIES) throw error;
+        await this.#options.projects.get(query.project)?.checkAll();
+      }
+    }
+  }
+
+  async #try<Result>(query: EventsQuery, work: (context: QueryContext) => Promise<Result>) {
+    const { projects, memtables, pool, losses, settings } = this.#options;
+    const { project, signal } = query;
+    // Both at one moment: events that are flushed meanwhile would be in neither.
+    const stored = projects.get(project);
+    const snapshot = stored?.snapshot();
+    const views = memtables.viewsOf(project);
+    const nowMs = settings.nowMs();
+    const session = pool.begin();
+    const used: QueryContext["used"] = { bytes: 0, isScanned: false, files: new Set() };
+    const selection = selectionOf(query, nowMs, this.#oldestMs(project, nowMs));
+    try {
+      const context: QueryContext = {
+        selection,
+        segments: await this.#narrowing.narrow(snapshot?.segments ?? [], selection, signal),
+        memtables: views,
+        pool,
+        session,
+        signal,
+        check: async (segments) => stored?.check(segments),
+        nowMs,
+        isOneByOne: false,
+        used,
+      };
+      const result = await work(context)
+        .catch((error: unknown) => {
+          if (!isOutOfMemory(error)) throw error;
+          // Large values, of which the engine holds some thousands at a time. Nothing of the first try is kept.
+          return work({ ...context, isOneByOne: true });
+        })
+        .catch(async (error: unknown) => {
+          signal.throwIfAborted();
+          if (isOutOfMemory(error)) throw tooMuch(error);
+          const read = context.segments.filter(({ path }) => used.files.has(path));
+          throw stored !== undefined && (await markDamaged(stored, read)) ? new SegmentsLost() : error;
+        });
+      return { result, used, missingBytes: losses.bytesOf(project, snapshot?.losses ?? [], selection) };
+    } finally {
+      session.end();
+      snapshot?.release();
+    }
+  }
+
+  /** The time of the oldest event of a project that has not expired; undefined if it keeps everything. */
+  #oldestMs(project: string, nowMs = this.#options.settings.nowMs()): number | undefined {
+    return this.#options.retention.oldestMs(project, nowMs);
+  }
+}
+
+/** After a failure of the engine: marks the damaged segments among those that it read as lost. False if there is none. */
+async function markDamaged(stored: Segments, read: readonly Segment[]): Promise<boolean> {
+  let isAny = false;
+  for (const segment of read) {
+    const fault = await stored.examine(segment);
+    if (fault === undefined) continue;
+    await stored.markLost(segment, fault);
+    isAny = true;
+  }
+  return isAny;
+}
+
+/** What the engine says of a file that is not what it should be, among all that it says of statements. */
+const UNREADABLE = /failed to read|parquet|invalid string encoding|zstd|corrupt|no magic bytes|\bIO Error\b/i;
+
+/** After each all files are looked at, so that a second one is nearly always the last. */
+const MOST_TRIES = 4;

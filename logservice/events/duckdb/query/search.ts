@@ -1,0 +1,146 @@
+import { type Condition, FALSE } from "../../../../grammar/query/sql/condition.ts";
+import { Yielder } from "../../event-loop.ts";
+import type { StoredEvent } from "../../journal/line.ts";
+import type { MemtableView } from "../../memtables.ts";
+import { comparePositions, type Position, type PositionedEvent, printCursor, readCursor } from "../../order.ts";
+import { hasRoom, PAGE_BYTES } from "../../page.ts";
+import type { SearchQuery } from "../../store.ts";
+import type { Segment } from "../segment.ts";
+import { conditionOf, eachInMemory, groupBy, open, overlaps, positionOf, type QueryContext } from "./query-context.ts";
+import { eventsAt, firstRows, type PageBounds, type Row } from "./rows.ts";
+
+type Found = readonly (Row | PositionedEvent)[];
+
+/** A page of events. Segments are opened from the wanted end on, 1, 2, 4 ... at once, until no other can change the page. */
+export async function search(
+  context: QueryContext,
+  { limit, order, cursor }: Pick<SearchQuery, "limit" | "order" | "cursor">,
+): Promise<{ events: PositionedEvent[]; cursor: string | undefined }> {
+  const sign = order === "ascending" ? 1 : -1;
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  if (limit <= 0) return { events: [], cursor: undefined };
+  // One more event tells whether there is another page.
+  const found = await find(context, { sign, after, limit: limit + 1 });
+  const page: PositionedEvent[] = [];
+  let bytes = 0;
+  for await (const event of eventsAt(context, found.slice(0, limit))) {
+    if (!hasRoom(bytes, event.bytes)) break;
+    page.push(event);
+    bytes += event.bytes;
+  }
+  return { events: page, cursor: found.length > page.length ? printCursor(page.at(-1)!) : undefined };
+}
+
+async function find(context: QueryContext, bounds: PageBounds): Promise<Found> {
+  const { selection, segments } = context;
+  const { sign, after, limit } = bounds;
+  let found: Found = await pageInMemory(context, bounds);
+  const near = ({ first, last }: Segment) => (sign > 0 ? first : last);
+  const waiting = segments
+    .filter((segment) => overlaps(segment, selection) && !isBefore(segment, after, sign))
+    .sort((a, b) => sign * (near(a) < near(b) ? -1 : near(a) > near(b) ? 1 : 0));
+  for (let count = 1; waiting.length > 0; count *= 2) {
+    const last = found[limit - 1];
+    const next = near(waiting[0]!);
+    if (last !== undefined && (sign > 0 ? last.nanoseconds < next : last.nanoseconds > next)) break;
+    const groups = groupBy(waiting.splice(0, count), (segment) => conditionOf(context, segment));
+    const pages = await Promise.all(
+      groups
+        .filter(({ asked }) => asked.upper !== FALSE)
+        .map(async ({ asked, segments }) => {
+          await open(context, segments);
+          return pageOfSegments(context, segments, asked, bounds);
+        }),
+    );
+    found = firstOf([found, ...pages].flat(), bounds);
+  }
+  return found;
+}
+
+function firstOf<One extends Position>(found: One[], { sign, limit }: PageBounds): One[] {
+  return found.sort((a, b) => sign * comparePositions(a, b)).slice(0, limit);
+}
+
+/** Whether a page that begins after a position has passed a segment. */
+function isBefore({ first, last }: Segment, after: Position | undefined, sign: number): boolean {
+  if (after === undefined) return false;
+  return sign > 0 ? last < after.nanoseconds : first > after.nanoseconds;
+}
+
+async function pageInMemory(context: QueryContext, bounds: PageBounds): Promise<PositionedEvent[]> {
+  const { sign, after } = bounds;
+  const found: PositionedEvent[] = [];
+  for (const view of context.memtables) {
+    const here: PositionedEvent[] = [];
+    const take = (stored: StoredEvent) => {
+      const event = positionOf(stored);
+      if (after === undefined || sign * comparePositions(event, after) > 0) here.push(event);
+    };
+    const isFull = () => here.length >= bounds.limit;
+    if (view.events.isOrdered) await readOrdered(context, view, { sign, take, isFull });
+    else await eachInMemory(context, take, [view]);
+    found.push(...firstOf(here, bounds));
+  }
+  return firstOf(found, bounds);
+}
+
+/** Reads events in the order of time from the wanted end on, until the page is full and the time changes. */
+async function readOrdered(
+  { selection, signal, used }: QueryContext,
+  { events, length }: MemtableView,
+  { sign, take, isFull }: { sign: 1 | -1; take: (stored: StoredEvent) => void; isFull: () => boolean },
+): Promise<void> {
+  const { startMs, selects, filter } = selection;
+  const { stopMs } = selection.range;
+  const yielder = new Yielder();
+  const batches = events.batches.filter(({ eventsBefore }) => eventsBefore < length);
+  if (sign < 0) batches.reverse();
+  let lastMs: number | undefined;
+  for (const batch of batches) {
+    if (batch.lastMs < startMs || batch.firstMs > stopMs) continue;
+    if (isFull() && (sign > 0 ? batch.firstMs : batch.lastMs) !== lastMs) return;
+    used.isScanned = true;
+    const hits = filter?.(batch.lines);
+    const count = hits?.length ?? batch.length;
+    for (let read = 0; read < count; read++) {
+      const n = sign > 0 ? read : count - 1 - read;
+      const index = hits?.[n] ?? n;
+      const ms = batch.lines.times[index]!;
+      if (isFull() && ms !== lastMs) return;
+      lastMs = ms;
+      if (ms < startMs || ms > stopMs) continue;
+      const stored = batch.at(index);
+      if (selects(stored)) take(stored);
+      if (yielder.isDue()) await yielder.rest(signal);
+    }
+    if (yielder.isDue()) await yielder.rest(signal);
+  }
+}
+
+/** The first events of some segments. Rows between the bounds of the condition are read and given to the predicate. */
+async function pageOfSegments(
+  context: QueryContext,
+  segments: readonly Segment[],
+  { upper, lower }: Condition,
+  bounds: PageBounds,
+): Promise<Found> {
+  if (upper === lower) return firstRows(context, segments, upper, bounds);
+  const found: PositionedEvent[] = [];
+  let bytes = 0;
+  let { after } = bounds;
+  for (let limit = bounds.limit; ; limit = Math.min(limit * 4, MAX_ROWS)) {
+    const rows = await firstRows(context, segments, upper, { ...bounds, after, limit });
+    for await (const event of eventsAt(context, rows)) {
+      if (!context.selection.selects(event)) continue;
+      found.push(event);
+      bytes += event.bytes;
+      // No page takes more of these.
+      if (found.length >= bounds.limit || bytes > PAGE_BYTES) return found;
+    }
+    if (rows.length < limit) return found;
+    after = rows.at(-1);
+  }
+}
+
+/** Rows of one statement, of which only positions are read. */
+const MAX_ROWS = 10_000;

@@ -1,0 +1,134 @@
+import { LEVELS, type Level, levelOf, severity, type Target } from "../../../../grammar/query/index.ts";
+import { FALSE } from "../../../../grammar/query/sql/condition.ts";
+import { eachElement } from "../../field-paths.ts";
+import { histogramSteps, stepTime } from "../../histogram-steps.ts";
+import { nanosecondsOf } from "../../instant.ts";
+import { eventsOfLevels, fieldsOfLevels, minutesOfLevels, type Summary } from "../../summary/summary.ts";
+import { aggregate } from "./aggregate.ts";
+import { ofField, pathKey, valueAt } from "./field-values.ts";
+import type { QueryContext } from "./query-context.ts";
+
+export async function count(context: QueryContext): Promise<number> {
+  let total = 0;
+  await aggregate(context, {
+    summary: (summary, levels) => {
+      total += eventsOfLevels(summary, levels);
+      return true;
+    },
+    sql: () => ({ text: "count(*)::double %", before: [], except: FALSE }),
+    rows: ([counts]) => {
+      for (const one of counts as number[]) total += one;
+    },
+    event: () => {
+      total++;
+    },
+  });
+  return total;
+}
+
+export interface Histogram {
+  readonly stepMs: number;
+  readonly starts: readonly number[];
+  /** By step: how many events of each severity. */
+  readonly counts: readonly (readonly number[])[];
+}
+
+export async function histogram(context: QueryContext, maxPoints: number): Promise<Histogram> {
+  const { startMs, stopMs } = context.selection.range;
+  const { stepMs, starts } = histogramSteps(startMs, stopMs, maxPoints);
+  const counts = starts.map(() => LEVELS.map(() => 0));
+  const firstMs = starts[0] ?? 0;
+  const add = (place: number, level: number, events: number) => {
+    counts[Math.min(Math.max(place, 0), starts.length - 1)]![level]! += events;
+  };
+  const isByMinutes = stepMs % 60_000 === 0;
+  const addMinutes = (minutes: Summary["minutes"]) => {
+    for (const [minute, levels] of minutes) {
+      const place = Math.floor((minute * 60_000 - firstMs) / stepMs);
+      for (let level = 0; level < levels.length; level++) if (levels[level]! > 0) add(place, level, levels[level]!);
+    }
+  };
+  const [first, step] = [BigInt(firstMs) * 1_000_000n, BigInt(stepMs) * 1_000_000n];
+  if (starts.length > 0) {
+    await aggregate(context, {
+      summary: (summary, levels) => {
+        if (isByMinutes) addMinutes(minutesOfLevels(summary, levels));
+        return isByMinutes;
+      },
+      sql: () => ({
+        text: `((t - ?::bigint) // ?::bigint)::integer, severity::integer, count(*)::double % group by all`,
+        before: [first, step],
+        except: FALSE,
+      }),
+      rows: ([places, levels, totals]) => {
+        for (let i = 0; i < places!.length; i++) {
+          add(places![i] as number, levels![i] as number, totals![i] as number);
+        }
+      },
+      event: ({ event }) => {
+        const place = Number((BigInt(nanosecondsOf(event.timestamp)) - first) / step);
+        add(place, severity(levelOf(event.level)!), 1);
+      },
+    });
+  }
+  return { stepMs, starts, counts };
+}
+
+export interface Numbers {
+  count: number;
+  sum: number;
+  min: number;
+  max: number;
+}
+
+export async function numbers(context: QueryContext, field: Target): Promise<Numbers> {
+  const all = { count: 0, sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
+  const add = ({ count, sum, min, max }: Numbers) => {
+    if (count === 0) return;
+    all.count += count;
+    all.sum += sum;
+    if (min < all.min) all.min = min;
+    if (max > all.max) all.max = max;
+  };
+  // The entry's own properties are texts.
+  if (field.at === "entry") return all;
+  const key = pathKey(field);
+  await aggregate(context, {
+    summary: (summary, levels) => {
+      const known = key === undefined ? undefined : fieldsOfLevels(summary, levels);
+      for (const fields of known ?? []) {
+        const field = fields.get(key!);
+        if (field !== undefined) add(field.numbers);
+      }
+      return known !== undefined;
+    },
+    sql: (segment) =>
+      ofField(field, segment, "number", ({ text, values }, list) => ({
+        text: `count(value)::double, sum(value), min(value), max(value) from (select ${text} as value %)`,
+        before: values,
+        except: list,
+      })),
+    rows: ([counts, sums, mins, maxes]) => {
+      for (let i = 0; i < counts!.length; i++) {
+        const count = counts![i] as number;
+        if (count > 0) add({ count, sum: sums![i] as number, min: mins![i] as number, max: maxes![i] as number });
+      }
+    },
+    event: ({ event }) =>
+      eachElement(valueAt(event, field), (element) => {
+        if (typeof element === "number") add({ count: 1, sum: element, min: element, max: element });
+      }),
+  });
+  return all;
+}
+
+/** The counts of a histogram by the names of levels; those without any event are left out. */
+export function byLevel({ starts, counts }: Histogram) {
+  const levels = LEVELS.map((_, level) => level).filter((level) => counts.some((one) => one[level]! > 0));
+  return starts.map((start, i) => ({
+    timestamp: stepTime(start),
+    counts: Object.fromEntries(levels.map((level) => [LEVELS[level]!, counts[i]![level]!])) as Partial<
+      Record<Level, number>
+    >,
+  }));
+}

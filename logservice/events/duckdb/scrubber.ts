@@ -1,0 +1,217 @@
+import { unionOf } from "../intervals.ts";
+import type { Settings } from "../settings.ts";
+import { isWholeFilter, LEAST_FILTERED } from "./bloom-filter.ts";
+import type { Flusher } from "./flusher.ts";
+import type { Inspector } from "./inspector.ts";
+import type { Projects } from "./projects.ts";
+import { isUntouched, type Segment } from "./segment.ts";
+import type { Segments } from "./segments.ts";
+import { readSidecar } from "./sidecar.ts";
+
+/** Each file is read as a whole once in so long: a bit that flips by itself is found by then. */
+export const SCRUB_MS = 24 * 3_600_000;
+/** Files that were removed or written to are noticed within so long, though nobody asks what is in them. */
+const LOOK_MS = 2000;
+/** What a day's reading of a terabyte takes; a query or a flush hardly notices it. */
+const BYTES_PER_SECOND = 32 * 1024 * 1024;
+/** Between two files, so that nothing of this is a burst. */
+const PAUSE_MS = 100;
+/** A manifest names no more of a segment: where they are needed, its rows are asked. */
+const MOST_INTERVALS = 10_000;
+
+interface ScrubberOptions {
+  readonly settings: Settings;
+  readonly projects: Projects;
+  readonly flusher: Flusher;
+  readonly inspector: Inspector;
+  /** Does the same for the journal. */
+  readonly checkJournal: () => Promise<void>;
+}
+
+/**
+ * Reads all files from time to time and holds them against their checksums; makes summaries and filters again that are
+ * damaged, and gives segments of the first version what they lack.
+ */
+export class Scrubber {
+  readonly #settings: Settings;
+  readonly #projects: Projects;
+  readonly #flusher: Flusher;
+  readonly #inspector: Inspector;
+  readonly #checkJournal: () => Promise<void>;
+  /** Segments of too many intervals. */
+  readonly #scattered = new Set<string>();
+  readonly #closing = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #lookedMs = 0;
+  readonly counts = { files: 0, bytes: 0, damaged: 0, rebuilt: 0 };
+
+  constructor({ settings, projects, flusher, inspector, checkJournal }: ScrubberOptions) {
+    this.#settings = settings;
+    this.#projects = projects;
+    this.#flusher = flusher;
+    this.#inspector = inspector;
+    this.#checkJournal = checkJournal;
+  }
+
+  begin(): void {
+    this.#schedule(PAUSE_MS);
+  }
+
+  /** Resolves when every file was read, whenever that was before. */
+  async scrub(): Promise<void> {
+    await this.#serialize(async () => {
+      for (const segments of this.#projects.values()) {
+        const read = new Set<string>();
+        // A merge may make another one meanwhile.
+        for (;;) {
+          const segment = segments.all.find(({ path }) => !read.has(path));
+          if (segment === undefined) break;
+          read.add(segment.path);
+          await this.#read(segments, segment, Number.POSITIVE_INFINITY);
+        }
+        await segments.note();
+      }
+    });
+  }
+
+  close(): void {
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+  }
+
+  async settled(): Promise<void> {
+    await this.#work.catch(() => {});
+  }
+
+  /** How long ago the file was read that was not read for longest, in milliseconds; 0 if there is none. */
+  get oldestMs(): number {
+    let oldest = 0;
+    const nowMs = this.#settings.nowMs();
+    for (const { all } of this.#projects.values()) {
+      for (const { integrity } of all) oldest = Math.max(oldest, nowMs - integrity.checkedMs);
+    }
+    return oldest;
+  }
+
+  #schedule(afterMs: number): void {
+    if (this.#closing.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#serialize(() => this.#step())
+        .catch((error: unknown) => {
+          if (this.#closing.signal.aborted) return false;
+          this.#settings.log("error", "a file could not be checked", { error: String(error) });
+          return false;
+        })
+        .then((isMore) => this.#schedule(isMore ? PAUSE_MS : LOOK_MS));
+    }, afterMs).unref();
+  }
+
+  /** One file, and now and then a look at all; whether there is more to do. */
+  async #step(): Promise<boolean> {
+    if (performance.now() - this.#lookedMs >= LOOK_MS) {
+      this.#lookedMs = performance.now();
+      await this.#look();
+    }
+    const due = this.#due();
+    if (due === undefined) return false;
+    await this.#read(due.segments, due.segment, BYTES_PER_SECOND);
+    // Once for all files of a project that are due.
+    if (this.#due()?.segments !== due.segments) await due.segments.note().catch(() => {});
+    return true;
+  }
+
+  async #look(): Promise<void> {
+    await this.#checkJournal();
+    for (const segments of this.#projects.values()) {
+      await segments.mendManifest();
+      const touched = segments.all.filter((segment) => segment.integrity.sum !== undefined && !isUntouched(segment));
+      for (const segment of touched) {
+        const fault = await segments.examine(segment);
+        if (fault !== undefined) await this.#markLost(segments, segment, fault);
+      }
+      if (this.#closing.signal.aborted) return;
+    }
+  }
+
+  #due(): { segments: Segments; segment: Segment } | undefined {
+    const nowMs = this.#settings.nowMs();
+    for (const segments of this.#projects.values()) {
+      for (const segment of segments.all) {
+        const { checkedMs } = segment.integrity;
+        // A clock that was ahead has left times that are still to come.
+        const isOld = nowMs - checkedMs >= SCRUB_MS || checkedMs > nowMs;
+        if (isOld || this.#lacks(segment)) return { segments, segment };
+      }
+    }
+    return undefined;
+  }
+
+  async #read(segments: Segments, segment: Segment, bytesPerSecond: number): Promise<void> {
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    const isIncomplete = this.#lacks(segment);
+    const snapshot = segments.snapshot();
+    try {
+      if (!snapshot.segments.includes(segment)) return;
+      const fault = await segments.examine(segment, { bytesPerSecond, signal });
+      this.counts.files++;
+      this.counts.bytes += segment.bytes;
+      if (fault !== undefined) return await this.#markLost(segments, segment, fault);
+      await this.#mendDerived(segment, isIncomplete);
+      if (isIncomplete) await this.#complete(segments, segment);
+    } finally {
+      snapshot.release();
+    }
+  }
+
+  #markLost(segments: Segments, segment: Segment, fault: Parameters<Segments["markLost"]>[1]): Promise<void> {
+    this.counts.damaged++;
+    return segments.markLost(segment, fault);
+  }
+
+  /** Whether a segment is of the first version, or was merged of such. */
+  #lacks(segment: Segment): boolean {
+    return (
+      segment.integrity.sum === undefined || (segment.intervals === undefined && !this.#scattered.has(segment.path))
+    );
+  }
+
+  /** Finds out which flushes a segment holds. */
+  async #complete(segments: Segments, segment: Segment): Promise<void> {
+    const union = unionOf((await this.#inspector.describe(segment.path)).intervals);
+    if (union.length > MOST_INTERVALS) this.#scattered.add(segment.path);
+    await segments.exchange(segment, union.length > MOST_INTERVALS ? segment : { ...segment, intervals: union });
+  }
+
+  /** The summary and the filter are not what was written, or gone, or of the first version: they are made again. */
+  async #mendDerived(segment: Segment, isExpected: boolean): Promise<void> {
+    const file = this.#fileSum(segment);
+    const sidecar = await readSidecar(segment.path).catch(() => undefined);
+    const isSummary = sidecar?.segment?.sum === file.sum && sidecar.segment.bytes === file.bytes;
+    const isFilter =
+      segment.events < LEAST_FILTERED || (await isWholeFilter(segment.path, file, await this.#inspector.engine()));
+    for (const [kind, isWhole] of [
+      ["summary", isSummary],
+      ["filter", isFilter],
+    ] as const) {
+      if (isWhole) continue;
+      if (!isExpected) this.#settings.log("info", `a ${kind} is made again from its segment`, { file: segment.path });
+      await this.#flusher.run({ kind, path: segment.path, segment: file });
+      this.counts.rebuilt++;
+    }
+  }
+
+  #fileSum({ bytes, integrity }: Segment) {
+    return { bytes, sum: integrity.sum! };
+  }
+
+  #serialize<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#work.then(work);
+    this.#work = done.then(
+      () => {},
+      () => {},
+    );
+    return done;
+  }
+}

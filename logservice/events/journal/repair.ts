@@ -1,0 +1,117 @@
+import { copyFile, mkdir, open, rename, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { syncDirectory } from "../durable.ts";
+import type { Interval } from "../intervals.ts";
+import { type JournalLoss, lossId } from "../loss.ts";
+import { encodeFrame } from "./frame.ts";
+import { journalFile } from "./journal-file.ts";
+import type { ReadJournal, RecoveredFile, Suspect } from "./recovery.ts";
+
+/** What was found in files that a crash or a bad disk left. */
+export interface JournalDamage {
+  readonly tornBytes: number;
+  readonly quarantined: readonly string[];
+}
+
+/** What segments tell of batches that the journal does not have any more. */
+export interface HeldElsewhere {
+  /** Whether all events of a project between two sequences are in segments. */
+  isHeld(project: string, interval: Interval): boolean;
+  /** The last sequence that is in any segment. */
+  readonly flushed: number;
+}
+
+/**
+ * Decides what is lost of what is wrong, writes that down, then puts the files in order: the torn end of a crash is cut
+ * off, a damaged file is kept for people to look at and one with its whole batches takes its place.
+ */
+export async function repairJournal(
+  directory: string,
+  { files, suspects, list }: ReadJournal,
+  held: HeldElsewhere,
+  nowMs: number,
+): Promise<{ damage: JournalDamage; found: readonly JournalLoss[] }> {
+  const losses = new Map(list.losses.map((loss) => [loss.id, loss]));
+  for (const { path, bytes, begin } of files) {
+    const isWhole = !suspects.some((one) => one.kind !== "torn" && one.begin === begin);
+    for (const [id, { file, fileBytes }] of losses) {
+      if (isWhole && file === nameOf(path) && bytes >= fileBytes) losses.delete(id);
+    }
+  }
+  const found: JournalLoss[] = [];
+  const damagedFiles = new Set<number>();
+  let tornBytes = 0;
+  for (const suspect of suspects) {
+    const { path } = journalFile(directory, suspect.begin);
+    if (suspect.kind === "torn") {
+      tornBytes += suspect.bytes;
+      continue;
+    }
+    if (suspect.kind !== "missing") damagedFiles.add(suspect.begin);
+    const loss = suspectLoss(suspect, nameOf(path), held, nowMs);
+    if (loss === undefined || losses.has(loss.id)) continue;
+    losses.set(loss.id, loss);
+    found.push(loss);
+  }
+  // Written down before the files show nothing of it any more.
+  const known = files.map(({ begin }) => [begin, list.files.get(begin)] as const);
+  if (found.length > 0 || losses.size < list.losses.length) await list.replace(known, [...losses.values()]);
+  const quarantined: string[] = [];
+  for (const file of files) {
+    const torn = suspects.find(({ kind, begin }) => kind === "torn" && begin === file.begin);
+    if (damagedFiles.has(file.begin)) quarantined.push(await quarantine(directory, file));
+    else if (torn?.kind === "torn") await truncate(file.path, torn.length);
+  }
+  return { damage: { tornBytes, quarantined }, found };
+}
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+
+/** The batches that a suspect tells to be lost; undefined if segments have them. */
+export function suspectLoss(
+  suspect: Suspect,
+  file: string,
+  held: HeldElsewhere,
+  atMs: number,
+): JournalLoss | undefined {
+  if (suspect.kind === "torn") return undefined;
+  if (suspect.kind === "missing") {
+    // Files become segments in their order: if later ones did, this one had gone before, and the list is an old one.
+    if (held.flushed >= suspect.before - 1) return undefined;
+    const bytes = suspect.bytes ?? 0;
+    return { id: lossId(file), file, reason: "is missing", atMs, bytes, fileBytes: bytes };
+  }
+  if (suspect.kind === "short") {
+    const { length, bytes } = suspect;
+    return { id: lossId(`${file}@${length}`), file, reason: "is cut off", atMs, bytes, fileBytes: length + bytes };
+  }
+  const { project, interval, bytes } = suspect.frame;
+  const { fileBytes } = suspect;
+  if (project !== undefined && interval !== undefined && held.isHeld(project, interval)) return undefined;
+  return { id: lossId(`${file}@${suspect.at}`), file, reason: "is damaged", atMs, bytes, fileBytes, project };
+}
+
+/** Keeps a damaged file for people to look at and puts one with its whole batches in its place. */
+async function quarantine(directory: string, { path, batches }: RecoveredFile): Promise<string> {
+  const folder = join(directory, "quarantine");
+  await mkdir(folder, { recursive: true });
+  const kept = join(folder, `${nameOf(path)}.${Date.now()}`);
+  const aside = `${path}.mended`;
+  const handle = await open(aside, "w");
+  try {
+    for (const { frame, body } of batches) {
+      await handle.write(encodeFrame(frame, body));
+      await handle.write(body);
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await copyFile(path, kept);
+  const copy = await open(kept, "r+");
+  await copy.sync().finally(() => copy.close());
+  await syncDirectory(folder);
+  await rename(aside, path);
+  await syncDirectory(directory);
+  return kept;
+}

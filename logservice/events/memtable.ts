@@ -1,0 +1,140 @@
+import { Yielder } from "./event-loop.ts";
+import { type BatchLines, eventAt } from "./journal/batch-lines.ts";
+import type { JournalFile } from "./journal/journal-file.ts";
+import type { StoredEvent } from "./journal/line.ts";
+import type { SeenKey } from "./journal/seen-keys.ts";
+import { LineCounts } from "./summary/summarize.ts";
+import type { Summary } from "./summary/summary.ts";
+
+/** The events of a batch. */
+export class MemtableBatch {
+  readonly lines: BatchLines;
+  /** Number of events of the project in this memtable that were accepted before the batch. */
+  readonly eventsBefore: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  #parsed: StoredEvent[] | undefined;
+
+  constructor(lines: BatchLines, eventsBefore: number) {
+    this.lines = lines;
+    this.eventsBefore = eventsBefore;
+    let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const ms of lines.times) {
+      if (ms < first) first = ms;
+      if (ms > last) last = ms;
+    }
+    this.firstMs = first;
+    this.lastMs = last;
+  }
+
+  get length(): number {
+    return this.lines.times.length;
+  }
+
+  /** An event. It is kept as parsed: events that are read once are usually read again. */
+  at(index: number): StoredEvent {
+    this.#parsed ??= new Array<StoredEvent>(this.length);
+    this.#parsed[index] ??= eventAt(this.lines, index);
+    return this.#parsed[index]!;
+  }
+}
+
+/**
+ * The events of one project in a memtable, in the order of their acceptance. Append-only, batch by batch. They are kept as
+ * the lines of the journal: ingest creates no objects, and an event that no query reads is never parsed.
+ */
+export class MemtableEvents {
+  readonly batches: MemtableBatch[] = [];
+  length = 0;
+  bytes = 0;
+  /** Whether the order of acceptance is also the order of time, as it nearly always is. */
+  isOrdered = true;
+  firstMs = Number.POSITIVE_INFINITY;
+  lastMs = Number.NEGATIVE_INFINITY;
+  readonly #counts = new LineCounts();
+  /** The first event that is not in the summary yet: its batch, and its index there. */
+  #next = { batch: 0, index: 0 };
+
+  add(lines: BatchLines): void {
+    const batch = new MemtableBatch(lines, this.length);
+    this.isOrdered &&= batch.firstMs >= this.lastMs && isSorted(lines.times);
+    this.firstMs = Math.min(this.firstMs, batch.firstMs);
+    this.lastMs = Math.max(this.lastMs, batch.lastMs);
+    this.batches.push(batch);
+    this.length += batch.length;
+    this.bytes += lines.bytes;
+  }
+
+  get firstSequence(): number {
+    return this.batches[0]!.lines.firstSequence;
+  }
+
+  get lastSequence(): number {
+    const { lines, length } = this.batches.at(-1)!;
+    return lines.firstSequence + length - 1;
+  }
+
+  /** Covers the first events, as many as `summarize` was asked for. */
+  get summary(): Summary {
+    return this.#counts.summary;
+  }
+
+  /**
+   * Resolves when the summary covers at least the first `length` events. The first query that needs it pays for it, not
+   * ingest.
+   */
+  async summarize(length: number, signal: AbortSignal): Promise<void> {
+    const yielder = new Yielder();
+    while (this.summary.events < length) {
+      const { batch, index } = this.#next;
+      const { body, starts, times } = this.batches[batch]!.lines;
+      this.#counts.add(body, starts[index]!);
+      this.#next = index + 1 < times.length ? { batch, index: index + 1 } : { batch: batch + 1, index: 0 };
+      if (yielder.isDue()) await yielder.rest(signal);
+    }
+  }
+}
+
+const isSorted = (times: Float64Array) => times.every((ms, i) => i === 0 || ms >= times[i - 1]!);
+
+/** The events of one journal file, by project, until they are flushed. */
+export class Memtable {
+  readonly file: JournalFile;
+  readonly projects = new Map<string, MemtableEvents>();
+  /** Idempotency keys of its batches. */
+  keys: SeenKey[] = [];
+  /** Number of deletions of projects in the file: it must not be removed before older files whose events they delete. */
+  drops = 0;
+  events = 0;
+  bytes = 0;
+
+  constructor(file: JournalFile) {
+    this.file = file;
+  }
+
+  add(lines: BatchLines): void {
+    let events = this.projects.get(lines.project);
+    if (events === undefined) {
+      events = new MemtableEvents();
+      this.projects.set(lines.project, events);
+    }
+    events.add(lines);
+    this.events += lines.times.length;
+    this.bytes += lines.bytes;
+  }
+
+  /** Forgets a project that was deleted. */
+  forget(project: string): void {
+    this.remove(project);
+    this.keys = this.keys.filter(([of]) => of !== project);
+  }
+
+  /** Removes the events of a project, which are in segments now. */
+  remove(project: string): void {
+    const events = this.projects.get(project);
+    if (events === undefined) return;
+    this.projects.delete(project);
+    this.events -= events.length;
+    this.bytes -= events.bytes;
+  }
+}

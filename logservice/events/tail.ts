@@ -1,0 +1,142 @@
+import { lastIndexOf } from "./journal/batch-lines.ts";
+import type { MemtableEvents } from "./memtable.ts";
+import type { Event, TailItem } from "./store.ts";
+
+/** Events queued for a reader before some are dropped: about a second of a busy project. */
+export const MAX_WAITING = 10_000;
+
+/** Readers of new events. Each has a queue of its own; a slow reader loses events and is told how many. */
+export class Tails {
+  readonly #readers = new Map<string, Set<TailReader>>();
+
+  /** `before` are items that come before all new ones. */
+  read(
+    project: string,
+    selects: (event: Event) => boolean,
+    before: readonly TailItem[],
+  ): AsyncIterableIterator<TailItem> {
+    const readers = this.#readers.get(project) ?? new Set();
+    this.#readers.set(project, readers);
+    const reader = new TailReader(selects, before, () => {
+      readers.delete(reader);
+      if (readers.size === 0 && this.#readers.get(project) === readers) this.#readers.delete(project);
+    });
+    readers.add(reader);
+    return reader;
+  }
+
+  publish(project: string, event: Event): void {
+    const readers = this.#readers.get(project);
+    if (readers === undefined) return;
+    for (const reader of readers) reader.push(event);
+  }
+
+  isRead(project: string): boolean {
+    return this.#readers.has(project);
+  }
+
+  /** Ends the readers of a project, or all. */
+  end(project?: string): void {
+    for (const [name, readers] of [...this.#readers]) {
+      if (project === undefined || name === project) for (const reader of [...readers]) void reader.return();
+    }
+  }
+}
+
+export interface TailQuestion {
+  readonly project: string;
+  readonly selects: (event: Event) => boolean;
+  /** What the project has in memory, the oldest first. */
+  readonly memtables: readonly MemtableEvents[];
+  /** The tail begins after this event if it is still in memory. Undefined begins with new events. */
+  readonly afterId: string | undefined;
+}
+
+export function openTail(
+  tails: Tails,
+  { project, selects, memtables, afterId }: TailQuestion,
+): AsyncIterableIterator<TailItem> {
+  const before = afterId === undefined ? [] : itemsAfter(afterId, selects, memtables);
+  return tails.read(project, selects, before);
+}
+
+/** The last events after an id, or of all if it is not in memory, and how many were dropped before them. */
+function itemsAfter(
+  id: string,
+  selects: (event: Event) => boolean,
+  memtables: readonly MemtableEvents[],
+): readonly TailItem[] {
+  const batches = memtables.flatMap((events) => events.batches);
+  const found = batches.findLastIndex(({ lines }) => lastIndexOf(lines, id) >= 0);
+  const shown: TailItem[] = [];
+  let dropped = 0;
+  for (let b = batches.length - 1; b >= Math.max(found, 0); b--) {
+    const batch = batches[b]!;
+    const last = b === found ? lastIndexOf(batch.lines, id) : -1;
+    for (let i = batch.length - 1; i > last; i--) {
+      // Without the id it is not known how many there were before.
+      if (found < 0 && shown.length >= MAX_WAITING) break;
+      const { event } = batch.at(i);
+      if (!selects(event)) continue;
+      if (shown.length < MAX_WAITING) shown.push({ event });
+      else dropped++;
+    }
+  }
+  if (found < 0) shown.push({ dropped: null });
+  else if (dropped > 0) shown.push({ dropped });
+  return shown.reverse();
+}
+
+class TailReader implements AsyncIterableIterator<TailItem> {
+  readonly #selects: (event: Event) => boolean;
+  readonly #ended: () => void;
+  readonly #waiting: TailItem[];
+  #dropped = 0;
+  #wake: (() => void) | undefined;
+  #isOver = false;
+
+  constructor(selects: (event: Event) => boolean, before: readonly TailItem[], ended: () => void) {
+    this.#selects = selects;
+    this.#waiting = [...before];
+    this.#ended = ended;
+  }
+
+  push(event: Event): void {
+    if (!this.#selects(event)) return;
+    if (this.#waiting.length >= MAX_WAITING) this.#dropped++;
+    else {
+      // In the place of the events that were dropped.
+      if (this.#dropped > 0) this.#waiting.push({ dropped: this.#dropped });
+      this.#dropped = 0;
+      this.#waiting.push({ event });
+    }
+    this.#wake?.();
+  }
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<TailItem>> {
+    while (!this.#isOver) {
+      const item = this.#waiting.shift();
+      if (item !== undefined) return { value: item, done: false };
+      if (this.#dropped > 0) {
+        const dropped = this.#dropped;
+        this.#dropped = 0;
+        return { value: { dropped }, done: false };
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return { value: undefined, done: true };
+  }
+
+  async return(): Promise<IteratorResult<TailItem>> {
+    this.#isOver = true;
+    this.#ended();
+    this.#wake?.();
+    return { value: undefined, done: true };
+  }
+}
