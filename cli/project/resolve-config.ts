@@ -10,7 +10,7 @@ export interface ResolvedProject {
   readonly inference: Inference;
 }
 
-/** Fills in every default: those of the schema, the region of environment and profile, what marker files tell. */
+/** Fills in every default: those of the schema, the region from the environment or the profile, and what is inferred from marker files. */
 export function resolveProject(
   context: Context,
   written: Config,
