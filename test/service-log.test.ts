@@ -1,7 +1,7 @@
 // The events of a log service as the command reads them: the names of levels are those of the language.
 import t from "tap";
 import type { Block } from "../cli/logs/line-blocks.ts";
-import { type ServiceQuestion, followService, searchService } from "../cli/logs/service-log.ts";
+import { followService, type ServiceQuestion, searchService } from "../cli/logs/service-log.ts";
 import { startTestService } from "./support/service.ts";
 
 t.test("levels are called as the language calls them, found or followed", async (t) => {
