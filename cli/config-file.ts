@@ -7,7 +7,7 @@ import { diskDirectory } from "./project/directory.ts";
 
 export const CONFIG_FILE = "tool.json";
 
-/** The smallest file that is valid. */
+/** A minimal valid tool.json. */
 export const SMALLEST = '{ "name": "my-app" }';
 
 /** A tool.json without errors. */
@@ -17,8 +17,8 @@ interface ConfigFile {
 }
 
 /**
- * Reads and checks the project's tool.json. Problems go to stderr with carets, warnings too; errors end the command.
- * `sizes`: what is deployed is looked at as `validate` does.
+ * Reads and checks the project's tool.json. Problems and warnings are printed on stderr with carets; errors end the command.
+ * With `sizes` the files that are deployed are checked, too, as `validate` does.
  */
 export async function readConfigFile(
   context: Context,
@@ -39,7 +39,7 @@ export async function readConfigFile(
   return { config, text: file.text };
 }
 
-/** All problems of a file on stderr, each with its caret, an empty line between two. Values of variables are not shown. */
+/** Prints all problems of a file on stderr, each with its caret, separated by empty lines. Values of variables are masked. */
 export async function sayProblems(
   context: Context,
   problems: readonly Problem[],
@@ -66,7 +66,7 @@ export type TextFile =
       readonly ok: false;
       readonly isAbsent: boolean;
       readonly reason: string;
-      /** Of bytes that are not UTF-8: the text with U+FFFD for them, the first of them at `at`. */
+      /** For bytes that are not UTF-8: the text with U+FFFD in their place, and the position of the first. */
       readonly damaged?: { readonly text: string; readonly at: number };
     };
 
@@ -87,7 +87,7 @@ export async function readTextFile(path: string): Promise<TextFile> {
   }
 }
 
-/** UTF-8 only: a replaced character could hide in a value that the cloud gets. */
+/** Decodes UTF-8 only: a replaced character could end up in a value that is deployed. */
 export function decodeText(bytes: Uint8Array): TextFile {
   try {
     return { ok: true, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };

@@ -15,12 +15,12 @@ import { checkUnpackedSize } from "./limits.ts";
 import type { BuildProblem } from "./problem.ts";
 import { writeZip } from "./zip.ts";
 
-/** What is uploaded, and how it is run. */
+/** The archive that is uploaded, and how it is run. */
 export interface Artifact extends Delivery {
   readonly zip: Uint8Array;
-  /** Of the zip, as the platform gives it for a function's code. */
+  /** SHA-256 of the zip, in the form that the platform returns for a function's code. */
   readonly sha256Base64: string;
-  /** Of the zip. */
+  /** Size of the zip. */
   readonly bytes: number;
   readonly unpackedBytes: number;
   readonly files: readonly ArtifactFile[];
@@ -32,30 +32,30 @@ export interface ArtifactFile {
   readonly bytes: number;
 }
 
-/** What happens while an artifact is built, for whoever shows it. */
+/** What happens while an artifact is built. */
 export type BuildEvent =
   | { readonly kind: "command"; readonly hook: HookName; readonly command: string }
   | { readonly kind: "commanded"; readonly hook: HookName; readonly command: string; readonly durationMs: number }
-  /** Nothing failed, but the deployment may. */
+  /** The build succeeds, but the deployment may fail. */
   | { readonly kind: "warning"; readonly message: string; readonly hint?: string }
   | { readonly kind: "packing"; readonly done: number; readonly files: number; readonly bytes: number }
   | { readonly kind: "packed"; readonly files: number; readonly bytes: number; readonly durationMs: number };
 
 export interface BuildOptions {
   readonly context: Context;
-  /** tool.json as it was checked. */
+  /** tool.json, checked. */
   readonly config: Config;
   /** For the platform, not for development. */
   readonly inference: Inference;
   readonly stage: string;
-  /** What the stage's hooks get besides the shell's variables and those of tool.json. */
+  /** Variables for the stage's hooks, in addition to those of the shell and of tool.json. */
   readonly env?: NodeJS.ProcessEnv;
-  /** False: the files as they lie there, no hook runs. */
+  /** If false, no hook runs and the files are packed as they are. */
   readonly runsHooks?: boolean;
   readonly report: (event: BuildEvent) => void;
 }
 
-/** Why a build stopped. Interrupted it has no problems. */
+/** Why a build stopped. An interrupted build has no problems. */
 interface BuildFailure {
   readonly ok: false;
   readonly isInterrupted: boolean;
@@ -67,8 +67,8 @@ export type BuildResult = { readonly ok: true; readonly artifact: Artifact } | B
 const BUILD_HOOKS = ["prebuild", "build", "postbuild"] as const satisfies HookName[];
 
 /**
- * Builds what is deployed to a stage: the hooks prebuild, build and postbuild, then the files that .toolignore leaves and
- * the runtime's own, as a zip that is the same for the same files. Expected failures are problems, all that are found.
+ * Builds what is deployed to a stage: runs the hooks prebuild, build and postbuild, then packs the files that .toolignore does not
+ * exclude and those of the runtime. The same files give the same zip. Returns all problems that are found.
  */
 export async function buildArtifact(options: BuildOptions): Promise<BuildResult> {
   const { context, inference, stage, report } = options;
@@ -118,7 +118,7 @@ export async function buildArtifact(options: BuildOptions): Promise<BuildResult>
       zip,
       sha256Base64: hashOf("sha256", zip, "base64"),
       bytes: zip.length,
-      // As read: a file may have grown since it was found.
+      // The sizes as read, as a file may have grown since it was found.
       unpackedBytes: entries.reduce((sum, entry) => sum + entry.unpackedBytes, 0),
       files: entries.map((entry) => ({ name: entry.name, bytes: entry.unpackedBytes })),
       leftOut: collected.leftOut,
@@ -157,10 +157,10 @@ async function runBuildHooks(options: BuildOptions): Promise<{ readonly ok: true
   return { ok: true };
 }
 
-/** What a runtime's tools leave behind and what it needs, on top of what every project has. */
+/** Files that the tools of a runtime leave, which are excluded, and files that it needs. */
 function usualFor({ runtime }: Inference) {
   const usual = [{ pattern: "node_modules/.cache/", why: "a cache of other tools" }];
-  // Bytecode is bound to the very version of Python, and holds the time at which its source was written.
+  // Bytecode only works for one version of Python, and contains the modification time of its source.
   if (runtime === "python") usual.push({ pattern: "__pycache__/", why: "bytecode for this machine's Python" });
   return { usual, needed: runtime === "python" ? [".pypath"] : [] };
 }
@@ -169,7 +169,7 @@ type Ignore =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problems: readonly BuildProblem[] };
 
-/** The text of .toolignore; no file is an empty one. */
+/** The text of .toolignore; empty if there is no such file. */
 function readIgnore(directory: string): Ignore {
   try {
     return { ok: true, text: readFileSync(join(directory, ".toolignore"), "utf8") };
@@ -179,14 +179,14 @@ function readIgnore(directory: string): Ignore {
   }
 }
 
-/** Undefined where the user has no home, as some build machines' users: what they leave nobody would find again. */
+/** Undefined if the user has no home directory, as on some build machines, where nobody would use the cache again. */
 function cacheFolder({ io: { env } }: Context): string | undefined {
   const home = env.HOME || homedir();
   if (!env.XDG_CACHE_HOME && !existsSync(home)) return undefined;
   return join(env.XDG_CACHE_HOME || join(home, ".cache"), "tool", "artifacts");
 }
 
-/** The folder's name for people who look into the cache, and its path, as names are taken twice. */
+/** The name of the folder, for people who look into the cache, and a hash of its path, as names are not unique. */
 function projectKey(directory: string): string {
   const name = basename(directory)
     .replace(/[^\w-]+/g, "-")

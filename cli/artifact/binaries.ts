@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import type { FoundFile } from "./collect.ts";
 
-/** What a program or library is for, in words; undefined for the platform, Linux on x86-64, and for what is no binary. */
+/** The system that a binary is built for, in words. Undefined for Linux on x86-64, which is the platform, and for other files. */
 export function foreignTarget(head: Buffer): string | undefined {
   if (head.length < 20) return undefined;
   if (head.readUInt32BE(0) === 0x7f454c46) {
@@ -29,12 +29,12 @@ export interface ForeignBinary {
   readonly target: string;
 }
 
-/** The Python of the managed runtime, as its libraries have it in their names. */
+/** The version of the managed runtime's Python in the names of libraries. */
 const PYTHON_TAG = "314";
 
 /**
- * Native modules that are for another system. Packages often bring one for each: what has a sibling for the platform in
- * its package, or in the package of the same name for the platform, is none.
+ * Native modules that are built for another system. Packages often contain one for each system: a module is left out of the list
+ * if its package, or the package of the same name for the platform, has one for the platform.
  */
 export function foreignBinaries(files: readonly FoundFile[]): ForeignBinary[] {
   const groups = new Map<string, { isUsable: boolean; foreign: ForeignBinary[] }>();
@@ -54,12 +54,12 @@ function targetOf(name: string, path: string): string | undefined {
   const python = /\.cpython-(\d)(\d+)/.exec(name);
   if (python !== null && `${python[1]}${python[2]}` !== PYTHON_TAG) return `Python ${python[1]}.${python[2]}`;
   const target = foreignTarget(headOf(path));
-  // Which C library it needs stands among its strings alone.
+  // The C library that it needs is only found among its strings.
   if (target === undefined && readFileSync(path).includes("libc.musl-")) return "Linux with musl";
   return target;
 }
 
-/** The beginning of a file: what a binary is for stands there. */
+/** The start of a file, which tells the system of a binary. */
 export function headOf(path: string): Buffer {
   const head = Buffer.alloc(64);
   const file = openSync(path, "r");

@@ -14,16 +14,16 @@ import {
 import type { OpenFile } from "../io.ts";
 import type { BuildProblem } from "./problem.ts";
 
-/** What goes along. Names have `/` between them; a folder's ends in one. */
+/** A file of the deployment. Names are separated by `/`; the name of a folder ends with `/`. */
 export type FoundFile = { readonly name: string; readonly bytes: number } & (
   | { readonly kind: "file"; readonly path: string; readonly isExecutable: boolean; readonly modifiedMs: number }
   | { readonly kind: "link"; readonly target: string }
-  /** One that holds nothing. */
+  /** An empty folder. */
   | { readonly kind: "folder" }
 );
 
 export interface LeftOut {
-  /** A folder's ends in `/`; what is in it is left out with it. */
+  /** The path of a folder ends with `/` and stands for everything in it. */
   readonly path: string;
   readonly reason: string;
 }
@@ -32,7 +32,7 @@ export interface Collected {
   readonly files: readonly FoundFile[];
   readonly leftOut: readonly LeftOut[];
   readonly problems: readonly BuildProblem[];
-  /** Lines of .toolignore that do not do what they look like. */
+  /** Lines of .toolignore that have no effect. */
   readonly warnings: readonly BuildProblem[];
 }
 
@@ -41,24 +41,24 @@ export interface CollectOptions {
   readonly directory: string;
   /** The text of .toolignore. */
   readonly ignore: string;
-  /** Lines like those of .toolignore that stand before it, with what they leave out in words. */
+  /** Patterns that are applied before those of .toolignore, with what they exclude in words. */
   readonly usual?: readonly { readonly pattern: string; readonly why: string }[];
-  /** Files that are written to while the walk runs, such as a redirected stdout. */
+  /** Files that this process is writing to, such as a redirected stdout. */
   readonly written?: readonly OpenFile[];
-  /** Folders at the top whose names begin with a dot and that go along all the same. */
+  /** Folders of the project's root that are included although their names start with a dot. */
   readonly needed?: readonly string[];
 }
 
-/** Never part of a deployment, whatever .toolignore says: at the top, and `.git` anywhere. */
+/** Names in the project's root that are never part of a deployment, whatever .toolignore says. So is `.git` anywhere. */
 const OURS: Readonly<Record<string, string>> = {
   ".tool": "tool's own files",
   "out.zip": "what tool build writes",
 };
 
-/** So long may the walk keep the process from hearing a signal. */
+/** How long the walk may block the process from handling a signal. */
 const TURN_MS = 20;
 
-/** Walks the project: every file with its size, and every path left out with the reason. Links are not followed. */
+/** Walks the project and returns every file with its size, and every excluded path with the reason. Does not follow links. */
 export async function collectFiles(options: CollectOptions): Promise<Collected> {
   const root = realpathSync(options.directory);
   const files: FoundFile[] = [];
@@ -102,7 +102,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
         if (rule !== undefined) vain.set(rule, `${shown} is excluded with everything in it: ${reasonOf(decision)}`);
         const before = { files: files.length, leftOut: leftOut.length };
         if (isFolder && mayHold(decision, ignore)) await walk(shown, join(path, entry.name), decision);
-        // Said once for a folder, unless something of it goes along.
+        // One line for a folder, unless something in it is included.
         if (files.length === before.files) {
           leftOut.length = before.leftOut;
           leftOut.push({ path: shown, reason: reasonOf(decision) });
@@ -130,7 +130,7 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
   function listFolder(prefix: string, path: string): Dirent[] | undefined {
     try {
       const entries = readdirSync(path, { withFileTypes: true });
-      // Where bytes are no UTF-8 this character stands for them, and the file has another name.
+      // Node replaces invalid UTF-8 by this character, so the file has another name.
       if (entries.some(({ name }) => name.includes("\ufffd"))) {
         for (const bytes of readdirSync(path, { encoding: "buffer" })) {
           if (Buffer.from(bytes.toString()).equals(bytes)) continue;
@@ -183,17 +183,17 @@ export async function collectFiles(options: CollectOptions): Promise<Collected> 
   }
 }
 
-/** A link as it is kept: relative, as the deployment lies elsewhere. Outside: where it leads. */
+/** The target of a link, relative so that it works in the deployment. For a link to the outside, its target as written. */
 function targetOf(path: string, root: string): { readonly isInside: boolean; readonly path: string } {
   const written = readlinkSync(path);
   const folder = dirname(path);
   const named = resolve(folder, written);
   let real = named;
   try {
-    // Through links of links.
+    // Resolves links to links.
     real = realpathSync(path);
   } catch {
-    // It leads nowhere, which an app may mean to create.
+    // The target does not exist. The app may create it.
   }
   if (!isBelow(root, real) || !isBelow(root, named)) return { isInside: false, path: written };
   return { isInside: true, path: isAbsolute(written) ? relative(folder, named) || "." : written };
@@ -207,7 +207,7 @@ function typeOf(entry: Dirent): string {
   return entry.isSocket() ? "a socket" : entry.isFIFO() ? "a pipe" : "a device";
 }
 
-/** What cannot be read, as the system says it. Throws what is no error of the system. */
+/** The problem for a file that cannot be read, with the system's reason. Rethrows other errors. */
 export function unreadable(name: string, error: unknown): BuildProblem {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 
-/** A content as an archive holds it. */
+/** The content of a file in the form that it has in an archive. */
 export interface Packed {
   readonly crc32: number;
   readonly unpackedBytes: number;
@@ -12,27 +12,27 @@ export interface Packed {
 }
 
 export interface DeflateCache {
-  /** By the SHA-256 of the content, each byte a character. */
+  /** `hash` is the SHA-256 of the content, one character for each byte. */
   get(hash: string): Packed | undefined;
-  /** Keeps these contents and forgets all others, unless they are what was read. */
+  /** Stores these contents and removes all others. Does nothing if they are the same as before. */
   keep(used: ReadonlyMap<string, Packed>): void;
 }
 
-/** One project's contents are one file: twelve thousand files would cost more to open than to deflate. */
+/** A project has one cache file: opening twelve thousand files would take longer than deflating them. */
 const MAGIC = "tool deflated 1\n";
 const HASH_BYTES = 32;
-/** Hash, CRC of the content, its size, size of the data, method; then the CRC of all that and the data. */
+/** Hash, CRC of the content, its size, size of the data, method. Followed by the CRC of these and the data. */
 const ABOUT_BYTES = HASH_BYTES + 4 + 4 + 4 + 1;
 const HEAD_BYTES = ABOUT_BYTES + 4;
 
-/** All projects together. The one not built for longest goes first. */
+/** Limit for all projects together. The least recently built ones are removed first. */
 const MAX_CACHE_BYTES = 1 << 30;
-/** A file that a killed run left half written. */
+/** Age at which an incomplete file of a killed run is removed. */
 const ABANDONED_MS = 3_600_000;
 
 /**
- * What was deflated for earlier artifacts of a project. Nothing here can make an artifact wrong: each entry carries its
- * checksum, a file is replaced as a whole, and what cannot be read or written is as if it were not there.
+ * What was deflated for earlier artifacts of a project. The cache cannot make an artifact wrong: each entry has a checksum, the
+ * file is replaced as a whole, and errors of reading and writing are ignored.
  */
 export function openDeflateCache(folder: string | undefined, project: string): DeflateCache {
   if (folder === undefined) return { get: () => undefined, keep() {} };
@@ -112,7 +112,7 @@ function packOf(used: ReadonlyMap<string, Packed>): Buffer {
   return pack;
 }
 
-/** Removes the oldest files beyond the limit, never the one just written. */
+/** Removes the oldest files above the limit, never the one that was just written. */
 function bound(folder: string, own: string): void {
   const files = readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);

@@ -7,7 +7,7 @@ import type { DeflateCache, Packed } from "./deflate-cache.ts";
 import type { BuildProblem } from "./problem.ts";
 import type { ZipEntry } from "./zip.ts";
 
-/** A file of the artifact that is made while building. */
+/** A file of the artifact that the build generates. */
 export interface MadeFile {
   readonly kind: "made";
   readonly name: string;
@@ -16,22 +16,22 @@ export interface MadeFile {
   readonly isExecutable: boolean;
 }
 
-/** Measured on node_modules: 9 takes twice the time of 6 for half a percent. */
+/** Measured on node_modules: level 9 takes twice the time of 6 and saves half a percent. */
 const LEVEL = 6;
 
-/** Below it a content is deflated sooner than a thread has got it and given it back: twice as fast for node_modules. */
+/** Smaller contents are deflated in the main thread, as passing them to another takes longer: twice as fast for node_modules. */
 const THREAD_BYTES = 64 * 1024;
 
-/** Most files fit: a buffer for each would have to be collected again. */
+/** Size of the shared read buffer. Most files fit, so that they need no garbage-collected buffer each. */
 const READ_BYTES = 512 * 1024;
 
-/** Contents that wait for a thread. With more, memory grows and nothing gets faster. */
+/** Limit of contents that wait for a thread. More take memory and are not faster. */
 const MAX_WAITING_BYTES = 64 << 20;
 
-/** So long may reading keep the process from hearing a signal, and finished threads from their next content. */
+/** How long reading may block the process from handling signals, and threads from getting their next content. */
 const TURN_MS = 5;
 
-/** A file that is written while it is read is read again, so often. */
+/** How often a file is read if it changes meanwhile. */
 const READ_TRIES = 3;
 
 export interface Deflated {
@@ -39,7 +39,7 @@ export interface Deflated {
   readonly problems: readonly BuildProblem[];
 }
 
-/** Reads and deflates all files, in the threads that Node has for it; contents that the cache knows are read only. */
+/** Reads all files and deflates those that are not in the cache, in Node's thread pool. */
 export async function deflateFiles(
   files: readonly (FoundFile | MadeFile)[],
   cache: DeflateCache,
@@ -74,7 +74,7 @@ export async function deflateFiles(
         if (waiting.get(key) === done) waiting.delete(key);
         return packed;
       });
-      // The same content twice is deflated once.
+      // Equal contents are deflated once.
       waiting.set(key, done);
       while (waitingBytes > MAX_WAITING_BYTES) await Promise.race(waiting.values());
     }
@@ -92,7 +92,7 @@ export async function deflateFiles(
   return { entries, problems };
 }
 
-/** Of the content nothing is kept but a copy. */
+/** Deflates a content. Keeps no reference to its buffer. */
 function pack(content: Buffer): Packed | Promise<Packed> {
   const about = { crc32: crc32(content), unpackedBytes: content.length };
   if (content.length >= THREAD_BYTES) return packInThread(Buffer.from(content), about);
@@ -103,7 +103,7 @@ function pack(content: Buffer): Packed | Promise<Packed> {
 }
 
 function packInThread(content: Buffer, about: Pick<Packed, "crc32" | "unpackedBytes">): Promise<Packed> {
-  // In one piece: each further one would wait for a thread again.
+  // One chunk, as each further one would wait for a thread again.
   const chunkSize = content.length + (content.length >> 10) + 64;
   return new Promise((resolve, reject) => {
     deflateRaw(content, { level: LEVEL, chunkSize }, (error, deflated) => {
@@ -114,7 +114,7 @@ function packInThread(content: Buffer, about: Pick<Packed, "crc32" | "unpackedBy
   });
 }
 
-/** Only what counts on the platform: others' permissions differ with the machine that builds. */
+/** Type and permissions as far as they matter on the platform. Other bits depend on the machine that builds. */
 function modeOf(file: FoundFile | MadeFile): number {
   if (file.kind === "link") return 0o120777;
   if (file.kind === "folder") return 0o040755;
@@ -156,9 +156,9 @@ function contentOf(file: FoundFile | MadeFile, room: Buffer): ReadContent {
 
 type Looked = Pick<Stats, "size" | "mtimeMs">;
 
-/** Valid until the next call. Undefined where the file is not, or not any more, what it was when it was looked at. */
+/** The content of a file, valid until the next call. Undefined if the file has changed since `stat`. */
 function readWhole(file: number, { size, mtimeMs }: Looked, room: Buffer): Buffer | undefined {
-  // A byte more than there should be, so that growing shows.
+  // One byte more than expected, to notice if the file has grown.
   const content = size < room.length ? room.subarray(0, size + 1) : Buffer.allocUnsafe(size + 1);
   let at = 0;
   for (let read = 1; read > 0 && at < content.length; at += read) {

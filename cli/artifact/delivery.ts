@@ -4,16 +4,16 @@ import { type Deployment, RUNTIME_FOLDER } from "../../runtime/lambda/deployment
 import { type Config, forStage, type Inference, type Runtime } from "../../schema/index.ts";
 import type { MadeFile } from "./deflate.ts";
 
-/** How the platform runs a deployment: the managed runtime, and what it starts in place of a handler. */
+/** How the platform runs a deployment: the managed runtime, and what it starts instead of a handler. */
 export interface Delivery {
   readonly runtime: "nodejs24.x" | "python3.14" | "java25";
   /** AWS_LAMBDA_EXEC_WRAPPER. */
   readonly wrapper: string;
-  /** Whether the runtime comes in the shared layer, as there is no Node to run its file. */
+  /** Whether our runtime is in the shared layer, because there is no Node to run its file. */
   readonly needsLayer: boolean;
 }
 
-/** Binaries and static sites run on Node's runtime: there our own one is a file of 60 KB. */
+/** Binaries and static sites use the Node runtime, too: there our own runtime is a file of 60 KB. */
 const ON_NODE: Delivery = {
   runtime: "nodejs24.x",
   wrapper: `/var/task/${RUNTIME_FOLDER}/bootstrap.cjs`,
@@ -33,7 +33,7 @@ export function deliveryOf({ runtime }: Inference): Delivery {
   return runtime === undefined ? ON_NODE : DELIVERIES[runtime];
 }
 
-/** The sections that speak of deploying, which an answer to a request never depends on: changed, they change no code. */
+/** Sections about deploying, which do not affect responses. They are removed, so that changing them changes no code. */
 const ELSEWHERE = [
   "description",
   "profile",
@@ -48,7 +48,7 @@ const ELSEWHERE = [
   "tags",
 ] as const satisfies (keyof Config)[];
 
-/** The runtime's own files of a deployment. */
+/** The files of our runtime in a deployment. */
 export function runtimeFiles(
   config: Config,
   inference: Inference,
@@ -77,15 +77,15 @@ export function runtimeFiles(
 }
 
 /**
- * What starts the server. The start script itself in place of an inferred `npm start`, where that does no more than run
- * it: npm takes longer to start than most servers, at each cold start.
+ * The command that starts the server. An inferred `npm start` is replaced by the script itself if npm only runs it: npm takes
+ * longer to start than most servers, at each cold start.
  */
 function startCommand(config: Config, { command }: Inference, directory: string): string | undefined {
   if (command !== "npm start" || config.proxy?.command !== undefined) return command;
   try {
     const { scripts } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8").replace(/^\ufeff/, ""));
     const { prestart, start, poststart } = scripts;
-    // npm's own variables are there under npm only, and so is what it looks for in .npmrc.
+    // A script that uses npm's variables needs npm, and so do the scripts before and after it.
     if (prestart || poststart || typeof start !== "string" || /npm_|[\r\n]/.test(start)) return command;
     return `export PATH="$PWD/node_modules/.bin:$PATH"; ${start}`;
   } catch {

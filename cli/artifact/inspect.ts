@@ -6,7 +6,7 @@ import { foreignBinaries, foreignTarget, headOf } from "./binaries.ts";
 import type { Collected, FoundFile } from "./collect.ts";
 import type { BuildProblem } from "./problem.ts";
 
-/** What will not run, and what may not: looked for in the files before anything is uploaded. */
+/** What will not run on the platform, and what may not, found before anything is uploaded. */
 export interface Findings {
   readonly problems: readonly BuildProblem[];
   readonly warnings: readonly BuildProblem[];
@@ -14,7 +14,7 @@ export interface Findings {
 
 const PLATFORM = "the platform is Linux on x86-64";
 
-/** Development packages below this are no news. */
+/** Fewer development packages are not reported. */
 const MIN_DEVELOPMENT_BYTES = 10_000_000;
 
 export function inspect(
@@ -81,7 +81,7 @@ export function inspect(
   return { problems, warnings };
 }
 
-/** The project's file that a plain command starts; undefined where a shell has more to say about it. */
+/** The project's file that a simple command starts; undefined if the command needs a shell to interpret it. */
 function programOf(command: string): string | undefined {
   const words = command.replace(/^exec /, "").split(" ");
   if (!/^[\w./ =:@-]+$/.test(command)) return undefined;
@@ -95,7 +95,7 @@ function plain(path: string): string {
   return path.replace(/^(\.\/+)+/, "");
 }
 
-/** What npm has marked as needed for development alone, where it takes much of the room. */
+/** A warning if packages that npm has marked as development-only take much of the space. */
 function developmentPackages(files: readonly FoundFile[], directory: string): BuildProblem | undefined {
   const folders = developmentFolders(directory);
   if (folders.size === 0) return undefined;
@@ -122,7 +122,7 @@ function developmentFolders(directory: string): Set<string> {
     const { packages } = JSON.parse(readFileSync(join(directory, "node_modules/.package-lock.json"), "utf8"));
     return new Set(Object.keys(packages).filter((folder) => packages[folder].dev === true));
   } catch {
-    // Installed by another package manager, which leaves no such list.
+    // Other package managers write no such list.
     return new Set();
   }
 }

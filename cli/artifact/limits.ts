@@ -4,10 +4,10 @@ import type { BuildProblem } from "./problem.ts";
 /** "Deployment package (.zip file archive) size: 250 MB, unzipped, including layers" (Lambda quotas). */
 export const MAX_UNPACKED_BYTES = 250 * 1024 * 1024;
 
-/** What the layer with the runtime for Python and Java takes of it: 112.7 MB as measured, and a little to grow. */
+/** The part of it that the layer with the runtime for Python and Java takes: 112.7 MB as measured, and a little to grow. */
 export const LAYER_BYTES = 115_000_000;
 
-/** So many files are named. */
+/** How many of the largest files are listed. */
 const NAMED = 10;
 
 interface Sized {
@@ -20,7 +20,7 @@ export function bySize<T extends Sized>(files: readonly T[]): T[] {
   return [...files].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
-/** What is wrong where the files are more than the platform unpacks. */
+/** The problem if the files are larger than the platform's limit. */
 export function checkUnpackedSize(files: readonly Sized[], needsLayer: boolean): BuildProblem | undefined {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const limit = MAX_UNPACKED_BYTES - (needsLayer ? LAYER_BYTES : 0);

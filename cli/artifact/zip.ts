@@ -1,10 +1,10 @@
-/** A file of an archive, its content as it lies there. */
+/** A file in an archive, with its content as stored. */
 export interface ZipEntry {
-  /** `/` between names; a folder's ends in one. */
+  /** The path, separated by `/`; a folder's ends with `/`. */
   readonly name: string;
-  /** Type and permissions as stat(2) has them: `0o100644`, `0o120777`. */
+  /** Type and permissions as in stat(2): `0o100644`, `0o120777`. */
   readonly mode: number;
-  /** Of the content before it was deflated. */
+  /** CRC of the content before it was deflated. */
   readonly crc32: number;
   readonly unpackedBytes: number;
   readonly isDeflated: boolean;
@@ -17,25 +17,25 @@ const END_BYTES = 22;
 const ZIP64_END_BYTES = 56;
 const ZIP64_LOCATOR_BYTES = 20;
 
-/** The end record holds 16 bits of a count, all of them set where the count stands in the larger record instead. */
+/** The count in the end record has 16 bits, all set if the count is in the ZIP64 record instead. */
 const MAX_COUNT = 0xffff;
-/** 32 bits of a place or a size, all of them set where they stand elsewhere. */
+/** Offsets and sizes have 32 bits, all set if they are in the ZIP64 record. */
 const MAX_OFFSET = 0xffffffff;
 
-/** 1980-01-01, the first day that the format knows: the time of building would make each archive another one. */
+/** 1980-01-01, the earliest date of the format. The time of building would make every archive different. */
 const DATE = (0 << 9) | (1 << 5) | 1;
-/** Of the format's versions the one that knows folders and deflate, 2.0; made on Unix, so that modes count. */
+/** Version 2.0 of the format, with folders and deflate. "Made on Unix" makes the modes valid. */
 const VERSION = 20;
 const ZIP64_VERSION = 45;
 const ON_UNIX = 3 << 8;
-/** Bit 11: the name is UTF-8. Without it readers may take it for another encoding. */
+/** Bit 11: the name is UTF-8. Without it readers may assume another encoding. */
 const UTF8 = 1 << 11;
 const DEFLATED = 8;
 const FOLDER_ATTRIBUTE = 0x10;
 
 /**
- * An archive of the entries, sorted by the bytes of their names: the same bytes for the same entries, in whatever order
- * they come. Source: PKWARE's APPNOTE 6.3.10. Throws a RangeError from 4 GB on, far beyond what can be deployed.
+ * An archive of the entries, sorted by the bytes of their names, so that the same entries in any order give the same bytes.
+ * Source: PKWARE's APPNOTE 6.3.10. Throws a RangeError for 4 GB or more, far above what can be deployed.
  */
 export function writeZip(entries: readonly ZipEntry[]): Buffer {
   const sorted = entries

@@ -51,7 +51,7 @@ export function credentialsSource(
         : ["CLOUD_SECRET_ACCESS_KEY", "CLOUD_ACCESS_KEY_ID"];
     return { kind: "wrong", message: `${there} is set but ${missing} is not`, hint: `set ${missing} too` };
   }
-  if (profile !== undefined && !CI_VARIABLES.some((name) => env[name])) {
+  if (profile !== undefined && !CREDENTIAL_VARIABLES.some((name) => env[name])) {
     return {
       kind: "wrong",
       message: `there is no credentials profile ${JSON.stringify(profile)} on this machine`,
@@ -62,7 +62,7 @@ export function credentialsSource(
 }
 
 /** Variables that show that credentials were provided on purpose. */
-const CI_VARIABLES = [
+export const CREDENTIAL_VARIABLES = [
   "AWS_ACCESS_KEY_ID",
   "AWS_WEB_IDENTITY_TOKEN_FILE",
   "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",

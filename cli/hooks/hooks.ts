@@ -3,7 +3,7 @@ import { DEFAULT_STAGES, type Hooks, hookCommands } from "../../schema/index.ts"
 import type { Context } from "../context.ts";
 import { runInShell, type ShellEnd, type ShellOptions } from "./shell.ts";
 
-/** Two lines of a narrow terminal. */
+/** The longest command that is shown: two lines of a narrow terminal. */
 const MAX_SHOWN = 140;
 
 export type HookName = keyof Hooks;
@@ -18,31 +18,31 @@ export const HOOKS = [
   "clean",
 ] as const satisfies HookName[];
 
-/** A hook's commands: what tool.json has for the stage; for build and clean else what the marker files tell. */
+/** A hook's commands: those of tool.json for the stage. Build and clean are otherwise inferred from marker files. */
 export function commandsOf(hook: HookName, config: Pick<Config, "hooks">, inference: Inference): readonly string[] {
   if (config.hooks?.[hook] !== undefined) return hookCommands(config.hooks, hook);
   const inferred = hook === "build" ? inference.build : hook === "clean" ? inference.clean : undefined;
   return inferred === undefined ? [] : [inferred];
 }
 
-/** The stages that there are: the default ones, then those of tool.json. */
+/** All stages: the default ones, then those of tool.json. */
 export function stagesOf(config: Pick<Config, "stages">): string[] {
   return [...new Set([...DEFAULT_STAGES, ...Object.keys(config.stages ?? {})])];
 }
 
-/** A command that was run. */
+/** A command that has ended. */
 export interface CommandEnd extends ShellEnd {
   readonly command: string;
   readonly durationMs: number;
 }
 
-/** Runs commands one after another, each in its own shell, until one does not end with 0 or is interrupted. */
+/** Runs commands one after another, each in its own shell, until one fails or is interrupted. */
 export async function runCommands(
   context: Context,
   commands: readonly string[],
   options: Omit<ShellOptions, "directory"> & {
     readonly onBegin: (command: string) => Promise<void> | void;
-    /** Of a command that ended with 0. */
+    /** Called after a command that ended with 0. */
     readonly onEnd: (end: CommandEnd) => Promise<void> | void;
   },
 ): Promise<CommandEnd[]> {
@@ -64,7 +64,7 @@ export function howItEnded({ command, code, signal }: CommandEnd): string {
   return `${shownCommand(command)} ${code === null ? `was ended by ${signal}` : `ended with exit code ${code}`}`;
 }
 
-/** Of a long command the beginning: what runs in it is no news to whoever wrote it, nor to anybody else. */
+/** A command on one line, truncated if it is long. */
 export function shownCommand(command: string): string {
   const line = command.replace(/\s+/g, " ");
   return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN - 1)}…` : line;

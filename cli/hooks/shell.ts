@@ -2,23 +2,23 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Io } from "../io.ts";
 
-/** What an interrupted hook left behind gets to end by itself. */
+/** How long processes that an interrupted hook left have to end by themselves. */
 const GROUP_END_MS = 1000;
 
 /**
- * A shell that is just starting a command when SIGINT comes waits for that command, which has not heard the signal. What
- * still runs after this long is asked by SIGTERM, which shells do not put off.
+ * A shell that is just starting a command when SIGINT comes waits for that command, which did not receive the signal. After this
+ * time SIGTERM is sent, which shells do not defer.
  */
 const HEED_SIGNAL_MS = 5000;
 
-/** Of an output that is not shown: its end, where the reason of a failure stands. */
+/** How much of an output that is not shown is kept: its end, which has the reason of a failure. */
 const MAX_KEPT_BYTES = 256 * 1024;
 
 export interface ShellOptions {
   /** Absolute. */
   readonly directory: string;
   readonly env: NodeJS.ProcessEnv;
-  /** `shown` as it is written, on stdout and stderr or on stderr alone; `kept` for whoever needs it at the end. */
+  /** `shown` as it is written, on stdout and stderr or on stderr only; `kept` and returned at the end. */
   readonly output: "shown" | "shown-on-stderr" | "kept";
 }
 
@@ -26,15 +26,15 @@ export interface ShellEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly isInterrupted: boolean;
-  /** Both streams as they came, where they were kept: the last of it. */
+  /** The end of both streams, interleaved as they were written, if they were kept. */
   readonly output: string;
 }
 
-/** Runs a command by a shell to its end. An interruption ends all that it started. */
+/** Runs a command in a shell to its end. An interruption ends everything that it started. */
 export function runInShell(io: Io, command: string, options: ShellOptions): Promise<ShellEnd> {
   const isKept = options.output === "kept";
-  // Shown on a terminal the command stays in its process group: it may ask questions, and Ctrl-C reaches it. Elsewhere it
-  // gets a group of its own, so that all that it started can be ended.
+  // If it is shown on a terminal, the command stays in our process group: it may ask questions, and Ctrl-C reaches it. Otherwise
+  // it gets its own group, so that everything that it started can be ended.
   const isOwnGroup = isKept || !io.stderr.isTerminal;
   const child = spawn("sh", ["-c", command], {
     cwd: options.directory,
@@ -48,7 +48,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
     try {
       return process.kill(isOwnGroup ? -child.pid : child.pid, signal);
     } catch (error) {
-      // Nobody is left.
+      // The group has no process any more.
       if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
       throw error;
     }
@@ -58,7 +58,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
   const stopListening = io.onSignal((signal) => {
     signals++;
     if (signals > 1) send("SIGKILL");
-    // The terminal has sent its Ctrl-C to the command already.
+    // The terminal has sent Ctrl-C to the command already.
     else if (isOwnGroup || signal !== "SIGINT") {
       send(signal);
       unheeded = setTimeout(() => send("SIGTERM"), HEED_SIGNAL_MS);
@@ -75,7 +75,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
     });
     child.once("exit", async (code, signal) => {
       const isInterrupted = signals > 0;
-      // What a shell starts in the background does not hear SIGINT.
+      // Background processes of a shell ignore SIGINT.
       if (isInterrupted && isOwnGroup && send("SIGTERM")) {
         for (let waitedMs = 0; waitedMs < GROUP_END_MS && send(0); waitedMs += 20) await sleep(20);
         send("SIGKILL");
@@ -86,7 +86,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
   });
 }
 
-/** Collects what a child writes; the answer is asked for when it has ended. */
+/** Collects the output of a child. The returned function is called when it has ended. */
 function keepEnd({ stdout, stderr }: ChildProcess): () => Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -102,7 +102,7 @@ function keepEnd({ stdout, stderr }: ChildProcess): () => Promise<string> {
     });
   }
   return async () => {
-    // What it wrote last is still in the pipe, which a process left in the background may hold open.
+    // Its last output is still in the pipe, which a background process may hold open.
     await sleep(0);
     for (let waitedMs = 0; waitedMs < 100 && [stdout, stderr].some((it) => it && !it.readableEnded); waitedMs += 10) {
       await sleep(10);
@@ -112,7 +112,7 @@ function keepEnd({ stdout, stderr }: ChildProcess): () => Promise<string> {
     const text = Buffer.concat(chunks).toString();
     if (!isCut && text.length <= MAX_KEPT_BYTES) return text;
     const end = text.slice(-MAX_KEPT_BYTES);
-    // Of a line that was cut nothing.
+    // Drops the first line, which is incomplete.
     return end.slice(end.indexOf("\n") + 1);
   };
 }

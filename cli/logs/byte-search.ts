@@ -11,25 +11,11 @@ export const NONE = Number.POSITIVE_INFINITY;
  * the first area that is searched. The rest of the needle is compared.
  */
 export function byteSearch(needle: Uint8Array): ByteSearch {
-  let search: ByteSearch | undefined;
+  let part: Part | undefined;
   return (area, from) => {
-    search ??= searchFor(needle, bestPart(needle, area));
-    return search(area, from);
-  };
-}
-
-function searchFor(needle: Uint8Array, { bytes, offset }: Part): ByteSearch {
-  if (typeof bytes === "number") {
-    // Most hits of a single byte are no match: one more byte tells, before the rest is compared.
-    const second = offset > 0 || needle.length === 1 ? 0 : 1;
-    return (area, from) => {
-      for (let at = area.indexOf(bytes, from + offset); at >= 0; at = area.indexOf(bytes, at + 1)) {
-        if (area[at - offset + second] === needle[second] && isAt(needle, area, at - offset)) return at - offset;
-      }
-      return NONE;
-    };
-  }
-  return (area, from) => {
+    part ??= bestPart(needle, area);
+    const { bytes, offset } = part;
+    if (typeof bytes === "number") return byByte(needle, part as BytePart, area, from);
     for (let at = area.indexOf(bytes, from + offset); at >= 0; at = area.indexOf(bytes, at + 1)) {
       if (bytes.length === needle.length || isAt(needle, area, at - offset)) return at - offset;
     }
@@ -37,10 +23,23 @@ function searchFor(needle: Uint8Array, { bytes, offset }: Part): ByteSearch {
   };
 }
 
+function byByte(needle: Uint8Array, { bytes: byte, offset }: BytePart, area: Buffer, from: number): number {
+  // Most hits of a single byte are no match: one more byte tells, before the rest is compared.
+  const second = offset > 0 || needle.length === 1 ? 0 : 1;
+  for (let at = area.indexOf(byte, from + offset); at >= 0; at = area.indexOf(byte, at + 1)) {
+    if (area[at - offset + second] === needle[second] && isAt(needle, area, at - offset)) return at - offset;
+  }
+  return NONE;
+}
+
 /** The part to search for: bytes of the needle, or one of them as a number, and their offset in it. */
 interface Part {
   readonly bytes: Uint8Array | number;
   readonly offset: number;
+}
+
+interface BytePart extends Part {
+  readonly bytes: number;
 }
 
 /** Enough to measure how frequent a byte is. */

@@ -2,13 +2,12 @@ import { delimiter, join } from "node:path";
 import type { Config } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 
-/** Secrets that the shell gives the tool itself. The app prints its environment, or sends it to who collects its errors. */
+/** Secrets in the shell that are for the tool only. An app may print its environment, or send it to an error tracker. */
 const SECRETS_OF_THE_TOOL = ["TOOL_LOGS_TOKEN"];
 
 /**
- * The environment of what runs in the project: the calling shell's variables, then those of tool.json, and the stage's
- * name. What the shell sets wins, NODE_ENV included; it is the stage's name in development. The tool's own secrets stay
- * out, for the app and for hooks.
+ * The environment of the app and of hooks: the variables of the calling shell, those of tool.json, and the stage's name. The
+ * shell's take precedence, NODE_ENV too, which is the stage's name in development. The tool's own secrets are removed.
  */
 export function appEnvironment(
   context: Context,
@@ -25,7 +24,7 @@ export function appEnvironment(
   };
 }
 
-/** With the commands that the project's packages bring, before all others. */
+/** The environment with the commands of the project's packages first in PATH. */
 export function withPackageBinaries(env: NodeJS.ProcessEnv, directory: string): NodeJS.ProcessEnv {
   const folder = join(directory, "node_modules", ".bin");
   return { ...env, PATH: env.PATH ? `${folder}${delimiter}${env.PATH}` : folder };

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** In what language a file is, by its name: an error page, a saved query, a .toolignore, else a tool.json. */
+/** The language of a file, by its name: an error page, a saved query, a .toolignore, else a tool.json. */
 export type Language = "config" | "query" | "template" | "ignore";
 
 export function languageOf(name: string): Language {
@@ -11,12 +11,12 @@ export function languageOf(name: string): Language {
   return /\.html?$/.test(base) ? "template" : "config";
 }
 
-/** Others' code, and what builds and tools leave behind. */
+/** Folders with other people's code, and with the output of builds and tools. */
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", "vendor", "bower_components", "__pycache__", "target"]);
 
 /**
- * The files below a folder that are ours by their names, as paths relative to it, sorted: tool.json, *.tool.json, *.logq
- * and .toolignore. Error pages are checked with the tool.json that they belong to. Links are not followed.
+ * The files below a folder that can be checked, as sorted paths relative to it: tool.json, *.tool.json, *.logq and .toolignore.
+ * Error pages are checked with the tool.json that they belong to. Links are not followed.
  */
 export async function checkableFiles(folder: string): Promise<string[]> {
   const found: string[] = [];

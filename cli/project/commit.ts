@@ -1,22 +1,22 @@
 import { execFile } from "node:child_process";
 import type { Commit } from "../platform/target.ts";
 
-/** A repository on a slow disk answers within a second; one that asks for something must not keep a deploy. */
+/** Git takes a second on a slow disk. If it waits for something, the deploy must not. */
 const GIT_TIMEOUT_MS = 10_000;
 
-/** A folder of a hundred thousand new files. */
+/** Enough for a hundred thousand new files. */
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /**
- * What Git says about the commit that a folder has checked out; undefined outside a repository, before the first commit,
- * and where there is no Git. Files that Git does not know make a folder dirty as well: they are deployed.
+ * The commit that is checked out in a folder; undefined outside a repository, before the first commit, and without Git. Untracked
+ * files make a folder dirty, too, as they are deployed.
  */
 export async function readCommit(
   directory: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Commit | undefined> {
   const git = (...args: string[]) => run(args, directory, env);
-  // One process for most of it. %an last: a name may hold anything but a line's end.
+  // One process for most of it. %an is last, as a name may contain anything but a line end.
   const head = await git("log", "-1", "--no-show-signature", "--format=%H%n%h%n%an");
   if (head === undefined) return undefined;
   const [sha = "", short = "", author = ""] = head.split("\n");
@@ -29,7 +29,7 @@ export async function readCommit(
   return { ref: `${tag || short}${isDirty ? "-dirty" : ""}`, sha, isDirty, author: author || undefined };
 }
 
-/** What it prints, without the last newline; undefined where it fails, or is not there. */
+/** The output of Git, without the last newline; undefined if it fails or is not installed. */
 function run(
   args: readonly string[],
   cwd: string,
@@ -39,7 +39,7 @@ function run(
     execFile(
       "git",
       args,
-      // No locks, so that it disturbs no other Git; no questions on the terminal.
+      // No locks, which could disturb another Git; no prompts on the terminal.
       {
         cwd,
         env: { ...env, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" },

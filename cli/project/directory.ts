@@ -3,8 +3,8 @@ import { join, resolve, sep } from "node:path";
 import type { Directory, DirectoryEntry } from "../../schema/index.ts";
 
 /**
- * The project's folder on disk, as the checker looks at it. What cannot be read is not there. `sizes`: the files of a
- * static site are looked at one by one.
+ * The project's folder on disk, in the form that the checker uses. A file that cannot be read counts as absent. With `sizes` the
+ * files of a static site are checked one by one.
  */
 export function diskDirectory(root: string, { sizes = false }: { readonly sizes?: boolean } = {}): Directory {
   return {
@@ -28,7 +28,7 @@ function listFolder(path: string): DirectoryEntry[] | undefined {
   return entries?.flatMap((entry): DirectoryEntry[] => {
     const { name } = entry;
     if (entry.isDirectory()) return [{ name, kind: "directory" }];
-    // A link to a folder is no folder, as in a deployment: nothing is looked at twice.
+    // A link to a folder is ignored, as in a deployment, so that nothing is listed twice.
     const isFile = entry.isSymbolicLink() ? attempt(() => statSync(join(path, name)))?.isFile() : entry.isFile();
     return isFile ? [{ name, kind: "file", ...(entry.isSymbolicLink() && { isLink: true as const }) }] : [];
   });

@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The region that a credentials profile names in `~/.aws/config` (`[profile x]`) or `~/.aws/credentials` (`[x]`), the
- * shared configuration of the AWS command line. Undefined where there is no such profile, or it names none.
+ * The region of a credentials profile in `~/.aws/config` (`[profile x]`) or `~/.aws/credentials` (`[x]`), the files of the AWS
+ * CLI. Undefined if there is no such profile, or it has no region.
  */
 export function profileRegion(profile: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const { config, credentials } = readSharedFiles(env);
@@ -12,7 +12,7 @@ export function profileRegion(profile: string, env: Readonly<Record<string, stri
   return inConfig?.get("region") ?? credentials.get(profile)?.get("region");
 }
 
-/** The names of all profiles that those two files define. */
+/** The names of all profiles in these two files. */
 export function profileNames(env: Readonly<Record<string, string | undefined>>): ReadonlySet<string> {
   const { config, credentials } = readSharedFiles(env);
   const inConfig = [...config.keys()]
@@ -29,7 +29,7 @@ function readSharedFiles(env: Readonly<Record<string, string | undefined>>) {
   };
 }
 
-/** An INI file: sections of `key = value` lines, `#` and `;` begin comments. An absent file is an empty one. */
+/** Parses an INI file: sections of `key = value` lines; `#` and `;` start comments. An absent file is empty. */
 function readSections(path: string): Map<string, Map<string, string>> {
   const sections = new Map<string, Map<string, string>>();
   let section: Map<string, string> | undefined;

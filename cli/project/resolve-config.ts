@@ -20,8 +20,8 @@ export interface ResolvedProject {
 }
 
 /**
- * Fills in every default: those of the schema, the region of environment and profile, what marker files tell. A command
- * resolves its project once and passes the result on.
+ * Fills in every default: those of the schema, the region from the environment or the profile, and what is inferred from
+ * marker files. A command resolves its project once and passes the result on.
  */
 export function resolveProject(
   context: Context,

@@ -3,7 +3,7 @@ import type { Config } from "../../schema/index.ts";
 import type { Misuse } from "../argv.ts";
 import { stagesOf } from "../hooks/hooks.ts";
 
-/** Why a word names no stage that can be deployed; undefined where it does. */
+/** Why a word is not the name of a stage that can be deployed; undefined if it is. */
 export function explainStage(stage: string, config: Pick<Config, "stages">): Misuse | undefined {
   if (stage === LOCAL_STAGE) {
     return { message: `${stage} is the stage of this machine, and is not deployed`, hint: "tool start runs it" };
@@ -14,7 +14,7 @@ export function explainStage(stage: string, config: Pick<Config, "stages">): Mis
   );
 }
 
-/** Why a word names none of these stages; undefined where it does. */
+/** Why a word is not one of these stages; undefined if it is. */
 export function explainStageOf(stage: string, stages: readonly string[]): Misuse | undefined {
   if (stages.includes(stage)) return undefined;
   const near = didYouMean(stage, stages);

@@ -7,8 +7,8 @@ export interface ServiceAddress {
 }
 
 /**
- * Which log service is meant, with the token of the environment (an argument would be shown to everybody by `ps`), and
- * which of its projects: the one that is named, else the one of tool.json's name.
+ * The address of a log service, with the token from the environment (`ps` would show an argument to everybody) and the project:
+ * the one that is named, else the one with the name in tool.json.
  */
 export async function serviceAddress(
   context: Context,

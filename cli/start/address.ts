@@ -1,14 +1,14 @@
 export interface Address {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Other machines can connect. */
+  /** Whether other machines can connect. */
   readonly isExposed: boolean;
 }
 
 /**
- * `:3000`, `3000`, `localhost:3000`, `0.0.0.0:3000`, `[::1]:3000`. Without a host loopback: a development server shows
- * its errors to whoever asks. Undefined where the text is none of these.
+ * Parses `:3000`, `3000`, `localhost:3000`, `0.0.0.0:3000`, `[::1]:3000`. The default host is loopback, as a development server
+ * shows its errors to everyone. Undefined if the text has another form.
  */
 export function parseAddress(text: string): Address | undefined {
   const match = /^(?:\[([\da-fA-F:.]+(?:%\w+)?)\]:|([^\s:[\]/@]*):)?(\d{1,5})$/.exec(text);

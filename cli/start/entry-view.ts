@@ -1,31 +1,31 @@
 import type { Entry } from "../../grammar/entry.ts";
 import type { Output } from "../io.ts";
 
-/** What waits for a slow reader; beyond it entries are left out and counted, so that the proxy's memory is its own. */
+/** Limit of what waits for a slow reader. Further entries are dropped and counted, so that memory stays bounded. */
 const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
 
-/** At the end a reader has this long to take what waits for it. */
+/** How long a reader has at the end to take what waits for it. */
 const LAST_WORDS_MS = 1_000;
 
 export interface EntryView {
   /** Returns at once. */
   show(entries: readonly Entry[]): void;
-  /** A line between them; returns at once, and is never left out. */
+  /** Writes a line between entries. Returns at once; the line is never dropped. */
   say(text: string): void;
-  /** Resolves with true once all is out, with false where nobody reads it. */
+  /** Resolves with true when everything is written, with false if nobody reads it. */
   close(): Promise<boolean>;
 }
 
 export interface EntryViewOptions {
-  /** Whole lines, or nothing. */
+  /** Returns whole lines, or an empty text. */
   readonly textOf: (entry: Entry) => string;
   readonly nowMs: () => number;
   readonly maxWaitingCharacters?: number;
 }
 
 /**
- * Entries on an output whose reader may be slow, or stopped: they wait for it up to a limit and are dropped beyond, for
- * the app goes on and the log has them all.
+ * Shows entries on an output whose reader may be slow or stopped. They wait for it up to a limit and are dropped above it: the app
+ * must not wait, and the log has all of them.
  */
 export function entryView(output: Output, options: EntryViewOptions): EntryView {
   const { textOf, nowMs, maxWaitingCharacters = MAX_WAITING_CHARACTERS } = options;

@@ -7,7 +7,7 @@ import { type Context, EXIT } from "../context.ts";
 import { diskDirectory } from "../project/directory.ts";
 import { profileNames, profileRegion } from "../project/profile-region.ts";
 
-/** Whether there is no tool.json, and somebody who could be asked. */
+/** Whether there is no tool.json, and a terminal to ask questions on. */
 export async function wantsFirstConfig({ io, directory }: Context): Promise<boolean> {
   if (!io.stdin.isTTY || !io.stderr.isTerminal) return false;
   return access(join(directory, CONFIG_FILE)).then(
@@ -17,16 +17,16 @@ export async function wantsFirstConfig({ io, directory }: Context): Promise<bool
 }
 
 /**
- * Asks on the terminal for the app's name, the credentials profile where this machine has any, and the region, and
- * writes the smallest tool.json with them. Ends the command if it writes nothing: the folder holds no app, or a question
- * was answered by Ctrl-C.
+ * Asks on the terminal for the app's name, the credentials profile if this machine has any, and the region, and writes a
+ * minimal tool.json with them. Ends the command if it writes nothing: the folder contains no app, or a question was
+ * answered with Ctrl-C.
  */
 export async function writeFirstConfig(
   context: Context,
   { command }: { readonly command?: string | undefined },
 ): Promise<void> {
   const { io, directory } = context;
-  if (command === undefined && !holdsApp(directory)) {
+  if (command === undefined && !containsApp(directory)) {
     return context.misuse(
       `there is no app in ${directory}: no ${new Intl.ListFormat("en", { type: "disjunction" }).format([...MARKER_FILES, "server"])}`,
       "run this in the folder of an app, name it with -C, or write one of these files first",
@@ -56,13 +56,13 @@ export async function writeFirstConfig(
   await context.say(`${CONFIG_FILE} written.\n`);
 }
 
-/** Whether there is anything to start or to deploy: a file that says what the app is, or the program itself. */
-function holdsApp(directory: string): boolean {
+/** Whether there is anything to start or deploy: a marker file, or the program itself. */
+function containsApp(directory: string): boolean {
   const disk = diskDirectory(directory);
   return [...MARKER_FILES, "server"].some((name) => disk.kind(name) === "file");
 }
 
-/** Until the file would be valid with the answer. False for Ctrl-C. */
+/** Asks until the file is valid with the answer. Returns false for Ctrl-C. */
 async function askUntilValid(
   context: Context,
   config: Record<string, unknown>,
@@ -84,7 +84,7 @@ async function askUntilValid(
     config[name] = field(answer.trim() || suggestion);
     const { problems } = checkConfig(JSON.stringify(config), { triesFixes: false });
     const error = problems.find(({ severity }) => severity === "error");
-    // An unknown region is a warning: lists grow old. It is worth a word all the same.
+    // An unknown region is only a warning, as lists become outdated. It is shown all the same.
     const problem = error ?? problems[0];
     if (problem !== undefined) {
       await context.say(`${problem.message}${problem.hint === undefined ? "" : `\n  ${problem.hint}`}`);
@@ -93,7 +93,7 @@ async function askUntilValid(
   }
 }
 
-/** The folder's name in the letters that a name may have. */
+/** The folder's name, reduced to the characters that an app's name may have. */
 function suggestName(folder: string): string {
   const name = folder
     .toLowerCase()

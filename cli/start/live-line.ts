@@ -2,13 +2,13 @@ import type { Entry } from "../../grammar/entry.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
 import { type LogTextOptions, logText } from "../output/log-text.ts";
 
-/** Of a path with its query: the status behind it stays on the first lines of the terminal. */
+/** The longest path with query that is shown, so that the status after it stays on the first lines of the terminal. */
 const MAX_TARGET_CHARACTERS = 160;
 
-/** Of a whole entry, colours included: some forty lines of a terminal; an app may write a megabyte without a newline. */
+/** The longest entry that is shown, with colours: about forty lines. An app may write a megabyte without a newline. */
 const MAX_LINE_CHARACTERS = 4_000;
 
-/** Milliseconds in entries of the proxy's own, beside `duration`, by their message. */
+/** Fields in milliseconds, besides `duration`, in entries of the proxy, by message. */
 const MILLISECONDS: Readonly<Record<string, string>> = {
   "app exited": "uptime",
   "app exited before it listened": "uptime",
@@ -18,8 +18,8 @@ const MILLISECONDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The line of an entry for somebody who watches the app: a response says what its request was, so requests have none;
- * paths are readable and short, and request ids left out. `tool logs` has all of it. With `isVerbose` nothing is missing.
+ * Formats an entry for somebody who watches the app. Requests are not shown, as responses repeat them; paths are decoded and
+ * shortened, and request ids are left out. `tool logs` shows everything, and so does `isVerbose`.
  */
 export function liveLine(options: Pick<LogTextOptions, "color" | "nowMs" | "offsetMinutes">, isVerbose: boolean) {
   const text = logText({ ...options, expand: false, stages: false });
@@ -47,10 +47,10 @@ function liveFields({ message, fields }: Entry): Entry["fields"] {
   return live;
 }
 
-/** Spaces, and what is no character or turns the reading order around. */
+/** Spaces, and characters that are invisible or change the reading direction. */
 const UNSEEN = /[\p{C}\p{Z}]/u;
 
-/** What stands for letters beyond ASCII, as browsers show it; what else is encoded has a meaning of its own. */
+/** Decodes letters beyond ASCII, as browsers do. Other encoded characters have a meaning and stay encoded. */
 function readable(target: string): string {
   return target.replace(/(?:%[89a-f][0-9a-f])+/gi, (encoded) => {
     try {
@@ -67,7 +67,7 @@ function cut(text: string, most = MAX_TARGET_CHARACTERS): string {
   return text.length <= kept ? text : `${withoutHalf(text.slice(0, kept))}...`;
 }
 
-/** Of a character that takes two units. */
+/** The text without half of a surrogate pair at its end. */
 function withoutHalf(text: string): string {
   return text.replace(/[\ud800-\udbff]$/, "");
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 
-/** The first port above `port` that can be listened on just now; undefined where there is none among the next `tries`. */
+/** The first free port above `port`; undefined if there is none among the next `tries`. */
 export async function nextFreePort(host: string, port: number, tries: number): Promise<number | undefined> {
   for (let next = port + 1; next <= Math.min(65535, port + tries); next++) {
     if (await isFree(host, next)) return next;
@@ -18,8 +18,8 @@ function isFree(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * Which process listens on a TCP port of this machine, as far as /proc tells: its name and pid. Undefined on other
- * systems, and for processes of other people.
+ * The name and pid of the process that listens on a TCP port of this machine, according to /proc. Undefined on other systems, and
+ * for processes of other users.
  */
 export function portOwner(port: number): { readonly name: string; readonly pid: number } | undefined {
   const sockets = new Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listeningInodes(table, port)));
@@ -36,7 +36,7 @@ export function portOwner(port: number): { readonly name: string; readonly pid: 
   return undefined;
 }
 
-/** proc(5), /proc/net/tcp: local address as hex with the port behind the colon, state 0A is LISTEN, field 10 the inode. */
+/** proc(5), /proc/net/tcp: local address in hex with the port after the colon, state 0A is LISTEN, field 10 is the inode. */
 function listeningInodes(table: string, port: number): string[] {
   const rows = (attempt(() => readFileSync(table, "utf8")) ?? "").split("\n").slice(1);
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
@@ -48,7 +48,7 @@ function listeningInodes(table: string, port: number): string[] {
 
 const list = (folder: string): string[] => attempt(() => readdirSync(folder)) ?? [];
 
-/** Processes come and go, and many belong to others. */
+/** Undefined for errors: processes come and go, and many belong to other users. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,15 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Below what a person notices after saving. */
+/** Shorter than a person notices after saving. */
 const POLL_MS = 250;
-/** A text that stays the same for so long is no half of one: editors truncate, then write. */
+/** How long a text must stay the same to be complete: editors truncate, then write. */
 const SETTLED_MS = 50;
 
 /**
- * Calls `changed` with each new text of a file, one call after another, until the signal aborts. It looks at the text
- * itself, so that renaming editors, network folders and touched files make no difference; while the file is away
- * nothing is called.
+ * Calls `changed` with each new text of a file, one call after another, until the signal aborts. It compares the text itself, so
+ * that editors that rename, network folders and touched files make no difference. An absent file is ignored.
  */
 export async function watchFile(
   path: string,

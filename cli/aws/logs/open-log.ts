@@ -2,6 +2,7 @@ import { PlatformError } from "../../platform/error.ts";
 import type { AppLog, LogSource } from "../../platform/log.ts";
 import { profileNames } from "../../project/profile-region.ts";
 import { openCloud } from "../clients.ts";
+import { CREDENTIAL_VARIABLES } from "../credentials.ts";
 import { explainError } from "../errors.ts";
 import { isNotFound } from "../function/aliases.ts";
 import { functionName, logGroupName, partition } from "../names.ts";
@@ -68,12 +69,4 @@ export function hasCredentials(env: Env): boolean {
   return VARIABLES.some((name) => env[name]) || profileNames(env).size > 0;
 }
 
-const VARIABLES = [
-  "CLOUD_ACCESS_KEY_ID",
-  "CLOUD_PROFILE",
-  "AWS_ACCESS_KEY_ID",
-  "AWS_PROFILE",
-  "AWS_WEB_IDENTITY_TOKEN_FILE",
-  "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-  "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-];
+const VARIABLES = ["CLOUD_ACCESS_KEY_ID", "CLOUD_PROFILE", "AWS_PROFILE", ...CREDENTIAL_VARIABLES];
