@@ -19,7 +19,7 @@ const MAX_WAIT_MS = 30_000;
 const STABLE_MS = 10_000;
 /** A little more than the log service takes to answer what is under way; one that is stopped answers nothing. */
 const STOP_MS = 12_000;
-/** Of what it wrote while it started. */
+/** Length of what it wrote while it started, from the end. */
 const MAX_SAID_LENGTH = 10_000;
 
 const [major, minor] = process.versions.node.split(".").map(Number);

@@ -18,7 +18,10 @@ const schema: Schema = JSON.parse(readFileSync(join(folder, "tool.schema.json"),
 
 write("config.generated.ts", await types());
 write("validate.generated.js", await validator());
-write("tool-schema.generated.ts", `${BANNER}\n\n// As text: a string is scanned faster than code.\nexport const toolSchema: object = /* @__PURE__ */ JSON.parse(${JSON.stringify(JSON.stringify(schema))});\n`);
+write(
+  "tool-schema.generated.ts",
+  `${BANNER}\n\n// As text: a string is scanned faster than code.\nexport const toolSchema: object = /* @__PURE__ */ JSON.parse(${JSON.stringify(JSON.stringify(schema))});\n`,
+);
 
 const rpc = JSON.parse(readFileSync(join(folder, "rpc.schema.json"), "utf8"));
 for (const [name, text] of Object.entries(await generateRpc(rpc, folder))) write(name, text);

@@ -104,7 +104,7 @@ t.test("garbage of the longest length is answered soon", slow(), (t) => {
     ],
     ...["{ $.a ", "where ", "select a ", "| where ", '{a="', "a = 1, ", "a = 5 or 6 ", "exists ", "not ", "a b = = "],
   ];
-  // Of the processor, which other tests on the machine do not use up.
+  // Processor time, which other tests on the machine do not use up.
   const start = process.cpuUsage();
   for (const piece of pieces) {
     const source = piece.repeat(MAX_LENGTH).slice(0, MAX_LENGTH);

@@ -32,7 +32,7 @@ const commandsByPath = {
   },
 };
 
-/** The SDK's packages lie in files of their own: a command loads the clients that it calls, when it calls them. */
+/** The SDK's packages are in files of their own: a command loads the clients that it calls, when it calls them. */
 const sdkByPath = {
   name: "sdk-by-path",
   setup(pluginBuild) {
@@ -151,7 +151,7 @@ await build({ ...options, entryPoints: { cli: join(root, "cli/cli.ts"), main: jo
 if (!isOwnOnly) await bundleSdk(join(outdir, "aws-sdk"), root);
 
 // What is put into a deployment: one file, minified, for it is uploaded and scanned at each cold start. It can be executed
-// as it lies: AWS_LAMBDA_EXEC_WRAPPER names it, and the platform calls it in place of its own runtime.
+// as it is: AWS_LAMBDA_EXEC_WRAPPER names it, and the platform calls it in place of its own runtime.
 await build({
   entryPoints: { bootstrap: join(root, "runtime/lambda/bootstrap.ts") },
   bundle: true,

@@ -1,4 +1,4 @@
-// Makes dist/tool-<version>.vsix of the built extension, with vsce. Options behind `--` go to it: `--baseImagesUrl <url>` is
+// Makes dist/tool-<version>.vsix of the built extension, with vsce. Options after `--` go to it: `--baseImagesUrl <url>` is
 // where the pictures of the README are, for galleries show only those that have an address.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -152,7 +152,7 @@ function sortHere(document: ToolDocument, offset: number): CodeAction[] {
   return [{ title: sortTitle(here!), kind: CodeActionKind.RefactorRewrite, edit: { changes } }];
 }
 
-export function sortTitle({ path, by }: Sortable): string {
+function sortTitle({ path, by }: Sortable): string {
   const name = quote(String(path.at(-1)));
   return by === "name" ? `Sort ${name} by name` : `Sort ${name} by specificity, as rules are tried`;
 }

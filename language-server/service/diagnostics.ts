@@ -174,7 +174,7 @@ function toDiagnostic(
   };
 }
 
-export function editsOf(document: ToolDocument, fix: Fix): TextEdit[] {
+function editsOf(document: ToolDocument, fix: Fix): TextEdit[] {
   return fix.edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text }));
 }
 

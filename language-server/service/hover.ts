@@ -235,7 +235,7 @@ function languageOf(document: ToolDocument, string: EmbeddedString, project: Pro
 }
 
 /** `90061000` is `1 day 1 hour 1 minute 1 second`. */
-export function durationWords(ms: number): string {
+function durationWords(ms: number): string {
   if (ms === 0) return "no time";
   let rest = ms;
   const words: string[] = [];

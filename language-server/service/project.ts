@@ -34,7 +34,7 @@ export function kindOf(uri: string, languageId: string, project: Project): Docum
 }
 
 /** The names that error pages are looked up by: a status, a class of them, or all. */
-export function isTemplateName(name: string): boolean {
+function isTemplateName(name: string): boolean {
   return /^(?:[45]\d\d|[45]xx|error)\.html$/.test(name);
 }
 

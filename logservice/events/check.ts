@@ -6,7 +6,6 @@ import { ConnectionPool } from "./duckdb/connection-pool.ts";
 import { openDuckDb } from "./duckdb/duckdb.ts";
 import { findFolders, planFolders, refuseOthers } from "./duckdb/find-folders.ts";
 import { FOLDER_LIST, FolderList } from "./duckdb/folder-list.ts";
-import { parseFolderName } from "./duckdb/folder-name.ts";
 import type { FolderPlan } from "./duckdb/folder-plan.ts";
 import { Inspector } from "./duckdb/inspector.ts";
 import { toLoss } from "./duckdb/losses.ts";
@@ -251,8 +250,3 @@ function stateOf(reason: string): FileState {
 /** Whether a finding is of something that is wrong, and not only of something that a start puts in order. */
 export const isWrong = ({ state, loss }: Finding) =>
   loss === undefined ? !["torn", "superseded", "ignored"].includes(state) : !loss.isAccepted;
-
-/** The project's key in the name of a file below the folder of the events. */
-export function projectOf(file: string): string | undefined {
-  return parseFolderName(file.split("/")[1] ?? "")?.project;
-}

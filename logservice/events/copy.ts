@@ -105,7 +105,7 @@ function endOfWhole(path: string, text: Buffer): number {
 }
 
 /** What is damaged is no backup: it would look whole in the copy. */
-export class DamagedEvents extends Error {
+class DamagedEvents extends Error {
   override readonly name = "DamagedEvents";
 }
 

@@ -46,7 +46,7 @@ export interface SqlLimits {
   readonly bytes: number;
 }
 
-export const SQL_LIMITS: SqlLimits = {
+const SQL_LIMITS: SqlLimits = {
   timeMs: 30_000,
   // Half of it is the engine's own limit; what it does not count, and Node, are in the rest.
   memoryBytes: 1024 * 1024 * 1024,

@@ -17,7 +17,7 @@ import { FOLDERS, transpile } from "./transpile.mjs";
 
 /** As `npm test` has it. */
 const LIMIT_S = 300;
-/** Of tests that are not named: what one waits for between two changes. */
+/** The limit for tests that are not named: what a person waits for between two changes. */
 const BUDGET_S = 60;
 const JOBS = Math.min(2, availableParallelism());
 

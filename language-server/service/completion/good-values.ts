@@ -100,7 +100,7 @@ function exampleOf(part: Schema): unknown {
   }
 }
 
-export function firstAction(document: ToolDocument): string | undefined {
+function firstAction(document: ToolDocument): string | undefined {
   return actionNames(document)[0];
 }
 

@@ -62,7 +62,7 @@ export const RESPONSE_HEADERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What each header is for, in a sentence or two (RFC 9110 and 9111, Fetch, and the header's own specification). */
-export const HEADER_DOCS: Readonly<Record<string, string>> = {
+const HEADER_DOCS: Readonly<Record<string, string>> = {
   Accept: "The media types that the client takes.",
   "Accept-Language": "The languages that the client prefers.",
   Authorization: "The credentials of the client, such as `Bearer` and a token.",

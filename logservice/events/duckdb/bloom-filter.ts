@@ -115,7 +115,7 @@ const stripeBytesOf = (runs: number) => runs * WORDS * WORD_BYTES + SUM_BYTES;
 // The block is chosen by all bits, but of so few blocks that these are left.
 const shiftOf = (word: number) => 24 + 5 * word;
 
-export async function versionOf(connection: DuckDBConnection): Promise<string> {
+async function versionOf(connection: DuckDBConnection): Promise<string> {
   return (await connection.runAndReadAll("select version()")).value(0, 0) as string;
 }
 

@@ -5,7 +5,7 @@ export const MAX_MERGED_EVENTS = 500_000;
 /** Size of the events as JSON. */
 export const MAX_MERGED_BYTES = 512 * 1024 * 1024;
 /** Where they are large on average: so many were merged within 300 MB, twice as many not within 400. */
-export const MAX_MERGED_LARGE_BYTES = 2 * MAX_LARGE_BYTES;
+const MAX_MERGED_LARGE_BYTES = 2 * MAX_LARGE_BYTES;
 
 /** Fewer are not worth writing again: each event is written about once for every factor of four. */
 const LEAST_RUN = 4;

@@ -9,7 +9,7 @@ import type { Segments } from "./segments.ts";
 import { readSidecar } from "./sidecar.ts";
 
 /** Each file is read as a whole once in so long: a bit that flips by itself is found by then. */
-export const SCRUB_MS = 24 * 3_600_000;
+const SCRUB_MS = 24 * 3_600_000;
 /** Files that were removed or written to are noticed within so long, though nobody asks what is in them. */
 const LOOK_MS = 2000;
 /** What a day's reading of a terabyte takes; a query or a flush hardly notices it. */

@@ -30,7 +30,7 @@ export interface Sidecar {
 }
 
 /** The sidecar is not what was written, or not of this segment. */
-export class DamagedSidecar extends Error {
+class DamagedSidecar extends Error {
   override readonly name = "DamagedSidecar";
 }
 

@@ -19,7 +19,7 @@ export interface Summary {
 export type Fields = Map<string, FieldSummary>;
 
 /** Stands in for all severities in older summaries, which did not separate levels. */
-export const ANY_SEVERITY = -1;
+const ANY_SEVERITY = -1;
 
 export interface FieldSummary {
   readonly path: readonly string[];
