@@ -1,5 +1,5 @@
 import type { Connection, ResponseError } from "vscode-languageserver";
-import type { Directory } from "../schema/directory.ts";
+import type { Directory } from "../schema/index.ts";
 
 /** What a process of Node, a thread of it and a worker of a browser each do in their own way. */
 export interface Host {

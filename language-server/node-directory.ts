@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Directory } from "../schema/directory.ts";
+import type { Directory } from "../schema/index.ts";
 
 /** The folder at an address that ends with a slash, as it is on disk; undefined for documents that are on none. */
 export function directoryOf(uri: string): Directory | undefined {

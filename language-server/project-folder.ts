@@ -1,4 +1,4 @@
-import type { Directory } from "../schema/directory.ts";
+import type { Directory } from "../schema/index.ts";
 import type { Host } from "./host.ts";
 import { type Project, type ProjectFile, ToolDocument } from "./service/index.ts";
 
