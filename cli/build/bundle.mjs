@@ -1,6 +1,6 @@
 // Bundles the command into dist/bin: cli.cjs (answers --version alone), main.cjs (the map of the CLI) and one file per
-// command, loaded by path when the command runs, so that no command pays for another's libraries. Below it, in
-// runtime, what a deployment carries.
+// command, loaded by path when the command runs, so that no command pays for another's libraries. What several commands
+// use is in commands/shared-*.cjs. Below it, in runtime, what a deployment carries.
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -75,7 +75,7 @@ const withoutHttps = {
 
 /** What commands share, in files of what is used together; see shared-code.mjs. */
 const shared = [
-  { name: "cloud", holds: /^cli\/(?:aws\/|platform\b|stack\.ts)/ },
+  { name: "cloud", holds: /^cli\/(?:aws|platform)\// },
   { name: "store", holds: /^(?:logservice|grammar\/query\/sql)\// },
   { name: "proxy", holds: /^runtime\// },
   { name: "reference", holds: /^schema\/(?:rpc-|openapi\.)/ },
