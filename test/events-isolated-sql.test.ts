@@ -1,4 +1,5 @@
 // SQL that somebody else wrote: what it sees, and what it must not reach.
+import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -200,6 +201,22 @@ const refused: readonly string[] = [
   "select * from range(2000)",
   "select repeat('x', 2000000)",
 ];
+
+t.test("an answer counts although the end of its process is seen first", async (t) => {
+  // The ends of all processes are read at once, after everything else that came by then: one that answers and ends while
+  // this process is busy with other input is seen to end before it is seen to answer.
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  const input = spawn("sh", ["-c", "while :; do echo; sleep 0.01; done"], { stdio: ["ignore", "pipe", "ignore"] });
+  input.stdout.on("data", () => Atomics.wait(cell, 0, 0, 60));
+  t.teardown(() => input.kill());
+  for (let round = 0; round < 2; round++) {
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, i) => results(`select ${i} as i`)));
+    t.strictSame(
+      answers,
+      answers.map((_, i) => [{ i }]),
+    );
+  }
+});
 
 t.test("what is allowed gives its rows", async (t) => {
   for (const [sql, rows] of allowed) t.strictSame(await results(sql), rows, sql);

@@ -122,12 +122,17 @@ export class SqlRunner {
     child.on("message", take);
     const ended = (code: number | null, by: string | null) => {
       // The engine died of the statement: out of memory, or a bug of its own.
-      reject(
-        new StoreError(
-          "bad_request",
-          `query: ended the engine (${by ?? `exit status ${code}`}); write it in another way`,
-        ),
-      );
+      const died = () =>
+        reject(
+          new StoreError(
+            "bad_request",
+            `query: ended the engine (${by ?? `exit status ${code}`}); write it in another way`,
+          ),
+        );
+      // Node reports the end of a process before the message that it sent last, if both come while this process is busy.
+      // Messages are all read when the channel is closed.
+      if (child.connected) child.once("disconnect", () => setImmediate(died));
+      else died();
     };
     child.once("exit", ended);
     child.send(request);
