@@ -638,7 +638,7 @@ t.test("queries: too long, too many", async (t) => {
 });
 
 t.test("requests: held, then refused", async (t) => {
-  const { service } = await withProject(t, { limits: { requestsPerSecond: 10, requestBurst: 5, holdMs: 300 } });
+  const { service } = await withProject(t, { limits: { requestsPerSecond: 4, requestBurst: 5, holdMs: 750 } });
   const token = await service.token(["projects:read"]);
   const answers = await Promise.all(Array.from({ length: 12 }, () => service.call("get_projects", {}, token)));
   t.same(

@@ -12,7 +12,8 @@ const only = new RegExp(process.env.DAMAGE_ONLY ?? "");
 
 const rounds = Number(process.env.DAMAGE_ROUNDS ?? 20);
 const seed = Number(process.env.DAMAGE_SEED ?? 1);
-const timeout = 600_000 + rounds * 10_000;
+// About 470 s of processor time, beside other suites.
+const timeout = 1_200_000 + rounds * 10_000;
 
 t.setTimeout(timeout);
 const rich = await buildRichStore();
