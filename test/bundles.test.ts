@@ -29,6 +29,19 @@ t.test("every command has its file, and every file that one requires by path is 
   t.end();
 });
 
+// Read as properties at each call, the exports of shared modules made a scan of a log take twice as long.
+t.test("what is shared is kept in constants", (t) => {
+  const sources = files
+    .filter((name) => name.startsWith("commands/"))
+    .map((name) => ({ name, source: readFileSync(join(bin, name), "utf8") }));
+  t.ok(
+    sources.some(({ source }) => /\}=require\("\.\/shared-\w+\.cjs"\)\[/.test(source)),
+    "some are shared",
+  );
+  for (const { name, source } of sources) t.notMatch(source, /module\.exports=require\("\.\/shared-/, name);
+  t.end();
+});
+
 t.test("a shared file is not a part of the bundles that require it", (t) => {
   // A message of the checker of tool.json, and a header of the proxy.
   const marks = { "shared-schema": "unknown key ", "shared-proxy": "x-forwarded-for" };

@@ -9,7 +9,10 @@ export interface TargetOptions {
   readonly resolved: ResolvedConfig;
 }
 
-/** One app in one region of one account. Every method throws a `PlatformError` if a call to the platform fails. */
+/**
+ * One app in one region of one account. Every method throws a `PlatformError` if a call to the platform fails.
+ * `cli/aws/target.ts` implements it.
+ */
 export interface Target {
   readonly region: string;
   /**

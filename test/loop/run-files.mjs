@@ -114,11 +114,17 @@ function report({ test, output, passed, failed, seconds }) {
   else for (const line of output.split("\n")) if (SHOWN.test(line)) console.log(line);
 }
 
-/** What failed first, with tap's explanation; the end of the output if nothing did. */
+/** What failed first, with tap's explanation, and the names of the others; the end of the output if nothing did. */
 function shownOf(output) {
   const lines = output.split("\n");
-  const first = lines.findIndex((line) => /^ *not ok/.test(line));
-  return (first < 0 ? lines.slice(-SHOWN_LINES) : lines.slice(first, first + SHOWN_LINES)).join("\n");
+  const failed = lines.flatMap((line, index) => (/^ *not ok/.test(line) ? [index] : []));
+  if (failed.length === 0) return lines.slice(-SHOWN_LINES).join("\n");
+  const [first] = failed;
+  const end = lines.findIndex((line, index) => index > first && /^ *\.\.\.$/.test(line));
+  const shown = lines.slice(first, Math.min(end < 0 ? Number.POSITIVE_INFINITY : end + 1, first + SHOWN_LINES));
+  const others = failed.slice(1).map((index) => lines[index]);
+  const more = others.length - SHOWN_LINES;
+  return [...shown, ...others.slice(0, SHOWN_LINES), ...(more > 0 ? [`${more} more`] : [])].join("\n");
 }
 
 /** Ctrl-C and SIGTERM end the tests' processes, then this one. */

@@ -84,7 +84,7 @@ function named(word) {
     return tests.length > 0 ? tests : refuse(`no test imports ${path}`);
   }
   const name = (file) => basename(file, ".ts").replace(/\.test$/, "");
-  const same = all.filter((file) => name(file) === word);
+  const same = all.filter((file) => [name(file), basename(file), basename(file, ".ts")].includes(word));
   if (same.length > 0) return same.map((test) => ({ test, steps: 0 }));
   const part = usual.filter((file) => name(file).includes(word));
   if (part.length > 0) return part.map((test) => ({ test, steps: 1 }));
