@@ -148,11 +148,19 @@ function send({ request, body, deadline }: Outgoing, upstream: Upstream, stage: 
     if (request.signal.aborted) giveUp();
     request.signal.addEventListener("abort", giveUp);
     request.sent.then(() => request.signal.removeEventListener("abort", giveUp));
-    deadline.onPassed = () => {
-      reject(new TimedOut());
-      giveUp();
-    };
+    deadline.onPassed = timeOut(reject, giveUp);
   });
+}
+
+/**
+ * A function of its own, so that the deadline does not share a context with the closures of `send`. If it does, V8 moves
+ * four times as many bytes of finished requests to its old generation.
+ */
+function timeOut(reject: (error: Error) => void, giveUp: () => void): () => void {
+  return () => {
+    reject(new TimedOut());
+    giveUp();
+  };
 }
 
 /** HTTP/1.1 requires a Host; a client of HTTP/1.0 may send none. */
