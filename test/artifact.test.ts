@@ -630,6 +630,16 @@ t.test("hooks of the build", async (t) => {
     await until("the end of what it started", () => !isRunning(pid));
     t.same(readdirSync(cwd).sort(), ["pid", "tool.json"]);
   });
+
+  await t.test("one that comes as the command starts", async (t) => {
+    const cwd = lay(join(folder, "interrupted early"), {
+      "tool.json": config({ hooks: { build: "kill -INT $PPID; sleep 60" } }),
+    });
+    for (let round = 0; round < 5; round++) {
+      const { code, signal } = await tool(["build"], { cwd });
+      t.same({ code, signal }, { code: 130, signal: null });
+    }
+  });
 });
 
 /** The beginning of a binary, as far as it says what it is for. */

@@ -36,6 +36,18 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
   // If it is shown on a terminal, the command stays in our process group: it may ask questions, and Ctrl-C reaches it. Otherwise
   // it gets its own group, so that everything that it started can be ended.
   const isOwnGroup = isKept || !io.stderr.isTerminal;
+  let signals = 0;
+  let unheeded: NodeJS.Timeout | undefined;
+  // Before the start: a signal that comes with it would end this process and leave the command running.
+  const stopListening = io.onSignal((signal) => {
+    signals++;
+    if (signals > 1) send("SIGKILL");
+    // The terminal has sent Ctrl-C to the command already.
+    else if (isOwnGroup || signal !== "SIGINT") {
+      send(signal);
+      unheeded = setTimeout(() => send("SIGTERM"), HEED_SIGNAL_MS);
+    }
+  });
   const child = spawn("sh", ["-c", command], {
     cwd: options.directory,
     env: options.env,
@@ -53,17 +65,6 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
       throw error;
     }
   };
-  let signals = 0;
-  let unheeded: NodeJS.Timeout | undefined;
-  const stopListening = io.onSignal((signal) => {
-    signals++;
-    if (signals > 1) send("SIGKILL");
-    // The terminal has sent Ctrl-C to the command already.
-    else if (isOwnGroup || signal !== "SIGINT") {
-      send(signal);
-      unheeded = setTimeout(() => send("SIGTERM"), HEED_SIGNAL_MS);
-    }
-  });
   const release = () => {
     clearTimeout(unheeded);
     stopListening();
