@@ -27,6 +27,7 @@ import { archiveOf, runBuilt } from "./support/built.ts";
 import { cliPath, isRunning, root, shell, spawnTool, tool, until } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
 import { ask } from "./support/runtime.ts";
+import { slow } from "./support/slow.ts";
 import { unzip } from "./support/unzip.ts";
 
 /** A file's text, a link, or one with permissions; a name that ends in `/` is a folder. */
@@ -260,7 +261,7 @@ t.test("the same files, the same bytes", async (t) => {
   t.ok(archiveOf(first).equals(without), "what concerns the stack alone changes no code");
 });
 
-t.test("a cache can do no harm", async (t) => {
+t.test("a cache can do no harm", slow(), async (t) => {
   const folder = t.testdir();
   const directory = lay(join(folder, "app"), {
     ...NODE_APP,
@@ -930,7 +931,7 @@ t.test("what is being written is left out", async (t) => {
   );
 });
 
-t.test("other readers", async (t) => {
+t.test("other readers", slow(), async (t) => {
   const folder = t.testdir();
   const cwd = lay(join(folder, "app"), {
     ...NODE_APP,

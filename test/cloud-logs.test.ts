@@ -9,6 +9,7 @@ import { asTheyCome, mergeByTime } from "../cli/time/merge-by-time.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
 import { spawnTool, tool, until } from "./support/cli.ts";
 import { askEndpoint, openApp } from "./support/deployed-app.ts";
+import { slow } from "./support/slow.ts";
 
 // Each test has a cloud of its own.
 t.jobs = 3;
@@ -233,7 +234,7 @@ t.test("many pages, empty ones among them", async (t) => {
   t.ok(aws.journal.entries.length > 10, `${aws.journal.entries.length} calls`);
 });
 
-t.test("following shows what comes, once", async (t) => {
+t.test("following shows what comes, once", slow(), async (t) => {
   const { aws, cwd } = await deployed(t, TRAFFIC);
   const running = spawnTool(["logs", "-f", "status >= 500 or error"], { cwd, env: aws.env });
   t.teardown(() => running.kill("SIGKILL"));
@@ -300,7 +301,7 @@ t.test("following live shows what comes, once", async (t) => {
   t.same([alone.code, alone.stderr], [2, "error: --live needs -f\n  write tool logs -f --live\n"]);
 });
 
-t.test("a deployed app whose log nothing has written to yet", async (t) => {
+t.test("a deployed app whose log nothing has written to yet", slow(), async (t) => {
   const { aws, app } = await openApp(t, {});
   const deploy = await app.tool([]);
   t.equal(deploy.code, 0) || t.comment(deploy.stderr);

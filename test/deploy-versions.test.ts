@@ -17,6 +17,7 @@ import type { Commit } from "../cli/platform/target.ts";
 import { type Config, forStage, withDefaults } from "../schema/index.ts";
 import type { Failure } from "./support/aws/failures.ts";
 import { type Aws, startAws } from "./support/aws/index.ts";
+import { slow } from "./support/slow.ts";
 
 // Each has a cloud of its own, and waits for it most of the time.
 t.jobs = 4;
@@ -301,7 +302,7 @@ t.test("what is somebody else's stays as it is", { buffered: true }, async (t) =
   }
 });
 
-t.test("aliases that somebody made by hand", { buffered: true }, async (t) => {
+t.test("aliases that somebody made by hand", { buffered: true, ...slow() }, async (t) => {
   const app = await open(t);
   for (const word of ["one", "two", "three", "four", "five"]) {
     await app.deploy(word, { commit: { ref: word, sha: hexOf(word).slice(0, 40), author: "Ann" } });
@@ -490,7 +491,7 @@ t.test("which deployment is the one before", { buffered: true }, async (t) => {
   t.equal(await app.version("staging-previous"), "2", "by a deploy, too");
 });
 
-t.test("calls of a deploy", { buffered: true }, async (t) => {
+t.test("calls of a deploy", { buffered: true, ...slow() }, async (t) => {
   const app = await open(t);
   const calls = async (...[word, options]: Parameters<typeof app.deploy>) => {
     app.aws.journal.clear();

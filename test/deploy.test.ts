@@ -182,7 +182,7 @@ t.test("the function is set up as tool.json has it", async (t) => {
   t.match(Tags, { "tool:app": "hello" });
 });
 
-t.test("the role: made, changed when its policy does, and left alone where it is given", async (t) => {
+t.test("the role: made, changed when its policy does, and left alone where it is given", slow(), async (t) => {
   const aws = await startAws(t);
   const iam = new IAM(aws.client);
   const RoleName = "hello-eu-west-1-function";
@@ -218,7 +218,7 @@ t.test("the role: made, changed when its policy does, and left alone where it is
   t.same(await statements(), ["logs:CreateLogGroup", "s3:GetObject", "s3:PutObject"]);
 });
 
-t.test("through the bucket where tool.json asks for acceleration, once for the same archive", async (t) => {
+t.test("through the bucket where tool.json asks for acceleration, once for the same archive", slow(), async (t) => {
   const aws = await startAws(t);
   const app = appFolder(aws, join(t.testdir(), "app"), {
     "tool.json": '{ "name": "hello", "function": { "accelerate": true } }',
@@ -251,7 +251,7 @@ t.test("through the bucket where tool.json asks for acceleration, once for the s
   t.same(await deploy([]), ["HeadObject"], "the same code");
 });
 
-t.test("commits, and going back to one by name", async (t) => {
+t.test("commits, and going back to one by name", slow(), async (t) => {
   const aws = await startAws(t);
   const app = appFolder(aws, join(t.testdir(), "app"), {
     "tool.json": '{ "name": "hello" }',
@@ -374,7 +374,7 @@ t.test("variables that differ are named after a rollback, and those of its own d
   t.match(await askEndpoint(aws, `${url}?variable=GONE`), { body: "old secret" });
 });
 
-t.test("old deployments are removed, never the current one or the one before", async (t) => {
+t.test("old deployments are removed, never the current one or the one before", slow(), async (t) => {
   const aws = await startAws(t);
   const app = appFolder(aws, join(t.testdir(), "app"), { "tool.json": '{ "name": "hello" }' });
   for (const word of ["1", "2", "3", "4"]) {
@@ -530,7 +530,7 @@ t.test("the first run looks for an app before it writes tool.json", async (t) =>
   t.match([code, text], [0, /tool\.json written\.[\s\S]*staging is deployed: version 1/]);
 });
 
-t.test("tags: on function and stack, changed, and taken away", async (t) => {
+t.test("tags: on function and stack, changed, and taken away", slow(), async (t) => {
   const aws = await startAws(t);
   const app = appFolder(aws, join(t.testdir(), "app"), { "app.js": appSource("one"), ".toolignore": "tool.json" });
   const lambda = new Lambda(aws.client);

@@ -9,7 +9,7 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 t.test("test/vectors/README.md names the test of each file whose name is another", (t) => {
   const readme = read("test/vectors/README.md");
-  const rows = [...readme.matchAll(/^\| (`[^|]+`) \| `([\w-]+\.test\.ts)` \|$/gm)];
+  const rows = [...readme.matchAll(/^\| (`[^|]+`) \| `((?:[\w-]+\.test|slow\/[\w-]+)\.ts)` \|$/gm)];
   const named = rows.flatMap(([, files, test]) =>
     [...files!.matchAll(/`([\w-]+)\.json`/g)].map(([, name]) => [name, test]),
   );

@@ -2,10 +2,11 @@
 import t from "tap";
 import { fuzzEdits } from "./support/edit-fuzz.ts";
 import { startLsp } from "./support/lsp-client.ts";
+import { slow } from "./support/slow.ts";
 
 const ROUNDS = 40;
 
-t.test(`after edits every answer is that of a file opened fresh: ${ROUNDS} texts`, async (t) => {
+t.test(`after edits every answer is that of a file opened fresh: ${ROUNDS} texts`, slow(), async (t) => {
   const client = startLsp();
   try {
     await client.initialize({ capabilities: { textDocument: { diagnostic: {} } } });

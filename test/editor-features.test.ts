@@ -409,7 +409,7 @@ t.test(
   },
 );
 
-t.test("nothing throws in real and in damaged files, and ranges lie in the text", (t) => {
+t.test("nothing throws in real and in damaged files, and ranges lie in the text", slow(), (t) => {
   const damage = fc.record({
     source: fc.constantFrom(...texts),
     at: fc.nat(),

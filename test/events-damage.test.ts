@@ -5,7 +5,7 @@ import t from "tap";
 import { openEventsStore } from "../logservice/events/open.ts";
 import { runCase } from "./support/events/damage.ts";
 import { fileRows, folderRows, nameRows, newerRows, olderRows } from "./support/events/damage-rows.ts";
-import { buildRichStore } from "./support/events/rich-store.ts";
+import { buildRichStore, type RichStore } from "./support/events/rich-store.ts";
 import { slow } from "./support/slow.ts";
 
 const NAMES = [
@@ -14,22 +14,21 @@ const NAMES = [
   "a manifest: of a newer version",
   "a merged segment: a bit flipped, place 1 of 20",
   "a project's folder: gone",
-];
-const SLOW_NAMES = [
   "an ended journal file: gone",
   "the current journal file: a bit flipped, place 11 of 20",
   "a project's folder: doubled as K~N.bak",
 ];
 
 t.setTimeout(120_000);
-const rich = await buildRichStore();
-t.teardown(() => rich.remove());
+let built: Promise<RichStore> | undefined;
+const richStore = () => (built ??= buildRichStore());
+t.teardown(async () => (await built)?.remove());
 
 const rows = [...fileRows.flatMap(([, rows]) => rows), ...folderRows, ...nameRows, ...newerRows, ...olderRows];
-for (const name of [...NAMES, ...SLOW_NAMES]) {
-  t.test(name, { timeout: 120_000, ...(SLOW_NAMES.includes(name) && slow()) }, async (t) => {
+for (const name of NAMES) {
+  t.test(name, { timeout: 120_000, ...slow() }, async (t) => {
     const row = rows.find((one) => one.name === name);
-    t.strictSame(row && (await runCase(rich, row)), []);
+    t.strictSame(row && (await runCase(await richStore(), row)), []);
   });
 }
 

@@ -17,6 +17,7 @@ import { generatedId } from "../logservice/events/journal/line.ts";
 import { openEventsStore } from "../logservice/events/open.ts";
 import { emptySummary } from "../logservice/events/summary/summary.ts";
 import { randomOf } from "./support/random.ts";
+import { slow } from "./support/slow.ts";
 
 t.setTimeout(120_000);
 
@@ -106,7 +107,7 @@ const asked = (segments: readonly Segment[], row?: number) => ({
 
 const WHOLE = [0, ROWS - 1] as const;
 
-t.test("no event is lost", async (t) => {
+t.test("no event is lost", slow(), async (t) => {
   const { events, narrow } = await madeSegment(t);
   let [lost, rows, tests] = [0, 0, 0];
   for (const { row, q, id, email, plan } of events) {

@@ -9,6 +9,7 @@ import { readSummed } from "../logservice/events/durable.ts";
 import { openEventsStore } from "../logservice/events/open.ts";
 import type { EventsStore, NewEvent } from "../logservice/events/store.ts";
 import { root } from "./support/cli.ts";
+import { slow } from "./support/slow.ts";
 
 t.setTimeout(120_000);
 
@@ -126,7 +127,7 @@ for (const [name, isMerged] of [
     }
   });
 
-t.test("without manifests before anything else", async (t) => {
+t.test("without manifests before anything else", slow(), async (t) => {
   for (const removed of [["app"], ["web"], projects]) {
     const directory = copied(t);
     for (const project of removed) rmSync(manifestOf(directory, project));

@@ -215,7 +215,7 @@ t.test("a project whose folder cannot be made keeps no other one back", async (t
   await third.close();
 });
 
-t.test("what failed is done without being asked for again", async (t) => {
+t.test("what failed is done without being asked for again", slow(), async (t) => {
   const directory = folder(t);
   const store = await opened(directory, { flushEvents: 3 });
   renameSync(join(directory, "projects"), join(directory, "away"));
@@ -409,7 +409,7 @@ t.test("segments and what is made of them are sorted, the newest event first", a
   await store.close();
 });
 
-t.test("merges wait for the flushes, unless there are many segments", async (t) => {
+t.test("merges wait for the flushes, unless there are many segments", slow(), async (t) => {
   const directory = folder(t);
   const store = await opened(directory);
   await store.append("app", events(0, 5));
@@ -658,7 +658,7 @@ t.test("deletions are not forgotten over a start, however many there were", asyn
   await restarted.close();
 });
 
-t.test("events that become segments while a query looks for filters are counted", async (t) => {
+t.test("events that become segments while a query looks for filters are counted", slow(), async (t) => {
   const store = await opened(folder(t));
   const parsed = parseQuery("pad = here");
   const range = { ...everything(), query: parsed.ok ? parsed.value : undefined };

@@ -202,7 +202,7 @@ const refused: readonly string[] = [
   "select repeat('x', 2000000)",
 ];
 
-t.test("an answer counts although the end of its process is seen first", async (t) => {
+t.test("an answer counts although the end of its process is seen first", slow(), async (t) => {
   // The ends of all processes are read at once, after everything else that came by then: one that answers and ends while
   // this process is busy with other input is seen to end before it is seen to answer.
   const cell = new Int32Array(new SharedArrayBuffer(4));

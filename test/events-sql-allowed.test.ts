@@ -3,6 +3,7 @@
 import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
 import { refusalOf } from "../logservice/events/duckdb/sql/allowed.ts";
+import { slow } from "./support/slow.ts";
 import { randomScopes } from "./support/sql/random-scopes.ts";
 
 t.setTimeout(120_000);
@@ -251,7 +252,7 @@ t.test("macros that read tables are refused", async (t) => {
 const count = Number(process.env.FUZZ_COUNT ?? 1000);
 const seed = Number(process.env.FUZZ_SEED ?? 1);
 
-t.test(`no scope lets a trap through (${count} statements, seed ${seed})`, async (t) => {
+t.test(`no scope lets a trap through (${count} statements, seed ${seed})`, slow(), async (t) => {
   let [answered, refusals] = [0, 0];
   for (const sql of randomScopes(count, seed)) {
     if ((await judge(sql)) !== undefined) {

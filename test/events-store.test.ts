@@ -32,10 +32,15 @@ const rangeOf = (query = "", startMs = 0, stopMs = Date.parse("2100-01-01T00:00:
 });
 
 type Opened = EventsStore & { settle?: (step: number) => Promise<void> };
-const stores: readonly { readonly name: string; readonly open: (t: Tap.Test) => Promise<Opened> }[] = [
+interface Row {
+  readonly name: string;
+  readonly open: (t: Tap.Test) => Promise<Opened>;
+  readonly isSlow?: true;
+}
+const stores: readonly Row[] = [
   { name: "the predicate", open: async () => openOracle(nowMs) },
   { name: "DuckDB, newest in memory", open: (t) => openDuck(t, () => false) },
-  { name: "DuckDB, all in segments", open: (t) => openDuck(t, () => true) },
+  { name: "DuckDB, all in segments", open: (t) => openDuck(t, () => true), isSlow: true },
   { name: "DuckDB, some of each", open: (t) => openDuck(t, (step) => step % 3 !== 2) },
 ];
 
@@ -119,8 +124,8 @@ const searches: readonly (readonly [query: string, ...messages: string[]])[] = [
   ["message contains at", "late"],
 ];
 
-for (const { name, open } of stores) {
-  t.test(name, async (t) => {
+for (const { name, open, isSlow } of stores) {
+  t.test(name, isSlow ? slow() : {}, async (t) => {
     await t.test("search: newest first, by (timestamp, id)", async (t) => {
       const store = await open(t);
       await fill(store, history, 2);

@@ -23,6 +23,7 @@ import {
   type Summary,
 } from "../logservice/events/summary/summary.ts";
 import { oddEvents } from "./support/events/generate.ts";
+import { slow } from "./support/slow.ts";
 
 const BEGIN_MS = Date.parse("2024-05-01T10:00:00Z");
 
@@ -168,7 +169,7 @@ t.test("merged is the same as of all events, whatever is in which part", async (
   t.pass("alike");
 });
 
-t.test("the bounds on values and paths", async (t) => {
+t.test("the bounds on values and paths", slow(), async (t) => {
   const some = (from: number, to: number, make: (i: number) => Record<string, unknown>) =>
     Array.from({ length: to - from }, (_, i) => withFields(make(from + i), from + i));
   const values = some(0, MAX_VALUES + 1, (i) => ({ most: `v${Math.min(i, MAX_VALUES - 1)}`, more: `v${i}` }));

@@ -15,7 +15,7 @@ import type { GatewayKind } from "./support/runtime-api/events.ts";
 import { slow } from "./support/slow.ts";
 
 const gateways: readonly { readonly kind: GatewayKind; readonly streams: boolean; readonly isSlow?: true }[] = [
-  { kind: "rest", streams: true },
+  { kind: "rest", streams: true, isSlow: true },
   { kind: "rest", streams: false, isSlow: true },
   { kind: "http", streams: false },
   { kind: "url", streams: true, isSlow: true },

@@ -250,7 +250,7 @@ function checker(language: Language, leaves: Leaves, leavesIn: (source: string) 
   return { check, count: () => count };
 }
 
-t.test("queries: each leaf that Ohm finds has its colour at its place", (t) => {
+t.test("queries: each leaf that Ohm finds has its colour at its place", slow(), (t) => {
   const { check, count } = checker(languages.query!, QUERY_LEAVES, leavesOf(loadQuery(), "Query", QUERY_LEAVES));
   for (const { query } of queryVectors.valid as { query?: string }[]) {
     // An editor's engine sees one line: it cannot know that the operator comes on the next one.
@@ -267,7 +267,7 @@ t.test("queries: each leaf that Ohm finds has its colour at its place", (t) => {
 
 const [, routes, locations, templates] = subjects().map(({ seeds }) => seeds);
 
-t.test("routes and locations: each leaf that Ohm finds has its colour at its place", (t) => {
+t.test("routes and locations: each leaf that Ohm finds has its colour at its place", slow(), (t) => {
   for (const [language, leaves, seeds] of [
     ["route", ROUTE_LEAVES, routes!],
     ["location", LOCATION_LEAVES, locations!],

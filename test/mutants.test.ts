@@ -155,7 +155,7 @@ function rowOf({ mutant, restored }: Judged, problems: readonly Problem[]): stri
   return [kind, base.name, slip, codes === "" ? "missed" : codes, restored === undefined ? "no fix" : "fixed"];
 }
 
-t.test("each of these slips is found and undone as before", (t) => {
+t.test("each of these slips is found and undone as before", slow(), (t) => {
   // None of the vectors: a row that is added there must not draw other slips here.
   const own = randomOf(SEED);
   const bases: readonly Base[] = [

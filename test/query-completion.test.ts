@@ -15,6 +15,7 @@ import {
   QuerySession,
 } from "../grammar/query/index.ts";
 import { queries, queryText } from "./support/query-arbitrary.ts";
+import { slow } from "./support/slow.ts";
 import vectors from "./vectors/query.json" with { type: "json" };
 import completions from "./vectors/query-completion.json" with { type: "json" };
 import errors from "./vectors/query-errors.json" with { type: "json" };
@@ -48,7 +49,7 @@ t.test("what is offered at the cursor", (t) => {
   t.end();
 });
 
-t.test("an item leads to a text that can go on, at any offset of any query", (t) => {
+t.test("an item leads to a text that can go on, at any offset of any query", slow(), (t) => {
   const session = new QuerySession();
   const expectation = new Expectation();
   let applied = 0;
@@ -95,22 +96,26 @@ t.test("every name and value supplied is offered as one that reads back as itsel
   t.end();
 });
 
-t.test("no text and no offset makes completion or explanation throw; a session answers as a fresh start does", (t) => {
-  const session = new QuerySession();
-  fc.assert(
-    fc.property(queryText, fc.double({ min: 0, max: 1, noNaN: true }), (source, part) => {
-      session.update(source);
-      const offset = Math.round(part * source.length);
-      const kept = session.complete(offset, sources);
-      const fresh = complete(source, offset, sources);
-      if (JSON.stringify(kept) !== JSON.stringify(fresh)) throw new Error(`${source} at ${offset}`);
-      session.explainAt(offset);
-    }),
-    { seed: 32, numRuns: 1200 },
-  );
-  for (const offset of [-5, 99]) t.ok(complete("status", offset, sources).items.length > 0);
-  t.end();
-});
+t.test(
+  "no text and no offset makes completion or explanation throw; a session answers as a fresh start does",
+  slow(),
+  (t) => {
+    const session = new QuerySession();
+    fc.assert(
+      fc.property(queryText, fc.double({ min: 0, max: 1, noNaN: true }), (source, part) => {
+        session.update(source);
+        const offset = Math.round(part * source.length);
+        const kept = session.complete(offset, sources);
+        const fresh = complete(source, offset, sources);
+        if (JSON.stringify(kept) !== JSON.stringify(fresh)) throw new Error(`${source} at ${offset}`);
+        session.explainAt(offset);
+      }),
+      { seed: 32, numRuns: 1200 },
+    );
+    for (const offset of [-5, 99]) t.ok(complete("status", offset, sources).items.length > 0);
+    t.end();
+  },
+);
 
 t.test("completion in a session answers within a key's time, in a long query as well", (t) => {
   const medium =

@@ -299,7 +299,7 @@ t.test("threads give what one gives: lines, text, limits", slow(), async (t) => 
   closeSync(file);
 });
 
-t.test("a large file with a line too long for segments", async (t) => {
+t.test("a large file with a line too long for segments", slow(), async (t) => {
   const cwd = t.testdir();
   const blocks: Buffer[] = [];
   generate(MIN_PARALLEL_BYTES, (block) => blocks.push(block));

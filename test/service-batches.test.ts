@@ -4,6 +4,7 @@ import t, { type Test } from "tap";
 import { LIMITS } from "../logservice/limits.ts";
 import { until } from "./support/cli.ts";
 import { type Answer, startTestService, type TestService } from "./support/service.ts";
+import { slow } from "./support/slow.ts";
 
 t.setTimeout(120_000);
 
@@ -38,7 +39,7 @@ const CUT: readonly [title: string, message: string, kept: string][] = [
   ["of pairs", `dd${"😀".repeat(LIMITS.messageBytes / 4)}`, `dd${"😀".repeat(LIMITS.messageBytes / 4 - 1)}`],
 ];
 
-t.test("a message that is too long is cut, wherever the event is read, and stays so", async (t) => {
+t.test("a message that is too long is cut, wherever the event is read, and stays so", slow(), async (t) => {
   let service = await withProject(t);
   const timeOf = (i: number) => `2026-01-01T00:00:0${i}.000Z`;
   const events = CUT.map(([, message], i) => ({ id: `cut-${i}`, timestamp: timeOf(i), level: "info", message }));

@@ -11,6 +11,7 @@ import { listen } from "../logservice/http/server.ts";
 import { LIMITS } from "../logservice/limits.ts";
 import { until } from "./support/cli.ts";
 import { startTestService } from "./support/service.ts";
+import { slow } from "./support/slow.ts";
 
 t.setTimeout(60_000);
 
@@ -108,7 +109,7 @@ t.test("slots of queries: who leaves while waiting is gone, and keeps nobody els
   t.notOk(isRun);
 });
 
-t.test("slots of queries: the time of one that has begun is over for nobody else", async (t) => {
+t.test("slots of queries: the time of one that has begun is over for nobody else", slow(), async (t) => {
   const slots = new QuerySlots({ queriesPerToken: 1, queriesWaitingPerToken: 5, holdMs: 2_000 });
   const never = new AbortController().signal;
   const frees: (() => void)[] = [];

@@ -3,12 +3,13 @@ import { connect } from "node:net";
 import t from "tap";
 import { until } from "./support/cli.ts";
 import { startTestService } from "./support/service.ts";
+import { slow } from "./support/slow.ts";
 
 t.setTimeout(120_000);
 
 const MARK = "\ufeff";
 
-t.test("a text that begins with U+FEFF is kept as it is", async (t) => {
+t.test("a text that begins with U+FEFF is kept as it is", slow(), async (t) => {
   let service = await startTestService(t, { engine: "duckdb" });
   await service.call("add_project", { project: { id: "app", name: "app" } });
   const range = { project_id: "app", start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };

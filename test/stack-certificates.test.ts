@@ -5,6 +5,7 @@ import { apply, plan } from "../cli/aws/stack/apply.ts";
 import { removeAll } from "../cli/aws/stack/remove.ts";
 import type { Config } from "../schema/index.ts";
 import { startAws } from "./support/aws/index.ts";
+import { slow } from "./support/slow.ts";
 
 // Each has a cloud of its own, and waits for it most of the time.
 t.jobs = 4;
@@ -40,7 +41,7 @@ async function open(t: Test) {
 const DOMAIN = { domain: "api.shop.com" };
 const MX = { name: "shop.com", type: "MX", value: ["10 mail.shop.com"] };
 
-t.test("which way a certificate is requested", { buffered: true }, async (t) => {
+t.test("which way a certificate is requested", { buffered: true, ...slow() }, async (t) => {
   const record = { by: "record", isMade: true };
   const rows: [name: string, config: object, method: string, validation: object][] = [
     ["the zone of the domain, made by the same apply", { stages: { staging: DOMAIN } }, "DNS", record],

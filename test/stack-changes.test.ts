@@ -68,7 +68,7 @@ t.test("which changes are asked about", slow(), async (t) => {
   }
 });
 
-t.test("a stage keeps its old domain until the certificate of the new one is issued", async (t) => {
+t.test("a stage keeps its old domain until the certificate of the new one is issued", slow(), async (t) => {
   const { aws, app, configure } = await openApp(t, { stages: { staging: { domain: "a.shop.com", path: "/v1" } } });
   await app.tool(["stack", "apply"]);
   await issueAll(aws, app);
@@ -106,7 +106,7 @@ t.test("a template that is too long for a call goes through the bucket, and goes
   t.same([...bucket.objects.keys()], []);
 });
 
-t.test("what would be lost is agreed to by the app's name on a terminal", async (t) => {
+t.test("what would be lost is agreed to by the app's name on a terminal", slow(), async (t) => {
   const { aws, app, configure } = await openApp(t, MAPPED);
   await app.tool(["stack", "apply"]);
   await issueAll(aws, app);
@@ -192,7 +192,7 @@ t.test("the warmer calls the stage as often as containers shall be warm", async 
     t.match([input, outcome], [{ FunctionName: "app", Qualifier: "staging" }, "ok"]);
 });
 
-t.test("zones with records of others stay, as do logs that nobody asked to remove", async (t) => {
+t.test("zones with records of others stay, as do logs that nobody asked to remove", slow(), async (t) => {
   const { aws, app } = await openApp(t, ZONE);
   const deployed = await app.tool(["deploy"]);
   t.match(await askEndpoint(aws, deployed.stdout.trim()), { status: 200 });

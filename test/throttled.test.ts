@@ -6,6 +6,7 @@ import { type ProgressEvent, THROTTLED } from "../cli/platform/progress.ts";
 import { THROTTLING } from "./support/aws/failures.ts";
 import { startAws } from "./support/aws/index.ts";
 import { openApp } from "./support/deployed-app.ts";
+import { slow } from "./support/slow.ts";
 
 t.test("each attempt that is throttled is told, and that it is over", async (t) => {
   const rows = [
@@ -84,7 +85,7 @@ t.test("the line of a terminal, and lines elsewhere", async (t) => {
   }
 });
 
-t.test("by the real command", async (t) => {
+t.test("by the real command", slow(), async (t) => {
   const { aws, app } = await openApp(t, {});
   const throttle = (service: "lambda" | "cloudformation", operation: string) =>
     aws.controls.failures.plan({

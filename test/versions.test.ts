@@ -204,7 +204,7 @@ const session = fc.array(fc.tuple(edit, fc.oneof({ weight: 3, arbitrary: fc.cons
   maxLength: 30,
 });
 
-t.test("after any edits a text says what it says when it is opened fresh, and what the command says", (t) => {
+t.test("after any edits a text says what it says when it is opened fresh, and what the command says", slow(), (t) => {
   const property = fc.property(fc.constantFrom(...texts), session, sameAsFresh);
   holds(t, property, { seed: 21, numRuns: 250 * FACTOR });
   // The two that have every section, and the most to keep.
@@ -335,7 +335,7 @@ function circles(rules: readonly Rule[]): string[] {
   return found;
 }
 
-t.test("every circle of redirects is found, and no other", (t) => {
+t.test("every circle of redirects is found, and no other", slow(), (t) => {
   let count = 0;
   const property = fc.property(fc.uniqueArray(rule, { selector: (it) => it.pattern, maxLength: 8 }), (written) => {
     const rules = written.flatMap(({ pattern, location, status }): Rule[] => {

@@ -7,15 +7,14 @@ import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { bundleSdk } from "./aws-sdk.mjs";
 import { requireLatePackages, writeLateFiles } from "./late-packages.mjs";
+import { bundleProcesses, nativePackages, processes } from "./processes.mjs";
 import { buildWithShared } from "./shared-code.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
-/** They carry binaries of the platform, and only the log service needs them. */
 /** Short runs of little code, of which completion answers each Tab: they read nothing that others need. */
 const alone = ["completion.ts", "docs.ts", "domains.ts"];
-const nativePackages = ["libsql", "@duckdb/node-api"];
 
 /**
  * `import("./commands/x.ts")` stays an import of the bundle beside: ./commands/x.cjs. So does the reader of tool.json
@@ -141,11 +140,11 @@ await build({
     // Threads start from a file of their own.
     "scan-worker": join(root, "cli/logs/scan-worker.ts"),
     // So do processes, beside the command that holds the events store.
-    "flusher-process": join(root, "logservice/events/duckdb/flusher-process.ts"),
-    "sql-process": join(root, "logservice/events/duckdb/sql/sql-process.ts"),
+    ...Object.fromEntries(processes.map((source) => [basename(source, ".ts"), join(root, source)])),
   },
   outdir: join(outdir, "commands"),
 });
+await bundleProcesses(root);
 await build({ ...options, entryPoints: { cli: join(root, "cli/cli.ts"), main: join(root, "cli/main.ts") }, outdir });
 
 if (!isOwnOnly) await bundleSdk(join(outdir, "aws-sdk"), root);

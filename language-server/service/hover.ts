@@ -19,7 +19,11 @@ import type { Project } from "./project.ts";
 import { rivals, sampleOf } from "./routes.ts";
 import { actionBefore, TEMPLATE_FIELDS, TEMPLATE_FUNCTIONS, TEMPLATE_KEYWORDS } from "./template-words.ts";
 
-/** What is under the cursor, in words: the documentation of a key, the meaning of a value. Markdown or plain. */
+/**
+ * What is under the cursor, in words: the documentation of a key, the meaning of a value. Markdown or plain.
+ * The texts: for keys `markdownDescription` in schema/tool.schema.json, for a query's fields grammar/query/known-fields.ts,
+ * for its other parts grammar/query/explain.ts.
+ */
 export function hover(
   document: ToolDocument,
   offset: number,

@@ -59,6 +59,11 @@ function nameOf(text) {
 }
 
 const volatile = [
+  // The two runs may be of different trees.
+  [
+    /(?:\/[\w.-]+)+\/(?=(?:grammar|schema|language-server|vscode-extension|cli|runtime|logservice|test|dist)\/)/g,
+    "<root>/",
+  ],
   // Bodies that an app echoes, which are cut off anywhere.
   [/("X-(?:Amzn-Trace-Id|Request-Id|Forwarded-Port)",")[^"]*/g, "$1<id>"],
   [/(?<="rawHeaders":\[.*)[^"\w]*"[^"]*$/g, "<cut>"],

@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { build } from "esbuild";
+import { bundleProcesses, isOfProcesses } from "../../cli/build/processes.mjs";
 
 export const FOLDERS = [
   "grammar",
@@ -41,6 +42,7 @@ export async function transpile(root) {
       logLevel: "warning",
     });
   }
+  if (stale.some(isOfProcesses)) await bundleProcesses(root);
   return stale;
 }
 

@@ -3,12 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { operatorErrorOf } from "../logservice/admin/data-directory.ts";
-import { openEventsStore } from "../logservice/events/open.ts";
-import type { NewEvent } from "../logservice/events/store.ts";
-import { openRecords } from "../logservice/records/open.ts";
-import { addProject } from "../logservice/records/projects.ts";
-import { listening, spawnTool, tool } from "./support/cli.ts";
+import { operatorErrorOf } from "../../logservice/admin/data-directory.ts";
+import { openEventsStore } from "../../logservice/events/open.ts";
+import type { NewEvent } from "../../logservice/events/store.ts";
+import { openRecords } from "../../logservice/records/open.ts";
+import { addProject } from "../../logservice/records/projects.ts";
+import { listening, spawnTool, tool } from "../support/cli.ts";
 
 // Each test has data of its own.
 t.jobs = 2;

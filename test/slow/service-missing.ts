@@ -1,10 +1,10 @@
 // What is said of answers that lack events: on the wire, by _ready, by `tool logs`. The store's part is put around the
 // real one, since it says by itself only what a damaged disk makes it say.
 import t from "tap";
-import type { EventsStore, Loss } from "../logservice/events/store.ts";
-import { openDatabase } from "../logservice/records/sqlite.ts";
-import { tool, until } from "./support/cli.ts";
-import { startTestService } from "./support/service.ts";
+import type { EventsStore, Loss } from "../../logservice/events/store.ts";
+import { openDatabase } from "../../logservice/records/sqlite.ts";
+import { tool, until } from "../support/cli.ts";
+import { startTestService } from "../support/service.ts";
 
 const PERIOD = { start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
 

@@ -1,8 +1,8 @@
 // What goes wrong with a stack, by the real command against the stand-in: what is said, what is left, what the next run does.
 import t from "tap";
-import { logicalId } from "../cli/aws/stack/logical-id.ts";
-import type { Aws } from "./support/aws/index.ts";
-import { issueAll, openApp } from "./support/deployed-app.ts";
+import { logicalId } from "../../cli/aws/stack/logical-id.ts";
+import type { Aws } from "../support/aws/index.ts";
+import { issueAll, openApp } from "../support/deployed-app.ts";
 
 // Each test has a cloud of its own.
 t.jobs = 3;

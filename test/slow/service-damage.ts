@@ -4,11 +4,11 @@ import { mkdir, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { openRecords } from "../logservice/records/open.ts";
-import { openDatabase } from "../logservice/records/sqlite.ts";
-import { rpcClient } from "../schema/rpc-client.ts";
-import { listening, spawnTool, tool } from "./support/cli.ts";
-import { startTestService } from "./support/service.ts";
+import { openRecords } from "../../logservice/records/open.ts";
+import { openDatabase } from "../../logservice/records/sqlite.ts";
+import { rpcClient } from "../../schema/rpc-client.ts";
+import { listening, spawnTool, tool } from "../support/cli.ts";
+import { startTestService } from "../support/service.ts";
 
 const PAGE_BYTES = 4_096;
 

@@ -7,14 +7,20 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
 import t from "tap";
-import { writeZip } from "../cli/artifact/zip.ts";
-import { builderPackage, ENGINE, type Engine, runnerPackage, thisMachine } from "../cli/aws/layer/engine.ts";
-import { ARCHIVE_FILE, type MakeOptions, makeRuntime, readRuntime, sourceKey } from "../cli/aws/layer/make-runtime.ts";
-import { startAws } from "./support/aws/index.ts";
-import { cleanEnv, root } from "./support/cli.ts";
-import { type AppFolder, appFolder } from "./support/deployed-app.ts";
-import { startNpmRegistry } from "./support/npm-registry.ts";
-import { unzip } from "./support/unzip.ts";
+import { writeZip } from "../../cli/artifact/zip.ts";
+import { builderPackage, ENGINE, type Engine, runnerPackage, thisMachine } from "../../cli/aws/layer/engine.ts";
+import {
+  ARCHIVE_FILE,
+  type MakeOptions,
+  makeRuntime,
+  readRuntime,
+  sourceKey,
+} from "../../cli/aws/layer/make-runtime.ts";
+import { startAws } from "../support/aws/index.ts";
+import { cleanEnv, root } from "../support/cli.ts";
+import { type AppFolder, appFolder } from "../support/deployed-app.ts";
+import { startNpmRegistry } from "../support/npm-registry.ts";
+import { unzip } from "../support/unzip.ts";
 
 const NAME = "@oven/bun-linux-x64";
 const MACHINE = { platform: "linux", arch: "x64", isMusl: false };

@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeF
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
-import { isRunning, root, until } from "./support/cli.ts";
+import { isRunning, root, until } from "../support/cli.ts";
 
 const FOLDERS = ["grammar", "schema", "language-server", "vscode-extension", "cli/build", "runtime", "logservice"];
 const testOf = (imported: string, body = "t.pass(String(one));") =>

@@ -2,15 +2,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { applyEdits, fixesOf, LineIndex } from "../grammar/problem.ts";
-import { checkConfig, fixAll } from "../schema/index.ts";
-import { root } from "./support/cli.ts";
-import { configBases } from "./support/config-bases.ts";
-import { drawMutants, OPERATOR_NAMES } from "./support/config-mutants.ts";
-import { endlessFixes } from "./support/fix-walk.ts";
-import { type Judged, measureFixes } from "./support/judge-fixes.ts";
-import { randomOf } from "./support/random.ts";
-import { slow } from "./support/slow.ts";
+import { applyEdits, fixesOf, LineIndex } from "../../grammar/problem.ts";
+import { checkConfig, fixAll } from "../../schema/index.ts";
+import { root } from "../support/cli.ts";
+import { configBases } from "../support/config-bases.ts";
+import { drawMutants, OPERATOR_NAMES } from "../support/config-mutants.ts";
+import { endlessFixes } from "../support/fix-walk.ts";
+import { type Judged, measureFixes } from "../support/judge-fixes.ts";
+import { randomOf } from "../support/random.ts";
 
 const COUNT = 500;
 const SEEDS = [1, 2, 3];
@@ -87,7 +86,7 @@ t.test("a fix takes its problem away and adds none", (t) => {
   t.end();
 });
 
-t.test("fixes taken one after the other never lead back to a file that was left", slow(), (t) => {
+t.test("fixes taken one after the other never lead back to a file that was left", (t) => {
   const endless = measured[0]!.judged.flatMap(({ mutant }) => {
     const titles = endlessFixes(mutant.text, (text) => checkConfig(text).problems);
     return titles === undefined ? [] : [`${mutant.operator}, ${mutant.base.name}: ${titles.join(", ")}`];
@@ -96,23 +95,19 @@ t.test("fixes taken one after the other never lead back to a file that was left"
   t.end();
 });
 
-t.test(
-  "no fix is the opposite of another: a colon or a value that one puts in is not taken out by the next",
-  slow(),
-  (t) => {
-    const opposites: string[] = [];
-    for (const { mutant, problems } of measured[0]!.judged) {
-      for (const fix of problems.flatMap(fixesOf)) {
-        const text = applyEdits(mutant.text, fix.edits);
-        for (const back of checkConfig(text).problems.flatMap(fixesOf)) {
-          if (applyEdits(text, back.edits) === mutant.text) opposites.push(`${fix.title}, ${back.title}`);
-        }
+t.test("no fix is the opposite of another: a colon or a value that one puts in is not taken out by the next", (t) => {
+  const opposites: string[] = [];
+  for (const { mutant, problems } of measured[0]!.judged) {
+    for (const fix of problems.flatMap(fixesOf)) {
+      const text = applyEdits(mutant.text, fix.edits);
+      for (const back of checkConfig(text).problems.flatMap(fixesOf)) {
+        if (applyEdits(text, back.edits) === mutant.text) opposites.push(`${fix.title}, ${back.title}`);
       }
     }
-    t.same(opposites, []);
-    t.end();
-  },
-);
+  }
+  t.same(opposites, []);
+  t.end();
+});
 
 const words = (text: string) => text.match(/[\p{L}\p{N}_.@-]+/gu) ?? [];
 
@@ -153,7 +148,7 @@ t.test("a problem whose hint names the remedy has it as a fix", (t) => {
   t.end();
 });
 
-t.test("all certain fixes at once", slow(), (t) => {
+t.test("all certain fixes at once", (t) => {
   let changed = 0;
   for (const { mutant, problems } of measured[0]!.judged) {
     const { text, notes } = fixAll(mutant.text);

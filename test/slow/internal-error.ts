@@ -7,10 +7,10 @@ import { join } from "node:path";
 import sarifSchema from "@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json" with { type: "json" };
 import { Ajv } from "ajv";
 import t from "tap";
-import type { Command } from "../cli/command-row.ts";
-import { isMistake } from "../cli/mistake.ts";
-import { describeTable } from "../cli/table.ts";
-import { shell, tool } from "./support/cli.ts";
+import type { Command } from "../../cli/command-row.ts";
+import { isMistake } from "../../cli/mistake.ts";
+import { describeTable } from "../../cli/table.ts";
+import { shell, tool } from "../support/cli.ts";
 
 /** Loaded before the command: each of its functions fails as a slip of the programmer does. */
 const FAULT = `

@@ -1,0 +1,30 @@
+// The processes of the events store, each in one file beside its compiled form: loading 70 modules takes three times as
+// long, and a store starts many. The command has its own in dist/bin/commands; see bundle.mjs.
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const folder = "logservice/events/duckdb";
+
+/** Packages with binaries of the platform. */
+export const nativePackages = ["libsql", "@duckdb/node-api"];
+
+/** What may be started, from the root. */
+export const processes = [`${folder}/flusher-process.ts`, `${folder}/sql/sql-process.ts`];
+
+/** They import nothing else of ours. */
+export const isOfProcesses = (source) => /^(?:logservice|grammar)\//.test(source);
+
+export async function bundleProcesses(root) {
+  await build({
+    entryPoints: processes.map((source) => ({ in: join(root, source), out: source.replace(/\.ts$/, "") })),
+    outdir: join(root, "dist"),
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    outExtension: { ".js": ".cjs" },
+    external: nativePackages,
+    sourcemap: true,
+    logLevel: "warning",
+  });
+}
