@@ -26,9 +26,9 @@ export interface OpenCase {
   readonly putBack?: (directory: string, rich: RichStore) => void;
 }
 
-/** So soon an answer that needs no file says what is missing. */
-const NOTICED_MS = 3000;
-const FLUSHED_MS = 6000;
+/** By then an answer that needs no file says what is missing, also on a busy machine. */
+const NOTICED_MS = 10_000;
+const FLUSHED_MS = 30_000;
 const never = new AbortController().signal;
 
 /** What is wrong with one case; empty if nothing is. */

@@ -110,6 +110,7 @@ async function wrongAfter(rich: RichStore, row: Case, directory: string): Promis
     isMissing,
     ...(row.sql && { sql: row.sql }),
     ...(!row.isShort && { deep }),
+    ...(row.isBrief && { asked: touched }),
   };
   const quick = { events, isMissing, asked: touched };
   const before = contentsOf(directory, rich.held);
