@@ -30,8 +30,13 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 
+const [, , task, ...words] = process.argv;
+if (task !== "prepare" && task !== "start") {
+  console.error("usage: node cli/bootstrap.mjs prepare|start");
+  process.exit(2);
+}
 prepare();
-if (process.argv[2] === "start") start(process.argv.slice(3));
+if (task === "start") start(words);
 
 function prepare() {
   step("node_modules/.tool-stamp", hash(["package-lock.json", "package.json"]) + process.version, "npm ci", [

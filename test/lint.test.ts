@@ -51,6 +51,17 @@ t.test("dead code", async (t) => {
     ],
     ["a file that nobody imports", { "cli/x.ts": "const a = 1;" }, ["cli/x.ts: nothing imports this file"]],
     [
+      "files that import only each other",
+      {
+        "cli/x.ts": 'import { b } from "./y.ts";\nexport const a = b;',
+        "cli/y.ts": 'import { a } from "./x.ts";\nexport const b = a;',
+      },
+      [
+        "cli/x.ts: no command, build or test reaches this file",
+        "cli/y.ts: no command, build or test reaches this file",
+      ],
+    ],
+    [
       "a re-export that nobody imports",
       {
         "cli/main.ts": 'import { a } from "./index.ts";',

@@ -43,9 +43,8 @@ const STARTED = {
 export function findDeadCode(files) {
   const exported = new Map();
   const used = new Map();
-  const reached = new Set();
+  const imported = new Map();
   const use = (file, name) => {
-    reached.add(file);
     used.set(file, (used.get(file) ?? new Set()).add(name));
   };
   for (const [file, text] of files) {
@@ -55,12 +54,16 @@ export function findDeadCode(files) {
       if (!specifier.startsWith(".")) continue;
       const target = relative(root, resolve(root, dirname(file), specifier)).replace(/\.js$/, ".ts");
       for (const name of names) use(target, name);
+      imported.set(file, [...(imported.get(file) ?? []), target]);
     }
   }
+  const isEntry = (file) => ENTRIES.some((entry) => entry.test(file));
+  const reached = reachedFrom([...files.keys()].filter(isEntry), imported);
   const findings = [];
   for (const [file, names] of exported) {
-    if (ENTRIES.some((entry) => entry.test(file)) || file.includes(".generated.")) continue;
-    if (!reached.has(file)) findings.push(`${file}: nothing imports this file`);
+    if (isEntry(file) || file.includes(".generated.")) continue;
+    if (!used.has(file)) findings.push(`${file}: nothing imports this file`);
+    else if (!reached.has(file)) findings.push(`${file}: no command, build or test reaches this file`);
     const users = used.get(file) ?? new Set();
     if (users.has("*")) continue;
     for (const { name, isOfSignature } of names) {
@@ -68,6 +71,14 @@ export function findDeadCode(files) {
     }
   }
   return findings.sort();
+}
+
+/** The files that some of `files` import, directly or by others, and these. */
+function reachedFrom(files, imported) {
+  const reached = new Set(files);
+  // A set gives what is added while it is walked.
+  for (const file of reached) for (const target of imported.get(file) ?? []) reached.add(target);
+  return reached;
 }
 
 /** A type is a part of what its file exports if something else there names it, whoever imports it. */
@@ -134,6 +145,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const files = new Map(paths.map((path) => [path, readFileSync(resolve(root, path), "utf8")]));
   const findings = [...findDeadCode(files), ...unusedPackages(files)];
   for (const finding of findings) console.log(finding);
-  console.log(findings.length === 0 ? `${files.size} files without dead code` : `${findings.length} findings`);
+  console.log(
+    findings.length === 0
+      ? `${files.size} files without dead code`
+      : `${findings.length} finding${findings.length === 1 ? "" : "s"}`,
+  );
   process.exitCode = findings.length === 0 ? 0 : 1;
 }

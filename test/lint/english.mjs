@@ -11,7 +11,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const WORDS = [
   {
     pattern: /^\s*(?:\/\/|\/?\*+) ?Of\b|[.:;] Of (?:a|an|the|each|what|one|which)\b/,
-    instead: 'name the thing first: "Size of the zip in bytes.", not "Of the zip."',
+    instead: 'the name of the thing first: "Size of the zip in bytes.", not "Of the zip."',
   },
   { pattern: /\b(?:stands?|stood|standing)\b/i, instead: '"is", or the verb that says what happens' },
   { pattern: /\b(?:lies?|lying|lay)\b/i, instead: '"is"; a file is in a folder' },
@@ -80,7 +80,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const { file, line, text, instead } of found)
     console.log(`${file}:${line}: ${text.trim()}\n    write ${instead}`);
   console.log(
-    found.length === 0 ? `${files.length} files in plain English` : `${found.length} places in ${files.length} files`,
+    found.length === 0
+      ? `${files.length} files in plain English`
+      : `${found.length} place${found.length === 1 ? "" : "s"} in ${new Set(found.map(({ file }) => file)).size} of ${files.length} files`,
   );
   process.exitCode = found.length === 0 ? 0 : 1;
 }

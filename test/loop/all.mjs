@@ -12,21 +12,18 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { argumentsOf } from "./arguments.mjs";
 import { recordSeconds, runFiles, USUAL_JOBS } from "./run-files.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const beginMs = performance.now();
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    jobs: { type: "string", default: String(USUAL_JOBS) },
-    limit: { type: "string", default: "300" },
-    out: { type: "string" },
-    slow: { type: "boolean", default: false },
-    record: { type: "boolean", default: false },
-  },
+const { values, positionals } = argumentsOf(import.meta.url, {
+  jobs: { type: "string", default: String(USUAL_JOBS) },
+  limit: { type: "string", default: "300" },
+  out: { type: "string" },
+  slow: { type: "boolean", default: false },
+  record: { type: "boolean", default: false },
 });
 
 /** Only their slow tests are run with --slow; the files of other folders are slow as a whole. */

@@ -42,7 +42,7 @@ const byName = ([a], [b]) => (a < b ? -1 : 1);
  * @returns results by file, in the order in which they ended
  */
 export async function runFiles(tests, options) {
-  const { root, jobs, outDirectory, isSorted } = options;
+  const { jobs, outDirectory, isSorted } = options;
   const recorded = recordedSeconds();
   const waiting = isSorted ? [...tests] : [...tests].sort((a, b) => secondsOf(recorded, b) - secondsOf(recorded, a));
   if (outDirectory !== undefined) mkdirSync(outDirectory, { recursive: true });
@@ -59,11 +59,14 @@ export async function runFiles(tests, options) {
     }
   };
   await Promise.all(Array.from({ length: Math.min(jobs, tests.length) }, work));
-  for (const { test, failed } of results) if (failed > 0) console.log(`FAILED  ${join(root, test)}`);
+  for (const { test, failed } of results) if (failed > 0) console.log(`FAILED  ${test}: npm run t -- ${nameOf(test)}`);
   return results;
 }
 
 const tapFileOf = (test, isSlow) => `${builtOf(test).replaceAll("/", "_")}${isSlow ? ".slow" : ""}.tap`;
+
+/** As `npm run t` finds it. */
+const nameOf = (test) => /^test\/([^/]+)\.test\.ts$/.exec(test)?.[1] ?? test;
 
 const builtOf = (test) => `dist/${test.replace(/\.ts$/, ".js")}`;
 

@@ -11,7 +11,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { availableParallelism } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { argumentsOf } from "./arguments.mjs";
 import { recordedSeconds, runFiles, secondsOf } from "./run-files.mjs";
 import { FOLDERS, transpile } from "./transpile.mjs";
 
@@ -19,15 +19,17 @@ import { FOLDERS, transpile } from "./transpile.mjs";
 const LIMIT_S = 300;
 /** The limit for tests that are not named: what a person waits for between two changes. */
 const BUDGET_S = 60;
+const BOUNDARIES = "test/boundaries.test.ts";
 const JOBS = Math.min(2, availableParallelism());
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const beginMs = performance.now();
 const seconds = () => `${((performance.now() - beginMs) / 1000).toFixed(1)} s`;
 
-const { values, positionals: words } = parseArgs({
-  allowPositionals: true,
-  options: { all: { type: "boolean" }, slow: { type: "boolean" }, list: { type: "boolean" } },
+const { values, positionals: words } = argumentsOf(import.meta.url, {
+  all: { type: "boolean" },
+  slow: { type: "boolean" },
+  list: { type: "boolean" },
 });
 
 generate();
@@ -42,10 +44,10 @@ const all = [...imports.keys()].filter((file) =>
 );
 const usual = all.filter((file) => file.endsWith(".test.ts"));
 
-const candidates = words.length > 0 ? merged(words.map(named)) : reached(changed());
+const candidates = words.length > 0 ? merged(words.map(named)) : merged([reached(changed()), readersOfAll(changed())]);
 if (candidates.length === 0) {
   console.log(
-    "No test imports what changed since the last commit. A word runs tests by their names: npm run t -- route",
+    "Nothing to run: no test imports what changed since the last commit. To run a test by its name: npm run t -- route",
   );
   process.exit(0);
 }
@@ -108,6 +110,12 @@ function reached(files) {
   );
 }
 
+/** The tests of the import directions, which read every source and import none. */
+function readersOfAll(files) {
+  const isSource = (file) => FOLDERS.some((folder) => file.startsWith(`${folder}/`)) && /\.(?:ts|mjs)$/.test(file);
+  return files.some(isSource) && all.includes(BOUNDARIES) ? [{ test: BOUNDARIES, steps: 1 }] : [];
+}
+
 /** Each test once, by its shortest way; the nearest first, and of these the quickest. */
 function merged(lists) {
   const nearest = new Map();
@@ -135,8 +143,7 @@ function announce(chosen, candidates) {
   const more = candidates.length - chosen.length;
   const rest = more === 0 ? "" : `, the nearest; ${more} more: npm run t -- ${[...words, "--all"].join(" ")}`;
   console.log(`${files(chosen.length)}, about ${about} s${rest}`);
-  for (const { test, steps } of chosen)
-    console.log(`  ${test}${steps > 1 ? ` (by ${steps - 1} step${steps === 2 ? "" : "s"})` : ""}`);
+  for (const { test, steps } of chosen) console.log(`  ${test}${steps > 1 ? ` (${steps} imports away)` : ""}`);
 }
 
 /** The modules that a file is a part of: itself, what is generated of it, or those that name it if it is data. */

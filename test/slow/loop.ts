@@ -19,6 +19,9 @@ const FILES = {
   "grammar/two.ts":
     'import data from "./data.json" with { type: "json" };\nimport { one as first } from "./one.ts";\nexport const one: number = first + data;\n',
   "grammar/alone.ts": "export const alone = 1;\n",
+  // What cli/build/processes.mjs bundles.
+  "logservice/events/duckdb/flusher-process.ts": "",
+  "logservice/events/duckdb/sql/sql-process.ts": "",
   "test/near.test.ts": testOf("grammar/one.ts"),
   "test/far.test.ts": testOf("grammar/two.ts"),
   "test/failing.test.ts": testOf("grammar/two.ts", 't.equal(one, 3, "two is three");'),
@@ -33,7 +36,7 @@ const write = (name: string, text: string) => {
 };
 for (const name of FOLDERS) mkdirSync(join(folder, name), { recursive: true });
 for (const [name, text] of Object.entries(FILES)) write(name, text);
-for (const name of ["test/loop", "test/mutate/imports.ts"]) {
+for (const name of ["test/loop", "test/mutate/imports.ts", "cli/build/processes.mjs"]) {
   cpSync(join(root, name), join(folder, name), { recursive: true });
 }
 const setSeconds = (seconds: object) => write("test/loop/seconds.json", JSON.stringify(seconds));
@@ -67,7 +70,7 @@ t.test("the tests of a source, the nearest first, up to a minute", (t) => {
   t.equal(
     listed,
     "3 test files, about 5 s, the nearest; 1 more: npm run t -- grammar/one.ts --all\n" +
-      "  test/near.test.ts\n  test/far.test.ts (by 1 step)\n  test/failing.test.ts (by 1 step)\n",
+      "  test/near.test.ts\n  test/far.test.ts (2 imports away)\n  test/failing.test.ts (2 imports away)\n",
   );
   t.match(loop("t.mjs", "--list", "--all", "grammar/one.ts").stdout, /^4 test files, about 4000 s\n/);
   t.match(loop("t.mjs", "--list", "grammar/two.ts").stdout, /^2 test files, .*1 more/);
@@ -85,6 +88,8 @@ t.test("what cannot be meant", (t) => {
     status: 2,
     stderr: "no test or source is named nothing: give a file, or a part of a name\n",
   });
+  t.match(loop("t.mjs", "--al"), { status: 2, stderr: /^Unknown option '--al'\n\n`npm run t`: runs tests/ });
+  t.match(loop("all.mjs", "--help"), { status: 0, stdout: /^`npm test`: runs every test[\s\S]*--jobs=N/ });
   t.match(loop("t.mjs", "near"), { status: 0 });
   write("grammar/one.ts", "export const one: number = ;\n");
   t.match(loop("t.mjs", "near"), { status: 1, stderr: /grammar\/one\.ts:1:27/ }, "an error of syntax");
@@ -104,7 +109,7 @@ t.test("what changed since the last commit", (t) => {
   git("init", "-q");
   git("add", "-A");
   git("commit", "-qm", "one");
-  t.match(loop("t.mjs").stdout, /^No test imports what changed/);
+  t.match(loop("t.mjs").stdout, /^Nothing to run: no test imports what changed/);
   write("grammar/two.ts", `${FILES["grammar/two.ts"]}// changed\n`);
   t.match(loop("t.mjs", "--list").stdout, /^2 test files, .*\n {2}test\/far\.test\.ts\n {2}test\/failing\.test\.ts\n$/);
   t.end();
