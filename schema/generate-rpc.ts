@@ -111,7 +111,7 @@ function pascal(name: string): string {
 }
 
 /** A description beside a $ref would make a second copy of the type that it refers to. */
-function withoutSiblingsOfRef(value: unknown): unknown {
+export function withoutSiblingsOfRef(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSiblingsOfRef);
   if (typeof value !== "object" || value === null) return value;
   if ("$ref" in value) return { $ref: value.$ref };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { compile, type JSONSchema } from "json-schema-to-typescript";
-import { generateRpc } from "./generate-rpc.ts";
+import { generateRpc, withoutSiblingsOfRef } from "./generate-rpc.ts";
 import { standaloneModule } from "./standalone-module.ts";
 
 type Schema = Record<string, unknown>;
@@ -33,14 +33,6 @@ function types(): Promise<string> {
     // Tuples such as [string, ...string[]] for minItems make a config awkward to build and say nothing at run time.
     ignoreMinAndMaxItems: true,
   });
-}
-
-/** A description beside a $ref would make a second copy of the type that it refers to. */
-function withoutSiblingsOfRef(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSiblingsOfRef);
-  if (typeof value !== "object" || value === null) return value;
-  if ("$ref" in value) return { $ref: value.$ref };
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutSiblingsOfRef(part)]));
 }
 
 async function validator(): Promise<string> {

@@ -269,4 +269,4 @@ function factsOf(error: Error): Facts {
   };
 }
 
-const withoutPeriod = (text: string) => text.trim().replace(/\.$/, "");
+export const withoutPeriod = (text: string) => text.trim().replace(/\.$/, "");

@@ -1,5 +1,6 @@
 import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
 import { PlatformError } from "../../platform/error.ts";
+import { withoutPeriod } from "../errors.ts";
 import type { About } from "./resource.ts";
 
 /**
@@ -85,5 +86,3 @@ export function readable(reason: string): string {
   const inner = /Resource handler returned message: "(.*)" \(RequestToken: [^)]*\)$/s.exec(reason)?.[1] ?? reason;
   return inner.replace(/ \(Service: [^()]*(\([^()]*\)[^()]*)*\)/g, "");
 }
-
-const withoutPeriod = (text: string) => text.trim().replace(/\.$/, "");
