@@ -88,7 +88,8 @@ export function headersForApp(request: ProxyRequest, stage: string): Header[] {
 
 /** In the form of node:http: by lower-case name, those that came repeatedly as an array. */
 export function headersByName(headers: readonly Header[]): Record<string, string | string[]> {
-  const byName: Record<string, string | string[]> = {};
+  // Without a prototype: a header may be named constructor or __proto__.
+  const byName: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
     const known = byName[key];

@@ -85,23 +85,23 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   });
   server.on("request", (req, res) => handle(req, res, {}));
   server.on("checkContinue", (req, res) => handle(req, res, { continue: once(() => res.writeContinue()) }));
-  server.on("checkExpectation", (_req, res) => res.writeHead(417, { "Content-Length": "0" }).end());
+  server.on("checkExpectation", (req, res) => {
+    const exchanges = connections.get(req.socket);
+    const exchange = { req, res, signal: new Cancellation() };
+    exchanges?.push(exchange);
+    res.once("close", () => exchanges?.splice(exchanges.indexOf(exchange), 1));
+    res.writeHead(417, { "Content-Length": "0" }).end();
+  });
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => {});
-    if (!options.switchesProtocols() || req.headers.upgrade?.toLowerCase() !== "websocket" || req.method !== "GET") {
-      withoutUpgrade(server, req, socket as Socket, head);
-      return;
-    }
-    const res = new ServerResponse(req);
-    res.assignSocket(socket as Socket);
-    res.shouldKeepAlive = false;
-    res.once("finish", () => (socket as Socket).destroySoon());
-    handle(req, res, { upgrade: { socket, head } });
+    inTurn(socket, () => upgrade(req, socket, head));
   });
   server.on("connect", (req: IncomingMessage, socket: Duplex) => {
     socket.on("error", () => {});
-    note({ status: 501, text: "Not Implemented", reason: "CONNECT asks for a tunnel" }, req.socket);
-    send(socket, { status: 501, text: "Not Implemented", reason: "" });
+    inTurn(socket, () => {
+      note({ status: 501, text: "Not Implemented", reason: "CONNECT asks for a tunnel" }, req.socket);
+      send(socket, { status: 501, text: "Not Implemented", reason: "" });
+    });
   });
   server.on("clientError", (error: ParserError, socket) => {
     if (!readAgain(error, socket as Socket)) void refuse(error, socket);
@@ -115,6 +115,39 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     });
   });
   return { port: (server.address() as AddressInfo).port, close };
+
+  function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (!options.switchesProtocols() || req.headers.upgrade?.toLowerCase() !== "websocket" || req.method !== "GET") {
+      withoutUpgrade(server, req, socket as Socket, head);
+      return;
+    }
+    const res = new ServerResponse(req);
+    res.assignSocket(socket as Socket);
+    res.shouldKeepAlive = false;
+    res.once("finish", () => (socket as Socket).destroySoon());
+    void handle(req, res, { upgrade: { socket, head } });
+  }
+
+  /** The answers that a client waits for on a connection. */
+  function due(socket: Duplex): Promise<void>[] {
+    return (connections.get(socket) ?? []).filter(({ res }) => !res.closed).map(({ res }) => closed(res));
+  }
+
+  /**
+   * Goes on with a request that takes the connection from node:http, after the answers to those before it: until then the
+   * connection is theirs, and the client would take this answer for the first of them.
+   */
+  function inTurn(socket: Duplex, proceed: () => void): void {
+    if (refused.has(socket)) return;
+    const before = due(socket);
+    if (before.length === 0) return proceed();
+    void Promise.all(before).then(() => {
+      if (!socket.writable) return void socket.destroy();
+      // The last of them began the wait for a next request, which is here.
+      (socket as Socket).setTimeout(0);
+      proceed();
+    });
+  }
 
   async function handle(
     req: IncomingMessage,
@@ -193,8 +226,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     if (refused.has(socket) || !socket.writable) return false;
     const taken = takeOver(socket, rawPacket, bytesParsed);
     if (taken === undefined) return false;
-    const due = (connections.get(socket) ?? []).filter(({ res }) => !res.closed).map(({ res }) => closed(res));
-    void Promise.all([taken, ...due]).then(([bytes]) => {
+    void Promise.all([taken, ...due(socket)]).then(([bytes]) => {
       if (bytes === undefined) return void refuse(error, socket);
       if (!socket.writable) return void socket.destroy();
       socket.unshift(bytes);

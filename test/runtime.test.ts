@@ -788,6 +788,40 @@ t.test("websockets", async (t) => {
   t.pass("an open websocket does not keep the server from closing");
 });
 
+t.test("a request that takes the connection waits for the answers to those before it", async (t) => {
+  const server = await start(t, { app: streams });
+  const get = "GET /bytes?n=10 HTTP/1.1\r\nHost: x\r\n\r\n";
+  const websocket =
+    "GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+  const h2c =
+    "GET /bytes?n=20 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n";
+  const tunnel = "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n";
+  const expecting = "GET /bytes?n=1 HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n";
+  const withoutHost = "GET /bytes?n=1 HTTP/1.1\r\n\r\n";
+  for (const [name, text, statuses] of [
+    ["a websocket", get + websocket, [200, 101]],
+    ["after two", get + get + websocket, [200, 200, 101]],
+    ["a protocol that nobody speaks", get + h2c, [200, 200]],
+    ["a tunnel", get + tunnel, [200, 501]],
+    ["after an expectation", expecting + websocket, [417, 101]],
+    ["after what is no request", withoutHost + websocket, [400]],
+    ["after one that is no request, which comes in turn", get + withoutHost + websocket, [200, 400]],
+  ] as const) {
+    const socket = connect(server.port, "127.0.0.1");
+    let answers = "";
+    socket.setEncoding("latin1").on("data", (data: string) => {
+      answers += data;
+    });
+    socket.write(text);
+    const seen = () => [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+    await until(() => seen().length >= statuses.length, `the answers: ${name}`);
+    t.same(seen(), statuses, name);
+    socket.destroy();
+  }
+  t.equal((await ask(server.port, { path: "/bytes?n=10" })).status, 200, "the server goes on");
+});
+
 t.test("http-proxy carries websockets, and nothing else", async (t) => {
   const events: string[] = [];
   let carrying: Socket | undefined;
