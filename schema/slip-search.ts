@@ -51,7 +51,7 @@ function* candidates(text: string, at: number): Generator<Candidate> {
   yield* nearCandidates(text, at);
 }
 
-/** Changes of one bracket after which as many close as open. */
+/** Single-bracket changes that balance the brackets. */
 function* bracketCandidates(text: string): Generator<Candidate> {
   const tokens = [...text.matchAll(/"(?:[^"\\\r\n]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g)];
   const count = (bracket: string) => tokens.filter(([token]) => token === bracket).length;

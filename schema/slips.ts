@@ -21,8 +21,8 @@ export function lostAfter(
 }
 
 /**
- * Where the text ends that lacks its opening quote, in `app",`: at the quote that is there. Undefined unless that quote
- * is one too many on its line, and what follows is what follows a `key` or a value.
+ * End of a text whose opening quote is missing, as in `app",`: the offset of its closing quote. Undefined unless the line
+ * has an odd number of quotes and the text is followed by what may follow a key or a value.
  */
 export function lostBefore(source: string, start: number, what: "key" | "value"): number | undefined {
   const line = /^[^\r\n]*/.exec(source.slice(start, start + MAX_LINE))![0];

@@ -13,7 +13,7 @@ export interface Delivery {
   readonly needsLayer: boolean;
 }
 
-/** Binaries and static sites use the Node runtime, too: there our own runtime is a file of 60 KB. */
+/** Binaries and static sites use the Node runtime, too: there our own runtime is a file of 200 KB. */
 const ON_NODE: Delivery = {
   runtime: "nodejs24.x",
   wrapper: `/var/task/${RUNTIME_FOLDER}/bootstrap.cjs`,

@@ -3,7 +3,7 @@ import type { OnRead, PlainFile } from "./read-files.ts";
 
 /** Where entries come from. */
 export interface Source {
-  /** The start of the period. By default the development log goes back a day, and other inputs have no bound. */
+  /** The start of the period; undefined for no bound, as files and stdin have by default. Other logs go back a day. */
   readonly sinceMs: number | undefined;
   /** Printed once on stderr before the first entry. */
   readonly note: string | undefined;

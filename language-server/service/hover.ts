@@ -90,7 +90,7 @@ function patternWords(query: Query): string[] {
   if (patterns.length + expressions.length === 0) {
     return ["CloudWatch has no filter pattern for it: `tool logs` reads every entry."];
   }
-  // The expressions that find lists help `tool logs`; who writes a filter by hand has plain values in mind.
+  // The expressions that find lists are for `tool logs`; a filter written by hand is meant for plain values.
   const shown = patterns.length > 0 ? patterns : [textPattern(expressions)];
   const more = shown.length > MAX_PATTERNS ? `\n\nand ${shown.length - MAX_PATTERNS} more like these` : "";
   const rest = isExact ? "" : " It finds more; `tool logs` filters the rest.";

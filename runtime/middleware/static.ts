@@ -189,7 +189,7 @@ async function serve({ named, file }: Served, request: ProxyRequest, site: Site)
 
   async function bodyOf(version: FileVersion, first: number, last: number): Promise<Buffer | Readable | undefined> {
     const content = await cache.content(named, file, version);
-    // The whole is handed on as it is, for those further out who remember what they made of it.
+    // Pass on the cached buffer itself: outer middlewares key their caches by its identity.
     if (content !== undefined) return last - first + 1 === content.length ? content : content.subarray(first, last + 1);
     const handle = await openVersion(version);
     return handle?.createReadStream({ start: first, end: last });

@@ -272,9 +272,9 @@ function* loops(rules: readonly Rule[]): Generator<undefined, Finding[]> {
 const isRedirect = ({ status }: Rule) => status !== 200 && STATUSES.includes(status);
 
 /**
- * The redirects that may be a part of a circle, with their index, and the rules that a client may meet who follows them.
- * Told by the beginnings of patterns and locations: most redirects lead to where no other begins, and the table of all
- * the rules is what takes long.
+ * The redirects that may be part of a loop, with their indexes, and the rules a client may reach by following them. Only
+ * the beginnings of patterns and locations are compared: most redirects lead to a path that no other redirect matches,
+ * and the route table of all rules would take long to build.
  */
 function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [number, Rule][]; met: readonly Rule[] }> {
   // What leads to another host, or leads nowhere, ends the way.
