@@ -63,7 +63,7 @@ export function serverCapabilities(
       diagnosticProvider: { identifier: "tool", interFileDependencies: true, workspaceDiagnostics: true },
     }),
     ...Object.assign({}, ...[...methods, ...workspaceMethods].map(({ capability }) => capability)),
-    // A client that knows JSON formats it, too, and VS Code would ask people to choose between the two formatters. It also
+    // A client that knows JSON formats it, too, and VS Code would ask users to choose between the two formatters. It also
     // has an outline of the same text, which would be listed next to ours.
     ...(!client.options.syntax && {
       documentFormattingProvider: false,

@@ -50,7 +50,7 @@ export class Diagnostics {
 
   textClosed(uri: string): void {
     this.#debounce.cancel(uri);
-    // The client would go on showing the problems of a file that is not open.
+    // Otherwise the client would keep showing the problems of a file that is not open.
     if (!this.#client().pullsDiagnostics) void this.#host.connection.sendDiagnostics({ uri, diagnostics: [] });
   }
 

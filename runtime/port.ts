@@ -39,7 +39,7 @@ function listenOnce(port: number): Promise<number> {
   });
 }
 
-/** The loopback address on which somebody accepts connections to this port. */
+/** The loopback address on which a process accepts connections to this port. */
 export async function listeningHost(port: number): Promise<string | undefined> {
   const answers = await Promise.all(LOOPBACK.map((host) => accepts(host, port)));
   return LOOPBACK.find((_, i) => answers[i]);

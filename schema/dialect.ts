@@ -38,8 +38,8 @@ interface Use {
 }
 
 /**
- * Reports every use of the older dialect with its fix. Gives the tree that the checks after it go on with: one of its own
- * in today's form, or `written` itself where that says nothing in the older one.
+ * Reports every use of the older dialect with its fix. Returns the tree for the checks after it: a copy in today's form,
+ * or `written` itself if nothing in it is of the older dialect.
  */
 export function checkDialect(report: Report, written: ObjectNode): ObjectNode {
   if (findUses(report.source, written).length === 0 && derivedTimeout(written) === undefined) return written;

@@ -3,7 +3,7 @@ import { applyEdits, type Fix, type Problem, quote, type Remedy, type Span } fro
 import { indentOf, isName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
 
 /**
- * A value and its place. Repairs replace nodes of a copy (`copyOf`), never spans: those go on pointing at what the user
+ * A value and its place. Repairs replace nodes of a copy (`copyOf`), never spans: those still point at what the user
  * wrote.
  */
 export type Node = ObjectNode | ArrayNode | StringNode | NumberNode | BooleanNode | NullNode | BrokenNode;

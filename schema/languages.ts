@@ -64,7 +64,7 @@ const STRINGS_PER_STEP = 500;
 
 /** The place of a string in a language. */
 export interface LanguagePlace {
-  /** From the root; for a key with the key itself as the last name. The array changes as the walk goes on: copy it. */
+  /** From the root; for a key with the key itself as the last name. The array changes during the walk: copy it. */
   readonly path: readonly (string | number)[];
   /** What the schema says about the string, or about the value of the key. */
   readonly schema: Schema;

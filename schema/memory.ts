@@ -55,10 +55,10 @@ interface Kept {
   version: number;
 }
 
-// Going through all costs a few milliseconds in a long file; so many strings take less than a megabyte.
+// Going through all costs a few milliseconds in a long file; a thousand strings take less than a megabyte.
 const MAX_ADDED = 1000;
 
-// While somebody types, checks are given up before they come to the end, and features wait for a pause.
+// While the user types, checks are cancelled before they finish, and features wait for a pause.
 const MAX_IDLE_VERSIONS = 50;
 
 /** The same characters on their own: a part of a long text keeps the whole of it in memory, in V8 at least. */

@@ -71,7 +71,7 @@ export class Report {
     return { ...this.replace(node, by), isSuggestion: true };
   }
 
-  /** Says that the value at `problem.span` goes on being checked as what it was meant to be. */
+  /** Notes that the value at `problem.span` is checked as what it was meant to be from here on. */
   coerced(problem: Problem) {
     this.#coerced.push(problem);
   }

@@ -27,8 +27,8 @@ const MAX_RUNS = 8;
 
 /**
  * Checks types, bounds, unknown and missing keys against the schema. A misspelled key or word whose meaning is certain
- * is put right, so that what is below it is checked in the same pass and nothing is missing for it. Gives the tree
- * that the checks after it go on with: one of its own where something was put right, or `written` itself.
+ * is put right, so that what is below it is checked in the same pass and nothing is missing because of it. Returns the
+ * tree for the checks after it: a copy if something was put right, else `written` itself.
  */
 export function checkShape(report: Report, written: ObjectNode): ObjectNode {
   const told = new Set<string>();

@@ -34,7 +34,7 @@ export function lostBefore(source: string, start: number, what: "key" | "value")
   return text === null || /^[^\s:]*\s*\/[/*]/.test(text[0]) ? undefined : start + text[0].length;
 }
 
-// A line that people write is shorter; beyond it nothing is guessed.
+// Lines written by hand are shorter; for longer ones nothing is guessed.
 const MAX_LINE = 500;
 
 /**

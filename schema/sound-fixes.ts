@@ -2,7 +2,7 @@ import { applyEdits, type Fix, fixesOf, type Problem } from "../grammar/problem.
 import { SYNTAX_CODES } from "./json.ts";
 import { withSlipFixes } from "./slip-search.ts";
 
-// Each fix that is tried is a check of the whole text; so many characters take about a fifth of a second.
+// Trying a fix checks the whole text. Checking this many characters takes about a fifth of a second.
 const MAX_TRIED_CHARACTERS = 600_000;
 
 /**

@@ -20,7 +20,7 @@ async function linesOf(blocks: AsyncIterable<Block>): Promise<string[]> {
   return lines;
 }
 
-/** Lines of what follows files without an end, until there are so many. */
+/** The first `count` lines of blocks that follow files without an end. */
 async function firstLines(blocks: (signal: AbortSignal) => AsyncIterable<Block>, count: number): Promise<string[]> {
   const ending = new AbortController();
   // What is missed does not come later either.

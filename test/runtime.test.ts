@@ -385,7 +385,7 @@ t.test("what the app finds in its environment", async (t) => {
 });
 
 t.test("a port for an app is free, and none that the system gives to connections", async (t) => {
-  // Others may take ports beside this test: each of these goes on at random.
+  // Other processes may take ports meanwhile: after `first`, each of these takes random ports.
   const from = (first: number) => () => {
     const chance = first;
     first = Math.random();

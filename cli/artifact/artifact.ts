@@ -186,7 +186,7 @@ function cacheFolder({ io: { env } }: Context): string | undefined {
   return join(env.XDG_CACHE_HOME || join(home, ".cache"), "tool", "artifacts");
 }
 
-/** The name of the folder, for people who look into the cache, and a hash of its path, as names are not unique. */
+/** The name of the folder, to be readable in the cache, and a hash of its path, as names are not unique. */
 function projectKey(directory: string): string {
   const name = basename(directory)
     .replace(/[^\w-]+/g, "-")

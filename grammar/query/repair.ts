@@ -96,7 +96,7 @@ class Findings {
   }
 }
 
-/** The edits after which reading can go on: the fix, where there is one. A single letter stands for what is missing. */
+/** The edits after which parsing can continue: the fix, if there is one. A single letter stands for what is missing. */
 function mending({ code, span, fix }: Problem, text: string): readonly TextEdit[] {
   if (code === "query/unclosed-string") {
     // A quote on a later line was meant to close this one.

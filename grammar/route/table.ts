@@ -42,7 +42,7 @@ export interface RouteOptions {
   readonly trailingSlash: "optional" | "strict";
 }
 
-/** The same in steps of a millisecond or two, for whoever has others to answer meanwhile. */
+/** The same in steps of a millisecond or two, for callers that have to answer other requests meanwhile. */
 export function* compileRoutesInSteps<T>(
   rules: readonly RouteRule<T>[],
   options: RouteOptions,

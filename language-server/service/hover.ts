@@ -123,7 +123,7 @@ function hoverVariable(name: string, span: Span, project: Project): Found | unde
   if (value === undefined)
     return { span, paragraphs: [`\`${name}\` is not in \`error_pages.variables\` of tool.json.`] };
   const written = document.text.slice(value.span.start, value.span.end);
-  // A long value is not repeated: people see it in the text.
+  // A long value is not repeated: it is there in the text.
   const shown = written.length > MAX_SHOWN ? `${written.slice(0, MAX_SHOWN)}...` : written;
   return {
     span,
@@ -284,7 +284,7 @@ function actionWords(document: ToolDocument, name: string): string[] {
 // More names say less.
 const MAX_RIVALS = 5;
 
-/** A pattern: a path that it matches, what it captures, and who wins where others match too. */
+/** A pattern: a path that it matches, what it captures, and which rule wins if others match too. */
 function routeWords(document: ToolDocument, { value, path }: EmbeddedString): string[] {
   const parsed = parseRoute(value);
   if (!parsed.ok) return [];

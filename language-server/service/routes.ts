@@ -58,5 +58,5 @@ export function rivals(
   };
 }
 
-// A hover is answered in milliseconds; nobody reads who wins among more.
+// A hover has to be answered in milliseconds, so the pattern is compared with no more rules than this.
 const MAX_OTHERS = 2000;

@@ -1,4 +1,4 @@
-/** What people may change, under the names of the editor's settings: `tool.codeLens.enabled` and so on. */
+/** What users can change, under the names of the editor's settings: `tool.codeLens.enabled` and so on. */
 export interface Settings {
   readonly codeLens: boolean;
   readonly diagnostics: boolean;

@@ -28,7 +28,7 @@ export function workspaceSymbols(documents: Iterable<ToolDocument>, query: strin
   return found;
 }
 
-/** Kinds of what people look for by name; plain settings such as "timeout" are not. */
+/** Kinds of symbols that users look for by name; plain settings such as "timeout" are not among them. */
 const NAMED: ReadonlySet<SymbolKind> = new Set([
   SymbolKind.Interface,
   SymbolKind.Namespace,
@@ -40,7 +40,7 @@ const NAMED: ReadonlySet<SymbolKind> = new Set([
   SymbolKind.Field,
 ]);
 
-// More are not looked through by people, who type another letter instead.
+// Nobody looks through more than this: typing another letter is quicker.
 const MAX_SYMBOLS = 1000;
 
 function holds(name: string, letters: readonly string[]): boolean {

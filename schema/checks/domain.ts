@@ -25,7 +25,7 @@ export function domainProblem(
     .replace(/^[-.]+/, "")
     .replace(/[-.]+$/, "");
   const isName = plain !== name && plain !== "" && problemOf(plain, options) === undefined;
-  // A path or port was meant to do something: that it goes is for people to decide.
+  // A path or port was meant to do something: whether to drop it is for the user to decide.
   const [rest = ""] = /[/?#:].*$/.exec(name.replace(/^[a-z]+:\/\//i, "")) ?? [];
   if (isName) return /^[/?#:]*$/.test(rest.trim()) ? { ...wrong, fixed: plain } : { ...wrong, near: plain };
   const near = nearestName(plain, options);

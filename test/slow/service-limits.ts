@@ -113,7 +113,7 @@ t.test("requests: a burst, then the rate, held before they are refused", async (
 /** What was answered by status, with how long each was waited for at most; the first of many on one connection waits least. */
 type Answers = Map<number, { readonly ms: number; readonly text: string }[]>;
 
-/** Keeps so many requests under way, on connections that carry several each, until there were `total` or it is enough. */
+/** Keeps `atOnce` requests under way, on connections that carry several each, until `total` were sent or it is enough. */
 async function flood(
   token: string,
   atOnce: number,

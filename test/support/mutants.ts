@@ -184,7 +184,7 @@ const SLIPS: Readonly<Record<string, Make>> = {
   ),
   "misspelt metric": at(isUnder("alerts", undefined, "metric"), (site, random) => {
     const known = ["http.count", "http.latency", "http.4xx", "http.5xx"];
-    // With another prefix it is a metric of somebody's own.
+    // With another prefix it is a custom metric.
     const tail = slipOf(stringOf(site).slice(5), ["count", "latency", "4xx", "5xx"], random);
     return known.includes(stringOf(site)) && tail ? `"http.${JSON.parse(tail)}"` : undefined;
   }),

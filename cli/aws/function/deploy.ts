@@ -335,7 +335,7 @@ async function activate(
   }
 }
 
-/** Updates the other aliases, by which people find versions and which protect versions from removal. */
+/** Updates the other aliases, which name versions for users and protect them from removal. */
 async function updateOtherAliases(
   aliases: Aliases,
   stage: string,

@@ -20,7 +20,7 @@ export interface QuerySqlOptions {
   /** The clock that `timestamp > 1h` counts back from, in milliseconds since 1970. */
   readonly nowMs: number;
   readonly columns: EventColumns;
-  /** The first value of the column `t` whose timestamp is at or above so many milliseconds, as the predicate compares. */
+  /** The first value of the column `t` whose timestamp is at least, or above, `ms`, as the predicate compares. */
   readonly firstInstant: (ms: number, side: "at-least" | "above") => bigint;
 }
 

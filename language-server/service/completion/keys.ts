@@ -136,7 +136,7 @@ interface FreeName {
   readonly documentation?: string | undefined;
 }
 
-/** Names for the keys of an object in which people choose them. */
+/** Names for the keys of an object whose keys the user chooses. */
 function freeNames(document: ToolDocument, path: Path): readonly FreeName[] {
   const [section, , third] = path;
   if (section === "redirects" && path.length === 1) return patterns(document, document.headers(), REDIRECT_PATTERNS);
