@@ -124,7 +124,8 @@ export function pidsOfGroup(group: number): string[] {
 
 function isAliveIn(group: number, pid: string): boolean {
   try {
-    // proc(5): after the name, which may contain anything, the 1st field is the state, the 3rd the group, the 18th the threads.
+    // proc(5): after the name, which may contain anything, the 1st field is the state, the 3rd the group, the 18th the
+    // threads.
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     // The first thread of a process can have ended while others have not.

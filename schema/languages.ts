@@ -13,7 +13,9 @@ import type { Memory } from "./memory.ts";
 import type { Report } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
-/** What the strings of a configuration say in their languages, by the node that holds them; where a string is wrong, nothing. */
+/**
+ * What the strings of a configuration say in their languages, by the node that holds them; where a string is wrong, nothing.
+ */
 export interface Meanings {
   readonly routes: ReadonlyMap<StringNode, Route>;
   readonly locations: ReadonlyMap<StringNode, Location>;

@@ -34,7 +34,9 @@ export class Client implements vscode.Disposable {
     this.#projects = projects;
   }
 
-  /** Starts the server unless it was started before. If it does not start, a message says so and the rest works without it. */
+  /**
+   * Starts the server unless it was started before. If it does not start, a message says so and the rest works without it.
+   */
   start(): Promise<void> {
     this.#started ??= this.#start();
     return this.#started;

@@ -67,8 +67,8 @@ export type BuildResult = { readonly ok: true; readonly artifact: Artifact } | B
 const BUILD_HOOKS = ["prebuild", "build", "postbuild"] as const satisfies HookName[];
 
 /**
- * Builds what is deployed to a stage: runs the hooks prebuild, build and postbuild, then packs the files that .toolignore does not
- * exclude and those of the runtime. The same files give the same zip. Returns all problems that are found.
+ * Builds what is deployed to a stage: runs the hooks prebuild, build and postbuild, then packs the files that .toolignore
+ * does not exclude and those of the runtime. The same files give the same zip. Returns all problems that are found.
  */
 export async function buildArtifact(options: BuildOptions): Promise<BuildResult> {
   const { context, inference, stage, report } = options;

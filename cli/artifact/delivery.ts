@@ -77,8 +77,8 @@ export function runtimeFiles(
 }
 
 /**
- * The command that starts the server. An inferred `npm start` is replaced by the script itself if npm only runs it: npm takes
- * longer to start than most servers, at each cold start.
+ * The command that starts the server. An inferred `npm start` is replaced by the script itself if npm only runs it: npm
+ * takes longer to start than most servers, at each cold start.
  */
 function startCommand(config: Config, { command }: Inference, directory: string): string | undefined {
   if (command !== "npm start" || config.proxy?.command !== undefined) return command;

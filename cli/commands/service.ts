@@ -81,7 +81,9 @@ export async function start(context: Context, flags: Options<"service start">): 
   });
 }
 
-/** `tool service token add|ls|rm`, also while the service runs. Needs no token: only its owner can read the data directory. */
+/**
+ * `tool service token add|ls|rm`, also while the service runs. Needs no token: only its owner can read the data directory.
+ */
 export async function token(context: Context, options: Options<"service token">): Promise<number> {
   const { do: action, id } = options;
   if (!["add", "ls", "rm"].includes(action)) {

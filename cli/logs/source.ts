@@ -12,8 +12,8 @@ export interface Source {
   /** Whether a limit takes the newest entries instead of the first. */
   readonly limitsToNewest: boolean;
   /**
-   * What is known about the log if nothing is found: the entries, as all of them are read here; the names of fields, which the
-   * function asks for; or only the period, as others filter.
+   * What is known about the log if nothing is found: the entries, as all of them are read here; the names of fields, which
+   * the function asks for; or only the period, as others filter.
    */
   readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
   /** What was not read; printed if nothing is found. */

@@ -259,7 +259,9 @@ export function option(place: Place): Slip | undefined {
 const OPTION =
   /(?:--(?:since|until|limit|file|service|project|format)(?:[= ]\S+)?|--(?:follow|live|expand|count)|-f|-e)(?!\S)/y;
 
-/** `user signed in`, `connection refused`: words of a message. A name alone may be a field, several side by side never are. */
+/**
+ * `user signed in`, `connection refused`: words of a message. A name alone may be a field, several side by side never are.
+ */
 export function prose(place: Place): Slip | undefined {
   const { source, tokens, at } = place;
   if (!beginsTerm(tokens, at) || !isProse(tokens[at]!)) return undefined;

@@ -32,7 +32,10 @@ export interface ScanPlan {
 /** Bytes to search for. They hold no line end. */
 export interface Needle {
   readonly bytes: Uint8Array;
-  /** Whether a quotation mark must precede them. It is left out of the bytes: searches stop at each, and lines are full of them. */
+  /**
+   * Whether a quotation mark must precede them. It is left out of the bytes: searches stop at each, and lines are full of
+   * them.
+   */
   readonly isQuoted: boolean;
   /** Whether the value after these bytes, which end a key, may be one that the query selects. Undefined: no key. */
   readonly accepts: ((bytes: Uint8Array, at: number) => boolean) | undefined;

@@ -232,7 +232,9 @@ class Transfer {
     this.#body?.push(null);
   }
 
-  /** Called after each packet. Once the head is there, the response is passed on; with its whole body, if that is there too. */
+  /**
+   * Called after each packet. Once the head is there, the response is passed on; with its whole body, if that is there too.
+   */
   settle(connection: Connection): void {
     if (this.#isSettled || this.head === undefined) return;
     this.#isSettled = true;

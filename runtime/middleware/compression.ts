@@ -50,7 +50,8 @@ export function compression(tags: WeakenedTags, next: Handler): Handler {
     }
     const compressed = await compressedBody(body!, coding);
     headers.push(["Content-Encoding", coding]);
-    // Whether a body without a length is whole or a stream depends on how its packets came: its headers must not depend on that.
+    // Whether a body without a length is whole or a stream depends on how its packets came: its headers must not depend on
+    // that.
     if (lengthOf(request, response) !== undefined) {
       if (compressed.length >= Buffer.byteLength(body!) && !refusesIdentity(accepts)) return plain;
       headers.push(["Content-Length", String(compressed.length)]);

@@ -9,7 +9,9 @@ export interface DomainOptions {
   readonly topLevel?: boolean;
 }
 
-/** What is wrong about a domain name (RFC 1035 section 2.3.1, RFC 1123 section 2.1), or undefined. One final dot is allowed. */
+/**
+ * What is wrong about a domain name (RFC 1035 section 2.3.1, RFC 1123 section 2.1), or undefined. One final dot is allowed.
+ */
 export function domainProblem(
   name: string,
   options: DomainOptions = {},

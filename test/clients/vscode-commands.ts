@@ -1,4 +1,5 @@
-// The commands, views and tasks of the extension, used in VS Code as a user would: in one window, where each test begins as the one before ended.
+// The commands, views and tasks of the extension, used in VS Code as a user would: in one window, where each test begins as
+// the one before ended.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

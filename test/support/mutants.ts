@@ -18,7 +18,9 @@ export interface Mutant {
   readonly kind: string;
   readonly base: Base;
   readonly text: string;
-  /** The value, key or gap that the slip is in, in the mutant's text. A problem that touches one of these is at its place. */
+  /**
+   * The value, key or gap that the slip is in, in the mutant's text. A problem that touches one of these is at its place.
+   */
   readonly faulty: readonly Span[];
 }
 

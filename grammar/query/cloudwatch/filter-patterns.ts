@@ -435,8 +435,8 @@ function wildcard(selector: string, chunks: readonly string[], isPositive: boole
   return { condition: (isPositive ? both : either)(conditions), isExact: isExact && conditions.length === 1 };
 }
 
-// How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs are written as escapes
-// in the line.
+// How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs are written as
+// escapes in the line.
 const UNSAFE = /["\\\u0000-\u001f\u007f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const SPLIT = new RegExp(`\\*|${UNSAFE.source}`);
 

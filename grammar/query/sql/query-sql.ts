@@ -90,7 +90,8 @@ function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): Cond
       const { source, flags } = expr.regex;
       if (!isSharedSyntax(source))
         return tested(place, options, { test: () => "true", values: [], otherwise: UNKNOWN });
-      // The third argument also says that expressions are not literals and lines are not units, as everywhere in this language.
+      // The third argument also says that expressions are not literals and lines are not units, as everywhere in this
+      // language.
       const test = (text: string) => `regexp_matches(${text}, ?, '${flags.includes("i") ? "i" : "c"}')`;
       return tested(place, options, { test, values: [source] });
     }
