@@ -86,7 +86,7 @@ export class OpenDocuments {
     }
   }
 
-  /** Files have changed: what was seen of them is out of date. */
+  /** Files have changed: what was read of them is out of date. */
   forgetFiles(): void {
     for (const project of this.#projects.values()) project.forget();
   }

@@ -92,7 +92,7 @@ function whenOutputEnds(child: ChildProcess, done: () => void): void {
   child.stderr?.once("close", one);
 }
 
-/** Answers whether anybody was there to get the signal; 0 only asks. */
+/** Returns whether a process was there to get the signal; 0 only asks. */
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
   if (pid === undefined) return false;
   try {

@@ -71,7 +71,7 @@ export interface Upstream {
   hold(): () => void;
 }
 
-/** One life of the app, as far as others have a say in it. */
+/** One run of the app, and how it can be ended. */
 interface Run {
   /** Its end is wanted: the supervisor stops, or the next run is to begin. */
   readonly end: AbortController;

@@ -42,7 +42,7 @@ export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory
     glob: globs,
     query: queryStages,
   };
-  // What own templates do with a variable called color is theirs to say.
+  // A project's own templates may use a variable called color for anything.
   const ownPages = memberOf(memberOf(root, "error_pages")?.value, "dir") !== undefined;
   const strings: { readonly language: string; readonly node: StringNode }[] = [];
   eachLanguage(root, toolSchema as Schema, (language, node) => strings.push({ language, node }));

@@ -21,8 +21,8 @@ export interface ScanPlan {
    */
   readonly needles: readonly Needle[] | undefined;
   /**
-   * Where there are no needles: whether a line that begins there cannot be selected for the time that it begins with, unless
-   * the key `timestamp` comes in it once more. Answers the length of that beginning, or 0.
+   * If there are no needles: whether the timestamp at the beginning of a line excludes the line, unless the line has the
+   * key `timestamp` a second time. Returns the length of that beginning, or 0.
    */
   readonly isOutside: ((bytes: Uint8Array, at: number) => number) | undefined;
   /** The UTF-16 units of all needles: a line with one of them as `\uXXXX` (or `\/`) may hide a needle. */

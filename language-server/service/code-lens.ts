@@ -63,7 +63,7 @@ export function codeLens(document: ToolDocument): CodeLens[] {
 
 const HOOKS: ReadonlySet<string> = new Set(["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"]);
 
-// Facts compare rules with one another; files that people read have fewer by far.
+// Facts compare rules with one another; hand-written files have far fewer.
 const MAX_RULES = 2000;
 
 // This many names fit on the line of a lens.

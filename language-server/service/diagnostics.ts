@@ -131,7 +131,7 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
       const parsed = parseQuery(document.text);
       if (!parsed.ok) return parsed.problems;
       const config = project.config?.();
-      // Which stages there are only a tool.json says.
+      // Only a tool.json says which stages there are.
       return config === undefined ? [] : unknownStages(stagesNamed(parsed.value), stageNames(config.root));
     }
     case "template": {

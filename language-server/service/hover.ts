@@ -138,7 +138,7 @@ const lookUp = (table: Readonly<Record<string, string>>, name: string) =>
 
 function hoverConfig(document: ToolDocument, offset: number, project: Project): Found | undefined {
   const place = document.pathAt(offset);
-  // Between the members of an object nothing in particular is meant.
+  // Between the members of an object there is nothing to explain.
   if (place === undefined || place.node.type === "object" || place.node.type === "array") return undefined;
   const embedded = document.embeddedAt(offset);
   if (embedded?.language === "query") {
