@@ -218,7 +218,7 @@ const MAX_MOVED = 50;
 
 const sameValue = (a: Node, b: Node) => JSON.stringify(plainValue(a)) === JSON.stringify(plainValue(b));
 
-/** A setting of the whole app, written for one stage. */
+/** A setting of the whole app that was written for one stage. */
 function notPerStage(report: Report, root: ObjectNode, place: Place, member: Member): boolean {
   const [section, stage, part, ...rest] = place.path;
   if (section !== "stages" || stage === undefined) return false;
@@ -291,7 +291,7 @@ function otherValues(root: ObjectNode, { node, schema, path, owner }: Place): Fi
   }
   const isFull =
     (node.type === "object" && node.members.length > 0) || (node.type === "array" && node.items.length > 0);
-  // What holds something is not thrown away for an example.
+  // A value that is not empty is not replaced by an example.
   const value = isFull ? undefined : (placeholder(root, owner.node, path, schema) ?? exampleItem(owner.schema));
   if (value !== undefined) fixes.push(writeInstead(node, value));
   return fixes;

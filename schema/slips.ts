@@ -1,8 +1,8 @@
 import type { Span } from "../grammar/problem.ts";
 
 /**
- * Where the closing quote was meant of a string token that has swallowed what follows: `"name: "` of `"name: "app"`, or
- * `"app, "` of `"app, "type": "server"`, or all of a line (`endsLine`). Undefined if the token is right as it is.
+ * Where the closing quote was meant to be in a string token that has swallowed what follows: `"name: "` of
+ * `"name: "app"`, or `"app, "` of `"app, "type": "server"`, or all of a line (`endsLine`). Undefined if the token is right.
  */
 export function lostAfter(
   source: string,

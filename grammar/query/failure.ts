@@ -39,7 +39,7 @@ function rightUpTo(source: string, tokens: readonly Token[]): Boundary | undefin
   const boundaries = betweenTerms(tokens);
   const isRight = ({ offset, depth }: Boundary) =>
     parsers.Query(source.slice(0, offset) + ")".repeat(depth)) !== NO_MATCH;
-  // Ever larger steps, so that a slip near the beginning is found without reading the whole.
+  // In growing steps, so that a slip near the beginning is found without reading the whole text.
   let low = -1;
   let step = 1;
   while (low + step < boundaries.length && isRight(boundaries[low + step]!)) {

@@ -3,8 +3,8 @@ import type { ToolDocument } from "./document.ts";
 import { documentSymbols } from "./document-symbols.ts";
 
 /**
- * What has a name of its own in the given documents (routes, stages, hooks, queries, actions, alerts, records, variables)
- * and holds the letters of the query in their order, whatever their case. An empty query gives all.
+ * Everything with a name of its own in the given documents (routes, stages, hooks, queries, actions, alerts, records,
+ * variables) that has the letters of the query in their order, in any case. An empty query gives all.
  */
 export function workspaceSymbols(documents: Iterable<ToolDocument>, query: string): SymbolInformation[] {
   const letters = [...query.toLowerCase().replace(/\s+/g, "")];
