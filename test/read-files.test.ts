@@ -34,7 +34,7 @@ async function firstLines(blocks: (signal: AbortSignal) => AsyncIterable<Block>,
   return lines;
 }
 
-/** Calls `then` once: when a read has found the end of a file, before whoever reads knows. */
+/** Calls `then` once: when a read has found the end of a file, before the reader learns of it. */
 async function whenRead(t: Test, path: string, then: () => void): Promise<void> {
   const handle = await open(import.meta.filename);
   const prototype = Object.getPrototypeOf(handle) as FileHandle;

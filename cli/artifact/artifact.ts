@@ -179,7 +179,7 @@ function readIgnore(directory: string): Ignore {
   }
 }
 
-/** Undefined if the user has no home directory, as on some build machines, where nobody would use the cache again. */
+/** Undefined if the user has no home directory, as on some build machines, where the cache would not be used again. */
 function cacheFolder({ io: { env } }: Context): string | undefined {
   const home = env.HOME || homedir();
   if (!env.XDG_CACHE_HOME && !existsSync(home)) return undefined;

@@ -112,7 +112,7 @@ export async function start(context: Context, options: Options<"start">): Promis
   return code;
 }
 
-/** Makes what sends entries to a log service, to the project of the app's name. */
+/** Creates the sender of entries to a log service, for the project with the app's name. */
 async function serviceOf(context: Context, url: string, name: string) {
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const { serviceAddress } = await import("../service/service-address.ts");

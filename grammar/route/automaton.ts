@@ -6,7 +6,7 @@ const DEAD = 0;
 const UNKNOWN = -1;
 
 // Integers that the states may take, 8 MiB. 1,000 ordinary rules need less than a fifth of it. Patterns with many stars
-// could make exponentially many states, so beyond it all are forgotten, and made again for the paths that come.
+// could make exponentially many states, so beyond this limit all are dropped, and made again for the paths that come.
 const MAX_CELLS = 1 << 21;
 
 // A shorter run is read as fast character by character.
@@ -17,8 +17,8 @@ const MIN_RUN = 3;
  * for each character, however many rules there are. Where only one continuation is possible, the characters up to the
  * next decision are one state, a run.
  *
- * States are records in one array, so that a look-up touches few cache lines also where the table is big. A state is
- * known by its place, times two, plus one for a run:
+ * States are records in one array, so that a look-up touches few cache lines even if the table is big. A state is named by
+ * the index of its record, times two, plus one for a run:
  *
  *     table: info, next state for each column
  *     run:   info, state after the run, state where the path goes another way, length, characters

@@ -105,7 +105,7 @@ type NormalText = ReturnType<typeof normalizePath>;
 
 const NO_CAPTURES: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Whether one more slash can be tolerated: what ends in a slash has it, what ends in `*` takes it. */
+/** Whether one more slash is allowed: a pattern that ends in a slash has it already, one that ends in `*` matches it. */
 function endsOpen(route: Route): boolean {
   const last = route.parts.at(-1)!;
   return last.kind === "param" || (last.kind === "literal" && !last.text.endsWith("/"));
