@@ -98,10 +98,10 @@ function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): Cond
   }
 }
 
-/** Every event has a message and an id, but text of no length. */
+/** Every event has a message and an id, but they may be empty. */
 const orTrue = (place: Target, text: string): Condition => (place.at === "entry" ? ALL : exactly(sql(text)));
 
-/** What holds of a level holds of its spellings, and no other levels are stored: the predicate says which. */
+/** All spellings of a level are equal, and only levels are stored, as numbers: the predicate says which of them pass. */
 function ofLevel(expr: Expr): Condition {
   const selects = compilePredicate({ source: "", expr }, { nowMs: 0 });
   const passing = LEVELS.flatMap((level, severity) =>

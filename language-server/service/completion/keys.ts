@@ -184,7 +184,7 @@ function patterns(document: ToolDocument, elsewhere: readonly Entry[], usual: re
   return [...usual, ...found.filter(({ name }) => !usual.some((known) => known.name === name))];
 }
 
-// Nobody reads a longer list; typing finds the rest no better.
+// Nobody reads a longer list, and typing would not find the rest more easily.
 const MAX_PATTERNS = 50;
 
 /** The placeholder text of a whole object as an item, such as one action. */
