@@ -149,7 +149,7 @@ async function startService() {
   child.showErrors();
 
   const stopping = new AbortController();
-  /** Until the end: the app's entries wait for it, and its address is known to whoever looks at them. */
+  /** Restarts it until the end: the app's entries wait for it, and its address stays the same. */
   const keepRunning = async () => {
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
       const how = await child.ended;

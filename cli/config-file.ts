@@ -39,7 +39,9 @@ export async function readConfigFile(
   return { config, text: file.text };
 }
 
-/** Prints all problems of a file on stderr, each with its caret, separated by empty lines. Values of variables are masked. */
+/**
+ * Prints all problems of a file on stderr, each with its caret, separated by empty lines. Values of variables are masked.
+ */
 async function sayProblems(
   context: Context,
   problems: readonly Problem[],

@@ -28,7 +28,7 @@ export interface Context {
   print(text: string): Promise<void>;
   /** Prints a line for people on stderr. */
   say(text: string): Promise<void>;
-  /** Prints an error and what to do about it on stderr. The command goes on. */
+  /** Prints an error and what to do about it on stderr. The command continues. */
   error(message: string, hint?: string): Promise<void>;
   /** Ends the command with exit code 1, printing what failed and what to do. */
   fail(message: string, hint?: string): never;

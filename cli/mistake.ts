@@ -1,7 +1,7 @@
 /**
  * Whether a thrown value shows a bug of the tool rather than a failure of the outside world: a full disk, a closed pipe,
- * no network, a damaged file. Failures of the world have a code of the system or of the network, a response's status, or
- * a class of their own; they are at most wrapped with their cause.
+ * no network, a damaged file. Such failures have a code of the system or of the network, a response's status, or a class
+ * of their own, or are the cause of an error that wraps them.
  */
 export function isMistake(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return true;

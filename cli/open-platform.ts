@@ -53,8 +53,8 @@ export async function openLog(source: LogSource): Promise<AppLog> {
 }
 
 /**
- * Whether somebody set up cloud credentials on this machine. If nobody did, the log of the deployed app is not asked for:
- * each call would only wait for a timeout.
+ * Whether cloud credentials are set up on this machine. If not, the log of the deployed app is not asked for: each call
+ * would only wait for a timeout.
  */
 export async function hasCredentials(env: TargetOptions["env"]): Promise<boolean> {
   return (await import("./aws/logs/open-log.ts")).hasCredentials(env);

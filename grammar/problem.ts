@@ -199,7 +199,10 @@ export function quote(text: string): string {
   return `"${printable(short).replace(/[\t\n]/g, (c) => (c === "\t" ? "\u2409" : "\u240a"))}"`;
 }
 
-/** Control characters made visible, reading order left alone: what others wrote must not steer the terminal. Keeps tab and LF. */
+/**
+ * Control characters made visible, reading order left alone: what others wrote must not steer the terminal. Keeps tab and
+ * LF.
+ */
 export function printable(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
     const code = c.charCodeAt(0);

@@ -16,7 +16,7 @@ declare const MessageChannel: new () => {
   readonly port2: { postMessage(message: undefined): void };
 };
 
-/** Serves the page that started this worker, by messages, until that says exit or ends the worker. */
+/** Serves the page that started this worker, by messages, until the page sends exit or ends the worker. */
 export function serve(options: ServerOptions): void {
   const connection = createConnection(
     ProposedFeatures.all,

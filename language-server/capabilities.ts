@@ -5,14 +5,14 @@ import { type ClientOptions, DEFAULT_SETTINGS, type Method, type WorkspaceMethod
 export interface Client {
   /** The part that features ask for; replaced when settings change. */
   readonly options: ClientOptions;
-  /** Whether it asks for diagnostics; they are pushed otherwise. */
+  /** Whether it asks for diagnostics; otherwise they are pushed. */
   readonly pullsDiagnostics: boolean;
   readonly refreshesDiagnostics: boolean;
   readonly refreshesHints: boolean;
   readonly refreshesLenses: boolean;
-  /** Whether it is asked for settings; it sends them otherwise. */
+  /** Whether the server asks it for settings; otherwise it sends them. */
   readonly asksSettings: boolean;
-  /** What it may be told of later than in the answer to `initialize`. */
+  /** What the server may register after the answer to `initialize`. */
   readonly registersSettings: boolean;
   readonly registersWatchers: boolean;
   readonly registersFormatting: boolean;
@@ -63,7 +63,7 @@ export function serverCapabilities(
       diagnosticProvider: { identifier: "tool", interFileDependencies: true, workspaceDiagnostics: true },
     }),
     ...Object.assign({}, ...[...methods, ...workspaceMethods].map(({ capability }) => capability)),
-    // A client that knows JSON formats it, too, and VS Code would ask people to choose between the two formatters. It also
+    // A client that knows JSON formats it, too, and VS Code would ask users to choose between the two formatters. It also
     // has an outline of the same text, which would be listed next to ours.
     ...(!client.options.syntax && {
       documentFormattingProvider: false,

@@ -1,4 +1,4 @@
-/** Runs what was asked for last under a key, once nothing was asked for under it for a while. */
+/** Runs only the last function scheduled under a key, once nothing was scheduled under it for a while. */
 export class Debounce {
   readonly #delayMs: number;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();

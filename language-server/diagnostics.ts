@@ -14,10 +14,12 @@ import type { Host } from "./host.ts";
 import type { OpenDocuments } from "./open-documents.ts";
 import { diagnose } from "./service/index.ts";
 
-/** Pushed diagnostics wait until nobody has typed for so long: shorter than a glance at the line. */
+/** Diagnostics are pushed when nothing was typed for this long: less than a glance at the line takes. */
 const DEBOUNCE_MS = 120;
 
-/** Work in steps lets others in after so long. A turn costs some microseconds, and one step may take several times this. */
+/**
+ * Work in steps yields to other requests after this long. Yielding costs microseconds; one step may take longer than this.
+ */
 const SLICE_MS = 5;
 
 /** The key of the request to pull everything again, among those of documents. */
@@ -30,7 +32,7 @@ export class Diagnostics {
   readonly #client: () => Client;
   readonly #log: (what: string, error: unknown) => void;
   readonly #debounce = new Debounce(DEBOUNCE_MS);
-  /** Counts up when the project's files or the settings changed, and with them what documents were told before. */
+  /** Incremented when the project's files or the settings change: earlier diagnostics are then out of date. */
   #epoch = 0;
 
   constructor({ host, documents, client, log }: DiagnosticsParts) {
@@ -50,7 +52,7 @@ export class Diagnostics {
 
   textClosed(uri: string): void {
     this.#debounce.cancel(uri);
-    // The client would go on showing the problems of a file that is not open.
+    // Otherwise the client would keep showing the problems of a file that is not open.
     if (!this.#client().pullsDiagnostics) void this.#host.connection.sendDiagnostics({ uri, diagnostics: [] });
   }
 

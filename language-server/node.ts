@@ -20,8 +20,8 @@ export interface NodeOptions extends ServerOptions {
 }
 
 /**
- * How much garbage may pile up, in percent of what is in use. V8 would go to several times of that, in a process that
- * runs next to an editor all day; a long file takes about a third more processor time for it, a usual one none.
+ * How much garbage may pile up, in percent of the heap in use. By default V8 lets several times as much pile up, in a
+ * process that runs next to an editor all day. The limit costs a third more processor time for a long file, none for others.
  */
 const HEAP_GROWTH_PERCENT = 60;
 

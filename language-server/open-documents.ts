@@ -86,7 +86,7 @@ export class OpenDocuments {
     }
   }
 
-  /** Files have changed: what was seen of them is out of date. */
+  /** Files have changed: what was read of them is out of date. */
   forgetFiles(): void {
     for (const project of this.#projects.values()) project.forget();
   }
@@ -108,7 +108,7 @@ interface OpenText {
   document: ToolDocument | undefined;
 }
 
-/** The newest version of a text; what it learns goes on to the next. */
+/** The newest version of a text. What it has computed is passed to the next version. */
 function latest(open: OpenText, kind: DocumentKind): ToolDocument {
   const { uri, version } = open.text;
   const text = open.text.getText();

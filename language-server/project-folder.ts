@@ -2,7 +2,7 @@ import type { Directory } from "../schema/index.ts";
 import type { Host } from "./host.ts";
 import { type Project, type ProjectFile, ToolDocument } from "./service/index.ts";
 
-/** How long a project's file is believed to be as it was last seen; clients that watch files end it earlier. */
+/** How long what was read of a project's file is reused, unless a client that watches files reports a change. */
 const FILES_TTL_MS = 2000;
 
 /** Error pages and queries are at most a few folders below their tool.json. */

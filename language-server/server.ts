@@ -162,7 +162,7 @@ class Server {
       .catch((error: unknown) => this.#log(failure, error));
   }
 
-  /** Answers a row of the table. A feature that fails is a mistake of ours: it is logged, and the client goes on. */
+  /** Answers one row of the table. A feature that throws is our bug: it is logged and the client gets no result. */
   async #answer({ method, answer }: Method, params: DocumentParams, token: CancellationToken): Promise<unknown> {
     if (token.isCancellationRequested) throw cancelled();
     const found = this.#documents.find(params.textDocument.uri);

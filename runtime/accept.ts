@@ -10,7 +10,7 @@ export function namesHtml(accept: string | undefined): boolean {
   return choices(accept).some(({ value, q }) => q > 0 && (value === "text/html" || value === "application/xhtml+xml"));
 }
 
-/** Does Accept name JSON, at least as gladly as plain text? */
+/** Does Accept name JSON, with at least the weight of plain text? */
 export function prefersJson(accept: string | undefined): boolean {
   const all = choices(accept);
   const best = (test: (value: string) => boolean) =>
@@ -20,8 +20,8 @@ export function prefersJson(accept: string | undefined): boolean {
 }
 
 /**
- * The codings that the client takes, those of `offered` in its order, those of the client's highest weight first. None
- * that it would like less than the plain body (RFC 9110, section 12.5.3).
+ * The codings of `offered` that the client accepts: by the client's weight, then in the order of `offered`. None that it
+ * weighs less than the plain body (RFC 9110, section 12.5.3).
  */
 export function acceptedEncodings(header: string | undefined, offered: readonly string[]): string[] {
   const all = choices(header);

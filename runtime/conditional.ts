@@ -1,4 +1,4 @@
-// Conditional requests and ranges (RFC 9110, sections 13 and 14) for something whose whole is at hand.
+// Conditional requests and ranges (RFC 9110, sections 13 and 14) for content that is available as a whole.
 import type { ProxyRequest } from "./exchange.ts";
 
 export interface Validators {

@@ -56,7 +56,7 @@ export function compressedBody(body: string | Buffer, coding: Coding): Promise<B
   return compressed;
 }
 
-/** What the app has sent goes on when it pauses, so that a page that is written bit by bit is seen bit by bit. */
+/** Flushes when the app pauses, so that a page that is written bit by bit is seen bit by bit. */
 export function compressedStream(body: Readable, coding: Coding): Readable {
   const compressor = coding === "br" ? createBrotliCompress(BROTLI) : createGzip();
   let isWaiting = false;
@@ -160,7 +160,7 @@ function withBeginning(parts: readonly Buffer[], rest: Readable): Readable {
   return Readable.from(chunks(), { objectMode: false }).once("close", () => rest.destroy());
 }
 
-/** What becomes of one stream becomes of the other: whoever destroys the far end lets go of the app's connection. */
+/** If one stream ends or is destroyed, so is the other: destroying the result also frees the app's connection. */
 export function joined(body: Readable, transform: Transform): Readable {
   transform.on("error", () => {});
   pipeline(body, transform, () => {});

@@ -107,7 +107,7 @@ export function openDevelopmentLog(directory: string, options: DevelopmentLogOpt
     }
   }
 
-  /** Somebody may delete the folder or the file, or another `tool start` may rotate it, while it is open here. */
+  /** The folder or the file may be deleted, or rotated by another `tool start`, while it is open here. */
   async function reopenWhereMoved(): Promise<void> {
     if (file !== undefined) {
       const [here, there] = await Promise.all([file.stat(), stat(path).catch(() => undefined)]);

@@ -1,7 +1,8 @@
 /**
  * The page for clients that name HTML, where the project has no template of its own. A template itself, so that it
- * shows what a custom one can do; `message`, the proxy's own words, is given to this one alone. Nothing is loaded from elsewhere: a page that reports a failure must not fail.
- * The app's own Content-Security-Policy may refuse the style; the page then reads well without it.
+ * shows what a custom one can do; `message`, the proxy's own words, is given to this one alone. Nothing is loaded from
+ * elsewhere: a page that reports a failure must not fail. The app's own Content-Security-Policy may refuse the style; the
+ * page then reads well without it.
  */
 export const ERROR_PAGE = `<!doctype html>
 <html lang="en"{{with .Variables.color}} style="--accent: {{.}}"{{end}}>

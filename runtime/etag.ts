@@ -4,16 +4,16 @@ import { type Header, headerOf, type ProxyRequest, type ProxyResponse } from "./
 const MAX_TAGS = 2_048;
 
 /**
- * The tags that were weakened on their way out. A client sends them back so, and an app that compares texts would find
- * no match: it gets the one that it gave. Tags that an app made weak itself stay as they are.
+ * The tags that were weakened on their way out. A client sends them back in that form, and an app that compares texts
+ * would find no match: so it gets its own tag back. Tags that an app made weak itself stay as they are.
  */
 export class WeakenedTags {
   #tags = new Set<string>();
   #older = new Set<string>();
 
   /**
-   * The body is no longer, byte for byte, what the tag was given to, so that it can only say "the same for people"
-   * (RFC 9110, section 8.8.1).
+   * For a body that was changed on its way: its tag can no longer promise the same bytes, only the same content (RFC 9110,
+   * section 8.8.1).
    */
   weakened(headers: readonly Header[]): Header[] {
     for (const [name, value] of headers) {

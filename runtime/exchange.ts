@@ -56,7 +56,7 @@ export interface ProxyResponse {
   /** The reason phrase, if it is not the usual one. */
   readonly statusText?: string | undefined;
   readonly headers: readonly Header[];
-  /** Text is sent in UTF-8. A stream is owned by whoever holds the response: read it or `discard` it. */
+  /** Text is sent in UTF-8. The holder of the response owns its stream: read it or `discard` it. */
   readonly body: string | Buffer | Readable | undefined;
   /** Sent after the body; known when the body has ended. */
   readonly trailers?: () => readonly Header[];

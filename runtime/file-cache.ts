@@ -11,11 +11,11 @@ export const MAX_CACHED_FILE_BYTES = 1024 * 1024;
 /** Size of an entry besides the content. */
 const ENTRY_BYTES = 1024;
 
-/** File times have ticks: of two changes within a tick only one shows. Old file systems have whole seconds. */
+/** File times have a resolution: of two changes within it only one shows. On old file systems it is a second. */
 const TICK_MS = 20;
 const COARSE_TICK_MS = 2_000;
 
-/** 64 bits: the same for two versions of one file in none of all deployments. */
+/** 64 bits: enough that no two versions of a file will ever have the same. */
 const DIGEST_DIGITS = 16;
 
 /** One file at one time. */
@@ -39,8 +39,8 @@ export interface CachedFile {
 }
 
 /**
- * Files by the path that was asked for, each with what has to be as it was for the entry to hold. Every look asks the
- * file system again, so that an edit is served at once.
+ * Files by requested path, each with what must be unchanged for the entry to be valid. Every lookup asks the file system
+ * again, so that an edit is served at once.
  */
 export class FileCache {
   readonly #entries = new Map<string, { file: CachedFile; watched: readonly Watched[]; bytes: number }>();

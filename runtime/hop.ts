@@ -253,7 +253,7 @@ function broken(error: BrokenConnection, app: AppState, request: ProxyRequest, o
 
 function timedOut(request: ProxyRequest, timeoutMs: number, options: HopOptions): ProxyResponse {
   const { entries } = options;
-  // Anybody can ask for a short time: that is not a failure of the app, and must not look like one.
+  // Any client can ask for a short time: that is not a failure of the app, and must not look like one.
   if (timeoutMs < options.timeoutMs && timeoutMs === askedTimeoutMs(request)) {
     entries.write("warn", "request timed out", { ...about(request), timeout: timeoutMs, asked_by: "X-Tool-Timeout" });
     const message = "the app took longer to answer than X-Tool-Timeout allows";

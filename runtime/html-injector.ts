@@ -1,4 +1,4 @@
-/** If a page goes on for longer than this after a `</body>`, the body items are inserted before that one. */
+/** If more bytes than this follow a `</body>`, the body items are inserted before it. */
 const MAX_HELD_BYTES = 64 * 1024;
 
 /** Elements whose content is text up to their own end tag, `</head>` in it included (HTML standard, section 13.2.5). */
@@ -65,7 +65,7 @@ export class HtmlInjector {
     return this.#hasInserted;
   }
 
-  /** What can go on of the page. */
+  /** Returns the bytes that can be sent already; the rest is held back. */
   write(chunk: Buffer): Buffer[] {
     const out: Buffer[] = [];
     if (this.#state === DONE) return [chunk];

@@ -46,8 +46,8 @@ export interface RunningServer {
   readonly host: string;
   readonly port: number;
   /**
-   * Goes on by other options (all but the address and the log), on the same address and connections. Where the app has
-   * to be restarted for it, requests wait meanwhile; resolves with true then, when the old process is gone.
+   * Applies other options (all but the address and the log), on the same address and connections. If the app has to be
+   * restarted for them, requests wait meanwhile, and it resolves with true when the old process is gone.
    */
   change(options: ServeOptions): Promise<boolean>;
   /**

@@ -19,7 +19,7 @@ export interface PipelineOptions {
   /** Undefined: the CORS headers of the app are left as they are. */
   readonly cors: CorsOptions | undefined;
   readonly redirects: readonly RedirectRule[];
-  /** Undefined: errors are answered as the app or the proxy says them. */
+  /** Undefined: error responses of the app and the proxy are sent as they are. */
   readonly errorPages: ErrorPageOptions | undefined;
   /** Undefined: pages are left as they are. */
   readonly inject: InjectionOptions | undefined;
@@ -30,8 +30,8 @@ export interface PipelineOptions {
 }
 
 /**
- * The way of a request, to be read from the bottom (the app, nearest) to the top (the client, outermost), and of its
- * response back.
+ * The order of the handlers. The app is the innermost and comes first here; each line wraps the handlers before it, so a
+ * request passes them from the bottom line to the top, and its response from the top to the bottom.
  */
 export function pipeline(options: PipelineOptions): Handler {
   const { entries } = options;

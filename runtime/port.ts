@@ -10,7 +10,7 @@ const LOOPBACK = ["127.0.0.1", "::1"] as const;
 const FIRST_PORT = 20_000;
 const LAST_PORT = 31_999;
 
-/** Where so many ports in a row are taken, all may be: then one of the system's choice. */
+/** If this many random ports are taken, all may be; the system then chooses one. */
 const TRIES = 50;
 
 /** A port that was free on 127.0.0.1 a moment ago; on ::1 it may be taken. Rejects if no port is free. */
@@ -39,7 +39,7 @@ function listenOnce(port: number): Promise<number> {
   });
 }
 
-/** The loopback address on which somebody accepts connections to this port. */
+/** The loopback address on which a process accepts connections to this port. */
 export async function listeningHost(port: number): Promise<string | undefined> {
   const answers = await Promise.all(LOOPBACK.map((host) => accepts(host, port)));
   return LOOPBACK.find((_, i) => answers[i]);

@@ -92,7 +92,7 @@ function whenOutputEnds(child: ChildProcess, done: () => void): void {
   child.stderr?.once("close", one);
 }
 
-/** Answers whether anybody was there to get the signal; 0 only asks. */
+/** Returns whether a process was there to get the signal; 0 only asks. */
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
   if (pid === undefined) return false;
   try {
@@ -124,7 +124,8 @@ export function pidsOfGroup(group: number): string[] {
 
 function isAliveIn(group: number, pid: string): boolean {
   try {
-    // proc(5): after the name, which may contain anything, the 1st field is the state, the 3rd the group, the 18th the threads.
+    // proc(5): after the name, which may contain anything, the 1st field is the state, the 3rd the group, the 18th the
+    // threads.
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     // The first thread of a process can have ended while others have not.

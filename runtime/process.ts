@@ -67,11 +67,11 @@ export interface Upstream {
   exit(): Exit | undefined;
   /** To be called when the app answered a request. */
   answered(): void;
-  /** The app is at work for somebody until the answer is called: an orderly restart waits for it. */
+  /** The app counts as busy until the returned function is called: an orderly restart waits for that. */
   hold(): () => void;
 }
 
-/** One life of the app, as far as others have a say in it. */
+/** One run of the app, and how it can be ended. */
 interface Run {
   /** Its end is wanted: the supervisor stops, or the next run is to begin. */
   readonly end: AbortController;
@@ -155,8 +155,8 @@ export class Supervisor {
   }
 
   /**
-   * Goes on by other options. Where they make a difference to the app's process, or it does not listen, it is ended as
-   * `stop` does, after its requests were answered, and started again: requests wait meanwhile. Resolves with true when
+   * Applies other options. If they change how the app's process runs, or the app does not listen, it is ended as by
+   * `stop`, once its requests have been answered, and started again; requests wait meanwhile. Resolves with true when
    * the old process is gone, with false if the app keeps running.
    */
   async change(options: SupervisorOptions): Promise<boolean> {
@@ -398,7 +398,7 @@ function portHint(ports: readonly number[], port: number): string {
   return `it listens on ${ports.join(", ")}: let it read PORT from its environment`;
 }
 
-/** Did somebody else end the app (the answer to a request did not)? A shell reports a signal as 128 + its number. */
+/** Was the app ended from outside, not by a request? A shell reports a signal as 128 + its number. */
 export function endedFromOutside(exit: Exit): boolean {
   return exit.signal === "SIGKILL" || exit.signal === "SIGTERM" || exit.code === 128 + 9 || exit.code === 128 + 15;
 }

@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import { PARSED_HEAD_BYTES } from "./malformed.ts";
 
-/** As long as Node's server waits for the whole head of a request. */
+/** The time that Node's server waits for the whole head of a request. */
 const HEAD_TIMEOUT_MS = 60_000;
 
 const LF = 10;

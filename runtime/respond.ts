@@ -78,7 +78,7 @@ function stream(
     res.on("drain", () => body.resume());
     body.once("end", () => {
       ended = true;
-      // Less than announced (a file that was cut meanwhile): the client must see that it has not got all.
+      // Less than announced (a file that was cut meanwhile): the client must see that something is missing.
       if (bytes < expectedBytes) breakOff(`${expectedBytes - bytes} bytes are missing`);
       else {
         addTrailers(response, res);

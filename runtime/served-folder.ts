@@ -14,7 +14,7 @@ export interface ServedFolderOptions {
   readonly command?: string | undefined;
 }
 
-/** .toolignore and package.json are looked at again after so long: with each request it would cost two calls. */
+/** .toolignore and package.json are checked again after this time: doing so for each request would cost two calls. */
 const RECHECK_MS = 100;
 
 /** Says of the files in the served directory which are never served, and why. */

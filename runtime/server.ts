@@ -52,7 +52,7 @@ interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly signal: Cancellation;
-  /** What was answered in place of an answer, as its body was no HTTP. */
+  /** What was sent in place of the answer, because the request's body was not valid HTTP. */
   refusedWith?: number;
 }
 
@@ -348,9 +348,9 @@ function withHost(rawHeaders: readonly string[], host: string): string[] {
 }
 
 /**
- * Nobody here speaks the protocol that the client would like (curl --http2 and Java's client ask for h2c), so the
- * request is an ordinary one, as RFC 9110, section 7.8 has it. node:http has stopped parsing at this point: the
- * connection is handed in again, with the request's head without that header.
+ * The proxy does not speak the protocol that the client asks for (curl --http2 and Java's client ask for h2c), so it
+ * treats the request as an ordinary one, as RFC 9110, section 7.8 allows. node:http has stopped parsing at this point: the
+ * connection is passed to it again, with the request's head without that header.
  */
 function withoutUpgrade(server: Server, req: IncomingMessage, socket: Socket, head: Buffer): void {
   const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];

@@ -36,13 +36,13 @@ import { checkShape } from "./shape.ts";
 import { withSoundFixes } from "./sound-fixes.ts";
 
 export interface CheckOptions {
-  /** The project's files, for a file named tool.json; without it nothing beyond the text is looked at. */
+  /** The project's files, for a file named tool.json. Without it only the text is checked. */
   readonly directory?: Directory;
-  /** The text as `parseJson` reads it, where that is known already: used where it has no slips. It stays as it is. */
+  /** What `parseJson` returned for the text, if it was called already: used if it has no problems, and never changed. */
   readonly parsed?: Parsed;
-  /** False if nobody is offered fixes: they are not tried out then, which takes longer than all checks. */
+  /** False if no fixes will be offered: then they are not tried out, which takes longer than all checks. */
   readonly triesFixes?: boolean;
-  /** What earlier versions of the text left behind, so that only what is new takes time. */
+  /** Results for earlier versions of the text, so that only changed parts are checked again. */
   readonly memory?: Memory;
 }
 
@@ -79,15 +79,15 @@ export interface Checked {
 }
 
 /**
- * The same in steps that each take a part of the time: an editor answers others between them, and gives up what nobody
- * waits for any more. `root` is the tree with what was put right. Fixes are not tried out: see `withSoundFixes`.
+ * The same in short steps: between them an editor answers other requests, or cancels a check whose result is no longer
+ * wanted. `root` is the tree with repairs applied. Fixes are not tried out: see `withSoundFixes`.
  */
 export function* checkInSteps(
   text: string,
   options: CheckOptions = {},
 ): Generator<undefined, { readonly root: Node | undefined; readonly problems: Problem[] }> {
   const { memory = new Memory(), directory } = options;
-  // Where something is lost, a closer look says what; a text without slips has one reading.
+  // If something is missing, indentation helps to say what; a text without slips need not be read twice.
   const parsed = options.parsed?.problems.length === 0 ? options.parsed : parseByLines(text);
   const report = new Report(text);
   const syntax = withValues(text, parsed.root, parsed.problems);

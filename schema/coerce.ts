@@ -6,9 +6,9 @@ import { resolve, type Schema } from "./keywords.ts";
 
 /** What a value of the wrong type was meant to be. */
 export interface Coerced {
-  /** For the checks after it, at the place of what is written. */
+  /** For later checks; its span is that of the value as written. */
   readonly node: Node;
-  /** The same for people, after "write". */
+  /** The same for a message, after "write". */
   readonly shown: string;
   readonly fix: Fix | undefined;
 }
@@ -22,7 +22,7 @@ interface Written {
   readonly text: string;
 }
 
-/** The right value that a value of the wrong type stands for, where it tells it. */
+/** The value that a value of the wrong type was meant to be; undefined if that cannot be told. */
 export function coerce(source: string, node: Node, schema: Schema): Coerced | undefined {
   const text = source.slice(node.span.start, node.span.end);
   const written = { source, node, schema, types: [schema.type].flat(), text };

@@ -2,8 +2,8 @@ import type { Member, Node } from "./json.ts";
 import { memberSchema, resolve, type Schema } from "./keywords.ts";
 
 /**
- * The tree without the entries of maps (redirects, headers, queries) that are certainly right. There may be thousands,
- * and a validator that tells what is wrong takes its time to find that nothing is.
+ * The tree without the entries of maps (redirects, headers, queries) that are certainly right. There may be thousands, and
+ * the validator is slow even where it finds nothing.
  */
 export function withoutCertain(node: Node, part: Schema): Node {
   if (node.type !== "object") return node;

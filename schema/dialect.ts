@@ -13,7 +13,7 @@ import {
 } from "./json.ts";
 import type { Report } from "./report.ts";
 
-// What older files say otherwise, and what it is called today.
+// Names in older files, and today's names for the same.
 const INJECT_TYPES: Readonly<Record<string, string>> = { segment: "tracker", "google analytics": "analytics" };
 const DROPPED: Readonly<Record<string, string>> = {
   runtime: "the runtime follows from the project's marker file",
@@ -27,19 +27,19 @@ interface Use {
   readonly span: Span;
   readonly message: string;
   readonly hint: string;
-  /** What the migration did, for people; undefined if it cannot do it. */
+  /** What the migration did, in a sentence; undefined if it cannot do it. */
   readonly note: string | undefined;
   /** Edits of keys and values that stay. */
   readonly replace: readonly TextEdit[];
-  /** What goes. */
+  /** The member that is removed. */
   readonly remove?: { readonly object: ObjectNode; readonly member: Member };
-  /** Makes the tree say the same in today's words. */
+  /** Puts the tree into today's form. */
   settle(): void;
 }
 
 /**
- * Reports every use of the older dialect with its fix. Gives the tree that the checks after it go on with: one of its own
- * in today's form, or `written` itself where that says nothing in the older one.
+ * Reports every use of the older dialect with its fix. Returns the tree for the checks after it: a copy in today's form,
+ * or `written` itself if nothing in it is of the older dialect.
  */
 export function checkDialect(report: Report, written: ObjectNode): ObjectNode {
   if (findUses(report.source, written).length === 0 && derivedTimeout(written) === undefined) return written;
@@ -67,7 +67,7 @@ export function checkDialect(report: Report, written: ObjectNode): ObjectNode {
 }
 
 /**
- * The text in today's form, with what was changed in sentences for people. Text outside the edits stays as it is,
+ * The text in today's form, and each change as a sentence. Text outside the edits stays as it is,
  * formatting included; a text that holds nothing of the older dialect, or no object, is given back unchanged.
  */
 export function migrateUses(text: string): { edits: TextEdit[]; notes: string[] } {

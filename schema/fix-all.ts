@@ -7,8 +7,9 @@ import { isAmong } from "./sound-fixes.ts";
 const MAX_ROUNDS = 20;
 
 /**
- * The text after all fixes that are certain; suggestions are left to people. `notes` says each change in a sentence, with
- * its place in the text as it was then, and quotes no value of a variable. A text without such fixes is given back unchanged.
+ * The text after all fixes that are certain; suggestions are left to the user. `notes` says each change in a sentence, with
+ * its place in the text as it was then, and quotes no value of a variable. A text without such fixes is given back
+ * unchanged.
  */
 export function fixAll(text: string, options: CheckOptions = {}): { text: string; notes: string[] } {
   const notes: string[] = [];

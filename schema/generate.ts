@@ -1,5 +1,5 @@
-// Makes tool.schema.json into types, a validator and embedded text, and rpc.schema.json likewise. Run by `npm run generate`; the one file of this
-// folder that touches the disk.
+// Makes tool.schema.json into types, a validator and embedded text, and rpc.schema.json likewise. Run by `npm run generate`;
+// the one file of this folder that touches the disk.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";

@@ -3,7 +3,7 @@ import { applyEdits, type Fix, type Problem, quote, type Remedy, type Span } fro
 import { indentOf, isName, isSeparator, lineIndentOf, lostAfter, lostBefore, strayAfter } from "./slips.ts";
 
 /**
- * A value and its place. Repairs replace nodes of a copy (`copyOf`), never spans: those go on pointing at what the user
+ * A value and its place. Repairs replace nodes of a copy (`copyOf`), never spans: those still point at what the user
  * wrote.
  */
 export type Node = ObjectNode | ArrayNode | StringNode | NumberNode | BooleanNode | NullNode | BrokenNode;
@@ -99,9 +99,8 @@ export function parseJson(source: string): Parsed {
 }
 
 /**
- * The same for checks: where brackets do not pair, the one is said to be missing that the lines' indentation misses,
- * unless that leaves more to complain about. A fix that guesses where something is missing is offered if it
- * takes its problem away and adds none.
+ * The same for checks: if brackets do not pair, indentation decides which one is missing, unless that reading has more
+ * problems. A fix that guesses where something is missing is offered if it removes its problem and adds none.
  */
 export function parseByLines(source: string): Parsed {
   const { root, repaired, problems, guesses } = readByLines(source);
@@ -121,7 +120,7 @@ export function parseByLines(source: string): Parsed {
 const MAX_GUESSES = 16;
 const MAX_GUESSED_LENGTH = 50_000;
 
-// Hardly a guess: kept where there are too many to try.
+// Hardly a guess: these are kept if there are too many to try.
 const CERTAIN: ReadonlySet<string> = new Set(["config/missing-comma", "config/missing-colon"]);
 
 function readByLines(source: string) {
@@ -132,7 +131,7 @@ function readByLines(source: string) {
   return byLines.problems.length <= plain.problems.length ? byLines : plain;
 }
 
-/** Whether a fix takes its problem away and adds none. */
+/** Whether a fix removes its problem and adds none. */
 function helps(source: string, problem: Problem, problems: readonly Problem[]): boolean {
   const left = problems.filter((other) => other !== problem).map(({ code }) => code);
   const after = readByLines(applyEdits(source, problem.fix!.edits)).problems;
@@ -333,7 +332,7 @@ class Parser {
   readonly #scanner: JSONScanner;
   readonly #problems: Problem[] = [];
   readonly #repaired: Problem[] = [];
-  /** Those whose fix is a guess at what is missing. */
+  /** The problems whose fix is a guess at what is missing. */
   readonly #guesses = new Set<Problem>();
   #kind: SyntaxKind = Kind.end;
   #start = 0;
@@ -342,13 +341,13 @@ class Parser {
   #depth = 0;
   /** Set after an unclosed string: what follows on its line was swallowed, a missing comma included. */
   #swallowed = false;
-  /** Set if the text ended inside of what was skipped as too deep: what is open around it has had its complaint. */
+  /** Set if the text ended inside a value that was skipped as too deep: unclosed brackets around it are not reported. */
   #truncated = false;
   /** The brackets that are open around the current token, to tell a stray closing one from a missing one. */
   readonly #open: ("{" | "[")[] = [];
 
   #lost = 0;
-  /** Whether indentation says what is closed. */
+  /** Whether indentation decides which bracket is missing. */
   readonly #byLines: boolean;
 
   constructor(source: string, { byLines = false } = {}) {

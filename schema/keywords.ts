@@ -26,7 +26,7 @@ export interface Schema {
 /** What tool.schema.json says about the whole file. */
 export const rootSchema = toolSchema as Schema;
 
-/** What a schema says about a member of that name. ajv's own schema paths start anew at some references. */
+/** What a schema says about a member of that name. ajv's own schema paths start from the root again at some references. */
 export function memberSchema(parent: Schema, name: string): Schema {
   const { properties, additionalProperties } = parent;
   if (properties !== undefined && Object.hasOwn(properties, name)) return resolve(properties[name]!);

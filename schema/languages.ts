@@ -13,7 +13,9 @@ import type { Memory } from "./memory.ts";
 import type { Report } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
-/** What the strings of a configuration say in their languages, by the node that holds them; where a string is wrong, nothing. */
+/**
+ * What the strings of a configuration say in their languages, by the node that holds them; where a string is wrong, nothing.
+ */
 export interface Meanings {
   readonly routes: ReadonlyMap<StringNode, Route>;
   readonly locations: ReadonlyMap<StringNode, Location>;
@@ -40,7 +42,7 @@ export function* checkLanguages(report: Report, root: ObjectNode, memory: Memory
     glob: globs,
     query: queryStages,
   };
-  // What own templates do with a variable called color is theirs to say.
+  // A project's own templates may use a variable called color for anything.
   const ownPages = memberOf(memberOf(root, "error_pages")?.value, "dir") !== undefined;
   const strings: { readonly language: string; readonly node: StringNode }[] = [];
   eachLanguage(root, toolSchema as Schema, (language, node) => strings.push({ language, node }));
@@ -64,7 +66,7 @@ const STRINGS_PER_STEP = 500;
 
 /** The place of a string in a language. */
 export interface LanguagePlace {
-  /** From the root; for a key with the key itself as the last name. The array changes as the walk goes on: copy it. */
+  /** From the root; for a key with the key itself as the last name. The array changes during the walk: copy it. */
   readonly path: readonly (string | number)[];
   /** What the schema says about the string, or about the value of the key. */
   readonly schema: Schema;

@@ -1,6 +1,6 @@
 /**
- * What was found out about a text, kept for its next version, in which most strings are as they were. It is only ever a
- * way to say the same sooner: whatever is kept follows from the given text or inputs alone.
+ * Results for one version of a text, kept for the next, in which most strings are the same. It is only a cache: every
+ * result depends on the given text or inputs alone.
  */
 export class Memory {
   readonly #texts = new Map<string, Map<string, Kept>>();
@@ -8,7 +8,7 @@ export class Memory {
   #version = 0;
   #added = 0;
 
-  /** Another version begins: what the last ones had no use for goes, once much has come. */
+  /** Begins another version. Once much has been added, drops the results that recent versions did not use. */
   begin(): void {
     this.#version++;
     if (this.#added < MAX_ADDED) return;
@@ -18,7 +18,7 @@ export class Memory {
     }
   }
 
-  /** What `read` gives for a text, a pure function for each name. */
+  /** What `read` returns for a text; it must be the same pure function for each name. */
   ofText<T>(name: string, text: string, read: (text: string) => T): T {
     let texts = this.#texts.get(name);
     if (texts === undefined) {
@@ -36,7 +36,7 @@ export class Memory {
     return kept.result as T;
   }
 
-  /** The last result under a name, where it was made of the very same values. */
+  /** The last result under a name, if its inputs were the same values. */
   ofList<T>(name: string, inputs: readonly unknown[]): { readonly result: T } | undefined {
     const kept = this.#lists.get(name);
     const isSame =
@@ -51,14 +51,14 @@ export class Memory {
 
 interface Kept {
   readonly result: unknown;
-  /** The last version that had a use for it. */
+  /** The last version that used it. */
   version: number;
 }
 
-// Going through all costs a few milliseconds in a long file; so many strings take less than a megabyte.
+// Going through all costs a few milliseconds in a long file; a thousand strings take less than a megabyte.
 const MAX_ADDED = 1000;
 
-// While somebody types, checks are given up before they come to the end, and features wait for a pause.
+// While the user types, checks are cancelled before they finish, and features wait for a pause.
 const MAX_IDLE_VERSIONS = 50;
 
 /** The same characters on their own: a part of a long text keeps the whole of it in memory, in V8 at least. */

@@ -26,7 +26,7 @@ export interface Misplaced {
   readonly member: Member;
 }
 
-/** What is looked for a place for. */
+/** A member for which a better place is wanted. */
 interface Moved {
   readonly source: string;
   readonly root: ObjectNode;
@@ -35,8 +35,8 @@ interface Moved {
 }
 
 /**
- * Where a key belongs that is unknown where it is, as fixes that move it there: into a section below, into the sections
- * around it, or one of those. Only if its value fits and nothing of that name is there.
+ * Fixes that move a misplaced key to where it belongs: into a section below its object, into an enclosing object, or into
+ * a section of one of those. Only if its value fits there and the name is free.
  */
 export function movesOf(
   source: string,

@@ -1,8 +1,8 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 
 /**
- * The name that a word was most likely meant to be. `isSlip`: by the fingers, so that it is certain; else it is a name
- * cut short, in another number, with its unit, or another word for it.
+ * The name that a word was most likely meant to be. `isSlip`: a typing error, so that it is certain; else the word is an
+ * abbreviation, a singular or plural, a name with its unit, or a synonym.
  */
 export function nearName(
   word: string,
@@ -24,7 +24,7 @@ export function nearName(
 
 const letters = (word: string) => word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
-// Two letters are the beginning of too much.
+// Too many names begin with the same two letters.
 const MIN_LETTERS = 3;
 const MAX_LETTERS = 64;
 
@@ -36,14 +36,14 @@ const NEAR: readonly ((word: string, name: string) => boolean)[] = [
   (word, name) => word[0] === name[0] && (isWithin(word, name) || isWithin(name, word)),
 ];
 
-/** Whether the letters of a word are in another in their order. */
+/** Whether a word has all letters of another one, in the same order. */
 function isWithin(short: string, long: string): boolean {
   let at = 0;
   for (const letter of long) if (letter === short[at]) at++;
   return at === short.length;
 }
 
-/** What other tools call the same. */
+/** Names that other tools have for the same settings. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   attempts: ["evaluation_periods"],
   cidr: ["value"],

@@ -1,7 +1,10 @@
 /** Long names make long addresses. */
 const MAX_LENGTH = 48;
 
-/** The id that the log service makes of a project's name: `My App (EU)` is `my_app_eu`. Undefined without a letter or digit of ASCII. */
+/**
+ * The id that the log service makes of a project's name: `My App (EU)` is `my_app_eu`. Undefined without a letter or digit
+ * of ASCII.
+ */
 export function projectIdOf(name: string): string | undefined {
   const id = name
     .normalize("NFKD")

@@ -1,4 +1,7 @@
-/** The regions of the function platform, as published in November 2025. A list grows old: unknown ids are a warning. */
+/**
+ * The regions of the function platform, as published in November 2025. The list will be out of date: unknown ids are a
+ * warning.
+ */
 export const REGIONS: readonly string[] = [
   "af-south-1",
   "ap-east-1",

@@ -1,7 +1,7 @@
 import type { Fix, Problem, Remedy, Severity, Span, TextEdit } from "../grammar/problem.ts";
 import { type Node, type StringNode, spanInside } from "./json.ts";
 
-/** What is beside the message of a problem. */
+/** The parts of a problem besides its message. */
 export interface More extends Remedy {
   /** Several changes, the likeliest first; those that are undefined do not count. `fix` is not read then. */
   readonly fixes?: readonly (Fix | undefined)[];
@@ -65,13 +65,13 @@ export class Report {
     return { title: `Change to ${by}`, edits: [{ span: node.span, text: JSON.stringify(by) }] };
   }
 
-  /** The same for a string that the user may not have meant; nothing where it is the one that is there. */
+  /** The same as a suggestion, for a string that the user may not have meant; undefined if it is already there. */
   suggest(node: Node, by: string | undefined): Fix | undefined {
     if (by === undefined || by === "" || (node.type === "string" && node.value === by)) return undefined;
     return { ...this.replace(node, by), isSuggestion: true };
   }
 
-  /** Says that the value at `problem.span` goes on being checked as what it was meant to be. */
+  /** Notes that the value at `problem.span` is checked as what it was meant to be from here on. */
   coerced(problem: Problem) {
     this.#coerced.push(problem);
   }

@@ -26,7 +26,7 @@ export interface RpcClient {
   get(path: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
 }
 
-/** What the service, or something before it, answered in place of a result. */
+/** The error that the service, or a proxy in front of it, answered. */
 export class RpcFailure extends Error {
   override readonly name = "RpcFailure";
   readonly status: number;

@@ -34,7 +34,7 @@ export interface ValueSchema {
   readonly additionalProperties?: boolean;
   readonly format?: string;
   readonly pattern?: string;
-  /** The pattern in words, for whoever did not keep to it. */
+  /** The pattern in words, for the message when a value does not match it. */
   readonly "x-must"?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];

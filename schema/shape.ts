@@ -27,8 +27,8 @@ const MAX_RUNS = 8;
 
 /**
  * Checks types, bounds, unknown and missing keys against the schema. A misspelled key or word whose meaning is certain
- * is put right, so that what is below it is checked in the same pass and nothing is missing for it. Gives the tree
- * that the checks after it go on with: one of its own where something was put right, or `written` itself.
+ * is put right, so that what is below it is checked in the same pass and nothing is missing because of it. Returns the
+ * tree for the checks after it: a copy if something was put right, else `written` itself.
  */
 export function checkShape(report: Report, written: ObjectNode): ObjectNode {
   const told = new Set<string>();
@@ -218,7 +218,7 @@ const MAX_MOVED = 50;
 
 const sameValue = (a: Node, b: Node) => JSON.stringify(plainValue(a)) === JSON.stringify(plainValue(b));
 
-/** A setting of the whole app, written for one stage. */
+/** A setting of the whole app that was written for one stage. */
 function notPerStage(report: Report, root: ObjectNode, place: Place, member: Member): boolean {
   const [section, stage, part, ...rest] = place.path;
   if (section !== "stages" || stage === undefined) return false;
@@ -291,7 +291,7 @@ function otherValues(root: ObjectNode, { node, schema, path, owner }: Place): Fi
   }
   const isFull =
     (node.type === "object" && node.members.length > 0) || (node.type === "array" && node.items.length > 0);
-  // What holds something is not thrown away for an example.
+  // A value that is not empty is not replaced by an example.
   const value = isFull ? undefined : (placeholder(root, owner.node, path, schema) ?? exampleItem(owner.schema));
   if (value !== undefined) fixes.push(writeInstead(node, value));
   return fixes;

@@ -11,9 +11,9 @@ const MAX_FOUND = 3;
 const REACH = 60;
 
 /**
- * Where one bracket, comma, colon or quote is missing or surplus, the parser may see it late, in another place. Tried
- * out here: the changes of one such character after which the text is JSON, and what is still wrong is better. The
- * first of the problems of syntax gets them as its fixes.
+ * If one bracket, comma, colon or quote is missing or surplus, the parser may notice it late, in another place. This tries
+ * changes of one such character. Those after which the text is JSON, and has fewer problems than after any other fix,
+ * become the fixes of the first syntax problem.
  */
 export function withSlipFixes(text: string, problems: Problem[], { first, check, isBetter }: Search): Problem[] {
   if (text.length > MAX_LENGTH) return problems;
@@ -51,7 +51,7 @@ function* candidates(text: string, at: number): Generator<Candidate> {
   yield* nearCandidates(text, at);
 }
 
-/** Changes of one bracket after which as many close as open. */
+/** Single-bracket changes that balance the brackets. */
 function* bracketCandidates(text: string): Generator<Candidate> {
   const tokens = [...text.matchAll(/"(?:[^"\\\r\n]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g)];
   const count = (bracket: string) => tokens.filter(([token]) => token === bracket).length;
@@ -83,7 +83,7 @@ function* bracketCandidates(text: string): Generator<Candidate> {
   }
 }
 
-/** One character less, or one quote, colon or comma more, the nearest first. */
+/** Removes, replaces or adds one such character near the problem; the nearest place first. */
 function* nearCandidates(text: string, at: number): Generator<Candidate> {
   for (let distance = 0; distance <= REACH; distance++) {
     for (const index of distance === 0 ? [at] : [at - distance, at + distance]) {

@@ -1,8 +1,8 @@
 import type { Span } from "../grammar/problem.ts";
 
 /**
- * Where the closing quote was meant of a string token that has swallowed what follows: `"name: "` of `"name: "app"`, or
- * `"app, "` of `"app, "type": "server"`, or all of a line (`endsLine`). Undefined if the token is right as it is.
+ * Where the closing quote was meant to be in a string token that has swallowed what follows: `"name: "` of
+ * `"name: "app"`, or `"app, "` of `"app, "type": "server"`, or all of a line (`endsLine`). Undefined if the token is right.
  */
 export function lostAfter(
   source: string,
@@ -21,8 +21,8 @@ export function lostAfter(
 }
 
 /**
- * Where the text ends that lacks its opening quote, in `app",`: at the quote that is there. Undefined unless that quote
- * is one too many on its line, and what follows is what follows a `key` or a value.
+ * End of a text whose opening quote is missing, as in `app",`: the offset of its closing quote. Undefined unless the line
+ * has an odd number of quotes and the text is followed by what may follow a key or a value.
  */
 export function lostBefore(source: string, start: number, what: "key" | "value"): number | undefined {
   const line = /^[^\r\n]*/.exec(source.slice(start, start + MAX_LINE))![0];
@@ -34,7 +34,7 @@ export function lostBefore(source: string, start: number, what: "key" | "value")
   return text === null || /^[^\s:]*\s*\/[/*]/.test(text[0]) ? undefined : start + text[0].length;
 }
 
-// A line that people write is shorter; beyond it nothing is guessed.
+// Lines written by hand are shorter; for longer ones nothing is guessed.
 const MAX_LINE = 500;
 
 /**

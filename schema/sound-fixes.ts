@@ -2,13 +2,13 @@ import { applyEdits, type Fix, fixesOf, type Problem } from "../grammar/problem.
 import { SYNTAX_CODES } from "./json.ts";
 import { withSlipFixes } from "./slip-search.ts";
 
-// Each fix that is tried is a check of the whole text; so many characters take about a fifth of a second.
+// Trying a fix checks the whole text. Checking this many characters takes about a fifth of a second.
 const MAX_TRIED_CHARACTERS = 600_000;
 
 /**
- * The problems of a text with those of their fixes that take their problem away and add none, found out by checking the
- * text as it would be. A fix is made where one slip is seen; what else is wrong around it shows only afterwards. In a
- * long text only those stay that need no trying. `wanted` are those whose fixes are asked for; others keep theirs.
+ * The problems of a text, with only those fixes that remove their problem and add none: each fix is applied to a copy,
+ * which is checked. A fix is written for one slip, without regard to others near it. In a long text only fixes that need
+ * no trial are kept. `wanted` are the problems whose fixes are tried; the others keep theirs.
  */
 export function withSoundFixes(
   text: string,

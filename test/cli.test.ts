@@ -247,7 +247,7 @@ t.test("validate --fix makes the fixes that are certain, and says which", async 
       0,
       /memroy/,
     ],
-    // What only people know stays, with its fix in the document.
+    // What only the user can know stays, with its fix in the document.
     [
       '{ "name": "app", "function": { "memory": 64 } }',
       '{ "name": "app", "function": { "memory": 64 } }',

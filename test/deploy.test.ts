@@ -581,7 +581,7 @@ t.test("tags: on function and stack, changed, and taken away", slow(), async (t)
   await run();
   t.same(tagCalls(), []);
 
-  // A deployment of before has no tags of its own.
+  // An earlier deployment has no tags of its own.
   app.write({ "app.js": appSource("two") });
   await run();
   await run("rollback");

@@ -1,5 +1,5 @@
-// What is offered with every key while something is typed from nothing, as an editor shows it that closes brackets and
-// quotes by itself and filters by what has been typed. TYPING_RECORD=1 writes the lists anew, to be read through.
+// What is offered after each key while a text is typed from nothing, in an editor that closes brackets and quotes by
+// itself and filters by what has been typed. TYPING_RECORD=1 writes the lists again, to be read through.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

@@ -99,7 +99,7 @@ declare namespace Tap {
   type Test = Pick<typeof t, "teardown">;
 }
 
-/** How many rows are asked of a segment of so many, and whether one of them is this. */
+/** How many rows of the segments are read, and whether `row` is one of them. */
 const asked = (segments: readonly Segment[], row?: number) => ({
   rows: segments.reduce((sum, { rows: [a, b] = WHOLE }) => sum + Math.min(b, ROWS - 1) - a + 1, 0),
   holds: segments.some(({ rows: [a, b] = WHOLE }) => row! >= a && row! <= b),

@@ -1,5 +1,5 @@
-// A data directory that the first version of the events store wrote (test/fixtures/make-first-store.mjs): it was killed, with
-// events in its journal, and its files have no checksums.
+// A data directory that the first version of the events store wrote (test/fixtures/make-first-store.mjs): it was killed,
+// with events in its journal, and its files have no checksums.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

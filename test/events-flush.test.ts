@@ -466,7 +466,7 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
     t.equal(merging.counts.merges, merged, `${count} segments, and something to flush`);
     memtables.all.shift();
     if (count === 10) {
-      // One that failed is left for a while, unless somebody asks for it.
+      // One that failed is left for a while, unless it is asked for.
       const broken = new Flusher(join(directory, "broken"));
       const failing = new Compactor({ ...compactorOptions, flusher: broken });
       await broken.close();

@@ -1,4 +1,4 @@
-// SQL that somebody else wrote: what it sees, and what it must not reach.
+// SQL from a client: what it sees, and what it must not reach.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Top values, discovered fields and histograms of segments whose columns differ, and of the newest events beside them: as the predicate
-// says, whether the engine counts or summaries do.
+// Top values, discovered fields and histograms of segments whose columns differ, and of the newest events beside them: as
+// the predicate says, whether the engine counts or summaries do.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -58,7 +58,7 @@ const rowsByExample: Record<string, readonly Row[]> = {
 
 for (const [example, rows] of Object.entries(rowsByExample)) {
   t.test(example, { skip: example.startsWith("python") ? requires("python3") : false }, async (t) => {
-    // A copy: the development log of the test is not that of the person who works here.
+    // A copy: the test must not write into the developer's own development log.
     const directory = mkdtempSync(join(tmpdir(), "tool-example-"));
     t.teardown(() => rmSync(directory, { recursive: true, force: true }));
     cpSync(join(root, "examples", example), directory, {

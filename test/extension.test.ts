@@ -1,5 +1,5 @@
-// The VS Code extension, as far as no editor is needed: its manifest against its code, what it reads of the command's output,
-// the bundled server, and its parts that know nothing of the editor. test/clients drives it in a real one.
+// The VS Code extension, as far as no editor is needed: its manifest against its code, what it reads of the command's
+// output, the bundled server, and its parts that know nothing of the editor. test/clients drives it in a real one.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {

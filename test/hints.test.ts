@@ -1,4 +1,4 @@
-// What a hint tells people to write is accepted where they write it: the texts of hints and fixes are tried out.
+// What a hint says to write is accepted where it is written: the texts of hints and fixes are tried out.
 import t from "tap";
 import { readArgv } from "../cli/argv.ts";
 import { contextOf } from "../cli/context.ts";

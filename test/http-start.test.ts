@@ -76,7 +76,7 @@ async function become(suite: Suite, name: string): Promise<void> {
   if (command !== undefined) await ask(port, { path: "/" });
 }
 
-/** A tool.json among them is about who may read it, as much as the real one here. */
+/** Without a tool.json: rows with one ask whether it is served, and the project's own is there for that. */
 function filesOf(suite: Suite, has: (file: string) => boolean): Record<string, File> {
   return Object.fromEntries(Object.entries(suite.files ?? {}).filter(([file]) => file !== "tool.json" && has(file)));
 }

@@ -216,7 +216,7 @@ function generateTree({ below, pick }: Random): string[] {
 
 const COUNT = Number(process.env.FUZZ_COUNT ?? 4000);
 const SEED = Number(process.env.FUZZ_SEED ?? 20261122);
-/** git is asked once about all files of so many pairs. */
+/** git is asked once about all files of this many pairs. */
 const BATCH = 1000;
 
 t.test(

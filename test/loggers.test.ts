@@ -1,5 +1,5 @@
-// The lines of real loggers (`fixtures/logger-lines.json`, made by `fixtures/make-logger-lines.mjs`) by all three readers: the
-// output of an app, `tool logs` on files, and the log service's /ingest.
+// The lines of real loggers (`fixtures/logger-lines.json`, made by `fixtures/make-logger-lines.mjs`) by all three readers:
+// the output of an app, `tool logs` on files, and the log service's /ingest.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";

@@ -1,5 +1,5 @@
 // Which slips are found where they are, and which of them a fix undoes. TOOL_TEST_RECORD=1 writes the rows of
-// vectors/mutants.json anew, to be read through: a row that gets worse is a mistake, however good the shares are.
+// vectors/mutants.json again, to be read through: a row that gets worse is a mistake, however good the shares are.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -142,7 +142,7 @@ t.test("slips are found where they are", slow(), (t) => {
   t.end();
 });
 
-/** What becomes of one slip, as a row that people can judge: the kind, where it is, what it looks like, what is said. */
+/** What becomes of one slip, as a row that can be judged by eye: the kind, the place, what it looks like, what is said. */
 function rowOf({ mutant, restored }: Judged, problems: readonly Problem[]): string[] {
   const { kind, base, text, faulty } = mutant;
   const [at] = faulty;

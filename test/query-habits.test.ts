@@ -1,5 +1,5 @@
-// Queries as people type them who come from Datadog, Kibana, LogQL, Splunk, SQL and grep, or out of plain habit, on a small
-// log in which each should find something: they do, or are told what to write. None is silent.
+// Queries as users of Datadog, Kibana, LogQL, Splunk, SQL and grep type them, or anybody out of habit, on a small log in
+// which each should find something: it does, or a message says what to write. None is silent.
 import { spawnSync } from "node:child_process";
 import t from "tap";
 import { lineScan } from "../cli/logs/line-scan.ts";

@@ -20,7 +20,7 @@ async function linesOf(blocks: AsyncIterable<Block>): Promise<string[]> {
   return lines;
 }
 
-/** Lines of what follows files without an end, until there are so many. */
+/** The first `count` lines of blocks that follow files without an end. */
 async function firstLines(blocks: (signal: AbortSignal) => AsyncIterable<Block>, count: number): Promise<string[]> {
   const ending = new AbortController();
   // What is missed does not come later either.
@@ -34,7 +34,7 @@ async function firstLines(blocks: (signal: AbortSignal) => AsyncIterable<Block>,
   return lines;
 }
 
-/** Calls `then` once: when a read has found the end of a file, before whoever reads knows. */
+/** Calls `then` once: when a read has found the end of a file, before the reader learns of it. */
 async function whenRead(t: Test, path: string, then: () => void): Promise<void> {
   const handle = await open(import.meta.filename);
   const prototype = Object.getPrototypeOf(handle) as FileHandle;

@@ -290,7 +290,7 @@ t.test("a table that forgets its states finds the same", (t) => {
       const trie = new Trie();
       for (const [i, route] of routes.entries()) trie.insert(shape(route), i, false);
       const whole = new Automaton(trie);
-      // Room for one state or two: nearly every step starts anew.
+      // Room for one state or two: nearly every step starts over.
       const forgetful = new Automaton(trie, 30);
       for (const path of paths) {
         const { text } = normalizePath(path);

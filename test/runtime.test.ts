@@ -78,7 +78,7 @@ t.test("a request that brings the app down never runs twice", async (t) => {
     { path: "/reset-then-exit", method: "GET", runs: 1, app: "exited" },
     { path: "/kill", method: "POST", runs: 1, app: "was killed" },
     { path: "/kill", method: "PATCH", runs: 1, app: "was killed" },
-    // A SIGKILL looks the same whoever sends it: an idempotent request is tried once more, and only once.
+    // A SIGKILL looks the same from any sender: an idempotent request is tried once more, and only once.
     { path: "/kill", method: "DELETE", runs: 2, app: "was killed" },
   ];
   for (const row of rows) {
@@ -385,7 +385,7 @@ t.test("what the app finds in its environment", async (t) => {
 });
 
 t.test("a port for an app is free, and none that the system gives to connections", async (t) => {
-  // Others may take ports beside this test: each of these goes on at random.
+  // Other processes may take ports meanwhile: after `first`, each of these takes random ports.
   const from = (first: number) => () => {
     const chance = first;
     first = Math.random();

@@ -1,4 +1,5 @@
-// Batches that are not as they should be: messages that are empty or too long, events that are wrong among others that are right.
+// Batches that are not as they should be: messages that are empty or too long, events that are wrong among others that are
+// right.
 import { connect } from "node:net";
 import t, { type Test } from "tap";
 import { LIMITS } from "../logservice/limits.ts";

@@ -1,4 +1,4 @@
-// A stack that changes, by the real command against the stand-in: what is made anew, held, kept, interrupted.
+// A stack that changes, by the real command against the stand-in: what is made again, held, kept, interrupted.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What people see while the cloud throttles calls.
+// What users see while the cloud throttles calls.
 import t from "tap";
 import { openCloud } from "../cli/aws/clients.ts";
 import { deployProgress } from "../cli/output/deploy-progress.ts";

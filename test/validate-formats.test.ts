@@ -280,7 +280,7 @@ t.test("--fix applies the certain fixes of a query's file", async (t) => {
   const rows: [text: string, fixed: string, code: number][] = [
     ["status => 500\n", "status >= 500\n", 0],
     ["duration => 1s and status => 400", "duration >= 1s and status >= 400", 0],
-    // A suggestion is left to people.
+    // A suggestion is left to the user.
     ["duration > 1s and stage = preveiw\n", "duration > 1s and stage = preveiw\n", 0],
   ];
   for (const [text, wanted, code] of rows) {

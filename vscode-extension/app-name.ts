@@ -1,4 +1,4 @@
-/** Cloud names, which the app's name becomes a part of, leave no more. */
+/** The app's name becomes part of cloud names, which leave room for no more characters. */
 const MAX_LENGTH = 40;
 
 /** A name of an app (lower-case letters, digits and `-`, beginning with a letter) made of a folder's name. */

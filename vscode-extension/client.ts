@@ -13,10 +13,10 @@ import { documentSelector } from "./document-selector.ts";
 import type { Projects } from "./projects.ts";
 import { runServerCommand } from "./server-commands.ts";
 
-/** After this many ends within three minutes the server stays down: it would fail again. "Restart Server" tries again. */
+/** After this many exits within three minutes the server stays down: it would fail again. "Restart Server" tries again. */
 const MAX_RESTARTS = 4;
 
-/** The server holds a few texts and trees; without a bound a mistake in it would take the extension host along. */
+/** The server holds a few texts and trees; without a limit a bug in it would crash the extension host too. */
 const MAX_HEAP_MIB = 512;
 
 /** The language server in a thread, and the features of the editor that it serves. */
@@ -34,7 +34,9 @@ export class Client implements vscode.Disposable {
     this.#projects = projects;
   }
 
-  /** Starts the server unless it was started before. That it does not start is said, and the rest goes on without it. */
+  /**
+   * Starts the server unless it was started before. If it does not start, a message says so and the rest works without it.
+   */
   start(): Promise<void> {
     this.#started ??= this.#start();
     return this.#started;

@@ -36,7 +36,7 @@ async function chooseStage(
   return { project, stage };
 }
 
-/** A lens is one click, and what it does is seen by the app's users: only staging goes without a word. */
+/** A lens is one click, and a deploy affects the app's users: only staging is deployed without a question. */
 async function agrees(project: Project, stage: string): Promise<boolean> {
   if (stage === "staging") return true;
   const yes = "Deploy";

@@ -1,4 +1,4 @@
-// The extension's front door: its parts, and the commands that they carry out.
+// The entry of the extension: its parts, and the commands that they carry out.
 import * as vscode from "vscode";
 import { Apps } from "./apps.ts";
 import { Client } from "./client.ts";

@@ -16,7 +16,7 @@ export async function findProgram(
   if (isAbsolute(path)) return (await canRun(path)) ? path : undefined;
   if (/[\\/]/.test(path)) return undefined;
   for (const folder of (env.PATH ?? "").split(delimiter)) {
-    // An empty entry is the working folder for shells: programs of a project are none of ours.
+    // To shells an empty entry is the working folder, but programs in a project's folder must not be run.
     if (!isAbsolute(folder)) continue;
     if (await canRun(join(folder, path))) return join(folder, path);
   }

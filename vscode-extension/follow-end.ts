@@ -16,9 +16,9 @@ export interface FollowedView extends View {
 const MARGIN_LINES = 2;
 
 /**
- * Whether the editor goes along with the end: it does until someone scrolls up, and again once they are back at the end. That
- * it is not at the end proves nothing, for lines come faster than it scrolls; neither do line numbers that fall by as much as
- * was lost at the beginning.
+ * Whether the editor follows the end: it does until the user scrolls up, and again once they have scrolled back. Being away
+ * from the end is no proof of scrolling, as lines come faster than the editor scrolls; nor are line numbers that fall by
+ * as much as was lost at the beginning.
  */
 export function followsEnd(before: FollowedView | undefined, now: View): boolean {
   if (before === undefined || now.end >= now.lineCount - MARGIN_LINES) return true;

@@ -8,7 +8,7 @@ export async function locateTool(): Promise<string | undefined> {
   const settings = "Open Settings";
   const install = "How to Install";
   const message = `There is no program ${JSON.stringify(toolPath())}: install tool so that it is on the PATH, or write where it is into the setting "tool.path".`;
-  // Not waited for: whoever asked goes on without the tool.
+  // Not waited for: the caller continues without the tool.
   void vscode.window.showErrorMessage(message, install, settings).then((chosen) => {
     if (chosen === settings) return vscode.commands.executeCommand("workbench.action.openSettings", "tool.path");
     if (chosen === install) return vscode.commands.executeCommand("workbench.action.openWalkthrough", WALKTHROUGH);

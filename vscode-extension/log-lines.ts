@@ -1,7 +1,7 @@
 /** Longer lines (a body that was logged whole) are cut: editors stop colouring and wrapping them well before. */
 const MAX_LINE_LENGTH = 4000;
 
-/** The newest lines of a stream of text; those before are dropped, and counted. */
+/** The newest lines of a stream of text; older ones are dropped, and counted. */
 export class LogLines {
   readonly #maxLines: number;
   readonly #lines: string[] = [];

@@ -153,7 +153,7 @@ class OpenBox {
     }
   }
 
-  /** Whether the rows are of an older text: who types fast means what was typed, and the key waits for its rows. */
+  /** Whether the rows are for an older text. The pressed key is then kept until the rows for the typed text are there. */
   #isBehind(key: "accept" | "complete"): boolean {
     if (this.#listed === this.#pick.value) return false;
     this.#pressed = key;
@@ -185,7 +185,7 @@ class OpenBox {
           ];
     this.#rows = [first, ...others, ...section("suggestions", completing)];
     this.#pick.items = this.#rows;
-    // A query that is not finished is not wrong yet: Enter goes on with it.
+    // A query that is not finished is not wrong yet: Enter completes it.
     const [next] = completing;
     const active = problem !== undefined && problem.fixed === undefined && next !== undefined ? next : first;
     if (active !== first) this.#pick.activeItems = [active];

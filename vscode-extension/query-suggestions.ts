@@ -85,7 +85,7 @@ function unknownSaved(query: string, saved: readonly SavedQuery[]): QueryProblem
   return undefined;
 }
 
-// Where it is typed still it may go on; before an operator it is the name of a field.
+// At the end of the text the name may not be complete yet; before an operator it is the name of a field.
 const SAVED = /^\s*@([^\s()=<>!~,"'@]+)(?=\s)(?!\s*(?:[=<>~]|!=|(?:not\s+)?in\b|contains\b))/i;
 
 /** From the end to the beginning, so that places stay right. */

@@ -7,7 +7,9 @@ export interface SavedQuery {
   readonly offset: number;
 }
 
-/** The named queries of a tool.json (`logs.queries`), as far as the text can be read; those that are no text are left out. */
+/**
+ * The named queries of a tool.json (`logs.queries`), as far as the text can be read; those that are no text are left out.
+ */
 export function savedQueries(text: string): SavedQuery[] {
   const root = parseTree(text, [], { allowTrailingComma: true });
   const queries = root && findNodeAtLocation(root, [...PATH]);

@@ -67,8 +67,8 @@ export type BuildResult = { readonly ok: true; readonly artifact: Artifact } | B
 const BUILD_HOOKS = ["prebuild", "build", "postbuild"] as const satisfies HookName[];
 
 /**
- * Builds what is deployed to a stage: runs the hooks prebuild, build and postbuild, then packs the files that .toolignore does not
- * exclude and those of the runtime. The same files give the same zip. Returns all problems that are found.
+ * Builds what is deployed to a stage: runs the hooks prebuild, build and postbuild, then packs the files that .toolignore
+ * does not exclude and those of the runtime. The same files give the same zip. Returns all problems that are found.
  */
 export async function buildArtifact(options: BuildOptions): Promise<BuildResult> {
   const { context, inference, stage, report } = options;
@@ -179,14 +179,14 @@ function readIgnore(directory: string): Ignore {
   }
 }
 
-/** Undefined if the user has no home directory, as on some build machines, where nobody would use the cache again. */
+/** Undefined if the user has no home directory, as on some build machines, where the cache would not be used again. */
 function cacheFolder({ io: { env } }: Context): string | undefined {
   const home = env.HOME || homedir();
   if (!env.XDG_CACHE_HOME && !existsSync(home)) return undefined;
   return join(env.XDG_CACHE_HOME || join(home, ".cache"), "tool", "artifacts");
 }
 
-/** The name of the folder, for people who look into the cache, and a hash of its path, as names are not unique. */
+/** The name of the folder, to be readable in the cache, and a hash of its path, as names are not unique. */
 function projectKey(directory: string): string {
   const name = basename(directory)
     .replace(/[^\w-]+/g, "-")

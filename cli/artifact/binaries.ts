@@ -1,7 +1,10 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import type { FoundFile } from "./collect.ts";
 
-/** The system that a binary is built for, in words. Undefined for Linux on x86-64, which is the platform, and for other files. */
+/**
+ * The system that a binary is built for, in words. Undefined for Linux on x86-64, which is the platform, and for other
+ * files.
+ */
 export function foreignTarget(head: Buffer): string | undefined {
   if (head.length < 20) return undefined;
   if (head.readUInt32BE(0) === 0x7f454c46) {
@@ -33,8 +36,8 @@ export interface ForeignBinary {
 const PYTHON_TAG = "314";
 
 /**
- * Native modules that are built for another system. Packages often contain one for each system: a module is left out of the list
- * if its package, or the package of the same name for the platform, has one for the platform.
+ * Native modules that are built for another system. Packages often contain one for each system: a module is left out of the
+ * list if its package, or the package of the same name for the platform, has one for the platform.
  */
 export function foreignBinaries(files: readonly FoundFile[]): ForeignBinary[] {
   const groups = new Map<string, { isUsable: boolean; foreign: ForeignBinary[] }>();

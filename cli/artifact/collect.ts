@@ -58,7 +58,9 @@ const OURS: Readonly<Record<string, string>> = {
 /** How long the walk may block the process from handling a signal. */
 const TURN_MS = 20;
 
-/** Walks the project and returns every file with its size, and every excluded path with the reason. Does not follow links. */
+/**
+ * Walks the project and returns every file with its size, and every excluded path with the reason. Does not follow links.
+ */
 export async function collectFiles(options: CollectOptions): Promise<Collected> {
   const root = realpathSync(options.directory);
   const files: FoundFile[] = [];

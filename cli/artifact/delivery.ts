@@ -13,7 +13,7 @@ export interface Delivery {
   readonly needsLayer: boolean;
 }
 
-/** Binaries and static sites use the Node runtime, too: there our own runtime is a file of 60 KB. */
+/** Binaries and static sites use the Node runtime, too: there our own runtime is a file of 200 KB. */
 const ON_NODE: Delivery = {
   runtime: "nodejs24.x",
   wrapper: `/var/task/${RUNTIME_FOLDER}/bootstrap.cjs`,
@@ -77,8 +77,8 @@ export function runtimeFiles(
 }
 
 /**
- * The command that starts the server. An inferred `npm start` is replaced by the script itself if npm only runs it: npm takes
- * longer to start than most servers, at each cold start.
+ * The command that starts the server. An inferred `npm start` is replaced by the script itself if npm only runs it: npm
+ * takes longer to start than most servers, at each cold start.
  */
 function startCommand(config: Config, { command }: Inference, directory: string): string | undefined {
   if (command !== "npm start" || config.proxy?.command !== undefined) return command;

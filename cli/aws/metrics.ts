@@ -10,7 +10,9 @@ import { PRICES } from "./prices.ts";
 const MINUTE_S = 60;
 const DAY_S = 86_400;
 
-/** The finest period by age of the data (CloudWatch, "metrics retention"): a minute, five after 15 days, an hour after 63. */
+/**
+ * The finest period by age of the data (CloudWatch, "metrics retention"): a minute, five after 15 days, an hour after 63.
+ */
 const GRAINS: readonly (readonly [ageDays: number, seconds: number])[] = [
   [63, 3600],
   [15, 300],

@@ -33,7 +33,7 @@ export async function bundleSdk(outdir, root) {
       minifySyntax: true,
       minifyWhitespace: true,
       supported: { "dynamic-import": false },
-      // Which Node a later SDK will need is no news for who deploys an app.
+      // The SDK would warn users of `tool` about the Node version that a later SDK needs.
       define: { "process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED": '"true"' },
       plugins: [onlyExports(imported, root)],
       logLevel: "warning",

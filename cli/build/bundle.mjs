@@ -115,7 +115,9 @@ const options = {
   plugins: [shortNamesInParsers, commandsByPath, sdkByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
   logLevel: "warning",
 };
-/** `--own`: the packages of others, which are most of the work, are there from the last time. `npm run mutate` asks for it. */
+/**
+ * `--own`: the packages of others, which are most of the work, are there from the last time. `npm run mutate` asks for it.
+ */
 const isOwnOnly = process.argv.includes("--own");
 if (!isOwnOnly) await writeLateFiles(outdir, root);
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 /** Not among our dependencies: 250 packages, some with install scripts, for what is needed at a release. */
 const VSCE = "3.9.2";
 
-/** What everybody who installs the extension has to load, and keeps beside the versions before. */
+/** What every installation of the extension downloads, and keeps next to earlier versions. */
 const MAX_BYTES = 500_000;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

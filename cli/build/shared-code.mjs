@@ -2,7 +2,8 @@
 // a file for each set of bundles that share something: the commands would be some eighty files.
 //
 // A bundle that asks for a shared module reads all of the file that holds it, so that a file should hold what is used
-// together. It keeps the exports as constants: read as properties at each call, they made a scan of a log take twice as long.
+// together. It keeps the exports as constants: read as properties at each call, they made a scan of a log take twice as
+// long.
 import { join, relative, sep } from "node:path";
 import { build } from "esbuild";
 

@@ -52,7 +52,7 @@ const LINES: Readonly<Record<Shell, (candidate: Candidate, typed: string) => str
   fish: ({ value, description }) => (description === undefined ? value : `${value}\t${description}`),
 };
 
-/** What tool.json adds, as far as it can be read. Its problems would disturb somebody who types a command. */
+/** What tool.json adds, as far as it can be read. Its problems are not shown while a command is typed. */
 function projectWords(context: Context, words: readonly string[]): ProjectWords {
   const at = words.findLastIndex((word, i) => i < words.length - 2 && (word === "-C" || word === "--chdir"));
   const directory = at < 0 ? context.directory : resolve(context.directory, words[at + 1]!);

@@ -88,7 +88,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   const format = context.format ?? (io.stdout.isTerminal ? "text" : "json");
   let code: number = EXIT.ok;
   const wanted = { query: query.value, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until };
-  // People are told why nothing was found. The entries may go to a pipe, or only be counted.
+  // If stderr is a terminal, it says why nothing was found, also if the entries go to a pipe or are only counted.
   const explains = io.stderr.isTerminal && !options.follow;
   const { known } = chosen.source;
   const survey = explains && known === "entries" ? new Survey(wanted) : undefined;

@@ -40,7 +40,9 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
 
 const WRITE_AFTER_MS = 1000;
 
-/** Writes the reference that codes link to, as `tool docs` does. Without it the links are dead; nothing else depends on it. */
+/**
+ * Writes the reference that codes link to, as `tool docs` does. Without it the links are dead; nothing else depends on it.
+ */
 async function writeReference(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });

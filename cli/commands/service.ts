@@ -81,7 +81,9 @@ export async function start(context: Context, flags: Options<"service start">): 
   });
 }
 
-/** `tool service token add|ls|rm`: the tokens, also while the service runs; who may read the directory is its owner. */
+/**
+ * `tool service token add|ls|rm`, also while the service runs. Needs no token: only its owner can read the data directory.
+ */
 export async function token(context: Context, options: Options<"service token">): Promise<number> {
   const { do: action, id } = options;
   if (!["add", "ls", "rm"].includes(action)) {
@@ -139,21 +141,21 @@ function readScopes(words: readonly string[]): Scopes {
   return { ok: true, value: scopes as Scope[] };
 }
 
-/** `tool service backup`: a copy that `restore` makes a data directory of; the service may run meanwhile. */
+/** `tool service backup`: makes a copy for `restore`; the service may run meanwhile. */
 export async function backup(context: Context, { to, data }: Options<"service backup">): Promise<number> {
   return onDataDirectory(context, { data }, (folder) =>
     copied(context, { kind: "data directory", from: folder, to: resolve(context.directory, to) }),
   );
 }
 
-/** `tool service restore`: a data directory of a backup, which is looked at first. */
+/** `tool service restore`: makes a data directory from a backup, which is checked first. */
 export async function restore(context: Context, { from, data }: Options<"service restore">): Promise<number> {
   return onDataDirectory(context, { data }, (folder) =>
     copied(context, { kind: "backup", from: resolve(context.directory, from), to: folder }),
   );
 }
 
-/** How often a copy that takes long says how far it is. */
+/** How often a slow copy reports its progress. */
 const PROGRESS_MS = 2_000;
 
 async function copied(context: Context, copy: Omit<CopyOptions, "progress">): Promise<number> {

@@ -20,7 +20,7 @@ import type { Options } from "../table.ts";
 
 const STAGE = "development";
 const DEFAULT_ADDRESS = ":3000";
-/** How many ports the default address tries when ports are taken. Somebody who runs more apps names their ports. */
+/** How many ports the default address tries when ports are taken. To run more apps, name their ports. */
 const PORT_TRIES = 20;
 
 /**
@@ -55,7 +55,7 @@ export async function start(context: Context, options: Options<"start">): Promis
     if (signal === "SIGINT" && io.stderr.isTerminal) void context.say("");
     stop.abort();
   });
-  // The reader of the entries is gone, and with it whoever knew the server's address.
+  // The reader of the entries is gone, and nothing else was told the server's address.
   io.stdout.closed.addEventListener("abort", () => stop.abort(), { once: true });
   // If an editor crashes, an app that writes nothing would never notice.
   io.onParentGone(() => stop.abort());
@@ -112,7 +112,7 @@ export async function start(context: Context, options: Options<"start">): Promis
   return code;
 }
 
-/** Makes what sends entries to a log service, to the project of the app's name. */
+/** Creates the sender of entries to a log service, for the project with the app's name. */
 async function serviceOf(context: Context, url: string, name: string) {
   const { projectIdOf } = await import("../../schema/project-id.ts");
   const { serviceAddress } = await import("../service/service-address.ts");

@@ -314,7 +314,7 @@ function problemsToJson({ text, problems }: Report) {
 
 const fixToJson = ({ title, edits, isSuggestion }: Fix) => ({
   title,
-  // `--fix` does not apply it: only people can tell whether it is right.
+  // `--fix` does not apply it: only the user can tell whether it is right.
   ...(isSuggestion && { suggestion: true }),
   edits: edits.map(({ span, text }) => ({ offset: span.start, length: span.end - span.start, text })),
 });

@@ -1,6 +1,6 @@
 /**
- * Renders the subset of Markdown that descriptions of the schema use as HTML: paragraphs, lists, fenced code, tables, `code`,
- * **bold**, *emphasis*, [links](https://...). Everything else is text.
+ * Renders the subset of Markdown that descriptions of the schema use as HTML: paragraphs, lists, fenced code, tables,
+ * `code`, **bold**, *emphasis*, [links](https://...). Everything else is text.
  */
 export function markdownToHtml(markdown: string): string {
   const html: string[] = [];

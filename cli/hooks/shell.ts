@@ -6,8 +6,8 @@ import type { Io } from "../io.ts";
 const GROUP_END_MS = 1000;
 
 /**
- * A shell that is just starting a command when SIGINT comes waits for that command, which did not receive the signal. After this
- * time SIGTERM is sent, which shells do not defer.
+ * A shell that is just starting a command when SIGINT comes waits for that command, which did not receive the signal. After
+ * this time SIGTERM is sent, which shells do not defer.
  */
 const HEED_SIGNAL_MS = 5000;
 
@@ -33,8 +33,8 @@ export interface ShellEnd {
 /** Runs a command in a shell to its end. An interruption ends everything that it started. */
 export function runInShell(io: Io, command: string, options: ShellOptions): Promise<ShellEnd> {
   const isKept = options.output === "kept";
-  // If it is shown on a terminal, the command stays in our process group: it may ask questions, and Ctrl-C reaches it. Otherwise
-  // it gets its own group, so that everything that it started can be ended.
+  // If it is shown on a terminal, the command stays in our process group: it may ask questions, and Ctrl-C reaches it.
+  // Otherwise it gets its own group, so that everything that it started can be ended.
   const isOwnGroup = isKept || !io.stderr.isTerminal;
   let signals = 0;
   let unheeded: NodeJS.Timeout | undefined;

@@ -5,8 +5,8 @@ export type ByteSearch = (area: Buffer, from: number) => number;
 export const NONE = Number.POSITIVE_INFINITY;
 
 /**
- * Searches as fast as the input allows. Buffer.indexOf of a number is memchr: many bytes at a time, and cheap to call. With a
- * needle a call costs eight times as much; it skips ahead for a long needle, and looks for the first byte of a short one
+ * Searches as fast as the input allows. Buffer.indexOf of a number is memchr: many bytes at a time, and cheap to call. With
+ * a needle a call costs eight times as much; it skips ahead for a long needle, and looks for the first byte of a short one
  * with memchr. Which is faster, and for which part of the needle, depends on how often each byte occurs: this is measured in
  * the first area that is searched. The rest of the needle is compared.
  */

@@ -8,8 +8,8 @@ import { followFiles, type OnRead, readRotated, readStream, reasonOf, STDIN } fr
 import type { Chosen, Source } from "./source.ts";
 
 /**
- * Chooses the first that applies: `--file`; `--service`; stdin, if it is a FIFO or a regular file and nothing is followed; the log
- * of the deployed app, merged with the development log; the development log alone.
+ * Chooses the first that applies: `--file`; `--service`; stdin, if it is a FIFO or a regular file and nothing is followed;
+ * the log of the deployed app, merged with the development log; the development log alone.
  */
 export async function chooseSource(
   context: Context,

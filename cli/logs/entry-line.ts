@@ -8,10 +8,10 @@ export interface EntryLine {
 }
 
 /**
- * Reads one line. A JSON object is an entry: level, message and time by the keys of the logger that wrote it, if grammar knows
- * them; all other keys, and those of a `fields` object, are the fields, so that flat logs of other programs can be queried too.
- * A value that cannot be what its key says, such as a message that is an object, is a field of that name. Everything else is
- * message text at level info without a time.
+ * Reads one line. A JSON object is an entry: level, message and time by the keys of the logger that wrote it, if grammar
+ * knows them; all other keys, and those of a `fields` object, are the fields, so that flat logs of other programs can be
+ * queried too. A value that cannot be what its key says, such as a message that is an object, is a field of that name.
+ * Everything else is message text at level info without a time.
  */
 export function readEntryLine(text: string): EntryLine {
   const line = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;

@@ -7,8 +7,8 @@ const READ_BYTES = 256 * 1024;
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Whole lines: those between `start` and `end`, separated by LF, including blank ones. `bytes[end]` is an LF too, even if the
- * input had none there, so that a reader of lines needs no other bound.
+ * Whole lines: those between `start` and `end`, separated by LF, including blank ones. `bytes[end]` is an LF too, even if
+ * the input had none there, so that a reader of lines needs no other bound.
  */
 export interface Block {
   readonly bytes: Buffer;

@@ -32,9 +32,9 @@ export type Found = (bytes: Buffer, start: number, end: number, line: EntryLine 
 export type LineScan = (block: Block, found: Found) => boolean;
 
 /**
- * Finds the lines whose entries are in the period and match the query, in the order of the input. Lines that cannot match are
- * skipped by searching for bytes. From the others only what the query asks about is read; unusual lines are parsed as a whole.
- * With `prefilter` false every line is read: the same result, slower.
+ * Finds the lines whose entries are in the period and match the query, in the order of the input. Lines that cannot match
+ * are skipped by searching for bytes. From the others only what the query asks about is read; unusual lines are parsed as a
+ * whole. With `prefilter` false every line is read: the same result, slower.
  */
 export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
   const { query, nowMs, sinceMs, untilMs } = wanted;

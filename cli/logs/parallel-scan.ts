@@ -46,9 +46,9 @@ export interface ScannedPart {
 export const workerCount = (): number => Math.min(availableParallelism(), MAX_WORKERS);
 
 /**
- * Scans a file with several threads. Each takes the next segment, and the results are yielded in order. The number of segments
- * in progress is limited, so that memory stays small if the reader of the output is slow. Text depends on the lines before it
- * (columns, dates): a segment is formatted as if that state had not changed, and again if it has.
+ * Scans a file with several threads. Each takes the next segment, and the results are yielded in order. The number of
+ * segments in progress is limited, so that memory stays small if the reader of the output is slow. Text depends on the lines
+ * before it (columns, dates): a segment is formatted as if that state had not changed, and again if it has.
  */
 export async function* parallelScan(scan: ParallelScan): AsyncGenerator<ScannedPart> {
   const { file, size, wanted, shown, segmentBytes = SEGMENT_BYTES } = scan;

@@ -30,9 +30,9 @@ import { toEntry } from "./entry-line.ts";
 /** Reads the parts of an entry that a query looks at, from the bytes of its line. */
 export interface PartialReader {
   /**
-   * Reads the line at `at` of bytes that end in LF. Returns the position of its LF, or -1 if the line is not a JSON object or
-   * has anything unusual: then it has to be read by `readEntryLine`. A JSON object in the usual form never returns -1, and
-   * if a position is returned, the line is valid JSON.
+   * Reads the line at `at` of bytes that end in LF. Returns the position of its LF, or -1 if the line is not a JSON object
+   * or has anything unusual: then it has to be read by `readEntryLine`. A JSON object in the usual form never returns -1,
+   * and if a position is returned, the line is valid JSON.
    */
   read(bytes: Buffer, at: number): number;
   /** The last entry that was read; only the parts in `reads` are correct. Overwritten by the next line. */

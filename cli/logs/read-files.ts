@@ -65,8 +65,8 @@ export async function openFile({ name, path }: PlainFile, signal: AbortSignal): 
 }
 
 /**
- * Opens a file or a FIFO. Opening a FIFO waits for a writer, reading waits for data: a thread is blocked, and the process cannot
- * exit before it. When the signal aborts, this process opens the other end and writes.
+ * Opens a file or a FIFO. Opening a FIFO waits for a writer, reading waits for data: a thread is blocked, and the process
+ * cannot exit before it. When the signal aborts, this process opens the other end and writes.
  */
 async function openToRead(path: string, signal: AbortSignal): Promise<FileHandle> {
   if (!(await stat(path)).isFIFO()) return open(path, "r");
@@ -198,8 +198,8 @@ async function* inParts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * Decompresses all members of a file, one after another, in another thread than the one that scans. What comes before damaged
- * data is yielded before the error is thrown; a stream that is piped or iterated would drop some of it.
+ * Decompresses all members of a file, one after another, in another thread than the one that scans. What comes before
+ * damaged data is yielded before the error is thrown; a stream that is piped or iterated would drop some of it.
  */
 async function* gunzip(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: 256 * 1024 });
@@ -271,9 +271,9 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Reads files to their ends and waits for more until the signal aborts: across rotation (the old file is read to its end first),
- * truncation, and files that appear later. Yields `CAUGHT_UP` when the ends are reached for the first time. A line is held
- * back until its line end is written. Compressed files are read once.
+ * Reads files to their ends and waits for more until the signal aborts: across rotation (the old file is read to its end
+ * first), truncation, and files that appear later. Yields `CAUGHT_UP` when the ends are reached for the first time. A line
+ * is held back until its line end is written. Compressed files are read once.
  */
 export async function* followFiles(
   paths: () => Promise<readonly string[]>,

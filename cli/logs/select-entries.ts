@@ -32,8 +32,8 @@ const LF = 0x0a;
 const HEAD_BYTES = 64 * 1024;
 
 /**
- * Reads a source to its end (or the limit, or the signal) and writes the selected entries. The memory used does not depend on
- * the length of the input. Returns the number of entries.
+ * Reads a source to its end (or the limit, or the signal) and writes the selected entries. The memory used does not depend
+ * on the length of the input. Returns the number of entries.
  */
 export async function selectEntries(source: Source, selection: Selection): Promise<number> {
   const { wanted, shown, limit, pastLimit, output, progress, signal, survey, onError } = selection;

@@ -3,7 +3,7 @@ import type { OnRead, PlainFile } from "./read-files.ts";
 
 /** Where entries come from. */
 export interface Source {
-  /** The start of the period. By default the development log goes back a day, and other inputs have no bound. */
+  /** The start of the period; undefined for no bound, as files and stdin have by default. Other logs go back a day. */
   readonly sinceMs: number | undefined;
   /** Printed once on stderr before the first entry. */
   readonly note: string | undefined;
@@ -12,8 +12,8 @@ export interface Source {
   /** Whether a limit takes the newest entries instead of the first. */
   readonly limitsToNewest: boolean;
   /**
-   * What is known about the log if nothing is found: the entries, as all of them are read here; the names of fields, which the
-   * function asks for; or only the period, as others filter.
+   * What is known about the log if nothing is found: the entries, as all of them are read here; the names of fields, which
+   * the function asks for; or only the period, as others filter.
    */
   readonly known: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
   /** What was not read; printed if nothing is found. */

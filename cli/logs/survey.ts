@@ -35,8 +35,8 @@ interface Near {
 }
 
 /**
- * What the entries of the period contain, while a query has matched none of them: how many there are, which fields they have,
- * and whether a query with another term would have matched.
+ * What the entries of the period contain, while a query has matched none of them: how many there are, which fields they
+ * have, and whether a query with another term would have matched.
  */
 export class Survey {
   readonly #wanted: Wanted;
@@ -105,7 +105,9 @@ export class Survey {
     }
   }
 
-  /** One line that says what there is and what may have been meant. `totalBytes` is the size of everything that was searched. */
+  /**
+   * One line that says what there is and what may have been meant. `totalBytes` is the size of everything that was searched.
+   */
   explain(totalBytes: number | undefined): string {
     const count = this.#count.toLocaleString("en");
     const size = totalBytes === undefined ? "" : ` in ${byteSize(totalBytes)}`;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Context } from "../context.ts";
 
 /**
- * The credentials profile of the project, else that of the environment. Domains belong to the account and need no project, so
- * tool.json is not checked, and ignored if it cannot be read.
+ * The credentials profile of the project, else that of the environment. Domains belong to the account and need no project,
+ * so tool.json is not checked, and ignored if it cannot be read.
  */
 export function accountProfile({ directory, io }: Context): string | undefined {
   return written(directory) ?? (io.env.CLOUD_PROFILE || undefined);

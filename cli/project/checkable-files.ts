@@ -15,8 +15,8 @@ export function languageOf(name: string): Language {
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", "vendor", "bower_components", "__pycache__", "target"]);
 
 /**
- * The files below a folder that can be checked, as sorted paths relative to it: tool.json, *.tool.json, *.logq and .toolignore.
- * Error pages are checked with the tool.json that they belong to. Links are not followed.
+ * The files below a folder that can be checked, as sorted paths relative to it: tool.json, *.tool.json, *.logq and
+ * .toolignore. Error pages are checked with the tool.json that they belong to. Links are not followed.
  */
 export async function checkableFiles(folder: string): Promise<string[]> {
   const found: string[] = [];

@@ -8,8 +8,8 @@ const GIT_TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /**
- * The commit that is checked out in a folder; undefined outside a repository, before the first commit, and without Git. Untracked
- * files make a folder dirty, too, as they are deployed.
+ * The commit that is checked out in a folder; undefined outside a repository, before the first commit, and without Git.
+ * Untracked files make a folder dirty, too, as they are deployed.
  */
 export async function readCommit(
   directory: string,

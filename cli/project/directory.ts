@@ -3,8 +3,8 @@ import { join, resolve, sep } from "node:path";
 import type { Directory, DirectoryEntry } from "../../schema/index.ts";
 
 /**
- * The project's folder on disk, in the form that the checker uses. A file that cannot be read counts as absent. With `sizes` the
- * files of a static site are checked one by one.
+ * The project's folder on disk, in the form that the checker uses. A file that cannot be read counts as absent. With `sizes`
+ * the files of a static site are checked one by one.
  */
 export function diskDirectory(root: string, { sizes = false }: { readonly sizes?: boolean } = {}): Directory {
   return {

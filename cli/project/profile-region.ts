@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The region of a credentials profile in `~/.aws/config` (`[profile x]`) or `~/.aws/credentials` (`[x]`), the files of the AWS
- * CLI. Undefined if there is no such profile, or it has no region.
+ * The region of a credentials profile in `~/.aws/config` (`[profile x]`) or `~/.aws/credentials` (`[x]`), the files of the
+ * AWS CLI. Undefined if there is no such profile, or it has no region.
  */
 export function profileRegion(profile: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const { config, credentials } = readSharedFiles(env);

@@ -7,8 +7,8 @@ export interface ServiceAddress {
 }
 
 /**
- * The address of a log service, with the token from the environment (`ps` would show an argument to everybody) and the project:
- * the one that is named, else the one with the name in tool.json.
+ * The address of a log service, with the token from the environment (`ps` would show an argument to everybody) and the
+ * project: the one that is named, else the one with the name in tool.json.
  */
 export async function serviceAddress(
   context: Context,

@@ -35,7 +35,7 @@ const MAX_WAIT_MS = 5_000;
 const MAX_ASKED_WAIT_MS = 60_000;
 /** Timeout of a request. Longer than the service holds one before it refuses it. */
 const ANSWER_MS = 15_000;
-/** How long `close` takes at most: somebody has pressed Ctrl-C and waits. */
+/** How long `close` takes at most: the user has pressed Ctrl-C and waits. */
 const CLOSE_MS = 2_000;
 
 /**

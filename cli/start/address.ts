@@ -7,8 +7,8 @@ export interface Address {
 }
 
 /**
- * Parses `:3000`, `3000`, `localhost:3000`, `0.0.0.0:3000`, `[::1]:3000`. The default host is loopback, as a development server
- * shows its errors to everyone. Undefined if the text has another form.
+ * Parses `:3000`, `3000`, `localhost:3000`, `0.0.0.0:3000`, `[::1]:3000`. The default host is loopback, as a development
+ * server shows its errors to everyone. Undefined if the text has another form.
  */
 export function parseAddress(text: string): Address | undefined {
   const match = /^(?:\[([\da-fA-F:.]+(?:%\w+)?)\]:|([^\s:[\]/@]*):)?(\d{1,5})$/.exec(text);

@@ -24,8 +24,8 @@ export interface EntryViewOptions {
 }
 
 /**
- * Shows entries on an output whose reader may be slow or stopped. They wait for it up to a limit and are dropped above it: the app
- * must not wait, and the log has all of them.
+ * Shows entries on an output whose reader may be slow or stopped. They wait for it up to a limit and are dropped above it:
+ * the app must not wait, and the log has all of them.
  */
 export function entryView(output: Output, options: EntryViewOptions): EntryView {
   const { textOf, nowMs, maxWaitingCharacters = MAX_WAITING_CHARACTERS } = options;

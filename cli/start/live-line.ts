@@ -18,8 +18,8 @@ const MILLISECONDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Formats an entry for somebody who watches the app. Requests are not shown, as responses repeat them; paths are decoded and
- * shortened, and request ids are left out. `tool logs` shows everything, and so does `isVerbose`.
+ * Formats an entry for a terminal on which a user watches the app. Requests are not shown, as responses repeat them; paths
+ * are decoded and shortened, and request ids are left out. `tool logs` shows everything, and so does `isVerbose`.
  */
 export function liveLine(options: Pick<LogTextOptions, "color" | "nowMs" | "offsetMinutes">, isVerbose: boolean) {
   const text = logText({ ...options, expand: false, stages: false });

@@ -19,8 +19,8 @@ function isFree(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * The name and pid of the process that listens on a TCP port of this machine, according to /proc. Undefined on other systems, and
- * for processes of other users.
+ * The name and pid of the process that listens on a TCP port of this machine, according to /proc. Undefined on other
+ * systems, and for processes of other users.
  */
 export function portOwner(port: number): { readonly name: string; readonly pid: number } | undefined {
   const sockets = listeningSockets();

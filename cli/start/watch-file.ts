@@ -7,8 +7,8 @@ const POLL_MS = 250;
 const SETTLED_MS = 50;
 
 /**
- * Calls `changed` with each new text of a file, one call after another, until the signal aborts. It compares the text itself, so
- * that editors that rename, network folders and touched files make no difference. An absent file is ignored.
+ * Calls `changed` with each new text of a file, one call after another, until the signal aborts. It compares the text
+ * itself, so that editors that rename, network folders and touched files make no difference. An absent file is ignored.
  */
 export async function watchFile(
   path: string,

@@ -1,8 +1,8 @@
 import { readTime } from "../../grammar/query/index.ts";
 
 /**
- * `readTime` for texts that are mostly in UTC and in order: within a minute only the last digits are read. NaN for a text that
- * is not a time.
+ * `readTime` for texts that are mostly in UTC and in order: within a minute only the last digits are read. NaN for a text
+ * that is not a time.
  */
 export function timeReader(): (text: string) => number {
   let minute = "";

@@ -233,8 +233,8 @@ return value;
   }
 
   /**
-   * Code that matches `expr` at `pos` and moves it, or runs `fail` (with `pos` anywhere: who catches restores it). The
-   * values are the names of variables declared by the code, one for each of the expression's children.
+   * Code that matches `expr` at `pos` and advances it, or runs `fail`; `pos` may then be anywhere, and the code after `fail`
+   * restores it. The values are the names of variables declared by the code, one for each of the expression's children.
    */
   #expr(expr: Expr, context: Context, fail: string): { code: string; values: string[] } {
     const skip = context.isSyntactic ? "skip();\n" : "";

@@ -207,7 +207,10 @@ function print(pattern: Pattern, dialect: Dialect): Regex {
     }
   }
 
-  /** An expression that can be followed by a sign of repetition. An iteration is never given up: the whole is atomic, or last. */
+  /**
+   * An expression that can be followed by a sign of repetition. An iteration is never given up: the whole is atomic, or
+   * last.
+   */
   function printAtom(node: Pattern): string {
     const text = printed(node, true);
     const isAtom = asSet(node)?.without.length === 0 || node.kind === "alt" || node.kind === "capture";

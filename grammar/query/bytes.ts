@@ -132,7 +132,7 @@ export function afterLevelKeyPart(passes: (level: Level) => boolean): (bytes: Ui
 
 const latin1 = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
-/** Whether one of the words begins there, in any case, and ends, or goes on as steps of a level do: `INFO+2`, `INFO2`. */
+/** Whether one of the words is there, in any case, alone or with a step of a level after it: `INFO+2`, `INFO2`. */
 function wordTest(words: readonly Uint8Array[]): (bytes: Uint8Array, at: number) => boolean {
   return (bytes, from) => {
     for (let i = 0; i < words.length; i++) {

@@ -5,8 +5,8 @@ import * as problems from "./problems.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 /**
- * What is wrong where the grammar cannot go on. `offset` is in or before the token where the parser failed.
- * Mistakes that are wrong in any position (slips.ts) have been fixed before.
+ * What is wrong where the parser failed. `offset` is in or before the token that it could not read. What is wrong in any
+ * position (slips.ts) has been fixed already.
  */
 export function diagnose(source: string, tokens: readonly Token[], offset: number): Problem {
   const place = new Place(source, tokens, tokenAt(tokens, offset));
@@ -271,7 +271,7 @@ function atText(place: Place, next: Token): Problem {
     return problems.missingComma(next, prev.end);
   }
   if (prev?.kind === "word" && prev.end === next.start) {
-    // A name that goes on with characters that no name has: a..b, a.0, err*, a/b
+    // A name, followed at once by characters that no name has: a..b, a.0, err*, a/b
     const at = { start: prev.start, end: next.end };
     const name = source.slice(at.start, at.end);
     if (/^\.[0-9]/.test(next.text)) {

@@ -6,8 +6,8 @@ import { encodeString, isTimeUnit } from "./literals.ts";
 import { printField } from "./print.ts";
 
 /**
- * The query in plain words, precise where ours differs from what people may expect: a missing field, wildcards, units,
- * the spellings of a level; parentheses show what belongs together.
+ * The query in plain words, precise where our language differs from what users may expect: a missing field, wildcards,
+ * units, the spellings of a level; parentheses show what belongs together.
  *
  *     status >= 500 duration > 1s      status is at least 500 and duration is more than 1 s
  */

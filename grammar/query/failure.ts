@@ -3,7 +3,7 @@ import { NO_MATCH, parsers } from "./query-parser.generated.ts";
 import type { Token } from "./tokens.ts";
 
 /**
- * The offset where the grammar cannot go on in a text that it does not accept. Ohm finds it, and needs a third of a second
+ * The offset where parsing fails in a text that the grammar does not accept. Ohm finds it, but needs a third of a second
  * for the longest texts; so the generated parser first finds how much of a long text is right, and Ohm reads the rest.
  */
 export function failureOffset(source: string, tokens: readonly Token[]): number {
@@ -39,7 +39,7 @@ function rightUpTo(source: string, tokens: readonly Token[]): Boundary | undefin
   const boundaries = betweenTerms(tokens);
   const isRight = ({ offset, depth }: Boundary) =>
     parsers.Query(source.slice(0, offset) + ")".repeat(depth)) !== NO_MATCH;
-  // Ever larger steps, so that a slip near the beginning is found without reading the whole.
+  // In growing steps, so that a slip near the beginning is found without reading the whole text.
   let low = -1;
   let step = 1;
   while (low + step < boundaries.length && isRight(boundaries[low + step]!)) {

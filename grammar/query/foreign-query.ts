@@ -5,9 +5,9 @@ import { isMessageWord } from "./place.ts";
 import * as problems from "./problems.ts";
 
 /**
- * Whether the whole text is a query of another language: told as one problem, with the same query in ours where what it
- * selects translates. Undefined for anything else. The text around the condition is taken off here; the condition is
- * then fixed as any other text is (slips.ts), until `parse` accepts it.
+ * Recognizes a text that is a query of another language as a whole: one problem, with the same query in ours if what it
+ * selects can be translated. Undefined for anything else. This removes the text around the condition; the condition is
+ * then fixed like any other text (slips.ts), until `parse` accepts it.
  */
 export function foreignQuery(source: string, parse: (source: string) => Parsed<Query>): Problem | undefined {
   const text = source.trim();

@@ -6,8 +6,8 @@ import * as problems from "./problems.ts";
 import { parseMoment } from "./timestamp.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
-// What people write out of habit or as they speak: spans of time, limits, orders, words of a message. The grammar takes
-// most of these words for names of fields, so that without a word about it such a query finds nothing.
+// What users write out of habit or as they speak: spans of time, limits, orders, words of a message. The grammar takes
+// most of these words for names of fields, so that without a message such a query would just find nothing.
 
 /** A bare name that begins one of the phrases below, or stands for a value: `since`, `limit`, `GET`. */
 export const isHabit = (name: string) => PHRASES.test(name) || MODAL.test(name) || METHODS.has(name);
@@ -259,7 +259,9 @@ export function option(place: Place): Slip | undefined {
 const OPTION =
   /(?:--(?:since|until|limit|file|service|project|format)(?:[= ]\S+)?|--(?:follow|live|expand|count)|-f|-e)(?!\S)/y;
 
-/** `user signed in`, `connection refused`: words of a message. A name alone may be a field, several side by side never are. */
+/**
+ * `user signed in`, `connection refused`: words of a message. A name alone may be a field, several side by side never are.
+ */
 export function prose(place: Place): Slip | undefined {
   const { source, tokens, at } = place;
   if (!beginsTerm(tokens, at) || !isProse(tokens[at]!)) return undefined;

@@ -31,7 +31,7 @@ export function severity(level: Level): number {
 /** Stages that a query may name by their word alone. */
 export const STAGE_WORDS = ["production", "staging", "development"] as const;
 
-/** Lower and upper case, which programs write; any other mixture is folded first. */
+/** Every spelling in lower and in upper case, as most programs write them; mixed case is folded first. */
 const BY_SPELLING: ReadonlyMap<string, Level> = new Map(
   LEVELS.flatMap((level) =>
     LEVEL_SPELLINGS[level].flatMap((spelling) => [spelling, spelling.toUpperCase()].map((text) => [text, level])),

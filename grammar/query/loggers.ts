@@ -159,7 +159,10 @@ function messageText(value: unknown): string | undefined {
 /** Whether a text, if it is a time at all, is one without a change. */
 export const isWholeTime = (text: string) => text.endsWith("Z") || text.at(-3) === ":";
 
-/** The time of a value: RFC 3339, also with a zone without its colon; seconds, milli-, micro- or nanoseconds since 1970; seconds and nanoseconds. */
+/**
+ * The time of a value: RFC 3339, also with a zone without its colon; seconds, milli-, micro- or nanoseconds since 1970;
+ * seconds and nanoseconds.
+ */
 export function timeText(value: unknown): string | undefined {
   if (typeof value === "number") return sinceEpoch(value);
   if (typeof value === "string") {

@@ -6,7 +6,7 @@ import { LEVEL_KEYS, levelText } from "./loggers.ts";
 import { compilePredicate } from "./predicate.ts";
 import { printField } from "./print.ts";
 
-// A query that is right and finds nothing: what may have been meant instead. Whoever has the entries tells what is true.
+// What may have been meant by a valid query that finds nothing. The caller has the entries and tries the guesses on them.
 
 /** A field that a query reads. */
 export interface ReadField {

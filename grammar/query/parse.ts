@@ -11,7 +11,7 @@ import { nesting, tokenize } from "./tokens.ts";
  * Parses a log query. Never throws, whatever the text; blank text is the empty query.
  * Source: the specification's "Log query language", settled in README.md.
  *
- * Problems: those of problems.ts, all that there are. Where the syntax is wrong in several places, the first five of them.
+ * Returns all problems (problems.ts), but only the first five of syntax.
  */
 export function parseQuery(source: string): Parsed<Query> {
   if (source.length > MAX_LENGTH) return failed([problems.tooLong(source.length, MAX_LENGTH)]);
@@ -28,7 +28,7 @@ export function parseQuery(source: string): Parsed<Query> {
   return found.length === 0 ? { ok: true, value: query } : failed(found);
 }
 
-/** In UTF-16 units, as spans count: no query that a person reads is as long, and the time to refuse one stays short. */
+/** In UTF-16 units, as spans count: no query written by hand is as long, and refusing a longer one takes little time. */
 export const MAX_LENGTH = 16 * 1024;
 
 /** Levels of parentheses and `not` together: each costs the parser and every later walk over the tree some stack. */

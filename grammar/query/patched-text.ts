@@ -1,8 +1,8 @@
 import type { Fix, Span, TextEdit } from "../problem.ts";
 
 /**
- * A text that was changed so that reading could go on, and where each of its characters comes from. Problems found in
- * the changed text are told of the original.
+ * A text that was changed so that parsing could continue, and where each of its characters comes from. Problems found in
+ * the changed text are reported at their places in the original.
  */
 export class PatchedText {
   readonly text: string;

@@ -199,7 +199,7 @@ function any(field: Field, test: Test): Predicate {
 /** Whether the value, or any element of an array, passes. Missing (undefined) never does. */
 function anyElement(value: unknown, test: Test): boolean {
   if (!Array.isArray(value)) return value !== undefined && test(value);
-  // Arrays in arrays are searched too, without recursion: how deep they nest is up to whoever wrote the entry.
+  // Arrays in arrays are searched too, without recursion: an entry may nest them to any depth.
   const arrays: unknown[][] = [value];
   for (let array = arrays.pop(); array !== undefined; array = arrays.pop()) {
     for (const element of array) {

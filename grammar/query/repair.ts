@@ -13,9 +13,9 @@ import { tokenize } from "./tokens.ts";
  * Everything wrong with a query that the grammar does not accept, in the order of the text; at least one problem, at most
  * `MAX_SYNTAX_PROBLEMS` of syntax.
  *
- * What is found is mended in a copy of the text (by its fix, or by a name where a term or value is missing), which is
- * read again: so one slip does not hide the next, nor what is wrong with the values of the rest. What only the mending
- * brought about is not told.
+ * Each problem is fixed in a copy of the text (by its fix, or by a name if a term or value is missing), which is then
+ * parsed again: so one slip does not hide the next, or what is wrong with the values of the rest. Problems that only a
+ * fix caused are not reported.
  */
 export function repair(source: string, parse: (source: string) => Parsed<Query>): Problem[] {
   const translated = foreignQuery(source, parse);
@@ -96,7 +96,7 @@ class Findings {
   }
 }
 
-/** The edits after which reading can go on: the fix, where there is one. A single letter stands for what is missing. */
+/** The edits after which parsing can continue: the fix, if there is one. A single letter stands for what is missing. */
 function mending({ code, span, fix }: Problem, text: string): readonly TextEdit[] {
   if (code === "query/unclosed-string") {
     // A quote on a later line was meant to close this one.

@@ -21,8 +21,8 @@ export interface ScanPlan {
    */
   readonly needles: readonly Needle[] | undefined;
   /**
-   * Where there are no needles: whether a line that begins there cannot be selected for the time that it begins with, unless
-   * the key `timestamp` comes in it once more. Answers the length of that beginning, or 0.
+   * If there are no needles: whether the timestamp at the beginning of a line excludes the line, unless the line has the
+   * key `timestamp` a second time. Returns the length of that beginning, or 0.
    */
   readonly isOutside: ((bytes: Uint8Array, at: number) => number) | undefined;
   /** The UTF-16 units of all needles: a line with one of them as `\uXXXX` (or `\/`) may hide a needle. */
@@ -32,7 +32,10 @@ export interface ScanPlan {
 /** Bytes to search for. They hold no line end. */
 export interface Needle {
   readonly bytes: Uint8Array;
-  /** Whether a quotation mark must precede them. It is left out of the bytes: searches stop at each, and lines are full of them. */
+  /**
+   * Whether a quotation mark must precede them. It is left out of the bytes: searches stop at each, and lines are full of
+   * them.
+   */
   readonly isQuoted: boolean;
   /** Whether the value after these bytes, which end a key, may be one that the query selects. Undefined: no key. */
   readonly accepts: ((bytes: Uint8Array, at: number) => boolean) | undefined;

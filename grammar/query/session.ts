@@ -5,7 +5,7 @@ import { Expectation } from "./expected.ts";
 import { type Explanation, explainAt } from "./explain.ts";
 import { parseQuery } from "./parse.ts";
 
-/** A query while it is edited. Keeps what was read of it, so that the next key is answered without reading all again. */
+/** A query while it is edited. Keeps what was parsed, so that the next key is answered without parsing everything again. */
 export class QuerySession {
   #source: string;
   readonly #expectation = new Expectation();

@@ -171,7 +171,7 @@ function foreign(source: string, tokens: readonly Token[], at: number, length: n
   return { problem: problems.unknownOperator(span, text, `write ${write.trim()}`, spaced), length };
 }
 
-/** What people type who come from elsewhere, and the operator to write instead. */
+/** Operators that users of other query languages type, and ours for each. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ["=>", ">="],
   ["=<", "<="],

@@ -104,7 +104,9 @@ function next(
   return ["other", String.fromCodePoint(source.codePointAt(at)!)];
 }
 
-/** A regular expression with its slashes and flags; "" where it does not end on its line. A slash in a class is none. */
+/**
+ * A regular expression with its slashes and flags; "" if it does not end on its line. A slash in a class does not end it.
+ */
 function takeRegex(source: string, start: number): string {
   let inClass = false;
   for (let at = start + 1; at < source.length; at++) {

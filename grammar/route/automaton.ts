@@ -6,7 +6,7 @@ const DEAD = 0;
 const UNKNOWN = -1;
 
 // Integers that the states may take, 8 MiB. 1,000 ordinary rules need less than a fifth of it. Patterns with many stars
-// could make exponentially many states, so beyond it all are forgotten, and made again for the paths that come.
+// could make exponentially many states, so beyond this limit all are dropped, and made again for the paths that come.
 const MAX_CELLS = 1 << 21;
 
 // A shorter run is read as fast character by character.
@@ -14,11 +14,11 @@ const MIN_RUN = 3;
 
 /**
  * A deterministic automaton over a trie, made state by state for the paths that come: a path costs about one look-up
- * for each character, however many rules there are. Where a path has only one way to go on, the characters up to the
+ * for each character, however many rules there are. Where only one continuation is possible, the characters up to the
  * next decision are one state, a run.
  *
- * States are records in one array, so that a look-up touches few cache lines also where the table is big. A state is
- * known by its place, times two, plus one for a run:
+ * States are records in one array, so that a look-up touches few cache lines even if the table is big. A state is named by
+ * the index of its record, times two, plus one for a run:
  *
  *     table: info, next state for each column
  *     run:   info, state after the run, state where the path goes another way, length, characters
@@ -188,7 +188,7 @@ function keyOf(nodes: readonly TrieNode[]): string {
 }
 
 /**
- * The text that a path must go on with, where all other places it can be at are wildcards that this text leaves alone: a
+ * The only text with which a path can continue, if all other nodes that it has reached are wildcards, which stay reached: a
  * path that goes another way is read again from the start of the run, and must not meet the same run on the way.
  */
 function runFrom(nodes: readonly TrieNode[]): string {

@@ -31,7 +31,7 @@ function isForced(shape: readonly ShapePart[], i: number): boolean {
   return part.kind === "param" && next.kind === "literal" && next.text[0] === "/";
 }
 
-/** Only lengths count: what a matched text holds is known. */
+/** Only lengths count: the text is known to match. */
 function readForced(shape: readonly ShapePart[]): (text: string) => CaptureSpans {
   const steps = shape.map((part) =>
     part.kind === "literal" ? part.text.length : part.kind === "param" ? PARAM : SPLAT,

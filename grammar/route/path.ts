@@ -51,7 +51,7 @@ export function normalizePath(path: string): NormalPath {
   return { text, offsets };
 }
 
-/** Normal text for people and syntax trees: kept bytes as `%2F`, the percent sign as `%25`. */
+/** Normal text for messages and syntax trees: kept bytes as `%2F`, the percent sign as `%25`. */
 export function encodeKept(text: string): string {
   return text.replace(/[%\uf700-\uf7ff]/g, (character) =>
     character === "%" ? "%25" : percentByte(character.charCodeAt(0) - KEPT),

@@ -42,7 +42,7 @@ export interface RouteOptions {
   readonly trailingSlash: "optional" | "strict";
 }
 
-/** The same in steps of a millisecond or two, for whoever has others to answer meanwhile. */
+/** The same in steps of a millisecond or two, for callers that have to answer other requests meanwhile. */
 export function* compileRoutesInSteps<T>(
   rules: readonly RouteRule<T>[],
   options: RouteOptions,
@@ -105,7 +105,7 @@ type NormalText = ReturnType<typeof normalizePath>;
 
 const NO_CAPTURES: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Whether one more slash can be tolerated: what ends in a slash has it, what ends in `*` takes it. */
+/** Whether one more slash is allowed: a pattern that ends in a slash has it already, one that ends in `*` matches it. */
 function endsOpen(route: Route): boolean {
   const last = route.parts.at(-1)!;
   return last.kind === "param" || (last.kind === "literal" && !last.text.endsWith("/"));

@@ -88,7 +88,7 @@ export function begin(trie: Trie): TrieNode[] {
   return [...reached];
 }
 
-/** A wildcard may take nothing, so whoever reaches the place before it is in it too. */
+/** A wildcard may match nothing, so a path that reaches the node before it has reached the wildcard too. */
 function enter(node: TrieNode, reached: Set<TrieNode>): void {
   reached.add(node);
   if (node.wildcard) reached.add(node.wildcard);

@@ -58,7 +58,7 @@ export const UNSUPPORTED: Readonly<Record<string, string>> = {
 
 export const FUNCTIONS: readonly string[] = Object.keys(ARITY);
 
-/** What takes a condition; no function is called so. */
+/** The statements that take a condition; no function has such a name. */
 export const STATEMENTS: readonly string[] = ["if", "with", "else"];
 
 /** Whether the function exists, so that its arguments are worth checking. */

@@ -17,7 +17,7 @@ export const highlighting: Highlighting = {
     commentBadEnd = "*/"
     actionStart = "{{" ("-" &gap)?
     actionEnd = "-}}" | "}}"
-    // An action that is not closed ends where the next one begins, or where the page certainly goes on.
+    // An action that is not closed ends where the next one begins, or where there is certainly HTML again.
     pageGoesOn = &("{{" | tagStart)
     tagStart = "<" ("/" | "!" | "a".."z" | "A".."Z")
     anyKeyword = keyword<"if"> | keyword<"else"> | keyword<"with"> | keyword<"end">
@@ -28,7 +28,7 @@ export const highlighting: Highlighting = {
     unclosedQuoteChar = badEscape | ~("\"" | "\n" | "}}" | "{{" | tagStart) character
     backquote = "${"`"}"
     rawStart = "${"`"}" &((~("${"`"}" | "\n") character)* "${"`"}")
-    // Not closed on its line. Where the line goes on with other things it is broken, else the next lines are its own.
+    // Not closed on its line. If something else follows on the line it is broken, else the next lines belong to it.
     unclosedRaw = "${"`"}" (~("${"`"}" | "\n" | "}}" | "{{" | tagStart) character)* &("}}" | "{{" | "<")
     openParen = "("
     closeParen = ")"

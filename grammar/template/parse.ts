@@ -30,7 +30,7 @@ export function parseTemplate(source: string): Parsed<Template> {
 const TRIMS_BEFORE = /^\{\{-[ \t\r\n]/;
 const TRIMS_AFTER = /[ \t\r\n]-\}\}$/;
 
-// Nobody reads more.
+// More problems than this would not be read.
 const MAX_PROBLEMS = 1000;
 
 // Blocks that are not supported, but have an {{end}} that is theirs.
@@ -80,7 +80,7 @@ class Builder {
     }
   }
 
-  /** So many problems say that the file is something else; no more are looked for. */
+  /** A file with this many problems is probably not a template; no more are looked for. */
   get hasEnough(): boolean {
     return this.#problems.length >= MAX_PROBLEMS;
   }

@@ -5,7 +5,7 @@ import { type Fix, type Problem, quote, type Remedy, type Span } from "../proble
 /** An error page is sent whole, from memory, for every failing request. */
 export const MAX_LENGTH = 1 << 20;
 
-/** Nobody writes longer ones, and the parser's memory grows with it. */
+/** Actions written by hand are shorter, and the parser's memory grows with the length. */
 export const MAX_ACTION_LENGTH = 4096;
 
 /** Blocks in blocks, and parentheses in parentheses. */

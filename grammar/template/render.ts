@@ -128,7 +128,9 @@ function isPlainCss(text: string): boolean {
   return /^[\p{L}\p{N}_ #%.,()+*/-]*$/u.test(text) && !/\/[/*]|\*\//.test(text);
 }
 
-/** Inside a script's string literal, a value is text and ends nothing; outside of one, numbers and booleans are themselves. */
+/**
+ * Inside a script's string literal, a value is text and ends nothing; outside of one, numbers and booleans are themselves.
+ */
 function escapeScript(text: string): string {
   return text.replace(/[^A-Za-z0-9_ .,-]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -15,8 +15,8 @@ export const CLIENT_COMMANDS = {
 } as const;
 
 /**
- * What can be done above a line: `start`, or `deploy` and `open`, and `logs` of a stage, `run` of a hook, `logs` of a saved query. And what is
- * certain of a redirect or rewrite: which other rules win over it, or that it is never reached.
+ * What can be done above a line: `start`, or `deploy` and `open`, and `logs` of a stage, `run` of a hook, `logs` of a saved
+ * query. And what is certain of a redirect or rewrite: which other rules win over it, or that it is never reached.
  *
  * Arguments are `{ uri }` of the document and, by command, `stage`, `hook` or `query` (as `tool logs` takes it).
  */
@@ -63,7 +63,7 @@ export function codeLens(document: ToolDocument): CodeLens[] {
 
 const HOOKS: ReadonlySet<string> = new Set(["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"]);
 
-// Facts compare rules with one another; files that people read have fewer by far.
+// Facts compare rules with one another; hand-written files have far fewer.
 const MAX_RULES = 2000;
 
 // This many names fit on the line of a lens.

@@ -13,7 +13,7 @@ export function definition(document: ToolDocument, offset: number, project: Proj
       .map(({ span }) => ({ uri: document.uri, range: document.rangeOf(span) }));
   }
   const path = pathsIn(document).find(({ node }) => node.span.start <= offset && offset <= node.span.end);
-  // A directory has no text to go to.
+  // A directory has no text to open.
   if (path === undefined || project.directory?.kind(path.node.value) !== "file") return [];
   const uri = uriOfPath(document.uri, path.node.value);
   const start = { line: 0, character: 0 };

@@ -12,7 +12,7 @@ import { DEFAULT_SETTINGS, type Settings, severityOf } from "./settings.ts";
 export interface DiagnosticOptions {
   /** False if the client's own JSON support reports syntax. */
   readonly syntax: boolean;
-  /** How severe a code is shown, if people have set it. */
+  /** The severity that a code is shown with, if the user has set it. */
   readonly settings?: Settings;
   /** The address of a code's explanation, with `{code}` for the code. */
   readonly documentation?: string | undefined;
@@ -131,7 +131,7 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
       const parsed = parseQuery(document.text);
       if (!parsed.ok) return parsed.problems;
       const config = project.config?.();
-      // Which stages there are only a tool.json says.
+      // Only a tool.json says which stages there are.
       return config === undefined ? [] : unknownStages(stagesNamed(parsed.value), stageNames(config.root));
     }
     case "template": {
@@ -148,7 +148,7 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
   }
 }
 
-/** Undefined if people have switched the rule off. */
+/** Undefined if the user has switched the rule off. */
 function toDiagnostic(
   document: ToolDocument,
   problem: Problem,

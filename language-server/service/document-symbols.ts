@@ -91,7 +91,7 @@ function detailOf(value: Node | undefined, path: readonly string[]): string {
   if (path[0] === "stages" && path.length === 2) {
     return plain(memberOf(value, "domain")?.value) + plain(memberOf(value, "path")?.value);
   }
-  // Values in environment may be secret, and an outline is visible to anybody who looks over a shoulder.
+  // Values in environment may be secret, and an outline is easily seen by others.
   if (path[0] === "environment") return "";
   return plain(value);
 }

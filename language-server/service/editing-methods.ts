@@ -1,4 +1,4 @@
-// The rows of the language server's table for finding one's way and for editing; methods.ts has the others.
+// The rows of the language server's table for navigation and editing; methods.ts has the others.
 import type {
   CodeActionContext,
   Color,

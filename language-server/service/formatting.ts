@@ -16,7 +16,7 @@ export function formatDocument(document: ToolDocument, options: FormattingOption
 
 /** The lines that a range touches. */
 export function formatRange(document: ToolDocument, range: Range, options: FormattingOptions): TextEdit[] {
-  // A query is too short for a part of it to be worth another form than the rest.
+  // A query is short: it is always formatted as a whole.
   if (document.kind !== "config") return [];
   const offset = document.offsetAt(range.start);
   return formatJson(document, { offset, length: document.offsetAt(range.end) - offset }, options);

@@ -90,7 +90,7 @@ function patternWords(query: Query): string[] {
   if (patterns.length + expressions.length === 0) {
     return ["CloudWatch has no filter pattern for it: `tool logs` reads every entry."];
   }
-  // The expressions that find lists help `tool logs`; who writes a filter by hand has plain values in mind.
+  // The expressions that find lists are for `tool logs`; a filter written by hand is meant for plain values.
   const shown = patterns.length > 0 ? patterns : [textPattern(expressions)];
   const more = shown.length > MAX_PATTERNS ? `\n\nand ${shown.length - MAX_PATTERNS} more like these` : "";
   const rest = isExact ? "" : " It finds more; `tool logs` filters the rest.";
@@ -123,7 +123,7 @@ function hoverVariable(name: string, span: Span, project: Project): Found | unde
   if (value === undefined)
     return { span, paragraphs: [`\`${name}\` is not in \`error_pages.variables\` of tool.json.`] };
   const written = document.text.slice(value.span.start, value.span.end);
-  // A long value is not repeated: people see it in the text.
+  // A long value is not repeated: it is there in the text.
   const shown = written.length > MAX_SHOWN ? `${written.slice(0, MAX_SHOWN)}...` : written;
   return {
     span,
@@ -138,7 +138,7 @@ const lookUp = (table: Readonly<Record<string, string>>, name: string) =>
 
 function hoverConfig(document: ToolDocument, offset: number, project: Project): Found | undefined {
   const place = document.pathAt(offset);
-  // Between the members of an object nothing in particular is meant.
+  // Between the members of an object there is nothing to explain.
   if (place === undefined || place.node.type === "object" || place.node.type === "array") return undefined;
   const embedded = document.embeddedAt(offset);
   if (embedded?.language === "query") {
@@ -284,7 +284,7 @@ function actionWords(document: ToolDocument, name: string): string[] {
 // More names say less.
 const MAX_RIVALS = 5;
 
-/** A pattern: a path that it matches, what it captures, and who wins where others match too. */
+/** A pattern: a path that it matches, what it captures, and which rule wins if others match too. */
 function routeWords(document: ToolDocument, { value, path }: EmbeddedString): string[] {
   const parsed = parseRoute(value);
   if (!parsed.ok) return [];

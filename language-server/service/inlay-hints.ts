@@ -64,7 +64,7 @@ function hintDuration({ node, value }: EmbeddedString, add: Add) {
   const parsed = parseDuration(value);
   if (!parsed.ok) return;
   const seconds = parsed.value / 1000;
-  // Beyond an hour a number of seconds says nothing to people.
+  // Beyond an hour a number of seconds is hard to read.
   const text = seconds <= 3600 ? `${seconds} s` : humanDuration(parsed.value);
   if (text.replaceAll(" ", "") !== value) add(node.span.end, `= ${text}`);
 }

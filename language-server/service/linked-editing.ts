@@ -8,7 +8,8 @@ export function linkedEditing(
   offset: number,
 ): { ranges: Range[]; wordPattern: string } | undefined {
   const found = occurrencesAt(document, offset);
-  // Actions are left to rename: a name that is being typed is another's for a moment, and would drag that along.
+  // Actions are left to rename: a name that is being typed may equal another action's for a moment, and would change that
+  // too.
   if (found?.kind !== "param" || found.places.length < 2) return undefined;
   const texts = found.places.map(({ span }) => document.text.slice(span.start, span.end));
   // Clients copy what is typed; a place that spells the name with JSON escapes is not the same text.

@@ -40,5 +40,5 @@ export interface WorkspaceMethod {
   answer(params: never, documents: readonly ToolDocument[]): unknown;
 }
 
-/** Thrown for what was asked for and cannot be done; its message is a sentence for the person who asked. */
+/** Thrown for a request that cannot be carried out; its message is a sentence for the user. */
 export class Refusal extends Error {}

@@ -22,8 +22,8 @@ export function prepareRename(
 }
 
 /**
- * Calls the thing at an offset `newName`, wherever it is named. Throws a Refusal if the configuration would be worse for
- * it: the name is invalid, or already taken.
+ * Renames the thing at an offset to `newName`, wherever it is named. Throws a Refusal if that would cause a problem: the
+ * name is invalid, or already taken.
  */
 export function rename(document: ToolDocument, offset: number, newName: string): WorkspaceEdit | undefined {
   const found = occurrencesAt(document, offset);
@@ -57,7 +57,7 @@ function invalid({ kind, name }: Occurrences, newName: string): string | undefin
   return `${quote(newName)} is not a valid param name: write letters, digits and _, not beginning with a digit`;
 }
 
-/** What would be wrong that is not wrong now, as the checks say it. */
+/** The message of a problem that the change would cause, as the checks say it. */
 function worse(document: ToolDocument, edits: readonly TextEdit[]): string | undefined {
   const pieces = piecesWith(document, edits);
   const known = checkConfig(textOf(document, pieces, []), UNTRIED).problems.map(({ code }) => code);

@@ -15,8 +15,8 @@ export function sampleOf(route: Route): string | undefined {
 
 /**
  * The patterns of the same section that match some of the same paths: those that this one wins over there, and those
- * that win over it, the nearest first. What overlaps is found by sample paths, so that two patterns of which each has
- * its own stars may be missed.
+ * that win over it, the nearest first. Overlaps are found by sample paths, so that one may be missed if both patterns
+ * have stars.
  */
 export function rivals(
   document: ToolDocument,
@@ -58,5 +58,5 @@ export function rivals(
   };
 }
 
-// A hover is answered in milliseconds; nobody reads who wins among more.
+// A hover has to be answered in milliseconds, so the pattern is compared with no more rules than this.
 const MAX_OTHERS = 2000;

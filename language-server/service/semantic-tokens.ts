@@ -7,9 +7,9 @@ import type { ToolDocument } from "./document.ts";
 import { embeddedTokens } from "./embedded-tokens.ts";
 
 /**
- * Types of the protocol that every client colours. What has none of its own goes to the nearest: a constant is coloured
- * as a number is, an escape as a regular expression. Punctuation, text and mistakes keep the colour below: brackets are
- * no news, and a mistake has a diagnostic.
+ * Types of the protocol that every client colours. A token without a type of its own has the nearest: a constant is
+ * coloured like a number, an escape like a regular expression. Punctuation, text and mistakes keep the client's own
+ * colour: brackets need none, and a mistake has a diagnostic.
  */
 const TYPES = {
   comment: "comment",
@@ -90,7 +90,7 @@ export function semanticTokensDelta(
 function addStrings(document: ToolDocument, start: number, end: number, add: (span: Span, type: number) => void) {
   for (const string of document.strings()) {
     const { language, node, value } = string;
-    // A file of a megabyte is asked for by what is in sight.
+    // For a file of a megabyte clients ask only for the visible range.
     if (node.span.end < start || node.span.start > end) continue;
     if (language !== "query" && !(COLOURED.has(language) && /[:*\\%]/.test(value))) continue;
     const tokens = document.memory.ofText(`${language} tokens`, value, () => tokensIn(language, value));

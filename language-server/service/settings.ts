@@ -1,4 +1,4 @@
-/** What people may change, under the names of the editor's settings: `tool.codeLens.enabled` and so on. */
+/** What users can change, under the names of the editor's settings: `tool.codeLens.enabled` and so on. */
 export interface Settings {
   readonly codeLens: boolean;
   readonly diagnostics: boolean;
@@ -31,7 +31,7 @@ export function readSettings(section: unknown): Settings {
   };
 }
 
-/** How severe a code is shown: as set for it, else for its area; undefined where neither is. */
+/** The severity of a code: as set for it, else for its area; undefined if neither is set. */
 export function severityOf({ severity }: Pick<Settings, "severity">, code: string): SeverityName | undefined {
   const area = `${code.slice(0, code.indexOf("/"))}/*`;
   if (Object.hasOwn(severity, code)) return severity[code];

@@ -3,7 +3,7 @@ import { compareRoutes, parseRoute, type Route } from "../../grammar/route/index
 import type { Member, ObjectNode } from "../../schema/json.ts";
 import type { Path, ToolDocument } from "./document.ts";
 
-/** A map whose order means nothing to the tool, and the order that people find things in. */
+/** A map whose order means nothing to the tool, and the order in which its keys are easiest to find. */
 export interface Sortable {
   readonly path: Path;
   readonly object: ObjectNode;

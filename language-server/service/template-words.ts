@@ -25,7 +25,7 @@ export const TEMPLATE_FIELDS: Readonly<Record<string, string>> = {
   Variables: "The variables of `error_pages.variables` in tool.json.",
 };
 
-/** The statements, and how they go on. */
+/** The statements, and what each one does. */
 export const TEMPLATE_KEYWORDS: Readonly<Record<string, string>> = {
   if: "Renders what follows, up to `{{else}}` or `{{end}}`, if the value is not empty.",
   with: "Like `if`; inside, `.` is the value.",

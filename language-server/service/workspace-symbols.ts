@@ -3,8 +3,8 @@ import type { ToolDocument } from "./document.ts";
 import { documentSymbols } from "./document-symbols.ts";
 
 /**
- * What has a name of its own in the given documents (routes, stages, hooks, queries, actions, alerts, records, variables)
- * and holds the letters of the query in their order, whatever their case. An empty query gives all.
+ * Everything with a name of its own in the given documents (routes, stages, hooks, queries, actions, alerts, records,
+ * variables) that has the letters of the query in their order, in any case. An empty query gives all.
  */
 export function workspaceSymbols(documents: Iterable<ToolDocument>, query: string): SymbolInformation[] {
   const letters = [...query.toLowerCase().replace(/\s+/g, "")];
@@ -28,7 +28,7 @@ export function workspaceSymbols(documents: Iterable<ToolDocument>, query: strin
   return found;
 }
 
-/** Kinds of what people look for by name; plain settings such as "timeout" are not. */
+/** Kinds of symbols that users look for by name; plain settings such as "timeout" are not among them. */
 const NAMED: ReadonlySet<SymbolKind> = new Set([
   SymbolKind.Interface,
   SymbolKind.Namespace,
@@ -40,7 +40,7 @@ const NAMED: ReadonlySet<SymbolKind> = new Set([
   SymbolKind.Field,
 ]);
 
-// More are not looked through by people, who type another letter instead.
+// Nobody looks through more than this: typing another letter is quicker.
 const MAX_SYMBOLS = 1000;
 
 function holds(name: string, letters: readonly string[]): boolean {

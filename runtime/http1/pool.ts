@@ -3,7 +3,7 @@ import { Connection, type Outcome, type OutgoingRequest } from "./connection.ts"
 export interface PoolOptions {
   readonly host: string;
   readonly port: number;
-  /** An idle connection is closed after so long: earlier than the app would do it. */
+  /** An idle connection is closed after this time: before the app would close it. */
   readonly idleMs: number;
 }
 
@@ -15,7 +15,7 @@ interface Idle {
 /** The connections to one run of the app: as many as there are requests at a time, kept for the next ones. */
 export class Pool {
   readonly #options: PoolOptions;
-  /** The one that was used last is the next to be used, so that those that are not needed grow old. */
+  /** The last one used is the next to be used, so that those that are not needed reach the idle limit. */
   readonly #idle: Idle[] = [];
   #sweep: NodeJS.Timeout | undefined;
   #isClosed = false;

@@ -48,7 +48,7 @@ export function readEvent(event: unknown): PlatformEvent {
   if (isWarming(event)) return { kind: "warming", holdMs: holdOf(event) };
   const context = isObject(event.requestContext) ? event.requestContext : undefined;
   if (context === undefined) return { kind: "unknown", reason: "the event has no requestContext" };
-  // Its answers have a form of their own, which no answer here is in.
+  // Such an event needs an answer in a form of its own, which is not supported here.
   if (isObject(context.elb)) return { kind: "unknown", reason: "the event is from a load balancer" };
   if (isObject(context.http)) return ofFormat2(event, context, context.http);
   if (typeof event.httpMethod === "string") return ofFormat1(event, context);

@@ -12,7 +12,7 @@ export const MAX_HEAD_BYTES = 16 * 1024;
 /** Eight NULs separate the head and the body of a streamed answer. */
 export const HEAD_END = Buffer.alloc(8);
 
-/** What an answer has to know of the event. */
+/** The parts of the event that an answer depends on. */
 export type Recipient = Pick<HttpEvent, "format" | "stagePrefix" | "host">;
 
 /** The document with which a function answers a gateway that waits for the whole, as JSON. */

@@ -79,7 +79,7 @@ export function connectRuntimeApi(address: string): RuntimeApi {
       Trailer: `${ERROR_TYPE}, ${ERROR_BODY}`,
     });
     const response = answered(req);
-    // Whoever writes or ends gets to know of it.
+    // The error is reported to the next write or end.
     response.catch(() => {});
     return {
       write: async (chunk) => {

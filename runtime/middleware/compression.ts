@@ -11,25 +11,25 @@ import {
   withoutHeaders,
 } from "../exchange.ts";
 
-/** Where the client likes both alike, the smaller one first. */
+/** If the client prefers neither, the one that compresses better comes first. */
 const OFFERED: readonly Coding[] = ["br", "gzip"];
 
-/** Less fits in one packet anyway, and the coding's own head eats up what it saves. */
+/** Less fits in one packet anyway, and the coding's own header costs what it saves. */
 const MIN_BYTES = 1024;
 
 /** Text in all its forms, and the few binary formats that are not compressed already. */
 const COMPRESSIBLE =
   /^(?:text\/(?!event-stream)[^;]*|(?:application|image|model|message)\/[^;]*\+(?:json|xml|text|yaml)|application\/(?:json|javascript|ecmascript|x-javascript|xml|xml-dtd|wasm|x-ndjson|ndjson|jsonl|graphql|rtf|sql|toml|yaml|x-yaml|x-www-form-urlencoded|x-sh|vnd\.ms-fontobject|x-font-ttf|postscript)|image\/(?:bmp|x-icon|vnd\.microsoft\.icon)|font\/(?:ttf|otf|collection))\s*(?:;|$)/i;
 
-/** They are about the very bytes of the body. */
+/** Headers that are only true of the exact bytes of the body. */
 const OF_THE_BYTES = ["content-range", "content-md5", "content-digest", "digest", "repr-digest"];
 
 /** Headers that are true of the plain body only: its length, and that ranges of it can be requested. */
 const OF_THE_PLAIN_BODY = new Set(["content-length", "content-encoding", "accept-ranges"]);
 
 /**
- * Compresses text for clients that accept it. Responses that have a coding already, parts of a body, event streams
- * and what says `Cache-Control: no-transform` stay as they are; so do errors, for a page may still take their place.
+ * Compresses text for clients that accept it. Responses that have a coding already, parts of a body, event streams and
+ * responses with `Cache-Control: no-transform` stay as they are; so do errors, as an error page may still replace them.
  */
 export function compression(tags: WeakenedTags, next: Handler): Handler {
   return async (request) => {
@@ -50,7 +50,8 @@ export function compression(tags: WeakenedTags, next: Handler): Handler {
     }
     const compressed = await compressedBody(body!, coding);
     headers.push(["Content-Encoding", coding]);
-    // Whether a body without a length is whole or a stream depends on how its packets came: its headers must not depend on that.
+    // Whether a body without a length is whole or a stream depends on how its packets came: its headers must not depend on
+    // that.
     if (lengthOf(request, response) !== undefined) {
       if (compressed.length >= Buffer.byteLength(body!) && !refusesIdentity(accepts)) return plain;
       headers.push(["Content-Length", String(compressed.length)]);

@@ -72,7 +72,7 @@ function decider(options: CorsOptions) {
   const matchesOrigin = originMatcher(options.origins);
   const methods = new Set(options.methods.map((method) => method.toUpperCase()));
   const anyHeader = options.headers.includes("*");
-  // Browsers never ask for Origin; other clients do, and mean what goes without saying.
+  // Browsers never ask for Origin; other clients may, and it is always allowed.
   const headers = new Set([...options.headers.map((name) => name.toLowerCase()), "origin"]);
   const exposed: Header[] =
     options.exposedHeaders.length > 0 ? [["Access-Control-Expose-Headers", options.exposedHeaders.join(", ")]] : [];

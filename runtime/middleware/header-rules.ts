@@ -36,8 +36,8 @@ export function headerRules(rules: readonly HeaderRule[], next: Handler): Handle
 }
 
 /**
- * A response has several of them for several reasons: the app's cookies and the fields that the proxy itself varies by
- * must not be lost for one that a rule adds.
+ * A response may have several of each. A rule that adds one must not remove the app's cookies, or the fields that the
+ * proxy itself varies by.
  */
 const MERGE: ReadonlyMap<string, (headers: Header[], rule: Header) => Header[]> = new Map([
   ["link", (headers, rule) => [...headers, rule]],

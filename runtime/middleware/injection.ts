@@ -58,7 +58,7 @@ interface Injected {
   readonly body: Buffer;
 }
 
-/** A browser that goes to a page says so; what scripts, players and downloads ask for keeps its ranges and codings. */
+/** A browser says when it navigates to a page. Requests of scripts, players and downloads keep their ranges and codings. */
 function asksForPage({ method, headers, path }: ProxyRequest): boolean {
   return (method === "GET" || method === "HEAD") && (namesHtml(headers.accept) || /(\/|\.html?)$/i.test(path));
 }

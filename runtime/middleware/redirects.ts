@@ -12,7 +12,7 @@ export interface RedirectRule {
 }
 
 /**
- * Sends the client elsewhere, or changes the path that the handlers further in see; once, a rewritten path is never
+ * Sends the client elsewhere, or changes the path that the inner handlers see; only once: a rewritten path is never
  * matched again. `answersFile`: a file of the static directory answers the request, so that it is not rewritten.
  * Which rules match a path is found in grammar/route/automaton.ts, by way of `first` in grammar/route/table.ts.
  */

@@ -62,7 +62,7 @@ export function staticFiles(options: StaticOptions, entries: EntryLog, next: Han
     }
     if (found.kind === "directory") return toSlashForm(request);
     const served = found.kind === "served" ? found : await load(found.path, request, site);
-    // It may be gone or another one since it was found; then it is looked for once more, and is as if it were not there.
+    // The file may have been removed or replaced since it was found: look once more, then treat it as missing.
     return (served && (await serve(served, request, site))) ?? ((await again(request)) || next(request));
   };
 
@@ -79,7 +79,7 @@ export function staticFiles(options: StaticOptions, entries: EntryLog, next: Han
   return { handler, answers };
 }
 
-/** More than a project has that anybody asks for by mistake; scanners of vulnerable sites ask for many. */
+/** More files than are requested by mistake in any project; scanners for vulnerabilities request many. */
 const MAX_NAMED = 100;
 
 /** Names each file once, unless the app answers the path itself. */
@@ -189,14 +189,14 @@ async function serve({ named, file }: Served, request: ProxyRequest, site: Site)
 
   async function bodyOf(version: FileVersion, first: number, last: number): Promise<Buffer | Readable | undefined> {
     const content = await cache.content(named, file, version);
-    // The whole is handed on as it is, for those further out who remember what they made of it.
+    // Pass on the cached buffer itself: outer middlewares key their caches by its identity.
     if (content !== undefined) return last - first + 1 === content.length ? content : content.subarray(first, last + 1);
     const handle = await openVersion(version);
     return handle?.createReadStream({ start: first, end: last });
   }
 }
 
-/** Microseconds are what a number of JavaScript has of the time. */
+/** A JavaScript number holds a file's time to the microsecond. */
 function markOf({ bytes, modifiedMs }: FileVersion): string {
   return `${bytes.toString(16)}-${Math.round(modifiedMs * 1000).toString(16)}`;
 }

@@ -74,7 +74,7 @@ function checkName(report: Report, { zone, records, record, sets }: RecordPlace)
   const apex = zone === undefined ? undefined : canonical(zone);
   let full = canonical(name.value);
   if (apex !== undefined && full !== apex && !full.endsWith(`.${apex}`)) {
-    // One label was meant below the zone, and goes on being checked as that.
+    // A single label was meant as a name in the zone, and is checked as that from here on.
     const meant = full.includes(".") ? undefined : `${full}.${apex}`;
     report.error("config/outside-zone", name.span, `${quote(name.value)} is not in the zone ${quote(zone!)}`, {
       hint: `write the full name: ${meant ?? `it ends with .${apex}`}`,

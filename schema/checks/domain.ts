@@ -9,7 +9,9 @@ export interface DomainOptions {
   readonly topLevel?: boolean;
 }
 
-/** What is wrong about a domain name (RFC 1035 section 2.3.1, RFC 1123 section 2.1), or undefined. One final dot is allowed. */
+/**
+ * What is wrong about a domain name (RFC 1035 section 2.3.1, RFC 1123 section 2.1), or undefined. One final dot is allowed.
+ */
 export function domainProblem(
   name: string,
   options: DomainOptions = {},
@@ -25,7 +27,7 @@ export function domainProblem(
     .replace(/^[-.]+/, "")
     .replace(/[-.]+$/, "");
   const isName = plain !== name && plain !== "" && problemOf(plain, options) === undefined;
-  // A path or port was meant to do something: that it goes is for people to decide.
+  // A path or port was meant to do something: whether to drop it is for the user to decide.
   const [rest = ""] = /[/?#:].*$/.exec(name.replace(/^[a-z]+:\/\//i, "")) ?? [];
   if (isName) return /^[/?#:]*$/.test(rest.trim()) ? { ...wrong, fixed: plain } : { ...wrong, near: plain };
   const near = nearestName(plain, options);

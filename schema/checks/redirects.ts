@@ -18,13 +18,13 @@ import type { Memory } from "../memory.ts";
 import type { Report } from "../report.ts";
 import { Beginnings } from "./beginnings.ts";
 
-/** 200 is a rewrite; the others are those that a client follows by themselves (RFC 9110 section 15.4). */
+/** 200 is a rewrite; the others are the redirects that a client follows automatically (RFC 9110 section 15.4). */
 const STATUSES: readonly number[] = [200, 301, 302, 303, 307, 308];
 
 /** Browsers give up after 20 redirects (Fetch standard, HTTP-redirect fetch). */
 const MAX_HOPS = 20;
 
-/** No host takes an address of this length; one that doubles with each hop would fill the memory before the last. */
+/** No host accepts a path of this length. One that doubles with each hop would fill the memory before `MAX_HOPS`. */
 const MAX_PATH_LENGTH = 1 << 16;
 
 /** A few milliseconds of work. */
@@ -38,7 +38,7 @@ interface Rule {
   readonly status: number;
 }
 
-/** What is wrong about a rule beside others, without its place: that moves with every keystroke above. */
+/** What is wrong about a rule because of others. It has no offset, as offsets change with every edit above the rule. */
 interface Finding {
   readonly code: string;
   /** The index of the rule. */
@@ -46,7 +46,7 @@ interface Finding {
   readonly at: "pattern" | "location";
   readonly message: string;
   readonly hint: string;
-  /** For two of one shape, the index of the other. */
+  /** If two patterns have the same shape, the index of the other rule. */
   readonly other?: number;
 }
 
@@ -272,12 +272,12 @@ function* loops(rules: readonly Rule[]): Generator<undefined, Finding[]> {
 const isRedirect = ({ status }: Rule) => status !== 200 && STATUSES.includes(status);
 
 /**
- * The redirects that may be a part of a circle, with their index, and the rules that a client may meet who follows them.
- * Told by the beginnings of patterns and locations: most redirects lead to where no other begins, and the table of all
- * the rules is what takes long.
+ * The redirects that may be part of a loop, with their indexes, and the rules a client may reach by following them. Only
+ * the beginnings of patterns and locations are compared: most redirects lead to a path that no other redirect matches,
+ * and the route table of all rules would take long to build.
  */
 function* inReach(rules: readonly Rule[]): Generator<undefined, { starts: [number, Rule][]; met: readonly Rule[] }> {
-  // What leads to another host, or leads nowhere, ends the way.
+  // A rule that leads to another host, or nowhere, cannot be part of a loop.
   const onHost = [...rules.entries()].filter(([, rule]) => isRedirect(rule) && rule.location?.origin === "");
   const patterns = new Beginnings(onHost.map(([, { route }]) => literalStart(route)));
   yield;
@@ -297,7 +297,7 @@ function beginningOf({ parts: [first] }: Location): string {
   return first.text.split(/[?#%]/, 1)[0]!;
 }
 
-/** The rules of the circle that a redirect ends up in, with the paths that show it; undefined if it ends. */
+/** The rules of the loop that a redirect leads to, with the paths that show it; undefined if there is none. */
 function follow(table: RouteTable<Rule>, start: Rule) {
   const steps: { path: string; rule: Rule }[] = [];
   let path: string | undefined = samplePath(start.route);
@@ -308,7 +308,7 @@ function follow(table: RouteTable<Rule>, start: Rule) {
     const again = steps.findIndex((step) => step.path === path);
     const isTooLong = path.length > MAX_PATH_LENGTH;
     if (again >= 0 || steps.length >= MAX_HOPS || isTooLong) {
-      // Without a repeated path it grows for ever, or for longer than clients go along: the rules that come back are it.
+      // Without a repeated path, the path keeps growing: then the rules that were applied last are the loop.
       const circle = steps.slice(again >= 0 ? again : steps.length >> 1);
       if (isTooLong && new Set(circle.map((step) => step.rule)).size === circle.length) return undefined;
       const shown =
@@ -330,7 +330,7 @@ function samplePath(route: Route): string | undefined {
   for (const part of route.parts) {
     if (part.kind === "param") path += `(${part.name})`;
     else if (part.kind === "wildcard") path += "(any)";
-    // What a literal keeps encoded stays so.
+    // Characters that a literal keeps encoded stay encoded.
     else if (!/[\ud800-\udfff]/.test(part.text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, "")))
       path += encodeURI(part.text).replaceAll("%25", "%");
     else return undefined;

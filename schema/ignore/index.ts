@@ -1,4 +1,4 @@
-// .toolignore: what goes along with a deployment. One definition for the build and for editors.
+// .toolignore: which files are part of a deployment. One definition for the build and for editors.
 export { explainPattern, lineAt, readPattern } from "./line.ts";
 export {
   type Decision,

@@ -1,9 +1,9 @@
 import type { IgnorePattern } from "./line.ts";
 
-/** A pattern of .toolignore, ready to be held against paths. */
+/** A pattern of .toolignore, ready to be matched against paths. */
 export interface PathPattern {
   readonly isNegated: boolean;
-  /** Ends in `/`: what is not a folder is not meant. */
+  /** Ends in `/`: matches folders only. */
   readonly isForFolders: boolean;
   /** Leads from the project's own folder; others begin at any depth, which `segments` say by a leading `**`. */
   readonly isAnchored: boolean;
@@ -33,12 +33,12 @@ export function compilePattern({ text, isNegated }: Pick<IgnorePattern, "text" |
   return { isNegated, isForFolders, isAnchored, segments };
 }
 
-/** Whether every name is meant: a lone `*`, `**` or `./*`. */
+/** Whether the pattern matches every name: a lone `*`, `**` or `./*`. */
 export function meansEverything({ segments }: PathPattern): boolean {
   return segments.every((segment) => segment === ANY_DEPTH || isAnyName(segment));
 }
 
-/** A name of a path. A line that brings back means a name that begins with a dot only if it is written so. */
+/** A name of a path. A line that re-includes matches a name that begins with a dot only if it spells out the dot. */
 export interface PathName {
   readonly name: string;
   /** Whether wildcards in names may mean it. */
@@ -47,13 +47,13 @@ export interface PathName {
   readonly isOpen: boolean;
 }
 
-/** Whether the pattern means this very path; the paths below it are the caller's to conclude. */
+/** Whether the pattern matches this path itself; the caller concludes what that means for the paths below it. */
 export function matchesPath(pattern: PathPattern, path: readonly PathName[], isFolder: boolean): boolean {
   if (pattern.isForFolders && !isFolder) return false;
   const { segments, isNegated } = pattern;
   const last = segments.at(-1);
   if (last === undefined || last === ANY_DEPTH || !isName(last, path.at(-1)!, isNegated)) return false;
-  // Which beginnings of the pattern mean the names so far.
+  // Which beginnings of the pattern match the names so far.
   let reached = new Set([0]);
   for (const name of path) {
     const next = new Set<number>();
@@ -70,7 +70,7 @@ export function matchesPath(pattern: PathPattern, path: readonly PathName[], isF
   return reached.has(segments.length);
 }
 
-/** Whether a path below this folder may be meant. */
+/** Whether the pattern may match a path below this folder. */
 export function reachesBelow({ segments, isNegated }: PathPattern, folder: readonly PathName[]): boolean {
   for (const [i, name] of folder.entries()) {
     const segment = segments[i];
@@ -84,13 +84,13 @@ export function reachesBelow({ segments, isNegated }: PathPattern, folder: reado
   return segments.length > folder.length;
 }
 
-/** Whether this very folder is written in the pattern, and something below it. */
+/** Whether the pattern names this folder itself, and something below it. */
 export function namesFolder({ segments }: PathPattern, name: string): boolean {
   const at = segments.indexOf(name);
   return at >= 0 && at < segments.length - 1;
 }
 
-/** Whether a name is written that begins with a dot. */
+/** Whether the pattern spells out a name that begins with a dot. */
 function namesDotfile(segments: PathPattern["segments"]): boolean {
   return segments.some((segment) => segment !== ANY_DEPTH && segment[0] === ".");
 }
@@ -136,7 +136,7 @@ function isName(segment: Exclude<Segment, typeof ANY_DEPTH>, { name, isPlain }: 
   return at === segment.length;
 }
 
-/** A backslash with nothing after it, a set that is never closed: the pattern means nothing, as in a .gitignore. */
+/** A backslash with nothing after it, a set that is never closed: the pattern matches nothing, as in a .gitignore. */
 const NEVER = () => false;
 
 function compileName(text: string): Segment {

@@ -33,18 +33,18 @@ export function parseIgnore(source: string): IgnoreRule[] {
   return rules;
 }
 
-/** Why a path is left out. */
+/** Why a path is excluded. */
 export type Reason =
   | { readonly kind: "rule"; readonly rule: IgnoreRule }
   /** Its name begins with a dot, and no line that negates names it. */
   | { readonly kind: "dotfile"; readonly name: string };
 
-/** What is decided about a path. What is below a folder that is left out follows from that, unless it `mayHold`. */
+/** The decision about a path. Paths below an excluded folder are excluded too, unless it `mayHold` others. */
 export interface Decision {
   readonly names: readonly string[];
-  /** Undefined: it goes along. */
+  /** Undefined: it is included. */
   readonly reason: Reason | undefined;
-  /** The line that brought it back, where it would have been left out else. */
+  /** The line that re-included it, if it would have been excluded otherwise. */
   readonly broughtBack: IgnoreRule | undefined;
   readonly path: readonly PathName[];
 }
@@ -53,15 +53,14 @@ export const ROOT: Decision = { names: [], reason: undefined, broughtBack: undef
 
 export interface IgnoreOptions {
   readonly rules: readonly IgnoreRule[];
-  /** Paths that begin with a dot and go along all the same, and that a pattern for everything leaves alone. */
+  /** Paths that are included although their names begin with a dot, and even if a pattern matches everything. */
   readonly isNeeded?: (names: readonly string[]) => boolean;
 }
 
 /**
- * Decides about a path below a folder that was decided about, as git does: the last rule that means the path decides, and
- * nothing is brought back below a folder that is left out. Other than in a .gitignore a lone `*` leaves folders open for
- * what later lines bring back, so that it selects; and names that begin with a dot are left out unless a line that
- * negates names them.
+ * Decides about a path in a folder that was decided before, as git does: the last rule that matches the path decides, and
+ * nothing is re-included below an excluded folder. Unlike in a .gitignore, a lone `*` leaves folders open, so that later
+ * lines can re-include files in them; and names that begin with a dot are excluded unless a line that negates names them.
  */
 export function decide(parent: Decision, name: string, isFolder: boolean, options: IgnoreOptions): Decision {
   const names = [...parent.names, name];
@@ -84,8 +83,8 @@ export function decide(parent: Decision, name: string, isFolder: boolean, option
 }
 
 /**
- * Whether something below a folder that is left out may go along: below one that a lone `*` leaves out what later lines
- * bring back, and in one whose name begins with a dot what a line names.
+ * Whether something below an excluded folder may be included: below one that a lone `*` excludes, files that later lines
+ * re-include; in one whose name begins with a dot, files that a line names.
  */
 export function mayHold({ reason, path }: Decision, { rules }: IgnoreOptions): boolean {
   if (reason === undefined) return true;
@@ -94,7 +93,7 @@ export function mayHold({ reason, path }: Decision, { rules }: IgnoreOptions): b
   return rules.some((rule, i) => i >= first && rule.isNegated && reachesBelow(rule, path));
 }
 
-/** A line that would bring back something below a folder that stays left out, and names that folder. */
+/** A line that would re-include something below a folder that stays excluded, and names that folder. */
 export function vainRule(folder: Decision, options: IgnoreOptions): IgnoreRule | undefined {
   if (folder.reason === undefined || mayHold(folder, options)) return undefined;
   const name = folder.names.at(-1)!;

@@ -193,7 +193,7 @@ end
 
 local function run()
   vim.cmd("edit tool.json")
-  -- Outside of insert mode the cursor cannot stand behind a line's last character, where a person who types is.
+  -- Outside of insert mode the cursor cannot be after the last character of a line, where it is while a user types.
   vim.o.virtualedit = "onemore"
   local results = {}
   for _, step in ipairs(vim.fn.json_decode(read(vim.env.TOOL_SCENARIO))) do

@@ -1,4 +1,5 @@
-// The commands, views and tasks of the extension, in VS Code as people use it: one window, in which each test goes on.
+// The commands, views and tasks of the extension, used in VS Code as a user would: in one window, where each test begins as
+// the one before ended.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -75,7 +76,7 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
     await input.waitFor();
     await until("the saved queries", async () => (await window.listed()).includes("@slow"));
     await input.fill("dura");
-    // At once, as people do who know what they type.
+    // At once, as experienced users type.
     await page.keyboard.press("Tab");
     await until("the completed word", async () => (await input.inputValue()) === "duration ");
     await input.fill("status => 200");

@@ -104,7 +104,7 @@ function lost(before: Row["before"], place: Place): Row {
   };
 }
 
-/** The service refuses for good; what was done stays, and the next run goes on. */
+/** The service refuses for good; what was done stays, and the next run continues from there. */
 function refused(
   name: string,
   before: Row["before"],

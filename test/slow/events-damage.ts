@@ -28,7 +28,7 @@ const groups: readonly (readonly [string, readonly Case[]])[] = [
   ["newer versions", newerRows],
 ];
 
-/** A test for the rows of a kind that are chosen, so many at once: most of a row is waiting for disks and processes. */
+/** A test for the chosen rows of a kind, several at once: most of a row is waiting for disks and processes. */
 function test<Row extends { readonly name: string }>(
   kind: string,
   rows: readonly Row[],

@@ -18,7 +18,7 @@ const SEEDS = [1, 2, 3];
 const MIN_FLAGGED = 0.97;
 const MIN_RIGHT = 0.6;
 
-/** The first of them is written down, fault by fault. With TOOL_TEST_RECORD it is written anew. */
+/** The result of the first seed, fault by fault. TOOL_TEST_RECORD writes it again. */
 const RECORDED = join(root, "test/vectors/config-faults.json");
 
 const bases = configBases(root);

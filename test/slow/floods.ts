@@ -106,7 +106,7 @@ t.test("200 clients at once where the tool may open 120 files", { skip }, async 
   t.equal(told(await ask(port, { path: "/" })), "200");
 });
 
-/** How often each answer, or error, came to so many clients with so many requests each, all at once. */
+/** How often each answer, or error, came, when `clients` send `each` requests, all at once. */
 async function crowd(port: number, clients: number, each: number): Promise<Record<string, number>> {
   const answers: Record<string, number> = {};
   const agent = new HttpAgent({ keepAlive: true, maxSockets: clients });

@@ -1,4 +1,5 @@
-// `tool service check`, as people run it: what it says of whole, damaged and repaired data, beside a service and without one.
+// `tool service check`, as people run it: what it says of whole, damaged and repaired data, beside a service and without
+// one.
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // The real service on a file system of 288 MiB that something else fills up under load: what is refused is refused with
-// 503 and before it is accepted, what was acknowledged stays, reading goes on, and with room again so does all of it.
+// 503 and before it is accepted, what was acknowledged stays, reading still works, and with room again everything does.
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -110,10 +110,12 @@ t.test("requests: a burst, then the rate, held before they are refused", async (
   t.equal((await call(owner, "get_projects", {})).status, 200, "another token has its own rate");
 });
 
-/** What was answered by status, with how long each was waited for at most; the first of many on one connection waits least. */
+/**
+ * What was answered by status, with how long each was waited for at most; the first of many on one connection waits least.
+ */
 type Answers = Map<number, { readonly ms: number; readonly text: string }[]>;
 
-/** Keeps so many requests under way, on connections that carry several each, until there were `total` or it is enough. */
+/** Keeps `atOnce` requests under way, on connections that carry several each, until `total` were sent or it is enough. */
 async function flood(
   token: string,
   atOnce: number,

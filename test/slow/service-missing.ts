@@ -19,7 +19,7 @@ const loss = (id: string, project: string, bytes: number): Omit<Loss, "isAccepte
   lastMs: undefined,
 });
 
-/** A store whose answers lack so many bytes, and which has these losses. */
+/** A store whose answers lack `bytes` bytes, and which has these losses. */
 function lacking(state: { bytes: number; losses: Omit<Loss, "isAccepted">[]; accepted: ReadonlySet<string> }) {
   return (events: EventsStore): EventsStore =>
     new Proxy(events, {

@@ -188,7 +188,7 @@ t.test(`${SECONDS} seconds`, { skip: process.platform === "linux" ? false : "nee
       const disturbance = { what, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
       disturbances.push(disturbance);
       await disturb[what]();
-      // Requests of before may still be on their way.
+      // Earlier requests may still be on their way.
       setTimeout(() => {
         disturbance.toMs = performance.now();
       }, 500);

@@ -1,4 +1,5 @@
-// What goes wrong with a stack, by the real command against the stand-in: what is said, what is left, what the next run does.
+// What goes wrong with a stack, by the real command against the stand-in: what is said, what is left, what the next run
+// does.
 import t from "tap";
 import { logicalId } from "../../cli/aws/stack/logical-id.ts";
 import type { Aws } from "../support/aws/index.ts";

@@ -1,4 +1,4 @@
-// A project as `tool build` makes it and the platform gets it: the archive laid out anew, behind a gateway.
+// A project as `tool build` makes it and the platform gets it: the archive unpacked, behind a gateway.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -108,7 +108,7 @@ export async function startCodeServer({ dir, vsix, trust = false, settings }: Co
   writeFileSync(join(data, "User/settings.json"), JSON.stringify({ ...SETTINGS, ...settings }));
   writeFileSync(join(bin, "tool"), `#!/bin/sh\nexec "${process.execPath}" "${cliPath}" "$@"\n`);
   chmodSync(join(bin, "tool"), 0o755);
-  // VS Code asks a login shell for the variables, and that sets the path anew.
+  // VS Code asks a login shell for the variables, and that sets the path again.
   writeFileSync(join(home, ".profile"), `export PATH="${bin}:$PATH"\n`);
 
   const env = cleanEnv({

@@ -276,7 +276,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 const camel = (name: string) => name.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
 const capital = (name: string) => name[0]!.toUpperCase() + name.slice(1);
 
-/** Sections of the root, and where people think that their keys are. */
+/** Sections of the root, and where their keys are often written by mistake. */
 function hoisted(site: Site, { root, text }: Tree, to: ObjectNode): Fault | undefined {
   const { object, member } = site;
   if (memberOf(to, member!.key.value) !== undefined) return undefined;

@@ -1,7 +1,7 @@
 // What becomes of a text when the preferred fix is taken again and again, as an editor does on one key.
 import { applyEdits, type Problem } from "../../grammar/problem.ts";
 
-// More than the problems that any text of the tests is told of. Nobody takes so many.
+// More than the problems of any text of the tests, and more fixes than a user would apply in a row.
 const MAX_STEPS = 60;
 
 /** The titles of the fixes that lead from a text back to one that was left, or on without end; undefined if they end. */

@@ -44,7 +44,9 @@ export interface Row {
   readonly platform?: readonly Elsewhere[];
 }
 
-/** What holds behind some gateways, and why; without `kinds` and `streams` behind every gateway. The first that fits counts. */
+/**
+ * What holds behind some gateways, and why; without `kinds` and `streams` behind every gateway. The first that fits counts.
+ */
 export interface Elsewhere extends Partial<Omit<Row, "request" | "platform" | "bytes">> {
   readonly why: string;
   readonly kinds?: readonly ("rest" | "http" | "url")[];

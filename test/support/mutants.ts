@@ -18,7 +18,9 @@ export interface Mutant {
   readonly kind: string;
   readonly base: Base;
   readonly text: string;
-  /** The value, key or gap that the slip is in, in the mutant's text. A problem that touches one of these is at its place. */
+  /**
+   * The value, key or gap that the slip is in, in the mutant's text. A problem that touches one of these is at its place.
+   */
   readonly faulty: readonly Span[];
 }
 
@@ -184,7 +186,7 @@ const SLIPS: Readonly<Record<string, Make>> = {
   ),
   "misspelt metric": at(isUnder("alerts", undefined, "metric"), (site, random) => {
     const known = ["http.count", "http.latency", "http.4xx", "http.5xx"];
-    // With another prefix it is a metric of somebody's own.
+    // With another prefix it is a custom metric.
     const tail = slipOf(stringOf(site).slice(5), ["count", "latency", "4xx", "5xx"], random);
     return known.includes(stringOf(site)) && tail ? `"http.${JSON.parse(tail)}"` : undefined;
   }),

@@ -1,7 +1,7 @@
 // Valid configurations with every section, drawn by a seed: what mutants are made of and what edits are made to.
 import type { Random } from "./random.ts";
 
-/** The text of a configuration that uses every section, in one of the forms that people write. */
+/** The text of a configuration that uses every section, in one of the usual forms. */
 export function richConfig(random: Random): string {
   const value = richValue(random);
   return random.chance(0.2) ? JSON.stringify(value) : JSON.stringify(value, null, random.pick([1, 2, 4, "\t"]));

@@ -257,8 +257,8 @@ export class VscodeWindow {
   }
 
   /**
-   * Clicks a lens, again where nothing came of it: the editor draws lenses anew after changes, and a click that falls
-   * between is lost, for people, too.
+   * Clicks a lens until it has worked: the editor redraws lenses after changes, and a click in between is lost, as it is
+   * for users.
    */
   async clickLens(title: string, hasWorked: () => Promise<boolean>): Promise<void> {
     for (let tries = 1; !(await hasWorked()); tries++) {

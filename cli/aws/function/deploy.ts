@@ -106,8 +106,8 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
 
 /**
  * Deploys an artifact to the stage. It can be interrupted after any step: the next run finds what is done and continues from
- * there. Including the first look, a deploy of a changed app takes five calls, one more in a Git repository, and at least one
- * poll until the function is ready, two if its settings changed too. Without a change it takes one call, or two.
+ * there. Including the first look, a deploy of a changed app takes five calls, one more in a Git repository, and at least
+ * one poll until the function is ready, two if its settings changed too. Without a change it takes one call, or two.
  */
 export async function deployStage(
   deploy: StageDeploy,
@@ -335,7 +335,7 @@ async function activate(
   }
 }
 
-/** Updates the other aliases, by which people find versions and which protect versions from removal. */
+/** Updates the other aliases, which name versions for users and protect them from removal. */
 async function updateOtherAliases(
   aliases: Aliases,
   stage: string,

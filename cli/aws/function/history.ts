@@ -54,7 +54,7 @@ export async function pruneStage(
   for (const { Version } of ofStage) {
     const version = Version!;
     const naming = aliases.filter(({ FunctionVersion }) => FunctionVersion === version);
-    // An alias that somebody created by hand protects its version, too.
+    // An alias that was created by hand protects its version, too.
     const isFree = naming.every((alias) => alias.Name?.startsWith(commitAliasPrefix(stage)));
     if (kept < retain || !isFree || stateOf(aliases, stage, version) !== "kept") {
       kept++;

@@ -10,8 +10,8 @@ export interface PolicyInput {
 }
 
 /**
- * What the app may do: write its log, use network interfaces if it runs in a VPC, and what `function.policy` adds. All stages
- * of an app share one role, so a statement of one stage applies to all of them. Pure.
+ * What the app may do: write its log, use network interfaces if it runs in a VPC, and what `function.policy` adds. All
+ * stages of an app share one role, so a statement of one stage applies to all of them. Pure.
  */
 export function functionPolicy({ config, region, accountId }: PolicyInput): string {
   const arn = `arn:${partition(region)}:logs:${region}:${accountId}:log-group:${logGroupName(config.name)}`;

@@ -118,7 +118,9 @@ async function configure(lambda: Lambda, publication: Publication): Promise<Func
   return settled(lambda, { functionName }, configured, signal);
 }
 
-/** The unpublished function, if it has these settings and no update is running. Saves an update that would change nothing. */
+/**
+ * The unpublished function, if it has these settings and no update is running. Saves an update that would change nothing.
+ */
 async function alreadyConfigured(
   lambda: Lambda,
   { functionName, settings, roleArn, runtimeLayerArn, signal }: Publication,

@@ -98,7 +98,10 @@ interface Found {
   readonly record: DeployRecord;
 }
 
-/** The previous deployment, from the stage's record. The alias is updated a call later and only read for what the record lacks. */
+/**
+ * The previous deployment, from the stage's record. The alias is updated a call later and only read for what the record
+ * lacks.
+ */
 async function before(
   aliases: Aliases,
   {

@@ -68,7 +68,7 @@ async function syncRole(
   const options = { abortSignal: signal };
   const role = await findRole(iam, RoleName, signal);
   const found = new Map(role?.Tags?.map(({ Key, Value }) => [Key!, Value]));
-  // The role was deleted, or is somebody else's.
+  // The role was deleted, or does not belong to this app.
   if (found.get(TAGS.app) !== wanted[TAGS.app]) return;
   const names = [...found.keys()].filter((name) => !OF_ROLE.has(name) && isGone(name));
   const changed = Object.entries(wanted).filter(([name, value]) => name !== TAGS.tags && found.get(name) !== value);

@@ -25,7 +25,9 @@ export interface UploadOptions {
 /** The largest archive that a call may contain; larger ones are uploaded to a bucket. */
 const MAX_DIRECT_BYTES = 50 * 1024 * 1024;
 
-/** The archive itself if it is small enough for a call; otherwise it is uploaded under its hash, unless it is there already. */
+/**
+ * The archive itself if it is small enough for a call; otherwise it is uploaded under its hash, unless it is there already.
+ */
 export async function codeSource(cloud: Cloud, archive: Archive, options: UploadOptions): Promise<CodeSource> {
   if (archive.bytes <= MAX_DIRECT_BYTES && !options.accelerate) {
     return { ZipFile: typeof archive.zip === "string" ? await readFile(archive.zip) : archive.zip };

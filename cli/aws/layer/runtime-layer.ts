@@ -22,8 +22,8 @@ const ABANDONED_MS = 60 * 60 * 1000;
 const WORK_PREFIX = ".making-";
 
 /**
- * The runtime that belongs to this version of the tool: the one that came with it (dist/layer), else the one in the cache, else
- * it is built now.
+ * The runtime that belongs to this version of the tool: the one that came with it (dist/layer), else the one in the cache,
+ * else it is built now.
  */
 export async function runtimeLayerFile(
   env: Readonly<Record<string, string | undefined>>,

@@ -11,9 +11,9 @@ export interface LiveTailRequest {
 }
 
 /**
- * The events of a log group as they come in, within a second, until the signal. The first batch is empty: from then on nothing
- * is missed. A session ends after three hours and is replaced by another. Events have no ids here; an event that several
- * sessions return is recognized by stream, time and text.
+ * The events of a log group as they come in, within a second, until the signal. The first batch is empty: from then on
+ * nothing is missed. A session ends after three hours and is replaced by another. Events have no ids here; an event that
+ * several sessions return is recognized by stream, time and text.
  */
 export async function* liveTail(
   client: CloudWatchLogs,

@@ -83,8 +83,8 @@ export function actionResources(input: AppStack): Partial<Parts> {
 }
 
 /**
- * The alarms of one stage: one for each alert on a metric that exists per stage. For `undefined`, those of the app: the alerts
- * on metrics of other namespaces.
+ * The alarms of one stage: one for each alert on a metric that exists per stage. For `undefined`, those of the app: the
+ * alerts on metrics of other namespaces.
  */
 export function alarmResources(input: AppStack, stage: string | undefined): Partial<Parts> {
   const resources: Resources = {};

@@ -1,6 +1,7 @@
 /**
- * The hosted zone that an ALIAS record has to name for its target; undefined if the name does not tell. From the "Service endpoints" pages of the AWS General Reference (S3 websites, Elastic Load Balancing) and the documentation of
- * AliasTarget (CloudFront, Global Accelerator).
+ * The hosted zone that an ALIAS record has to name for its target; undefined if the name does not tell. From the "Service
+ * endpoints" pages of the AWS General Reference (S3 websites, Elastic Load Balancing) and the documentation of AliasTarget
+ * (CloudFront, Global Accelerator).
  */
 export function aliasZone(target: string): string | undefined {
   if (target.endsWith(".cloudfront.net")) return "Z2FDTNDATAQYW2";

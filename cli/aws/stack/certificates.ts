@@ -26,8 +26,8 @@ export interface KnownCertificate extends Certificate {
 }
 
 /**
- * The certificate of each domain: the one in use if it is still issued, else another issued one that covers the domain, else a
- * pending one. None if the region has no edge-optimized domains.
+ * The certificate of each domain: the one in use if it is still issued, else another issued one that covers the domain, else
+ * a pending one. None if the region has no edge-optimized domains.
  */
 export async function findCertificates(
   cloud: Cloud,
@@ -83,7 +83,9 @@ export interface CertificateRequest {
   readonly zones: Zones;
 }
 
-/** Requests a certificate, and writes its validation record if the zone exists already. Other zones are validated by email. */
+/**
+ * Requests a certificate, and writes its validation record if the zone exists already. Other zones are validated by email.
+ */
 export async function requestCertificate(
   cloud: Cloud,
   { app, domain, isZoneOurs, tags, zones }: CertificateRequest,

@@ -20,8 +20,8 @@ export function additions(template: Template): Change[] {
 }
 
 /**
- * A change set in the user's terms. The platform tells which resources change and which are replaced. The values come from the
- * two templates, as a change set has literal values only.
+ * A change set in the user's terms. The platform tells which resources change and which are replaced. The values come from
+ * the two templates, as a change set has literal values only.
  */
 export function changesOf(set: readonly CloudChange[], before: Template, after: Template): Change[] {
   const changes = set.flatMap(({ ResourceChange }): Change[] => {
@@ -62,8 +62,8 @@ export function changesOf(set: readonly CloudChange[], before: Template, after: 
 }
 
 /**
- * If a property depends on a reference, the platform leaves open whether it changes. If it now refers to another resource, it
- * certainly does.
+ * If a property depends on a reference, the platform leaves open whether it changes. If it now refers to another resource,
+ * it certainly does.
  */
 function replacementOf(
   replacement: string | undefined,

@@ -219,7 +219,9 @@ function zoneReference(zone: string, { zones }: Known): unknown {
   return Object.hasOwn(zones, zone) ? zones[zone] : { Ref: zoneId(zone) };
 }
 
-/** TXT values are quoted strings of at most 255 characters (RFC 1035 section 3.3). A value that is quoted already is kept. */
+/**
+ * TXT values are quoted strings of at most 255 characters (RFC 1035 section 3.3). A value that is quoted already is kept.
+ */
 function recordValue(type: string, value: string): string {
   if ((type !== "TXT" && type !== "SPF") || /^".*"$/s.test(value)) return value;
   const strings = value.match(/.{1,255}/gsu) ?? [""];

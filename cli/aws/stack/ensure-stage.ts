@@ -15,8 +15,8 @@ export interface EnsuredStack extends StackState {
 const MAX_RACES = 5;
 
 /**
- * Creates the stack with only `stage`, or adds the stage and leaves every other part unchanged. Domains, zones and records wait
- * for `tool stack apply`. The function and the stage's alias must exist. Waits, then returns the state of the stack.
+ * Creates the stack with only `stage`, or adds the stage and leaves every other part unchanged. Domains, zones and records
+ * wait for `tool stack apply`. The function and the stage's alias must exist. Waits, then returns the state of the stack.
  */
 export async function ensureStage(
   cloud: Cloud,

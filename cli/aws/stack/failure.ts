@@ -81,7 +81,10 @@ const REASONS: readonly { readonly code: string; readonly matches: RegExp; reado
   },
 ];
 
-/** Unwraps a service's message from that of CloudFormation's resource handler: `Resource handler returned message: "..." (RequestToken: ...)`. */
+/**
+ * Unwraps a service's message from that of CloudFormation's resource handler:
+ * `Resource handler returned message: "..." (RequestToken: ...)`.
+ */
 export function readable(reason: string): string {
   const inner = /Resource handler returned message: "(.*)" \(RequestToken: [^)]*\)$/s.exec(reason)?.[1] ?? reason;
   return inner.replace(/ \(Service: [^()]*(\([^()]*\)[^()]*)*\)/g, "");

@@ -4,8 +4,8 @@ import { logicalId } from "./logical-id.ts";
 import { type AppStack, type Parts, type Resource, type Resources, sha256, tagsOf } from "./resource.ts";
 
 /**
- * The gateway's timeout for one request. It does not depend on tool.json, so that a changed timeout needs no new deployment, and
- * is above the longest that our function takes (25 s to listen and 25 s to respond). More than 29 s are allowed because
+ * The gateway's timeout for one request. It does not depend on tool.json, so that a changed timeout needs no new deployment,
+ * and is above the longest that our function takes (25 s to listen and 25 s to respond). More than 29 s are allowed because
  * responses are streamed.
  */
 const TIMEOUT_MS = 60_000;
@@ -60,8 +60,8 @@ export function apiResources({ name, config, region, accountId }: AppStack): Res
 }
 
 /**
- * A stage of the API: a deployment, which is a snapshot of the API's methods, the stage itself, and the permission to invoke the
- * alias. The permission waits for the first deploy, as the alias has to exist.
+ * A stage of the API: a deployment, which is a snapshot of the API's methods, the stage itself, and the permission to invoke
+ * the alias. The permission waits for the first deploy, as the alias has to exist.
  */
 export function stageResources(input: AppStack, stage: string, api: Resources, isDeployed: boolean): Partial<Parts> {
   const { name, config, region, accountId } = input;

@@ -35,7 +35,9 @@ export interface Watch {
 
 /** The first time between two polls, short so that a small change is noticed at once. */
 const FIRST_POLL_MS = 300;
-/** The longest time between two polls. DescribeStackEvents is throttled per account; an edge-optimized domain takes minutes. */
+/**
+ * The longest time between two polls. DescribeStackEvents is throttled per account; an edge-optimized domain takes minutes.
+ */
 const MAX_POLL_MS = 4000;
 
 /**

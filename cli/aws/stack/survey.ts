@@ -113,8 +113,8 @@ function certificatesIn(template: Template | undefined): Record<string, string> 
 }
 
 /**
- * A stage whose new domain waits for its certificate keeps its old domain until then, unless it has no domain in tool.json any
- * more.
+ * A stage whose new domain waits for its certificate keeps its old domain until then, unless it has no domain in tool.json
+ * any more.
  */
 function heldDomains(before: Template | undefined, stages: readonly string[], isIssued: (stage: string) => boolean) {
   const certificates: Record<string, string> = {};

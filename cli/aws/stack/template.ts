@@ -83,8 +83,8 @@ export const resolved = (input: StackInput): AppStack => ({
 });
 
 /**
- * The remote stages that the stack should have. Staging and production need not be in tool.json: they are added by their first
- * deploy, or if tool.json configures them.
+ * The remote stages that the stack should have. Staging and production need not be in tool.json: they are added by their
+ * first deploy, or if tool.json configures them.
  */
 export function wantedStages(config: Config, present: readonly string[]): string[] {
   const written = Object.keys(config.stages ?? {});

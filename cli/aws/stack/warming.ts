@@ -7,8 +7,8 @@ import type { AppStack, Parts } from "./resource.ts";
 import { WARMER_SOURCE } from "./warmer-function.ts";
 
 /**
- * Active warming of a stage: a schedule that invokes the warmer, which invokes the alias `warm_count` times at once. A schedule
- * alone would invoke it once and keep one container warm.
+ * Active warming of a stage: a schedule that invokes the warmer, which invokes the alias `warm_count` times at once. A
+ * schedule alone would invoke it once and keep one container warm.
  */
 export function warmingResources(
   { name, region, accountId }: AppStack,

@@ -78,8 +78,8 @@ function stageParts(template: Template, alone: Template, stage: string): Record<
 }
 
 /**
- * The hash after adding the stage. If the stack matched tool.json for its stages, it is the hash with one more stage; otherwise
- * it stays the same, so that the stack remains out of date.
+ * The hash after adding the stage. If the stack matched tool.json for its stages, it is the hash with one more stage;
+ * otherwise it stays the same, so that the stack remains out of date.
  */
 function extendedHash(template: Template, input: StackInput, stage: string): string {
   const before = hashOf(template);

@@ -10,7 +10,7 @@ export const ALL: Condition = { kind: "all" };
 
 export const leaf = (text: string): Condition => ({ kind: "leaf", text });
 
-/** All of them: what every event satisfies says nothing here. */
+/** All of them; conditions that every event satisfies are left out. */
 export function both(terms: readonly Condition[]): Condition {
   return join(
     "and",
@@ -18,7 +18,7 @@ export function both(terms: readonly Condition[]): Condition {
   );
 }
 
-/** Any of them: what every event satisfies says everything here. */
+/** Any of them; if every event satisfies one, every event satisfies the whole. */
 export function either(terms: readonly Condition[]): Condition {
   return terms.some(({ kind }) => kind === "all") ? ALL : join("or", terms);
 }

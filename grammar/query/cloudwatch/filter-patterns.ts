@@ -4,7 +4,7 @@ import { ALL, both, type Condition, either, leaf } from "./conditions.ts";
 import { fit, MAX_PATTERN_LENGTH } from "./fit.ts";
 import { toPatternRegex } from "./regex.ts";
 
-/** What CloudWatch Logs is asked for in place of a query. Both lists empty: for every event. */
+/** What CloudWatch Logs is asked for in place of a query. If both lists are empty, every event. */
 export interface FilterPatterns {
   /** Filter patterns, `{ $.level = "error" }`, of which one matches where the query's values are plain. */
   readonly patterns: readonly string[];
@@ -23,7 +23,7 @@ export interface FilterPatterns {
  * that it is carried down to the leaves; a leaf that cannot be said is true, whichever way it is asked.
  *
  * Source: "Filter pattern syntax for metric filters, subscription filters, filter log events, and Live Tail" of the
- * CloudWatch Logs User Guide; what it leaves open is taken for the worse of its readings.
+ * CloudWatch Logs User Guide; where it is ambiguous, the reading that filters less is assumed.
  */
 export function filterPatterns(query: Query): FilterPatterns {
   const none: FilterPatterns = { patterns: [], expressions: [], isExact: query.expr === undefined };
@@ -117,7 +117,8 @@ function test(expr: FieldExpr, place: Place, isPositive: boolean, context: Conte
     case "stage":
       return textual(place.selectors, { isString: false, chunks: [expr.word.toLowerCase()], isPositive });
     case "exists":
-      // Nothing says that a field is there whatever it holds: an empty text and `= *` are not spoken of.
+      // No condition says that a field is there whatever it holds: the guide does not say what `= *` does with an empty
+      // text.
       return isPositive ? UNKNOWN : { condition: missing(place), isExact: true };
     case "truthy":
       return isPositive
@@ -324,7 +325,8 @@ function levels(of: readonly Level[], isPositive: boolean, context: Context): Tr
   // `level < debug`: no entry, which no pattern has to say.
   if (spellings.length === 0) return isPositive ? UNKNOWN : { condition: ALL, isExact: true };
   if (!isPositive) {
-    // Nothing says that `!=` takes an expression. What mixes the cases comes back and is left to the second look.
+    // The guide does not say that `!=` takes an expression. Levels in mixed case are returned, and then filtered by the
+    // query.
     const written = spellings.flatMap((spelling) => [spelling, spelling.toUpperCase()]);
     return { condition: both(written.map((spelling) => leaf(`$.level != "${spelling}"`))), isExact: false };
   }
@@ -420,7 +422,7 @@ function wildcard(selector: string, chunks: readonly string[], isPositive: boole
       isExact &&= chunks.length > 1;
       continue;
     }
-    // A literal star, quotes and backslashes, and what cannot be written, are left to the second look.
+    // Literal stars, quotes, backslashes, and what cannot be written, are left to the query, which filters the result again.
     const pieces = chunk.split(SPLIT);
     for (const [j, piece] of pieces.entries()) {
       if (piece === "") continue;
@@ -435,8 +437,8 @@ function wildcard(selector: string, chunks: readonly string[], isPositive: boole
   return { condition: (isPositive ? both : either)(conditions), isExact: isExact && conditions.length === 1 };
 }
 
-// How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs are written as escapes
-// in the line.
+// How quotes and backslashes are escaped is not said; control characters and halves of surrogate pairs are written as
+// escapes in the line.
 const UNSAFE = /["\\\u0000-\u001f\u007f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const SPLIT = new RegExp(`\\*|${UNSAFE.source}`);
 

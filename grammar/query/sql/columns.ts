@@ -9,11 +9,11 @@ export type ColumnType = "string" | "number" | "boolean";
 export interface EventColumns {
   readonly id: string;
   /**
-   * Undefined if the fields have to be looked at; "absent" if no event of the table has anything at the path; "unread"
-   * where SQL must not look at the fields.
+   * Undefined if the path has to be read from `fields`; "absent" if no event of the table has anything at the path;
+   * "unread" if SQL must not read `fields`.
    */
   typeOf(path: readonly (string | number)[]): ColumnType | "absent" | "unread" | undefined;
-  /** The least and the greatest number of a column, where they are known: of others nothing need be asked. */
+  /** The least and the greatest number of a column, if they are known: SQL need not look for numbers outside of them. */
   numbersOf?(path: readonly (string | number)[]): { readonly min: number; readonly max: number } | undefined;
   /** Every text of a column, where they are known. */
   textsOf?(path: readonly (string | number)[]): ReadonlySet<string> | undefined;

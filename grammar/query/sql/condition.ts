@@ -6,16 +6,17 @@ export type SqlValue = string | number | bigint;
 export interface Sql {
   readonly text: string;
   /**
-   * True if `text` is, of the same values, but false or NULL elsewhere. DuckDB leaves out the row groups whose least and
-   * greatest value say that a plain comparison holds of none; one within a function tells it nothing.
+   * True if `text` is, with the same values, but false or NULL otherwise. DuckDB skips row groups whose least and greatest
+   * value exclude a plain comparison; it cannot do so for a comparison inside a function.
    */
   readonly where: string;
   readonly values: readonly SqlValue[];
 }
 
 /**
- * What SQL can say of a query: every selected event satisfies `upper`, and every event that satisfies `lower` is selected.
- * The two are the same object where SQL says it exactly; else the events between them are left to the predicate.
+ * What SQL can express of a query: every selected event satisfies `upper`, and every event that satisfies `lower` is
+ * selected. They are the same object if SQL expresses the query exactly; else the predicate decides about the events
+ * between them.
  */
 export interface Condition {
   readonly upper: Sql;

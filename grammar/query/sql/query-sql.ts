@@ -20,7 +20,7 @@ export interface QuerySqlOptions {
   /** The clock that `timestamp > 1h` counts back from, in milliseconds since 1970. */
   readonly nowMs: number;
   readonly columns: EventColumns;
-  /** The first value of the column `t` whose timestamp is at or above so many milliseconds, as the predicate compares. */
+  /** The first value of the column `t` whose timestamp is at least, or above, `ms`, as the predicate compares. */
   readonly firstInstant: (ms: number, side: "at-least" | "above") => bigint;
 }
 
@@ -90,17 +90,18 @@ function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): Cond
       const { source, flags } = expr.regex;
       if (!isSharedSyntax(source))
         return tested(place, options, { test: () => "true", values: [], otherwise: UNKNOWN });
-      // The third argument also says that expressions are not literals and lines are not units, as everywhere in this language.
+      // The third argument also says that expressions are not literals and lines are not units, as everywhere in this
+      // language.
       const test = (text: string) => `regexp_matches(${text}, ?, '${flags.includes("i") ? "i" : "c"}')`;
       return tested(place, options, { test, values: [source] });
     }
   }
 }
 
-/** Every event has a message and an id, but text of no length. */
+/** Every event has a message and an id, but they may be empty. */
 const orTrue = (place: Target, text: string): Condition => (place.at === "entry" ? ALL : exactly(sql(text)));
 
-/** What holds of a level holds of its spellings, and no other levels are stored: the predicate says which. */
+/** All spellings of a level are equal, and only levels are stored, as numbers: the predicate says which of them pass. */
 function ofLevel(expr: Expr): Condition {
   const selects = compilePredicate({ source: "", expr }, { nowMs: 0 });
   const passing = LEVELS.flatMap((level, severity) =>

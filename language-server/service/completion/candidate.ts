@@ -105,7 +105,7 @@ export function documentationOf(markdown: string, client: ClientOptions) {
   return client.markdown ? { kind: "markdown" as const, value: markdown } : plainText(markdown);
 }
 
-/** Markdown for those who cannot show it: without fences and backquotes. */
+/** Markdown as plain text, for clients that cannot show Markdown: without fences and backquotes. */
 export function plainText(markdown: string): string {
   return markdown
     .replace(/^```.*\n?/gm, "")

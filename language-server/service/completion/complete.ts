@@ -14,7 +14,7 @@ import { completeTemplate } from "./template.ts";
 import { valueCandidates } from "./values.ts";
 
 /**
- * What may be written at an offset. Every item, taken, leaves a text that is right at its place: keys come with a good
+ * What may be written at an offset. Accepting an item leaves a text that is valid at its place: keys come with a good
  * value, missing commas are added, and what is already there is not offered again.
  */
 export function complete(
@@ -51,7 +51,7 @@ function itemsOf(document: ToolDocument, offset: number, project: Project, clien
 
 const inString = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** Adds what is long to an item that is looked at: the documentation of its key. */
+/** Adds the documentation of its key to an item that is looked at; it is too long to send for all items. */
 export function resolveCompletion(item: CompletionItem, client: ClientOptions): CompletionItem {
   const path = (item.data as { path?: unknown } | undefined)?.path;
   if (!Array.isArray(path)) return item;

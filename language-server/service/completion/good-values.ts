@@ -135,7 +135,7 @@ function firstFolder(project: Project, otherwise: string): string {
   return usual.find((name) => folders.some((folder) => folder.name === name)) ?? folders[0]?.name ?? otherwise;
 }
 
-/** Names that no setting means. */
+/** Files and folders that no setting is likely to name. */
 export const isHidden = (name: string) => name.startsWith(".") || name === "node_modules";
 
 /** A rule that the pattern can have: everything rewritten to the front page, a part of the paths sent elsewhere. */

@@ -136,7 +136,7 @@ interface FreeName {
   readonly documentation?: string | undefined;
 }
 
-/** Names for the keys of an object in which people choose them. */
+/** Names for the keys of an object whose keys the user chooses. */
 function freeNames(document: ToolDocument, path: Path): readonly FreeName[] {
   const [section, , third] = path;
   if (section === "redirects" && path.length === 1) return patterns(document, document.headers(), REDIRECT_PATTERNS);
@@ -184,7 +184,7 @@ function patterns(document: ToolDocument, elsewhere: readonly Entry[], usual: re
   return [...usual, ...found.filter(({ name }) => !usual.some((known) => known.name === name))];
 }
 
-// Nobody reads a longer list; typing finds the rest no better.
+// Nobody reads a longer list, and typing would not find the rest more easily.
 const MAX_PATTERNS = 50;
 
 /** The placeholder text of a whole object as an item, such as one action. */

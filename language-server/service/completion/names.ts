@@ -38,7 +38,7 @@ export const REGION_PLACES: Readonly<Record<string, string>> = {
   "us-west-2": "Oregon",
 };
 
-/** Response headers that people set (the IANA registry of field names), and values that are commonly meant. */
+/** Response headers that are usually set (the IANA registry of field names), and values that are commonly meant. */
 export const RESPONSE_HEADERS: Readonly<Record<string, readonly string[]>> = {
   "Cache-Control": ["no-store", "no-cache", "max-age=3600", "public, max-age=31536000, immutable"],
   "Content-Security-Policy": ["default-src 'self'", "default-src 'self'; frame-ancestors 'none'"],

@@ -75,7 +75,7 @@ function seems(project: Project): Seems {
   return { words: "a server", settings: { type: "server" } };
 }
 
-/** Programs by the names that people give them, if no marker file says how the app starts. */
+/** Programs by their usual names, if no marker file says how the app starts. */
 const ENTRIES: readonly (readonly [file: string, program: string])[] = [
   ["server.js", "node"],
   ["server.mjs", "node"],

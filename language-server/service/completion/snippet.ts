@@ -6,7 +6,7 @@ export interface Written {
   readonly snippet: string;
 }
 
-/** Writes a value the way people do: an object that contains others on lines of its own, else on one line. */
+/** Writes a value as it is usually written: an object that contains others on several lines, all else on one line. */
 export function write(value: unknown, schema: Schema): Written {
   let stop = 0;
   const text = print(value, schema, "", (plain) => plain);
@@ -44,7 +44,7 @@ function print(value: unknown, part: Schema, indent: string, leaf: Leaf): string
       const free = known === undefined;
       const name = JSON.stringify(key);
       const of = known ?? (typeof schema.additionalProperties === "object" ? schema.additionalProperties : {});
-      // The names that people choose are places to fill in too.
+      // Names that the user chooses are places to fill in too.
       return `${free ? leaf(name, {}) : name}: ${print(inner, of, nested ? deeper : indent, leaf)}`;
     });
     if (!nested) return `{ ${members.join(", ")} }`;

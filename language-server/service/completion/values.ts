@@ -186,7 +186,7 @@ function paths(project: Project, place: Place, document: ToolDocument): Candidat
       found.push(quoted(path, { kind: KIND.file, rank: fitting.test(name) ? 0 : 1 }));
     }
   }
-  // If a file is wanted, a folder is offered only if there is something in it to go on to.
+  // If a file is wanted, folders are offered only inside quotes, where the user can continue the path.
   return wantsFile && !place.isQuoted ? found.filter(({ kind }) => kind === KIND.file) : found;
 }
 

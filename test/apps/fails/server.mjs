@@ -1,6 +1,6 @@
 // Fails where and how the query says, with once=file only where that file is not there yet:
 // at=request|upload|head|body|length, how=kill|exit|throw|reset|half|hang|busy. /flood writes bytes=n to=stdout|stderr, with
-// lines=n in each part; /children leaves one behind, in a session of its own with ?apart; /bytes?n= answers with so many;
+// lines=n in each part; /children leaves one behind, in a session of its own with ?apart; /bytes?n= answers n bytes;
 // /sse never ends. /pid; /begun: how many requests came, /aborted: how many lost their client; /runs: each that was begun,
 // by this app or one before it.
 import { spawn } from "node:child_process";

@@ -1,5 +1,6 @@
 // Answers that take their time, break off or never end, and the other protocols: /sse, /websocket, /half, /half-chunked,
-// /trickle, /half-head, /reset, /nonsense, /odd-*, /bytes?n=, /hang; /aborted: how many of /hang, /sse and /trickle lost their client.
+// /trickle, /half-head, /reset, /nonsense, /odd-*, /bytes?n=, /hang; /aborted: how many of /hang, /sse and /trickle lost
+// their client.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 

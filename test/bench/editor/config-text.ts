@@ -1,5 +1,5 @@
 /**
- * A tool.json of about so many bytes, with the sections in the shares that grown projects have, formatted as formatters
+ * A tool.json of about this size, with the sections in the shares that grown projects have, formatted as formatters
  * do. The line of the first rule holds "old/section-0".
  */
 export function configText(bytes: number): string {

@@ -106,7 +106,7 @@ async function cancellations(bytes: number): Promise<void> {
   await subject.client.stop();
 }
 
-/** What a keystroke and its diagnostics cost, whoever else is at work on the machine. */
+/** What a keystroke and its diagnostics cost, whatever else runs on the machine. */
 async function processorTime(bytes: number, rival: readonly string[]): Promise<void> {
   const spent: string[] = [];
   for (const subject of [new Subject("ours"), new Subject("rival", rival)]) {

@@ -97,7 +97,7 @@ export class Subject {
 }
 
 export interface Time {
-  /** By the clock: what somebody waits. */
+  /** By the clock: how long a user waits. */
   readonly ms: number;
   /** Time of the server's main thread: what a person waits whose machine does nothing else, less the round trip. */
   readonly busyMs: number;

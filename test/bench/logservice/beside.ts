@@ -21,7 +21,7 @@ export interface ReadsBeside {
 /** A slow and steady stream, and all that goes in. */
 const RATES = [20_000, undefined];
 
-/** Each for so many seconds; events that come in follow those that are there, so that the reads' answers stay the same. */
+/** Each rate for `seconds`. New events are later than those that are there, so that the reads' answers stay the same. */
 export async function readsBeside(
   service: BenchService,
   page: readonly Ask[],

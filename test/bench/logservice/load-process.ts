@@ -1,5 +1,5 @@
-// The process of load.ts: some connections that stay open, each with the next batch as soon as the one before is acknowledged.
-// Plain sockets: an HTTP client would cost as much as all the rest.
+// The process of load.ts: some connections that stay open, each with the next batch as soon as the one before is
+// acknowledged. Plain sockets: an HTTP client would cost as much as all the rest.
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BATCH_EVENTS, Bodies } from "./bodies.ts";

@@ -33,7 +33,7 @@ export type RivalAnswer =
 export interface Rival {
   readonly name: RivalName;
   readonly path: string;
-  /** The first so many batches; milliseconds without the making of the events. */
+  /** Loads the first `batches` batches. The milliseconds that it took, without those for making the events. */
   load(batches: number): Promise<number>;
   /** The rows, and the milliseconds in the rival's own process: nothing of ours is in them. */
   ask(sql: string): Promise<{ readonly ms: number; readonly rows: readonly (readonly unknown[])[] }>;

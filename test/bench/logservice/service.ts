@@ -12,7 +12,9 @@ export interface BenchService {
   readonly token: string;
   readonly pid: number;
   readonly memory: MemoryWatch;
-  /** One request on a connection that stays open; `ms` until the last byte of the answer came. Throws where it is refused. */
+  /**
+   * One request on a connection that stays open; `ms` until the last byte of the answer came. Throws where it is refused.
+   */
   ask<Name extends keyof Operations>(
     operation: Name,
     input: Operations[Name]["input"],

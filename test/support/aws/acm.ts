@@ -158,7 +158,9 @@ export function openAcm(world: World, region: string) {
     certificates,
     /** What the owner's click in the mail does, or records in a zone elsewhere. */
     issue: (arn: string) => issue(certificate(arn)),
-    /** Whether the registrars of the domains name the servers of the account's zones; they do unless a test says otherwise. */
+    /**
+     * Whether the registrars of the domains name the servers of the account's zones; they do unless a test says otherwise.
+     */
     delegate(is: boolean) {
       isDelegated = is;
     },

@@ -39,7 +39,7 @@ export class Clock {
     return new Date(this.#last);
   }
 
-  /** Runs after so many of the cloud's milliseconds. */
+  /** Runs after `ms` of the cloud's milliseconds. */
   after(ms: number, run: () => void): void {
     const timer: Timer = { remainingMs: ms, since: 0, handle: undefined, run };
     this.#timers.add(timer);

@@ -1,6 +1,6 @@
 // Filter patterns of CloudWatch Logs by their documentation ("Filter pattern syntax for metric filters, subscription
 // filters, filter log events, and Live Tail"): what FilterLogEvents selects. What the page leaves open is decided for
-// the reading that matches less, so that whoever relies on a match relies on what is promised.
+// the reading that matches less, so that a match can be relied on.
 import { parseFieldsPattern } from "./filter-pattern/fields.ts";
 import { parseJsonPattern } from "./filter-pattern/json.ts";
 import { type Matcher, PatternReader, PatternSyntaxError } from "./filter-pattern/reader.ts";

@@ -1,4 +1,4 @@
-// STS: who asks, and the keys of a role that somebody takes on.
+// STS: the caller's identity, and the keys of a role that a caller assumes.
 import type {
   AssumeRoleCommandInput,
   AssumeRoleWithWebIdentityCommandInput,

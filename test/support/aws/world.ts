@@ -12,7 +12,10 @@ export interface AccountOptions {
   readonly freezes?: boolean;
 }
 
-/** By the name that a signature says. services.ts declares its members, so that a service knows the others without importing them. */
+/**
+ * By the name that a signature says. services.ts declares its members, so that a service knows the others without importing
+ * them.
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: services.ts fills it, which only an interface allows.
 export interface Services {}
 

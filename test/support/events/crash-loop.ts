@@ -84,7 +84,7 @@ export async function batchCounts(store: EventsStore): Promise<Map<number, numbe
   return new Map([...counts].map(([number, count]) => [number, Math.max(count, found.get(number)!.size)]));
 }
 
-/** Starts the store, kills it so many milliseconds after it was open, and gives the numbers that it acknowledged. */
+/** Starts the store, kills it `ms` milliseconds after it was open, and returns the numbers that it acknowledged. */
 async function killedAfter(directory: string, first: number, ms: number): Promise<number[]> {
   const program = join(root, "dist/test/support/events/store-process.js");
   const child = spawn(process.execPath, [program, directory, String(first), String(BATCH), String(JOURNAL_EVENTS)], {

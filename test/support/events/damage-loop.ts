@@ -23,7 +23,7 @@ export interface DamageLoop {
   readonly wrong: readonly string[];
 }
 
-/** A fresh copy of the rich store is taken after so many rounds. */
+/** After this many rounds the rich store is copied again. */
 const COPY_ROUNDS = 10;
 /** Projects that are read as a whole each time. */
 const READ = ["alpha", "beta", "again", "fresh"] as const;

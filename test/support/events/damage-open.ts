@@ -170,7 +170,7 @@ function inPlace(file: string, change: () => void): void {
   change();
 }
 
-/** The journal files of an open store: those of before it was opened, and the one that is written to. */
+/** The journal files of an open store: two from before it was opened, and the one that is written to. */
 const JOURNALS = ["the oldest", "the second", "the current"] as const;
 
 function journalOf(directory: string, which: (typeof JOURNALS)[number]): string {
@@ -251,7 +251,7 @@ export const openRows: readonly OpenCase[] = [
     // What was flushed from the journal is there, too.
     lost: (rich) => [...rich.events.get("alpha")!],
     losses: (rich) => basename(rich.paths.folderOf("alpha")),
-    // Over the folder that was made anew.
+    // Over the folder that was made again.
     putBack: (directory, rich) => {
       cpSync(join(directory, "away"), join(directory, rich.paths.folderOf("alpha")), { recursive: true });
     },

@@ -80,9 +80,9 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** So many places of a file have a bit flipped. */
+/** In how many places of a file a bit is flipped. */
 const FLIPS = 20;
-/** And of those so many, of the journal, are followed through flushes, merges and later starts; of other files the first. */
+/** How many flips in the journal are followed through flushes, merges and later starts; in other files only the first is. */
 const FOLLOWED = 2;
 
 /** The rows of each kind: gone, empty, cut, and with a bit flipped. */

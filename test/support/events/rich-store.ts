@@ -87,7 +87,7 @@ export interface Paths {
   segmentsOf(project: string): readonly { readonly path: string; readonly events: number }[];
 }
 
-/** Projects with segments that stay. `again` was deleted and has begun anew, `big` has a segment with a filter. */
+/** Projects with segments that stay. `again` was deleted and then filled again, `big` has a segment with a filter. */
 export const PROJECTS = ["alpha", "beta", "again", "big"] as const;
 /** Has no folder yet. */
 export const FRESH = "fresh";

@@ -33,7 +33,7 @@ export class Load {
     return this.#from + this.batches.size;
   }
 
-  /** Resolves at the moment when so many batches were acknowledged. */
+  /** Resolves when `count` batches were acknowledged. */
   acknowledged(count: number): Promise<void> {
     return new Promise((resolve) => {
       if (count === 0) resolve();

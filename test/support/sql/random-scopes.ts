@@ -1,8 +1,8 @@
 import { type Random, randomOf } from "../random.ts";
 
 /**
- * Random queries of one column `v` whose definitions, tables and subqueries share a few names. Most names are read where they
- * are likely to be known, so that about half of the queries can run.
+ * Random queries of one column `v` whose definitions, tables and subqueries share a few names. Most names are read where
+ * they are likely to be known, so that about half of the queries can run.
  */
 export function* randomScopes(count: number, seed: number): Generator<string> {
   const random = randomOf(seed);
