@@ -1,7 +1,7 @@
 // Bundles the command into dist/bin: cli.cjs (answers --version alone), main.cjs (the map of the CLI) and one file per
 // command, loaded by path when the command runs, so that no command pays for another's libraries. What several commands
 // use is in commands/shared-*.cjs. Below it, in runtime, what a deployment carries.
-import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
@@ -147,6 +147,8 @@ await build({
   outdir: join(outdir, "commands"),
 });
 await bundleProcesses(root);
+// tsc has written all of dist; see test/loop/transpile.mjs.
+rmSync(join(root, "dist/.t-sources.json"), { force: true });
 await build({ ...options, entryPoints: { cli: join(root, "cli/cli.ts"), main: join(root, "cli/main.ts") }, outdir });
 
 if (!isOwnOnly) await bundleSdk(join(outdir, "aws-sdk"), root);

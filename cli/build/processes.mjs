@@ -1,5 +1,6 @@
 // The processes of the events store, each in one file beside its compiled form: loading 70 modules takes three times as
 // long, and a store starts many. The command has its own in dist/bin/commands; see bundle.mjs.
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -14,7 +15,13 @@ export const processes = [`${folder}/flusher-process.ts`, `${folder}/sql/sql-pro
 /** They import nothing else of ours. */
 export const isOfProcesses = (source) => /^(?:logservice|grammar)\//.test(source);
 
+const bundleOf = (root, source) => join(root, "dist", source.replace(/\.ts$/, ".cjs"));
+
+export const haveProcesses = (root) => processes.every((source) => existsSync(bundleOf(root, source)));
+
+/** If it throws, none is left: an old one would be started in the place of what is wrong. */
 export async function bundleProcesses(root) {
+  for (const source of processes) rmSync(bundleOf(root, source), { force: true });
   await build({
     entryPoints: processes.map((source) => ({ in: join(root, source), out: source.replace(/\.ts$/, "") })),
     outdir: join(root, "dist"),

@@ -2,7 +2,7 @@
 // `node test/lint/dead-code.mjs` prints each with its place; `npm run lint` runs it. Reads the sources as biome formats
 // them, by their import and export lines: tools that parse TypeScript have dependencies that `npm ci` refuses.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -141,7 +141,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     encoding: "utf8",
   })
     .split("\0")
-    .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.endsWith(".d.ts"));
+    .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.endsWith(".d.ts") && existsSync(resolve(root, path)));
   const files = new Map(paths.map((path) => [path, readFileSync(resolve(root, path), "utf8")]));
   const findings = [...findDeadCode(files), ...unusedPackages(files)];
   for (const finding of findings) console.log(finding);

@@ -1,7 +1,7 @@
 // Plain English, kept: the words that a native reader stumbles over, in comments, documents, help and messages.
 // `node test/lint/english.mjs [folder or file ...]` prints each place with what to write; `npm run lint` runs it.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -70,7 +70,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     encoding: "utf8",
   })
     .split("\0")
-    .filter((file) => READ.test(file) && !SKIPPED.some((pattern) => pattern.test(file)));
+    .filter(
+      (file) => READ.test(file) && existsSync(resolve(root, file)) && !SKIPPED.some((pattern) => pattern.test(file)),
+    );
   const found = files.flatMap((file) =>
     placesIn(readFileSync(resolve(root, file), "utf8"), /^test\/.*\.(?:ts|mjs)$/.test(file)).map((place) => ({
       file,

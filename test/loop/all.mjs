@@ -9,11 +9,11 @@
 //
 // tap's own runner does the same with `npx tap dist/test/units.test.js`. For all files it takes 40 seconds of processor
 // time more (loading itself into each file, reading all output), and it does not begin with the longest file.
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { argumentsOf } from "./arguments.mjs";
-import { recordSeconds, runFiles, USUAL_JOBS } from "./run-files.mjs";
+import { hasSlow, recordSeconds, runFiles, USUAL_JOBS } from "./run-files.mjs";
 
 const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const beginMs = performance.now();
@@ -26,10 +26,21 @@ const { values, positionals } = argumentsOf(import.meta.url, {
   record: { type: "boolean", default: false },
 });
 
+const TEST = /^test\/[^/]+\.test\.ts$|^test\/(?:slow|clients|peers)\/[^/]+\.ts$/;
 /** Only their slow tests are run with --slow; the files of other folders are slow as a whole. */
 const isMixed = (test) => test.endsWith(".test.ts");
 const given = positionals.length > 0 ? [...new Set(positionals.flatMap(testsOf))] : testsIn("test");
 const tests = values.slow ? given.filter((test) => !isMixed(test) || hasSlow(test)) : given;
+for (const [name, value] of [
+  ["jobs", values.jobs],
+  ["limit", values.limit],
+]) {
+  if (/^[1-9]\d*$/.test(value)) continue;
+  console.error(
+    `--${name} ${JSON.stringify(value)} is not a number of ${name === "jobs" ? "files" : "seconds"}: write --${name}=2`,
+  );
+  process.exit(2);
+}
 const results = await runFiles(tests, {
   root,
   jobs: Number(values.jobs),
@@ -48,18 +59,16 @@ console.log(`# { ${counts.join(", ")} }`);
 console.log(`# ${results.length} files in ${((performance.now() - beginMs) / 1000).toFixed(1)} s`);
 process.exit(fail === 0 ? 0 : 1);
 
-function hasSlow(test) {
-  return readFileSync(join(root, test), "utf8").includes('from "./support/slow.ts"');
-}
-
 function testsOf(given) {
   const path = relative(root, resolve(given)).replace(/^dist\/(.*)\.js$/, "$1.ts");
   const found = [path, join("test", path)].find((one) => one.startsWith("test") && existsSync(join(root, one)));
-  if (found === undefined) {
-    console.error(`${given} is not a test: give files or folders of test`);
+  const isFolder = found !== undefined && statSync(join(root, found)).isDirectory();
+  const tests = isFolder ? testsIn(found) : [found ?? ""];
+  if (tests.length === 0 || !tests.every((test) => TEST.test(test))) {
+    console.error(`${given} is not a test: give files, or test, test/slow, test/clients, test/peers`);
     process.exit(2);
   }
-  return statSync(join(root, found)).isDirectory() ? testsIn(found) : [found];
+  return tests;
 }
 
 /** In test itself other files are no tests; in test/slow and test/clients all are. */

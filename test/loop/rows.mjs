@@ -6,7 +6,7 @@
 // A row is the path of the nested names of an assertion or a subtest; the file does not count, as rows may move. What
 // differs from run to run in a name (ports, process ids, temporary paths, times, random ids) counts as equal. A row is lost if it
 // is there fewer times than before, or is skipped or fails now. Exit code 1 if any is lost.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -95,7 +95,7 @@ export function missing(before, after) {
 
 function rowsIn(folder) {
   const all = new Map();
-  const files = readdirSync(folder).filter((name) => name.endsWith(".tap"));
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".tap")) : [];
   if (files.length === 0) {
     console.error(`${folder} has no *.tap files: \`npm test -- --out=${folder}\` writes them`);
     process.exit(2);

@@ -18,9 +18,21 @@ const SHOWN = /^(?:# skip|skipped:|measured:)/;
 const secondsFile = new URL("seconds.json", import.meta.url);
 
 /** Seconds that each test file took when they were last recorded, on two idle cores. */
-export const recordedSeconds = () => JSON.parse(readFileSync(secondsFile, "utf8"));
+export function recordedSeconds() {
+  try {
+    const read = Object.entries(JSON.parse(readFileSync(secondsFile, "utf8")));
+    return Object.fromEntries(read.filter(([, seconds]) => Number.isFinite(seconds)));
+  } catch {
+    // It only helps to begin with the longest.
+    return {};
+  }
+}
 
 export const secondsOf = (recorded, test) => recorded[test] ?? UNKNOWN_SECONDS;
+
+/** Whether test/support/slow.ts marks some tests of a file. */
+export const hasSlow = (test) =>
+  readFileSync(new URL(`../../${test}`, import.meta.url), "utf8").includes('from "./support/slow.ts"');
 
 /** Replaces the recorded seconds of these tests, and removes files that are gone. */
 export function recordSeconds(results, isThere) {

@@ -12,13 +12,14 @@ import { availableParallelism } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { argumentsOf } from "./arguments.mjs";
-import { recordedSeconds, runFiles, secondsOf } from "./run-files.mjs";
-import { FOLDERS, transpile } from "./transpile.mjs";
+import { hasSlow, recordedSeconds, runFiles, secondsOf } from "./run-files.mjs";
 
 /** As `npm test` has it. */
 const LIMIT_S = 300;
 /** The limit for tests that are not named: what a person waits for between two changes. */
 const BUDGET_S = 60;
+/** A part of each bundle, which may have been removed since. */
+const OUTPUTS = { command: "dist/bin/main.cjs", extension: "vscode-extension/dist/extension.cjs" };
 const BOUNDARIES = "test/boundaries.test.ts";
 const JOBS = Math.min(2, availableParallelism());
 
@@ -32,6 +33,11 @@ const { values, positionals: words } = argumentsOf(import.meta.url, {
   list: { type: "boolean" },
 });
 
+if (!existsSync(join(root, "node_modules/esbuild"))) {
+  console.error("what the tests need is not installed: npm ci");
+  process.exit(1);
+}
+const { FOLDERS, transpile } = await import("./transpile.mjs");
 generate();
 const written = await transpile(root).catch(() => process.exit(1)); // esbuild has printed why.
 if (written.some((file) => !file.startsWith("test/"))) {
@@ -44,18 +50,26 @@ const all = [...imports.keys()].filter((file) =>
 );
 const usual = all.filter((file) => file.endsWith(".test.ts"));
 
-const candidates = words.length > 0 ? merged(words.map(named)) : merged([reached(changed()), readersOfAll(changed())]);
+if (words.includes("")) refuse("a word is empty: give a file, or a part of a name");
+const changes = words.length > 0 ? [] : changed();
+const candidates = words.length > 0 ? merged(words.map(named)) : merged([reached(changes), readersOfAll(changes)]);
 if (candidates.length === 0) {
-  console.log(
-    "Nothing to run: no test imports what changed since the last commit. To run a test by its name: npm run t -- route",
-  );
+  if (changes.length === 0)
+    console.log("Nothing changed since the last commit. To run a test by its name: npm run t -- route");
+  else
+    console.log(
+      "Nothing to run: no test imports what changed since the last commit. To run a test by its name: npm run t -- route",
+    );
   process.exit(0);
 }
 const chosen = values.all ? candidates : withinBudget(candidates);
 announce(chosen, candidates);
 if (values.list) process.exit(0);
 
-const tests = chosen.map(({ test }) => test);
+const tests = chosen
+  .map(({ test }) => test)
+  .filter((test) => !values.slow || !test.endsWith(".test.ts") || hasSlow(test));
+if (tests.length === 0) refuse("none of these files has slow tests: run it without --slow");
 if (tests.some((test) => testsOf(imports, [test], "cli/cli.ts").length > 0)) bundle("command", "cli/build/bundle.mjs");
 if (tests.some((test) => /^test\/(extension\.test|clients\/.*)\.ts$/.test(test))) {
   bundle("extension", "cli/build/extension.mjs");
@@ -180,7 +194,7 @@ function generate() {
 
 /** What tests start as a process: a file for each command, or the extension with its server. */
 function bundle(name, script) {
-  if (existsSync(stampOf(name))) return;
+  if (existsSync(stampOf(name)) && existsSync(join(root, OUTPUTS[name]))) return;
   must(script);
   stamp(name);
 }

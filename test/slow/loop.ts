@@ -1,7 +1,7 @@
 // The commands of test/loop, in a small project of their own: as in a fresh clone, nothing is built there.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
@@ -44,6 +44,8 @@ setSeconds({ "test/near.test.ts": 1, "test/far.test.ts": 2, "test/seconds.test.t
 symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
 const git = (...args: string[]) =>
   spawnSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd: folder });
+
+const read = (file: string) => spawnSync("cat", [file], { encoding: "utf8", cwd: folder }).stdout;
 
 const loop = (name: string, ...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join("test/loop", name), ...args], {
@@ -97,6 +99,41 @@ t.test("what cannot be meant", (t) => {
   t.end();
 });
 
+t.test("a source that is gone, and one that is put back as it was", (t) => {
+  const path = join(folder, "grammar/one.ts");
+  renameSync(path, `${path}.away`);
+  for (const run of ["first", "second"]) {
+    t.match(
+      loop("t.mjs", "near"),
+      { status: 1, stderr: /Could not resolve "\.\.\/grammar\/one\.ts"/ },
+      `the ${run} run`,
+    );
+  }
+  // A copy that keeps its time is older than what was made of the other text.
+  write("grammar/one.ts", "export const one: number = 1 / 0;\nexport const two = missing;\n");
+  t.match(loop("t.mjs", "near"), { status: 1 });
+  renameSync(`${path}.away`, path);
+  t.match(loop("t.mjs", "near"), { status: 0 });
+  write("test/seconds.json.bak", read("test/loop/seconds.json"));
+  write("test/loop/seconds.json", "{");
+  t.match(loop("t.mjs", "near"), { status: 0 }, "without the seconds of before");
+  renameSync(join(folder, "test/seconds.json.bak"), join(folder, "test/loop/seconds.json"));
+  t.end();
+});
+
+t.test("nothing is run, and that is no success", (t) => {
+  t.match(loop("all.mjs", "--jobs=0"), { status: 2, stderr: '--jobs "0" is not a number of files: write --jobs=2\n' });
+  t.match(loop("all.mjs", "--limit=x"), {
+    status: 2,
+    stderr: '--limit "x" is not a number of seconds: write --limit=2\n',
+  });
+  t.match(loop("all.mjs", "test/loop"), { status: 2, stderr: /^test\/loop is not a test/ });
+  t.match(loop("all.mjs", "package.json"), { status: 2, stderr: /^package\.json is not a test/ });
+  t.match(loop("t.mjs", "--slow", "near"), { status: 2, stderr: /^none of these files has slow tests/ });
+  t.match(loop("t.mjs", ""), { status: 2, stderr: /^a word is empty/ });
+  t.end();
+});
+
 t.test("a test that fails", (t) => {
   const { status, stdout } = loop("t.mjs", "failing");
   t.equal(status, 1);
@@ -109,7 +146,7 @@ t.test("what changed since the last commit", (t) => {
   git("init", "-q");
   git("add", "-A");
   git("commit", "-qm", "one");
-  t.match(loop("t.mjs").stdout, /^Nothing to run: no test imports what changed/);
+  t.match(loop("t.mjs").stdout, /^Nothing changed since the last commit/);
   write("grammar/two.ts", `${FILES["grammar/two.ts"]}// changed\n`);
   t.match(loop("t.mjs", "--list").stdout, /^2 test files, .*\n {2}test\/far\.test\.ts\n {2}test\/failing\.test\.ts\n$/);
   t.end();
@@ -133,8 +170,6 @@ t.test("Ctrl-C ends the tests", { skip: process.platform === "win32" }, async (t
   t.equal(code, 130);
   await until("the test's end", () => !isRunning(pid));
 });
-
-const read = (file: string) => spawnSync("cat", [file], { encoding: "utf8" }).stdout;
 
 t.test("all tests: the totals, and the rows that two runs have", (t) => {
   rmSync(join(folder, "test/seconds.test.ts"));
