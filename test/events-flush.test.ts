@@ -191,7 +191,7 @@ t.test("a project whose folder cannot be made keeps no other one back", async (t
   t.ok(await failure(first.flush()));
   await first.append("app", events(3, 3));
   t.ok(await failure(first.flush()));
-  t.match(logged[0], "error: events could not be made into segments; they stay in the journal");
+  t.match(logged[0], "error: flush failed; its events stay in the journal and the flush is retried");
   t.match(await failure(first.append("blocked", events(3, 1))), {
     type: "unavailable",
     message: /^the folder of this project's events cannot be written to: nothing was stored/,

@@ -70,7 +70,7 @@ export class FlushScheduler<Built> {
   async checkJournal(): Promise<void> {
     const { journal, settings } = this.#options;
     if (await journal.check()) return;
-    settings.log("error", "the journal's file was damaged while it is written: its events are stored from memory", {
+    settings.log("error", "the active journal file was damaged; its events are being flushed from memory", {
       journal: journal.current.path,
     });
     await this.flush();
@@ -94,7 +94,9 @@ export class FlushScheduler<Built> {
       (error: unknown) => {
         if (this.#closing.signal.aborted) return;
         this.#nextRotationMs = performance.now() + RETRY_MS;
-        settings.log("error", "the journal's file could not be ended; it goes on", { error: String(error) });
+        settings.log("error", "cannot rotate the journal; writing continues to the current file", {
+          error: String(error),
+        });
       },
     );
   }
@@ -184,7 +186,7 @@ export class FlushScheduler<Built> {
       }
       if (this.#closing.signal.aborted) throw error;
       this.counts.failures++;
-      settings.log("error", "events could not be made into segments; they stay in the journal", {
+      settings.log("error", "flush failed; its events stay in the journal and the flush is retried", {
         journal: memtable.file.path,
         error: String(error),
       });
@@ -241,7 +243,7 @@ export class FlushScheduler<Built> {
       })),
     );
     await journal.rewrite(memtable.file, batches);
-    settings.log("warn", "a damaged file of the journal was written again from memory: nothing is lost", {
+    settings.log("warn", "a damaged journal file was rewritten from memory: nothing is lost", {
       journal: memtable.file.path,
     });
   }

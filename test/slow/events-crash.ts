@@ -123,8 +123,8 @@ t.test("damage in the middle: the file is set aside, its whole batches stay", as
     await store.close();
   }
   t.strictSame(logged, [
-    "error: a journal file is damaged; its whole batches were kept, the file is here",
-    "error: events are missing: a file of the journal is damaged",
+    "error: a damaged journal file is quarantined; its intact batches were recovered",
+    "error: events are missing: a journal file is damaged",
   ]);
   t.equal(readdirSync(join(directory, "journal", "quarantine")).length, 1);
 });

@@ -58,7 +58,7 @@ export async function findFolders(
     if (claims.has(name)) ignore(one.folder, `is a copy of ${name}`);
     else {
       claims.set(name, one);
-      log("warn", "a folder has another name than its manifest says; it is read as that one", {
+      log("warn", "a folder was renamed; it is read as the project that its files name", {
         folder: join(directory, one.folder),
         project: one.project,
       });

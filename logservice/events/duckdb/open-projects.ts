@@ -29,7 +29,7 @@ export async function openProjects(
     // The first version had neither.
     if (isKnown || lists.every((one) => !one.isKnown && !one.isDamaged)) continue;
     const what = isDamaged ? "damaged" : "missing";
-    log("error", `a list of files is ${what}: it is made again, but does not tell of files that are gone`, {
+    log("error", `a list of files is ${what}: it is rebuilt, but files that were already missing cannot be detected`, {
       file: join(directory, file),
     });
   }
@@ -71,9 +71,9 @@ export function logJournalDamage(
   { tornBytes, quarantined }: JournalDamage,
   found: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
 ): void {
-  if (tornBytes > 0) log("warn", "the journal ended in half a batch, which was cut off", { bytes: tornBytes });
+  if (tornBytes > 0) log("warn", "removed a torn batch from the end of the journal", { bytes: tornBytes });
   for (const path of quarantined)
-    log("error", "a journal file is damaged; its whole batches were kept, the file is here", { path });
+    log("error", "a damaged journal file is quarantined; its intact batches were recovered", { path });
   for (const { id, file, reason } of found)
-    log("error", `events are missing: a file of the journal ${reason}`, { file, loss: id });
+    log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
 }

@@ -196,7 +196,8 @@ export class Scrubber {
       ["filter", isFilter],
     ] as const) {
       if (isWhole) continue;
-      if (!isExpected) this.#settings.log("info", `a ${kind} is made again from its segment`, { file: segment.path });
+      if (!isExpected)
+        this.#settings.log("info", `a ${kind} is being rebuilt from its segment`, { file: segment.path });
       await this.#flusher.run({ kind, path: segment.path, segment: file });
       this.counts.rebuilt++;
     }

@@ -114,20 +114,21 @@ export class Segments {
     const isSaid = plan.manifest !== "is missing" && plan.manifest !== "is damaged";
     for (const { from, file } of plan.adopted) {
       if (from !== file) await this.#attempt(() => rename(join(directory, from), join(directory, file)));
-      if (isSaid) this.#options.log("warn", "a segment that no manifest named is used again", { project, file });
+      if (isSaid) this.#options.log("warn", "adopted a segment that no manifest named", { project, file });
     }
     for (const { file } of plan.returned) this.#options.log("warn", "a lost segment is back", { project, file });
     for (const { file, reason } of plan.quarantined) {
       const kept = await this.#attempt(() => this.#quarantine(file));
       // With its segment, which is said.
-      if (kept !== undefined && ownerOf(file) === undefined) tell(`a file ${reason}; it was set aside`, { file: kept });
+      if (kept !== undefined && ownerOf(file) === undefined)
+        tell(`a file ${reason}; it was quarantined`, { file: kept });
     }
     for (const { id, file, reason } of plan.losses) {
       tell(`events are missing: ${file === "" ? "" : "a file "}${reason}`, { file: join(directory, file), loss: id });
     }
     if (plan.manifest === "is missing" || plan.manifest === "is damaged") {
       if (plan.segments.length + plan.losses.length > 0 || plan.manifest === "is damaged")
-        tell(`a manifest ${plan.manifest}; it was made again from the segments`, {
+        tell(`a manifest ${plan.manifest}; it was rebuilt from the segments`, {
           file: join(directory, MANIFEST),
           segments: plan.segments.length,
         });
@@ -180,11 +181,11 @@ export class Segments {
       // From a damaged file a wrong summary would be made.
       const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
       if (fault !== undefined) return { ok: false, reason: fault };
-      this.#options.log("warn", "a summary is made again from its segment", { file: path });
+      this.#options.log("warn", "a summary is being rebuilt from its segment", { file: path });
       try {
         await rebuild(path, { ...integrity, bytes });
       } catch (error) {
-        this.#options.log("error", "a summary could not be made again", { file: path, error: String(error) });
+        this.#options.log("error", "a summary could not be rebuilt", { file: path, error: String(error) });
         return { ok: false, reason: "has no summary, and none could be made" };
       }
     }
@@ -200,7 +201,7 @@ export class Segments {
     try {
       return await work();
     } catch (error) {
-      this.#options.log("error", "a project's folder cannot be put in order", {
+      this.#options.log("error", "a project's folder cannot be repaired", {
         folder: this.directory,
         error: String(error),
       });
@@ -265,7 +266,7 @@ export class Segments {
     });
   }
 
-  /** Forgets losses of events before an instant, and removes what was set aside before it. */
+  /** Forgets losses of events before an instant, and removes files that were quarantined before it. */
   expireLosses(before: bigint): Promise<void> {
     return this.#serialize(async () => {
       if (this.#isDeleted || this.#blocked !== undefined || stampOrNone(this.directory) === undefined) return;
@@ -336,7 +337,7 @@ export class Segments {
       if (fault !== "is damaged") return;
       const kept = await this.#attempt(() => this.#quarantine(file));
       for (const name of withDerived(file).slice(1)) await this.#attempt(() => this.#quarantine(name));
-      if (kept !== undefined) this.#options.log("error", "a damaged segment was set aside", { ...said, file: kept });
+      if (kept !== undefined) this.#options.log("error", "a damaged segment was quarantined", { ...said, file: kept });
     });
   }
 
@@ -442,7 +443,7 @@ export class Segments {
     if (this.#isDeleted || this.#blocked !== undefined || !isTouched()) return;
     await this.#serialize(async () => {
       if (this.#isDeleted || !isTouched() || stampOrNone(this.directory) === undefined) return;
-      this.#options.log("error", "a manifest was changed by another process; it is written again", { file: path });
+      this.#options.log("error", "a manifest was changed by another process; it is being rewritten", { file: path });
       await this.#attempt(() => this.#writeManifest());
     });
   }

@@ -62,7 +62,7 @@ export async function readJournal(directory: string, list: JournalList): Promise
     const { begin } = file;
     const text = await readFile(file.path).catch((error: unknown) => {
       throw new Error(
-        `${file.path} cannot be read (${codeOf(error)}), and it may hold events that are nowhere else: make it readable, or move it away to go on without them`,
+        `${file.path} cannot be read (${codeOf(error)}), and it may hold events that are nowhere else: make it readable, or move it away to continue without them`,
         { cause: error },
       );
     });

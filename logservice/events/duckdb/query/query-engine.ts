@@ -47,7 +47,7 @@ export class QueryEngine {
   constructor(options: QueryEngineOptions) {
     this.#options = options;
     this.#narrowing = new Narrowing(options.pool, (path) =>
-      options.settings.log("warn", "a filter of texts is damaged; its segment is read without it", { path }),
+      options.settings.log("warn", "a segment's filter is damaged; the segment is read without it", { path }),
     );
   }
 
