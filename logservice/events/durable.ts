@@ -2,7 +2,7 @@ import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 
-/** Writes a file aside, syncs it and gives it its name: a crash leaves either the old content or the new. */
+/** Writes a temporary file, syncs it and renames it: a crash leaves either the old content or the new. */
 export async function writeDurably(path: string, content: string | Buffer): Promise<void> {
   const aside = `${path}.new`;
   const handle = await open(aside, "w");

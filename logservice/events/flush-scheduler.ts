@@ -43,7 +43,7 @@ export class FlushScheduler<Built> {
   readonly #options: FlushSchedulerOptions<Built>;
   readonly #builds = new Map<Memtable, Promise<Built>>();
   readonly #closing = new AbortController();
-  /** Memtables that wait for projects that cannot be written to. */
+  /** When to retry memtables that wait for projects that cannot be written to. */
   readonly #retryAtMs = new WeakMap<Memtable, number>();
   #retry: NodeJS.Timeout | undefined;
   #rotation: Promise<void> | undefined;
@@ -231,7 +231,7 @@ export class FlushScheduler<Built> {
     return sealed.slice(0, sealed.indexOf(memtable));
   }
 
-  /** Replaces a journal file that was damaged on the disk by what is in memory. Keys are saved to a file of their own. */
+  /** Replaces a journal file that was damaged on the disk by one from memory. Keys are saved to a file of their own. */
   async #rewrite(memtable: Memtable): Promise<void> {
     const { settings, seenKeys, journal } = this.#options;
     const atMs = settings.nowMs();
@@ -251,5 +251,5 @@ export class FlushScheduler<Built> {
 
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
-/** Somebody has to repair a folder that cannot be written to. */
+/** A folder that cannot be written to stays so until an operator repairs it. */
 const UNWRITABLE_RETRY_MS = 5000;

@@ -78,7 +78,7 @@ function livingOwner(text: string): number | undefined {
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
-    // EPERM: it lives and is somebody else's.
+    // EPERM: it is alive and belongs to another user.
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return undefined;
   }
   if (hasEnded(owner.pid)) return undefined;

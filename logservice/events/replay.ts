@@ -10,7 +10,7 @@ import type { Memtables } from "./memtables.ts";
 export interface ReplayTarget {
   /** Whether all events of a batch are in storage. */
   isFlushed(project: string, interval: Interval): boolean;
-  /** Sequence of the deletion after which a project began anew; 0 if none is known. */
+  /** Sequence of the deletion after which a project started again; 0 if none is known. */
   droppedBefore(project: string): number;
   /** Hides what a project had before its deletion. */
   drop(project: string, sequence: number): void;

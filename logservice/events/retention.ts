@@ -7,7 +7,7 @@ const DAY_MS = 24 * 3_600_000;
 export class Retention {
   readonly #days = new Map<string, number>();
 
-  /** 0 days keep everything. */
+  /** 0 days keeps everything. */
   set(project: string, days: number): void {
     if (days > 0) this.#days.set(project, days);
     else this.#days.delete(project);

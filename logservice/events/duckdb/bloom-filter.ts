@@ -1,7 +1,7 @@
-// A file beside a merged segment that says which texts are not in it: for ids, addresses and all else of which a segment has
-// many different values, a Bloom filter of each run of rows. One text is looked up with one short read.
+// A file beside a merged segment that says which texts are not in the segment: a Bloom filter for each run of rows and each
+// column with many different values, such as ids and addresses. Looking up a text takes one short read.
 //
-// The first line is the head, a sum and JSON. The filters of one column after the other follow. A filter is blocks
+// The first line is the head, a checksum and JSON. The filters follow, column by column. A filter is blocks
 // of 256 bits: a text sets eight bits of one block, one in each word of 32, so that a text costs one block in each run. The
 // blocks of the same number of all runs are adjacent, in a stripe with its own sum.
 
@@ -15,29 +15,29 @@ import type { FileSum } from "./sidecar.ts";
 
 interface Head {
   readonly format: typeof FORMAT;
-  /** The segment that it is of: beside another one it would leave out what is there. */
+  /** The segment that it describes: beside another one it would exclude rows that match. */
   readonly segment: FileSum;
-  /** Another version may hash otherwise. */
+  /** Another version of the engine may hash differently. */
   readonly engine: string;
   readonly rows: number;
-  /** The least and the greatest sequence of each run: ids of our own making are made of it. */
+  /** The least and the greatest sequence of each run: generated ids are made from the sequence. */
   readonly sequences: readonly (readonly [first: number, last: number])[];
   readonly columns: readonly { readonly name: string; readonly blocks: number }[];
 }
 
-// The first did not name its segment.
+// Format 1 did not name its segment.
 const FORMAT = 2;
 /** Segments of fewer events are read about as fast as a filter. */
 export const LEAST_FILTERED = 100_000;
-/** What is left out is left out as a whole row group. */
+/** Rows are skipped by whole row groups. */
 const RUN_ROWS = ROW_GROUP;
-/** About one run of a hundred is read for nothing; twice as many bits would save three quarters of that. */
+/** About one run in a hundred is read in vain; twice as many bits would save three quarters of these reads. */
 const BITS_PER_TEXT = 10;
 const BLOCK_BITS = 256;
 const WORDS = 8;
 const WORD_BYTES = 4;
 const SUM_BYTES = 4;
-/** With fewer different texts most are in most runs. */
+/** With a smaller share of different texts, most texts are in most runs. */
 const LEAST_DIFFERENT = 1 / 4;
 /** The name of the ids that came with their events. */
 export const OWN_IDS = "id";

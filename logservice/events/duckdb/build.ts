@@ -21,7 +21,7 @@ export interface SegmentFacts {
   /** Nanoseconds since 1970, as digits. */
   readonly first: string;
   readonly last: string;
-  /** The bytes as they were written; absent for a file that nobody has read yet. */
+  /** The bytes as they were written; absent for a file that has not been read yet. */
   readonly integrity?: Integrity;
 }
 
@@ -140,7 +140,7 @@ interface SegmentOrder {
   readonly origin: Origin;
 }
 
-/** Writes a temporary file and syncs it, then gives both files their names: the summary first, so that no segment is without one. */
+/** Writes and syncs a temporary file, then gives both files their names: the summary first, so each segment has one. */
 async function build(
   connection: DuckDBConnection,
   { select, path, events: count, rowGroup, isSorted, hasTruncated, origin }: SegmentOrder,

@@ -69,7 +69,7 @@ export async function findFolders(
   );
   const removedNames = new Set(removed.map(({ folder }) => folder));
   const isThere = ({ project, began }: FolderIdentity) =>
-    // A project begins anew only after it was deleted, with all that it had before.
+    // A project starts again only after it was deleted with all earlier events.
     claimed.some((one) => one.project === project && one.began >= began) || (drops.get(project) ?? -1) >= began;
   const missing = [...list]
     .map(([folder, identity]) => ({ folder, ...identity }))
@@ -124,7 +124,7 @@ function isMarkedRemoved(folder: string): boolean {
   }
 }
 
-/** The events are those of another installation: its projects are not known here, and those of here would be missed. */
+/** The events belong to another installation: its projects are unknown here, and the own events would be missing. */
 export class ForeignEvents extends Error {
   override readonly name = "ForeignEvents";
 

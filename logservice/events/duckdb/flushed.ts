@@ -47,7 +47,7 @@ export function nextSequence(
 /** More than a file of the journal has. */
 const LOST_SEQUENCES = 10_000_000;
 
-/** What a replay of the journal asks of the segments. */
+/** What a replay of the journal needs to know of the segments. */
 export function replayTarget(projects: Projects): ReplayTarget {
   const flushed = new Map<string, FlushedIntervals>();
   return {

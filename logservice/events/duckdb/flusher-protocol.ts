@@ -5,7 +5,7 @@ import type { FileSum } from "./sidecar.ts";
 export type Job =
   | { readonly kind: "flush"; readonly journalPath: string; readonly targets: readonly FlushTarget[] }
   | (Merge & { readonly kind: "merge" })
-  /** Makes the summary or the filter beside a segment again. Answers with nothing built. */
+  /** Rebuilds the summary or the filter beside a segment. The answer lists nothing as built. */
   | { readonly kind: "summary" | "filter"; readonly path: string; readonly segment: FileSum };
 
 export type JobRequest = Job & { readonly number: number };

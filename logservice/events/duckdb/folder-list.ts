@@ -5,13 +5,13 @@ import type { FolderIdentity } from "./folder-name.ts";
 
 /** What the list knows of a folder. */
 export interface ListedFolder extends FolderIdentity {
-  /** The sequence of the deletion after which the project began anew: what came before is not its own. */
+  /** The sequence of the deletion after which the project started again: earlier events are not part of it. */
   readonly after?: number | undefined;
   /** The last sequence in its segments: a folder without it is an older copy. */
   readonly newest?: number | undefined;
 }
 
-/** The folder of each project, which the events store made, so that one that is gone, or was exchanged, is missed. */
+/** The folder that the events store made for each project, so that a missing or replaced one is noticed. */
 export class FolderList {
   readonly #path: string;
   readonly #folders: Map<string, ListedFolder>;
@@ -27,7 +27,7 @@ export class FolderList {
     this.#folders = folders;
   }
 
-  /** `isKnown` is false if there is no list that can be read: then all that is there counts. Throws NewerVersion. */
+  /** `isKnown` is false if there is no readable list: then every folder that is there counts. Throws NewerVersion. */
   static async open(directory: string): Promise<{ list: FolderList; isKnown: boolean; isDamaged: boolean }> {
     const path = join(directory, FOLDER_LIST);
     const text = await readFile(path, "utf8").catch(() => undefined);

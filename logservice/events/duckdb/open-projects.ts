@@ -12,7 +12,7 @@ import { FOLDER_LIST, FolderList } from "./folder-list.ts";
 import type { Inspector } from "./inspector.ts";
 import { Segments } from "./segments.ts";
 
-/** The segments of all projects, by name, after their folders were put in order. */
+/** The segments of all projects, by name, after their folders were repaired. */
 export async function openProjects(
   { directory, log, nowMs, owner }: Settings,
   journal: ReadJournal,
@@ -26,7 +26,7 @@ export async function openProjects(
     { file: JOURNAL_LIST, ...{ isKnown: journal.list.isKnown, isDamaged: journal.list.isDamaged } },
   ];
   for (const { file, isKnown, isDamaged } of lists) {
-    // The first version had neither.
+    // Format 1 had neither.
     if (isKnown || lists.every((one) => !one.isKnown && !one.isDamaged)) continue;
     const what = isDamaged ? "damaged" : "missing";
     log("error", `a list of files is ${what}: it is rebuilt, but files that were already missing cannot be detected`, {
@@ -35,7 +35,7 @@ export async function openProjects(
   }
   const found = await findFolders(folder, { list: list.all, drops: journal.drops, inspector, log });
   for (const one of found.removed) await finishRemoval(folder, one.folder, list);
-  // A crash came after the folder was removed and before the list knew it. The journal forgets the deletion later.
+  // The service crashed after the folder was removed and before the list was updated. The journal still has the deletion.
   for (const [name, { project, began }] of [...list.all]) {
     if (!existsSync(join(folder, name)) && (journal.drops.get(project) ?? -1) >= began) await list.remove(name);
   }
@@ -49,13 +49,13 @@ export async function openProjects(
   }
   const noted = list.add(found.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
   await noted.catch((error: unknown) => {
-    // On a full disk reading goes on; the next folder that is made needs the list.
+    // Reading still works on a full disk; the next folder that is made needs the list.
     if (codeOf(error) !== "ENOSPC") throw error;
   });
   return { folders: list, segments: projects };
 }
 
-/** What segments tell of batches that the journal does not have. */
+/** What segments know of batches that the journal does not have. */
 export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
   const flushed = Math.max(0, ...[...projects.values()].map((one) => one.flushed));
   return {

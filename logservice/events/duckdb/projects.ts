@@ -72,7 +72,7 @@ export class Projects {
     return this.#options.folders.note([[folderName(segments), lastSequence(left)]]);
   }
 
-  /** Sequence of the deletion after which a project began anew; 0 if none is known. */
+  /** Sequence of the deletion after which a project started again; 0 if none is known. */
   droppedBefore(project: string): number {
     const segments = this.all.get(project);
     const listed = segments && this.#options.folders.all.get(folderName(segments))?.after;

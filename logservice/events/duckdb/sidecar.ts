@@ -25,7 +25,7 @@ export interface Sidecar {
   readonly summary: Summary;
   /** Whether the segment has the column that tells which messages are cut. */
   readonly hasTruncated: boolean;
-  /** Undefined in the first version. */
+  /** Undefined in format 1. */
   readonly segment: FileSum | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function writeSidecar(
 /** Throws DamagedSidecar if there is none, or none that can be read. */
 export async function readSidecar(path: string): Promise<Sidecar> {
   const text = await readFile(summaryPath(path), "utf8").catch((error: unknown) => {
-    // Whatever the reason: it is made again.
+    // Whatever the reason, it is rebuilt.
     throw new DamagedSidecar(`${summaryPath(path)}: ${codeOf(error)}`);
   });
   try {
@@ -74,7 +74,7 @@ export async function readSidecar(path: string): Promise<Sidecar> {
 }
 
 function partsOf(text: string): { segment: FileSum | undefined; body: string } {
-  // The first version begins with the columns and has no sum.
+  // Format 1 begins with the columns and has no sum.
   if (text.startsWith("[")) return { segment: undefined, body: text };
   const end = text.indexOf("\n");
   const head = JSON.parse(text.slice(0, end)) as { version: number; sum: number; segment: FileSum };
@@ -83,7 +83,7 @@ function partsOf(text: string): { segment: FileSum | undefined; body: string } {
   return { segment: head.segment, body };
 }
 
-/** Makes the sidecar of a segment again from its rows. */
+/** Rebuilds the sidecar of a segment from its rows. */
 export async function rebuildSidecar(connection: DuckDBConnection, path: string, segment: FileSum): Promise<void> {
   const from = `read_parquet(${quoted(path)})`;
   const names = (await connection.runAndReadAll(`select column_name from (describe select * from ${from})`)).getRows();

@@ -30,14 +30,17 @@ export interface ProjectJournal {
   has(sequence: number, nanoseconds: bigint, message: string): boolean;
   /** Whether no batch of the journal is damaged. */
   readonly isWhole: boolean;
-  /** The sequence from which on it has everything; undefined if that is not known. */
+  /** The sequence from which on the journal has everything; undefined if that is not known. */
   readonly wholeSince: number | undefined;
 }
 
 export type Suspect =
   /** `before`: where the next file that is there begins. */
   | { readonly kind: "missing"; readonly begin: number; readonly bytes: number | undefined; readonly before: number }
-  /** The end of a file is no batch: a crash while it was written, unless it was longer or the end is no beginning of one. */
+  /**
+   * The file ends in a partial batch. A crash during a write is `torn`; if the file was known to be longer, or the tail is
+   * not what a crash leaves, batches were lost: `short`.
+   */
   | { readonly kind: "torn"; readonly begin: number; readonly length: number; readonly bytes: number }
   | { readonly kind: "short"; readonly begin: number; readonly length: number; readonly bytes: number }
   | {
@@ -48,7 +51,7 @@ export type Suspect =
       readonly frame: BadFrame;
     };
 
-/** Reads all files of the journal. Throws, naming it, if one is there and cannot be read: what it holds is not known. */
+/** Reads all files of the journal. Throws if one of them cannot be read, and names it: what it holds is not known. */
 export async function readJournal(directory: string, list: JournalList): Promise<ReadJournal> {
   const names = ((await unlessGone(readdir(directory))) ?? []).filter(isJournalFile).sort();
   const files: RecoveredFile[] = [];
@@ -142,7 +145,7 @@ function sinceWhen(files: readonly RecoveredFile[]): number | undefined {
 
 const firstOf = ({ batches, begin }: RecoveredFile) => batches[0]?.frame.sequence ?? begin;
 
-/** The file of the list that a file is if it was renamed: by its first batch, or its length. */
+/** The number under which a renamed file is listed, found by its first batch or its length. */
 function listedAs(begin: number, first: number | undefined, length: number, list: JournalList): number {
   const same = [...list.files].find(
     ([one, bytes]) => one !== begin && (one === first || (bytes === length && length > 0)),

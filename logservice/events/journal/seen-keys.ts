@@ -101,7 +101,7 @@ export async function isWholeKeys(path: string): Promise<boolean> {
   return text !== undefined && readKeys(text) !== undefined;
 }
 
-/** Undefined if they are not what was written. The first version had no sum in the last line. */
+/** Undefined if they are not what was written. Format 1 had no sum in the last line. */
 function readKeys(text: string): SeenKey[] | undefined {
   const end = text.lastIndexOf('{"sum":');
   const lines = end < 0 ? text : text.slice(0, end);
