@@ -48,7 +48,7 @@ export class Appender {
       throw new StoreError("unavailable", message, { cause: writeError, retryAfterMs: 30_000 });
     }
     await backpressure.checkDisk();
-    const untilMs = performance.now() + settings.waitForRoomMs;
+    const untilMs = performance.now() + settings.maxAppendWaitMs;
     for (;;) {
       // Refused before anything is accepted: a half-written batch would have to be taken back.
       if (this.#isClosed) throw storeClosed();
@@ -116,7 +116,7 @@ export class Appender {
       atMs: nowMs,
       key: idempotencyKey,
       digest,
-      isDrop: false,
+      isDeletion: false,
     };
     const done = journal.write(frame, lines.body, () => {
       const memtable = memtables.active;

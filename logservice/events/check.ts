@@ -122,7 +122,7 @@ async function look(
     const ignored = (_level: string, message: string, { folder }: Record<string, unknown>) =>
       findings.push({ file: below(directory, String(folder)), state: "ignored", detail: message });
     const found = (await unlessGone(readdir(projects)))
-      ? await findFolders(projects, { list: list.all, drops: journal.drops, inspector, log: ignored })
+      ? await findFolders(projects, { list: list.all, deletions: journal.deletions, inspector, log: ignored })
       : { claimed: [], removed: [], missing: [...list.all].map(([folder, one]) => ({ folder, ...one })) };
     const options = { list: list.all, journal, inspector, nowMs, isThorough: true };
     const plans = await planFolders(projects, found, options);
@@ -158,7 +158,7 @@ function waitingIn(journal: ReadJournal, plans: readonly FolderPlan[]) {
   let [events, bytes] = [0, 0];
   for (const { frame, body } of journal.files.flatMap(({ batches }) => batches)) {
     const { project, sequence, lines } = frame;
-    if (frame.isDrop || sequence < (journal.drops.get(project) ?? 0)) continue;
+    if (frame.isDeletion || sequence < (journal.deletions.get(project) ?? 0)) continue;
     if (holds(held.get(project) ?? [], [sequence, sequence + lines - 1])) continue;
     projects.add(project);
     events += lines;

@@ -216,7 +216,7 @@ export class FlushScheduler<Built> {
     const older = this.#olderThan(memtable);
     await writer.install(memtable, built, older);
     // A deletion in this file may be of events in an older one that waits.
-    if (memtable.drops > 0 && older.length > 0) {
+    if (memtable.deletions > 0 && older.length > 0) {
       this.#retryAtMs.set(memtable, performance.now() + UNWRITABLE_RETRY_MS);
       return;
     }
@@ -238,7 +238,7 @@ export class FlushScheduler<Built> {
     await seenKeys.save(memtable.file.begin, memtable.keys, atMs);
     const batches = [...memtable.projects].flatMap(([project, { batches }]) =>
       batches.map(({ lines: { firstSequence: sequence, body }, length: lines }) => ({
-        frame: { sequence, project, lines, atMs, key: undefined, isDrop: false },
+        frame: { sequence, project, lines, atMs, key: undefined, isDeletion: false },
         body,
       })),
     );

@@ -4,7 +4,7 @@ import type { Event } from "./store.ts";
 export const PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Whether an event of `bytes` bytes still fits a page that holds `heldBytes`; the first event always does. */
-export const hasRoom = (heldBytes: number, bytes: number) => heldBytes === 0 || heldBytes + bytes <= PAGE_BYTES;
+export const pageFits = (heldBytes: number, bytes: number) => heldBytes === 0 || heldBytes + bytes <= PAGE_BYTES;
 
 /** The length of an event as JSON in UTF-8, where the JSON of its fields is there already. */
 export function bytesOf({ id, timestamp, level, message, truncated }: Event, fieldsJson: string): number {

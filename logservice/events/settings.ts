@@ -17,7 +17,7 @@ export interface EventsStoreOptions {
   readonly maxWaitingEvents?: number;
   readonly maxWaitingBytes?: number;
   /** How long new events wait before they are refused. */
-  readonly waitForRoomMs?: number;
+  readonly maxAppendWaitMs?: number;
   readonly sqlLimits?: SqlLimits;
 }
 
@@ -34,7 +34,7 @@ export const settingsOf = (options: EventsStoreOptions): Settings => ({
   maxWaitingEvents: 300_000,
   maxWaitingBytes: 224 * 1024 * 1024,
   // Several public clients never try again; longer than a flush takes, shorter than any of them waits.
-  waitForRoomMs: 3000,
+  maxAppendWaitMs: 3000,
   sqlLimits: SQL_LIMITS,
   ...options,
 });

@@ -58,7 +58,7 @@ export interface EventsStore {
   tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem>;
 
   /** Deletes all events of a project, for good. */
-  drop(project: string): Promise<void>;
+  deleteProject(project: string): Promise<void>;
   /** Whole days; 0 keeps for ever. Counted from the event's own timestamp; applied when segments are all older. */
   setRetention(project: string, days: number): void;
   /** Resolves when segments that have expired are deleted. */
@@ -154,7 +154,7 @@ export interface Stats {
   readonly durationMs: number;
   readonly bytesProcessed: number;
   /** Answered without looking at a single event. */
-  readonly cacheHit: boolean;
+  readonly answeredFromSummaries: boolean;
   /** Bytes of events of the asked range that are lost or cannot be read just now; 0 if the answer is whole. */
   readonly missingBytes: number;
 }

@@ -11,12 +11,12 @@ import { codeOf } from "../durable.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { filterPath } from "./segment-files.ts";
 import { ROW_GROUP } from "./segment-schema.ts";
-import type { FileSum } from "./sidecar.ts";
+import type { FileChecksum } from "./sidecar.ts";
 
 interface Head {
   readonly format: typeof FORMAT;
   /** The segment that it describes: beside another one it would exclude rows that match. */
-  readonly segment: FileSum;
+  readonly segment: FileChecksum;
   /** Another version of the engine may hash differently. */
   readonly engine: string;
   readonly rows: number;
@@ -43,7 +43,7 @@ const LEAST_DIFFERENT = 1 / 4;
 export const OWN_IDS = "id";
 
 /** Writes the filter of a segment that is there: of its text columns with many different texts, and of its ids. */
-export async function writeFilter(connection: DuckDBConnection, path: string, segment: FileSum): Promise<void> {
+export async function writeFilter(connection: DuckDBConnection, path: string, segment: FileChecksum): Promise<void> {
   const from = `read_parquet(${quoted(path)})`;
   const rowsOf = async (text: string) => (await connection.runAndReadAll(text)).getRows();
   const names = (await rowsOf(`select column_name from (describe select * from ${from})`))
@@ -74,9 +74,9 @@ export async function writeFilter(connection: DuckDBConnection, path: string, se
   const content: Uint8Array[] = [Buffer.from(`${String(crc32(json)).padStart(10, "0")} ${json}\n`)];
   for (const { name, blocks } of columns)
     content.push(await stripesOf(connection, from, { name, blocks, runs: sequences.length }));
-  const aside = `${filterPath(path)}.new`;
-  await writeFile(aside, Buffer.concat(content), { flush: true });
-  await rename(aside, filterPath(path));
+  const temporaryPath = `${filterPath(path)}.new`;
+  await writeFile(temporaryPath, Buffer.concat(content), { flush: true });
+  await rename(temporaryPath, filterPath(path));
 }
 
 async function stripesOf(
@@ -194,7 +194,7 @@ export async function lookUp(
 }
 
 /** Whether the filter beside a segment is there and each of its sums is right. */
-export async function isWholeFilter(path: string, segment: FileSum, engine: string): Promise<boolean> {
+export async function isWholeFilter(path: string, segment: FileChecksum, engine: string): Promise<boolean> {
   try {
     const filter = await readFilter(path, segment, engine);
     if (filter === undefined) return false;

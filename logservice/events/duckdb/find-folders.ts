@@ -23,7 +23,7 @@ export interface FoundFolders {
 interface FolderSearch {
   readonly list: ReadonlyMap<string, FolderIdentity>;
   /** Sequence of each project's last deletion in the journal. */
-  readonly drops: ReadonlyMap<string, number>;
+  readonly deletions: ReadonlyMap<string, number>;
   readonly inspector: Inspector;
   readonly log: Log;
 }
@@ -34,7 +34,7 @@ interface FolderSearch {
  */
 export async function findFolders(
   directory: string,
-  { list, drops, inspector, log }: FolderSearch,
+  { list, deletions, inspector, log }: FolderSearch,
 ): Promise<FoundFolders> {
   const removed: (FolderIdentity & { folder: string })[] = [];
   const claims = new Map<string, FolderIdentity & { folder: string }>();
@@ -48,8 +48,8 @@ export async function findFolders(
       continue;
     }
     const identity = await identityIn(join(directory, folder), named, inspector);
-    const isDropped = (drops.get(identity.project) ?? -1) >= identity.began;
-    if (isDropped || isMarkedRemoved(join(directory, folder))) removed.push({ folder, ...identity });
+    const isDeleted = (deletions.get(identity.project) ?? -1) >= identity.began;
+    if (isDeleted || isMarkedRemoved(join(directory, folder))) removed.push({ folder, ...identity });
     else if (folderName(identity) === folder) claims.set(folder, { folder, ...identity });
     else misnamed.push({ folder, ...identity });
   }
@@ -70,7 +70,7 @@ export async function findFolders(
   const removedNames = new Set(removed.map(({ folder }) => folder));
   const isThere = ({ project, began }: FolderIdentity) =>
     // A project starts again only after it was deleted with all earlier events.
-    claimed.some((one) => one.project === project && one.began >= began) || (drops.get(project) ?? -1) >= began;
+    claimed.some((one) => one.project === project && one.began >= began) || (deletions.get(project) ?? -1) >= began;
   const missing = [...list]
     .map(([folder, identity]) => ({ folder, ...identity }))
     .filter((one) => !isThere(one) && !removedNames.has(one.folder));

@@ -57,8 +57,8 @@ export function replayTarget(projects: Projects): ReplayTarget {
       return known.has(interval);
     },
     droppedBefore: (project) => projects.droppedBefore(project),
-    drop(project, sequence) {
-      projects.drops.set(project, sequence);
+    deleteProject(project, sequence) {
+      projects.deletions.set(project, sequence);
       // Segments from before the deletion, which a crash left behind.
       if ((projects.get(project)?.began ?? sequence + 1) <= sequence) projects.forget(project);
       flushed.delete(project);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { NewerVersion, printSummed, readSummed, writeDurably } from "../durable.ts";
+import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 
 /** What the list knows of a folder. */
@@ -31,7 +31,7 @@ export class FolderList {
   static async open(directory: string): Promise<{ list: FolderList; isKnown: boolean; isDamaged: boolean }> {
     const path = join(directory, FOLDER_LIST);
     const text = await readFile(path, "utf8").catch(() => undefined);
-    const read = text === undefined ? undefined : (readSummed(text) as StoredList | undefined);
+    const read = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
     if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);
     const folders = new Map((read?.folders ?? []).map(({ folder, ...identity }) => [folder, identity]));
     return {
@@ -88,7 +88,7 @@ export class FolderList {
       const folders = [...this.#folders].map(([folder, identity]) => ({ folder, ...identity }));
       return writeDurably(
         this.#path,
-        printSummed({
+        printWithChecksum({
           version: VERSION,
           ...(this.#owner !== undefined && { owner: this.#owner }),
           folders,

@@ -169,11 +169,11 @@ class Planning {
     for (const entry of this.#manifest?.segments ?? []) await this.#take(entry);
     const known = this.#manifest?.losses ?? (await readLosses(this.#options.directory));
     for (const loss of known) await this.#lookAgain(loss);
-    const { candidates, asides } = await this.#sort(names);
+    const { candidates, unfinished } = await this.#sort(names);
     if (candidates.length > 0) await this.#verifyChanged();
     // Large ones first: a merged segment supersedes those that it was made of.
     for (const one of candidates.sort((a, b) => (b.said?.events ?? 0) - (a.said?.events ?? 0))) await this.#judge(one);
-    for (const name of asides) this.#judgeAside(name, kind);
+    for (const name of unfinished) this.#judgeUnfinished(name, kind);
     this.#settleLosses();
   }
 
@@ -215,7 +215,7 @@ class Planning {
     if (await this.#take({ ...entry, integrity: integrity! })) this.returned.push(loss);
   }
 
-  async #sort(names: readonly string[]): Promise<{ candidates: Candidate[]; asides: string[] }> {
+  async #sort(names: readonly string[]): Promise<{ candidates: Candidate[]; unfinished: string[] }> {
     const all = new Set(names);
     const dropped = new Set(this.#manifest?.dropped);
     const known = new Set([MANIFEST, LOSSES, QUARANTINE, REMOVED]);
@@ -227,7 +227,7 @@ class Planning {
     for (const { entry } of this.segments) for (const name of withDerived(entry.file)) known.add(name);
     for (const { file } of this.losses) for (const name of withDerived(file)) known.add(name);
     const candidates: Candidate[] = [];
-    const asides: string[] = [];
+    const unfinished: string[] = [];
     for (const name of names) {
       if (known.has(name)) continue;
       const owner = ownerOf(name);
@@ -236,10 +236,10 @@ class Planning {
       else if (owner !== undefined) {
         // With its segment, if that is there.
         if (name.endsWith(TEMPORARY) || !all.has(owner)) this.superseded.push(name);
-      } else if (name.endsWith(TEMPORARY) && SEGMENT_NAME.test(name.slice(0, -TEMPORARY.length))) asides.push(name);
+      } else if (name.endsWith(TEMPORARY) && SEGMENT_NAME.test(name.slice(0, -TEMPORARY.length))) unfinished.push(name);
       else candidates.push(await this.#candidate(name));
     }
-    return { candidates, asides };
+    return { candidates, unfinished };
   }
 
   async #candidate(name: string): Promise<Candidate> {
@@ -371,7 +371,7 @@ class Planning {
   }
 
   /** A file that was being written is not needed as long as the files that it was made of are there. */
-  #judgeAside(name: string, kind: "whole" | "first version" | "lost"): void {
+  #judgeUnfinished(name: string, kind: "whole" | "first version" | "lost"): void {
     const [, , last] = SEGMENT_NAME.exec(name.slice(0, -TEMPORARY.length))!;
     const isHeld = last === undefined ? kind !== "lost" : this.#isRangeHeld(name.slice(0, -TEMPORARY.length));
     if (isHeld) this.superseded.push(name);

@@ -42,7 +42,7 @@ export const isSame = (a: Stamp | undefined, b: Stamp | undefined) =>
 const CHUNK_BYTES = 1024 * 1024;
 
 /** CRC-32 of a file. `bytesPerSecond` bounds how fast it is read. */
-export async function sumOfFile(
+export async function checksumOfFile(
   path: string,
   { bytesPerSecond = Number.POSITIVE_INFINITY, signal }: { bytesPerSecond?: number; signal?: AbortSignal } = {},
 ): Promise<number> {
@@ -114,7 +114,7 @@ export async function faultOf(
   try {
     const look = await lookAtEnd(path, bytes, known);
     if (!look.ok) return look.fault;
-    const sum = await sumOfFile(path, options);
+    const sum = await checksumOfFile(path, options);
     if (sum !== (known.sum ?? sum)) return "is damaged";
     // It may have been written to while it was read.
     if (!isSame(look.value.stamp, stampOf(path))) return faultOf(path, bytes, known, options);

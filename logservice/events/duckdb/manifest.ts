@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { NewerVersion, printSummed, readSummed, writeDurably } from "../durable.ts";
+import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import { type Fault, type Integrity, unreadable } from "./integrity.ts";
 
@@ -76,12 +76,12 @@ export async function readManifest(folder: string, named: { project: string; beg
 /** The losses of a folder whose manifest is lost. */
 export async function readLosses(folder: string): Promise<readonly StoredLoss[]> {
   const text = await readFile(join(folder, LOSSES), "utf8").catch(() => "");
-  return (readSummed(text) as StoredLoss[] | undefined) ?? [];
+  return (readWithChecksum(text) as StoredLoss[] | undefined) ?? [];
 }
 
 /** Reads the text of a manifest. Throws NewerVersion. */
 export function parseManifest(path: string, text: string, named: { project: string; began: number }): ReadManifest {
-  const summed = readSummed(text) as Manifest | undefined;
+  const summed = readWithChecksum(text) as Manifest | undefined;
   const { version, flushed, segments } = summed ?? parsed(text);
   if (typeof version === "number" && version > 2) throw new NewerVersion(path);
   if (summed !== undefined) return { kind: "whole", manifest: summed };
@@ -106,4 +106,4 @@ function parsed(text: string): { version?: number; flushed?: number; segments?: 
 }
 
 export const writeManifest = (folder: string, manifest: Manifest): Promise<void> =>
-  writeDurably(join(folder, MANIFEST), printSummed(manifest));
+  writeDurably(join(folder, MANIFEST), printWithChecksum(manifest));

@@ -33,11 +33,11 @@ export async function openProjects(
       file: join(directory, file),
     });
   }
-  const found = await findFolders(folder, { list: list.all, drops: journal.drops, inspector, log });
+  const found = await findFolders(folder, { list: list.all, deletions: journal.deletions, inspector, log });
   for (const one of found.removed) await finishRemoval(folder, one.folder, list);
   // The service crashed after the folder was removed and before the list was updated. The journal still has the deletion.
   for (const [name, { project, began }] of [...list.all]) {
-    if (!existsSync(join(folder, name)) && (journal.drops.get(project) ?? -1) >= began) await list.remove(name);
+    if (!existsSync(join(folder, name)) && (journal.deletions.get(project) ?? -1) >= began) await list.remove(name);
   }
   const options = { list: list.all, journal, inspector, nowMs: nowMs(), isThorough: false };
   const projects = new Map<string, Segments>();

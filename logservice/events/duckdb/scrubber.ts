@@ -84,14 +84,14 @@ export class Scrubber {
     await this.#work.catch(() => {});
   }
 
-  /** How long ago the file was read that was not read for longest, in milliseconds; 0 if there is none. */
-  get oldestMs(): number {
-    let oldest = 0;
+  /** The longest time for which a segment has not been read as a whole, in milliseconds; 0 if there are no segments. */
+  get longestUncheckedMs(): number {
+    let longest = 0;
     const nowMs = this.#settings.nowMs();
     for (const { all } of this.#projects.values()) {
-      for (const { integrity } of all) oldest = Math.max(oldest, nowMs - integrity.checkedMs);
+      for (const { integrity } of all) longest = Math.max(longest, nowMs - integrity.checkedMs);
     }
-    return oldest;
+    return longest;
   }
 
   #schedule(afterMs: number): void {
@@ -186,7 +186,7 @@ export class Scrubber {
 
   /** Rebuilds the summary and the filter if they are damaged, missing or of format 1. */
   async #mendDerived(segment: Segment, isExpected: boolean): Promise<void> {
-    const file = this.#fileSum(segment);
+    const file = this.#checksumOf(segment);
     const sidecar = await readSidecar(segment.path).catch(() => undefined);
     const isSummary = sidecar?.segment?.sum === file.sum && sidecar.segment.bytes === file.bytes;
     const isFilter =
@@ -203,7 +203,7 @@ export class Scrubber {
     }
   }
 
-  #fileSum({ bytes, integrity }: Segment) {
+  #checksumOf({ bytes, integrity }: Segment) {
     return { bytes, sum: integrity.sum! };
   }
 

@@ -1,18 +1,18 @@
 import { statSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { codeOf, printSummed, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
+import { codeOf, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { FolderPlan } from "./folder-plan.ts";
 import {
+  type checksumOfFile,
   type Fault,
   faultOf,
   type Integrity,
   isSame,
   type Stamp,
   stampOf,
-  type sumOfFile,
   unreadable,
 } from "./integrity.ts";
 import { folderLoss } from "./losses.ts";
@@ -310,7 +310,7 @@ export class Segments {
   }
 
   /** Verifies a whole file. Concurrent callers share one check. */
-  examine(segment: Segment, options: Parameters<typeof sumOfFile>[1] = {}): Promise<Fault | undefined> {
+  examine(segment: Segment, options: Parameters<typeof checksumOfFile>[1] = {}): Promise<Fault | undefined> {
     const { path, bytes, integrity } = segment;
     const known = this.#checks.get(path);
     if (known !== undefined) return known;
@@ -421,7 +421,7 @@ export class Segments {
     const manifest = { version: 2, project, began, flushed, segments: segments.map(entryOf), dropped, losses } as const;
     if (losses.length > 0 || this.#hasLosses) {
       // Nothing else records missing files if the manifest is lost.
-      await writeDurably(join(directory, LOSSES), printSummed(losses));
+      await writeDurably(join(directory, LOSSES), printWithChecksum(losses));
       this.#hasLosses = losses.length > 0;
     }
     try {

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { NewerVersion, printSummed, readSummed, writeDurably } from "../durable.ts";
+import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { JournalLoss } from "../loss.ts";
 
 /**
@@ -31,11 +31,11 @@ export class JournalList {
   /** Throws NewerVersion. */
   static async open(path: string): Promise<JournalList> {
     const text = await readFile(path, "utf8").catch(() => undefined);
-    const stored = text === undefined ? undefined : (readSummed(text) as StoredList | undefined);
+    const stored = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
     if (stored !== undefined && stored.version > VERSION) throw new NewerVersion(path);
     const list = new JournalList(path, stored, text !== undefined && stored === undefined);
     const losses = stored === undefined ? await readFile(lossesPath(path), "utf8").catch(() => "") : "";
-    list.#losses = (readSummed(losses) as JournalLoss[] | undefined) ?? list.#losses;
+    list.#losses = (readWithChecksum(losses) as JournalLoss[] | undefined) ?? list.#losses;
     list.#hasLosses = list.#losses.length > 0;
     return list;
   }
@@ -98,13 +98,13 @@ export class JournalList {
     const done = this.#change.then(async () => {
       if (this.#losses.length > 0 || this.#hasLosses) {
         // Nothing else records the losses if the list is lost.
-        await writeDurably(lossesPath(this.#path), printSummed(this.#losses));
+        await writeDurably(lossesPath(this.#path), printWithChecksum(this.#losses));
         this.#hasLosses = this.#losses.length > 0;
       }
       const files = [...this.#files].map(([begin, bytes]) => ({ begin, ...(bytes !== undefined && { bytes }) }));
       return writeDurably(
         this.#path,
-        printSummed({ version: VERSION, files, losses: this.#losses, least: this.#least }),
+        printWithChecksum({ version: VERSION, files, losses: this.#losses, least: this.#least }),
       );
     });
     this.#change = done.catch(() => {});

@@ -18,7 +18,7 @@ export interface ReadJournal {
   readonly suspects: readonly Suspect[];
   readonly list: JournalList;
   /** The sequence of each project's last deletion. */
-  readonly drops: ReadonlyMap<string, number>;
+  readonly deletions: ReadonlyMap<string, number>;
   projectJournal(project: string): ProjectJournal;
 }
 
@@ -158,13 +158,13 @@ function contentsOf(
   wholeSince: number | undefined,
   isWhole: (project: string) => boolean,
 ) {
-  const drops = new Map<string, number>();
+  const deletions = new Map<string, number>();
   const intervals = new Map<string, Interval[]>();
   for (const { batches } of files) {
     for (const { frame } of batches) {
-      const { project, sequence, lines, isDrop } = frame;
-      if (isDrop) {
-        drops.set(project, Math.max(sequence, drops.get(project) ?? 0));
+      const { project, sequence, lines, isDeletion } = frame;
+      if (isDeletion) {
+        deletions.set(project, Math.max(sequence, deletions.get(project) ?? 0));
         intervals.delete(project);
       } else if (lines > 0) {
         const own = intervals.get(project) ?? [];
@@ -174,14 +174,14 @@ function contentsOf(
     }
   }
   const batchesOf = (project: string) =>
-    files.flatMap(({ batches }) => batches.filter(({ frame }) => frame.project === project && !frame.isDrop));
+    files.flatMap(({ batches }) => batches.filter(({ frame }) => frame.project === project && !frame.isDeletion));
   const projectJournal = (project: string) => ({
     intervals: intervals.get(project) ?? [],
     isWhole: isWhole(project),
     wholeSince: isWhole(project) ? wholeSince : undefined,
     has: eventFinder(() => batchesOf(project)),
   });
-  return { drops, projectJournal };
+  return { deletions, projectJournal };
 }
 
 /** Looks events up among batches, whose lines are read when they are first asked for. */

@@ -96,8 +96,8 @@ async function quarantine(directory: string, { path, batches }: RecoveredFile): 
   const folder = join(directory, "quarantine");
   await mkdir(folder, { recursive: true });
   const kept = join(folder, `${nameOf(path)}.${Date.now()}`);
-  const aside = `${path}.mended`;
-  const handle = await open(aside, "w");
+  const temporaryPath = `${path}.mended`;
+  const handle = await open(temporaryPath, "w");
   try {
     for (const { frame, body } of batches) {
       await handle.write(encodeFrame(frame, body));
@@ -111,7 +111,7 @@ async function quarantine(directory: string, { path, batches }: RecoveredFile): 
   const copy = await open(kept, "r+");
   await copy.sync().finally(() => copy.close());
   await syncDirectory(folder);
-  await rename(aside, path);
+  await rename(temporaryPath, path);
   await syncDirectory(directory);
   return kept;
 }
