@@ -448,7 +448,7 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
       journal: { intervals: [], isWhole: true, wholeSince: undefined, has: () => false },
       inspector: new Inspector(readers),
       nowMs: Date.now(),
-      listed: {},
+      listEntry: {},
       isThorough: false,
     });
     await readers.close();

@@ -91,8 +91,8 @@ async function identityIn(folder: string, named: FolderIdentity, inspector: Insp
     read.kind !== "lost" && (segments.length === 0 || read.manifest.segments.some(({ file }) => names.includes(file)));
   if (isBelieved) return { project: read.manifest.project, began: read.manifest.began };
   for (const name of segments) {
-    const said = await inspector.metadataOf(join(folder, name)).catch(() => undefined);
-    if (said !== undefined) return { project: said.project, began: said.began };
+    const metadata = await inspector.metadataOf(join(folder, name)).catch(() => undefined);
+    if (metadata !== undefined) return { project: metadata.project, began: metadata.began };
   }
   return named;
 }
@@ -166,13 +166,13 @@ export async function planFolders(
   const plans: FolderPlan[] = [];
   for (const { folder, project, began } of [...claimed, ...missing]) {
     const identity = { project, began };
-    const listed = list.get(folderName(identity));
+    const listEntry = list.get(folderName(identity));
     plans.push(
       await planFolder({
         ...options,
         directory: join(directory, folder),
         identity,
-        listed,
+        listEntry,
         journal: journal.projectJournal(project),
       }),
     );

@@ -66,7 +66,7 @@ export interface PlanOptions {
   readonly inspector: Inspector;
   readonly nowMs: number;
   /** The folder's entry in the list of folders: if there is one, the folder has had a manifest. */
-  readonly listed: { readonly newest?: number | undefined } | undefined;
+  readonly listEntry: { readonly newest?: number | undefined } | undefined;
   /** Whether all bytes of all segments are read. */
   readonly isThorough: boolean;
 }
@@ -100,13 +100,13 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
   }
   const read = ownOnly(await readManifest(directory, identity), identity);
   const isEmpty = read.kind === "lost" && read.fault === "is missing" && !names.some((name) => SEGMENT_NAME.test(name));
-  const isNew = isEmpty && (options.listed === undefined || isInJournal(options));
+  const isNew = isEmpty && (options.listEntry === undefined || isInJournal(options));
   const plan = new Planning(options, read.kind === "lost" ? undefined : read.manifest);
   await plan.look(names, read.kind);
   if (isEmpty && !isNew) plan.lose({ file: "", reason: "its folder was emptied", bytes: 0 });
-  const told = [...plan.segments.map(({ entry }) => entry), ...plan.losses.map(({ entry }) => entry)];
-  const newest = Math.max(0, ...told.map((entry) => entry?.sequence ?? 0));
-  if (read.kind === "whole" && newest < (options.listed?.newest ?? 0))
+  const entries = [...plan.segments.map(({ entry }) => entry), ...plan.losses.map(({ entry }) => entry)];
+  const newest = Math.max(0, ...entries.map((entry) => entry?.sequence ?? 0));
+  if (read.kind === "whole" && newest < (options.listEntry?.newest ?? 0))
     plan.lose({ file: "", reason: "its folder is an older copy", bytes: 0 });
   if (read.kind === "lost" && read.fault === "is damaged")
     plan.quarantined.push({ file: MANIFEST, reason: read.fault });
@@ -126,10 +126,10 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
 }
 
 /** Whether the journal has all events that the project ever had, as after a crash before its first segment was named. */
-const isInJournal = ({ identity, journal, listed }: PlanOptions) =>
+const isInJournal = ({ identity, journal, listEntry }: PlanOptions) =>
   journal.wholeSince !== undefined &&
   journal.wholeSince <= identity.began &&
-  (listed?.newest ?? 0) <= (journal.intervals.at(-1)?.[1] ?? 0);
+  (listEntry?.newest ?? 0) <= (journal.intervals.at(-1)?.[1] ?? 0);
 
 const idsOf = ({ losses }: Manifest) => losses.map(({ id }) => id).join();
 
@@ -143,7 +143,7 @@ function ownOnly(read: ReadManifest, { project, began }: FolderIdentity): ReadMa
 interface Candidate {
   readonly name: string;
   /** Undefined if the file cannot be read as a segment. */
-  readonly said:
+  readonly metadata:
     | (Partial<Pick<SegmentMetadata, "project" | "began">> & Omit<SegmentMetadata, "project" | "began">)
     | undefined;
   readonly bytes: number;
@@ -172,7 +172,8 @@ class Planning {
     const { candidates, unfinished } = await this.#sort(names);
     if (candidates.length > 0) await this.#verifyChanged();
     // Large ones first: a merged segment supersedes those that it was made of.
-    for (const one of candidates.sort((a, b) => (b.said?.events ?? 0) - (a.said?.events ?? 0))) await this.#judge(one);
+    for (const one of candidates.sort((a, b) => (b.metadata?.events ?? 0) - (a.metadata?.events ?? 0)))
+      await this.#judge(one);
     for (const name of unfinished) this.#judgeUnfinished(name, kind);
     this.#settleLosses();
   }
@@ -248,14 +249,14 @@ class Planning {
     let bytes = 0;
     try {
       // Reading a pipe would never end.
-      if (!lstatSync(path).isFile()) return { name, said: undefined, bytes };
+      if (!lstatSync(path).isFile()) return { name, metadata: undefined, bytes };
       bytes = stampOf(path)?.size ?? 0;
-      if ((await footerOf(path, bytes)) === undefined) return { name, said: undefined, bytes };
-      const said = (await inspector.metadataOf(path)) ?? (await inspector.describe(path));
-      return { name, said: said.events > 0 ? said : undefined, bytes };
+      if ((await footerOf(path, bytes)) === undefined) return { name, metadata: undefined, bytes };
+      const metadata = (await inspector.metadataOf(path)) ?? (await inspector.describe(path));
+      return { name, metadata: metadata.events > 0 ? metadata : undefined, bytes };
     } catch {
       // The engine has many errors for a file that is not a segment.
-      return { name, said: undefined, bytes };
+      return { name, metadata: undefined, bytes };
     }
   }
 
@@ -276,10 +277,10 @@ class Planning {
     this.segments = still;
   }
 
-  async #judge({ name, said, bytes }: Candidate): Promise<void> {
+  async #judge({ name, metadata, bytes }: Candidate): Promise<void> {
     const { identity, journal } = this.#options;
     const isNamed = SEGMENT_NAME.test(name);
-    if (said === undefined) {
+    if (metadata === undefined) {
       if (isNamed && this.#isRangeHeld(name)) this.#supersede(name);
       else {
         this.#quarantine(name, undefined, isNamed ? "is damaged; no manifest names it" : "is not a file of the store");
@@ -287,33 +288,34 @@ class Planning {
       }
       return;
     }
-    const { project = identity.project, began = identity.began } = said;
+    const { project = identity.project, began = identity.began } = metadata;
     if (project !== identity.project || began !== identity.began) {
       this.#quarantine(name, undefined, `is a segment of ${project}~${began}`);
       return;
     }
-    const mine = await this.#rowsOf(name);
-    if (mine === undefined) return this.#damaged(name, said, bytes);
-    const left = mine.rows.filter(([sequence, at, message]) => !journal.has(sequence, at, message));
-    const held = left.length === 0 ? new Map<number, bigint>() : await this.#heldAmong(said);
-    const isHeld = ([sequence]: readonly [number, ...unknown[]]) => held.get(sequence) === mine.hashes.get(sequence);
-    if (left.every(isHeld)) {
+    const contents = await this.#rowsOf(name);
+    if (contents === undefined) return this.#damaged(name, metadata, bytes);
+    const notInJournal = contents.rows.filter(([sequence, at, message]) => !journal.has(sequence, at, message));
+    const held = notInJournal.length === 0 ? new Map<number, bigint>() : await this.#heldAmong(metadata);
+    const isHeld = ([sequence]: readonly [number, ...unknown[]]) =>
+      held.get(sequence) === contents.hashes.get(sequence);
+    if (notInJournal.every(isHeld)) {
       this.#supersede(name);
       return;
     }
     // The same sequence for another event: a segment from before a restore, which must not be merged with later ones.
     const inJournal = unionOf(journal.intervals);
-    if (left.some(([sequence]) => held.has(sequence) || holds(inJournal, [sequence, sequence]))) {
+    if (notInJournal.some(([sequence]) => held.has(sequence) || holds(inJournal, [sequence, sequence]))) {
       this.#quarantine(name, undefined, "has sequences of events that other files hold, and holds more than these");
       this.lose({
         file: name,
         reason: "has sequences of events that other files hold",
         bytes,
-        entry: this.#entryOf(name, said, bytes),
+        entry: this.#entryOf(name, metadata, bytes),
       });
       return;
     }
-    await this.#adopt(name, said, bytes);
+    await this.#adopt(name, metadata, bytes);
   }
 
   async #rowsOf(name: string) {
@@ -341,7 +343,7 @@ class Planning {
     return this.#options.inspector.hashesOf(others.map(({ entry }) => this.#pathOf(entry.file)));
   }
 
-  async #adopt(name: string, said: NonNullable<Candidate["said"]>, bytes: number): Promise<void> {
+  async #adopt(name: string, metadata: NonNullable<Candidate["metadata"]>, bytes: number): Promise<void> {
     const path = this.#pathOf(name);
     const sidecar = await readSidecar(path).catch(() => undefined);
     const known = this.#lost.find(({ entry }) => entry.bytes === bytes && entry.integrity !== undefined);
@@ -350,23 +352,23 @@ class Planning {
     const isWhole =
       (await faultOf(path, bytes, integrity, this.#options)) === undefined &&
       // Without a checksum, all that can be verified is that it can be read.
-      (sum !== undefined || (await this.#options.inspector.decode(path).catch(() => -1)) === said.events);
-    if (!isWhole) return this.#damaged(name, said, bytes);
-    const file = SEGMENT_NAME.test(name) ? name : (known?.entry.file ?? `${nameOf(said)}`);
+      (sum !== undefined || (await this.#options.inspector.decode(path).catch(() => -1)) === metadata.events);
+    if (!isWhole) return this.#damaged(name, metadata, bytes);
+    const file = SEGMENT_NAME.test(name) ? name : (known?.entry.file ?? `${nameOf(metadata)}`);
     this.segments.push({
-      entry: { ...this.#entryOf(file, said, bytes), integrity },
+      entry: { ...this.#entryOf(file, metadata, bytes), integrity },
       sidecar: file === name && sidecar?.segment?.sum === integrity.sum ? sidecar : undefined,
     });
     this.adopted.push({ from: name, file });
   }
 
-  #damaged(name: string, said: NonNullable<Candidate["said"]>, bytes: number): void {
+  #damaged(name: string, metadata: NonNullable<Candidate["metadata"]>, bytes: number): void {
     this.#quarantine(name, undefined, "is damaged; no manifest names it");
-    this.lose({ file: name, reason: "is damaged", bytes, entry: this.#entryOf(name, said, bytes) });
+    this.lose({ file: name, reason: "is damaged", bytes, entry: this.#entryOf(name, metadata, bytes) });
   }
 
-  #entryOf(file: string, said: NonNullable<Candidate["said"]>, bytes: number): ManifestEntry {
-    const { events, eventBytes, first, last, sequence, intervals } = said;
+  #entryOf(file: string, metadata: NonNullable<Candidate["metadata"]>, bytes: number): ManifestEntry {
+    const { events, eventBytes, first, last, sequence, intervals } = metadata;
     return { file, events, bytes, eventBytes, first, last, sequence, ...(intervals && { intervals }) };
   }
 
