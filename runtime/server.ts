@@ -140,7 +140,10 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   function inTurn(socket: Duplex, proceed: () => void): void {
     if (refused.has(socket)) return;
     const before = due(socket);
-    if (before.length === 0) return proceed();
+    if (before.length === 0) {
+      proceed();
+      return;
+    }
     void Promise.all(before).then(() => {
       if (!socket.writable) return void socket.destroy();
       // The last of them began the wait for a next request, which is here.

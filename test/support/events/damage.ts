@@ -37,8 +37,8 @@ export interface Case {
   readonly areKeysLost?: boolean;
   /** Only whether it opens and answers right, not what comes after. For rows of which there are many. */
   readonly isShort?: boolean;
-  /** Whether projects that nothing happened to are only searched and counted. */
-  readonly isBrief?: boolean;
+  /** The project whose file is damaged: it and those that lose something are asked everything, others searched and counted. */
+  readonly project?: (rich: RichStore) => string | undefined;
   /** See Expected. */
   readonly sql?: readonly string[];
   readonly deep?: readonly string[];
@@ -101,6 +101,8 @@ async function wrongAfter(rich: RichStore, row: Case, directory: string): Promis
   const touched = new Set<string>();
   for (const [project, all] of events) for (const one of lost) if (all.delete(one)) touched.add(project);
   const { mayTell = [], deep = [] } = row;
+  const project = row.project?.(rich);
+  const asked = new Set(project === undefined ? [] : [project, ...touched]);
   const isMissing = (project: string) => {
     if (touched.has(project)) return true;
     return row.mayTellAll || mayTell.includes(project) ? undefined : false;
@@ -110,7 +112,7 @@ async function wrongAfter(rich: RichStore, row: Case, directory: string): Promis
     isMissing,
     ...(row.sql && { sql: row.sql }),
     ...(!row.isShort && { deep }),
-    ...(row.isBrief && { asked: touched }),
+    ...(asked.size > 0 && { asked }),
   };
   const quick = { events, isMissing, asked: touched };
   const before = contentsOf(directory, rich.held);
