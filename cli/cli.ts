@@ -8,8 +8,12 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
     // process.stdout would load the stream classes, a third of the time that this takes.
     writeSync(1, `${version}\n`);
   } catch (error) {
-    // The reader is gone.
-    if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    // After EPIPE the reader is gone.
+    if (code !== "EPIPE") {
+      console.error(`error: ${message}`);
+      process.exitCode = 1;
+    }
   }
 } else {
   void import("./main.ts").then(({ main }) => main());

@@ -152,6 +152,11 @@ t.test("words that cannot be meant", async (t) => {
       2,
       /^error: there is no scope "events:eat"\n/,
     ],
+    [
+      ["service", "token", "add", "--data", "data", "--scope", "all,events:eat"],
+      2,
+      /^error: there is no scope "events:eat"\n/,
+    ],
     [["service", "token", "rm", "--data", "data"], 2, /^error: tool service token rm needs an id\n/],
     [["service", "token", "rm", "tok_absent", "--data", "data"], 1, /^error: there is no such token\n/],
     [["service", "restore", "data", "--data", "data"], 1, /data already exists\n/],

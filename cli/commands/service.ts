@@ -135,9 +135,9 @@ type Scopes =
 function readScopes(words: readonly string[]): Scopes {
   const scopes = words.flatMap((word) => word.split(",")).map((word) => word.trim());
   if (scopes.length === 0) return { ok: false, message: "a token needs scopes" };
-  if (scopes.includes("all")) return { ok: true, value: SCOPES };
-  const unknown = scopes.find((scope) => !SCOPES.includes(scope as Scope));
+  const unknown = scopes.find((scope) => scope !== "all" && !SCOPES.includes(scope as Scope));
   if (unknown !== undefined) return { ok: false, message: `there is no scope ${JSON.stringify(unknown)}` };
+  if (scopes.includes("all")) return { ok: true, value: SCOPES };
   return { ok: true, value: scopes as Scope[] };
 }
 

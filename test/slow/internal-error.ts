@@ -92,6 +92,7 @@ t.test("a full disk, a closed pipe and a network that is not there are failures"
       ? ([
           ["tool config > /dev/full", /^error: ENOSPC: no space left on device/],
           ["tool validate --format json > /dev/full", /^error: ENOSPC/],
+          ["tool --version > /dev/full", /^error: ENOSPC: no space left on device/],
         ] as [string, RegExp][])
       : []),
   ];
