@@ -29,7 +29,7 @@ export const ERROR_STATUS = {
   timeout: 504,
 } as const;
 
-/** Why the service cannot start, or a command on its data directory cannot run. For the people who operate the service. */
+/** Why the service cannot start, or a command on its data directory cannot run. For the operators of the service. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
   /** What can be done about it. */

@@ -94,7 +94,7 @@ t.test("the order of calls", async (t) => {
   );
 
   await store.append("app", [event("two")]);
-  await store.drop("app");
+  await store.deleteProject("app");
   t.strictSame(
     taken(),
     [

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
 import type { Manifest } from "../logservice/events/duckdb/manifest.ts";
-import { readSummed } from "../logservice/events/durable.ts";
+import { readWithChecksum } from "../logservice/events/durable.ts";
 import { openEventsStore } from "../logservice/events/open.ts";
 import type { EventsStore, NewEvent } from "../logservice/events/store.ts";
 import { root } from "./support/cli.ts";
@@ -105,7 +105,7 @@ for (const [name, isMerged] of [
     await first.store.close();
     for (const project of projects) {
       const path = manifestOf(directory, project);
-      const manifest = readSummed(readFileSync(path, "utf8")) as Manifest;
+      const manifest = readWithChecksum(readFileSync(path, "utf8")) as Manifest;
       t.equal(manifest.version, 2);
       t.ok(manifest.segments.length > 0, `${manifest.segments.length} segments`);
       for (const { file, integrity, intervals } of manifest.segments) {

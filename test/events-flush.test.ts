@@ -26,7 +26,7 @@ import type { Manifest } from "../logservice/events/duckdb/manifest.ts";
 import { Projects } from "../logservice/events/duckdb/projects.ts";
 import type { Segment } from "../logservice/events/duckdb/segment.ts";
 import { Segments } from "../logservice/events/duckdb/segments.ts";
-import { printSummed, readSummed } from "../logservice/events/durable.ts";
+import { printWithChecksum, readWithChecksum } from "../logservice/events/durable.ts";
 import { Journal } from "../logservice/events/journal/journal.ts";
 import { JournalList } from "../logservice/events/journal/journal-list.ts";
 import { Memtable } from "../logservice/events/memtable.ts";
@@ -106,7 +106,7 @@ t.test("keys of a deleted project are forgotten with it, in the journal and behi
     await first.append("app", events(0, 2), { idempotencyKey: "key" });
     await first.append("other", events(0, 2), { idempotencyKey: "key" });
     if (isFlushed) await first.flush();
-    await first.drop("app");
+    await first.deleteProject("app");
     await first.append("other", events(2, 1));
     await first.flush();
     await first.close();
@@ -126,7 +126,7 @@ t.test("a crash between the removal of a folder and its list is no loss, also on
   await first.append("other", events(0, 2));
   await first.flush();
   const list = readFileSync(join(directory, "folders.json"));
-  await first.drop("app");
+  await first.deleteProject("app");
   await first.close();
   writeFileSync(join(directory, "folders.json"), list);
   for (const _ of ["after the crash", "without the journal's line of it"]) {
@@ -167,7 +167,7 @@ t.test("what is accepted behind a deletion is remembered, though it was looked a
   await store.append("app", events(0, 1));
   const withIds = events(1, 2).map((event, i) => ({ ...event, id: `id ${i}` }));
   const [, ...appended] = [
-    store.drop("app"),
+    store.deleteProject("app"),
     store.append("app", withIds),
     store.append("app", events(3, 1), { idempotencyKey: "key" }),
   ];
@@ -191,7 +191,7 @@ t.test("a project whose folder cannot be made keeps no other one back", async (t
   t.ok(await failure(first.flush()));
   await first.append("app", events(3, 3));
   t.ok(await failure(first.flush()));
-  t.match(logged[0], "error: events could not be made into segments; they stay in the journal");
+  t.match(logged[0], "error: flush failed; its events stay in the journal and the flush is retried");
   t.match(await failure(first.append("blocked", events(3, 1))), {
     type: "unavailable",
     message: /^the folder of this project's events cannot be written to: nothing was stored/,
@@ -254,7 +254,7 @@ t.test("changes of a project's segments come one after the other, and none behin
     segments.all.map(({ sequence }) => sequence),
     [2, 3, 4],
   );
-  t.match(readSummed(readFileSync(join(directory, "manifest.json"), "utf8")), {
+  t.match(readWithChecksum(readFileSync(join(directory, "manifest.json"), "utf8")), {
     flushed: 4,
     segments: [{ sequence: 2 }, { sequence: 3 }, { sequence: 4 }],
   });
@@ -274,7 +274,7 @@ t.test("the journal's file is ended between two writes, however many wait", asyn
   let sequence = 1;
   // Each write is followed by the next before it has ended, so that one always waits.
   const write = (): Promise<void> => {
-    const frame = { sequence: sequence++, project: "app", lines: 1, atMs: 0, key: undefined, isDrop: false };
+    const frame = { sequence: sequence++, project: "app", lines: 1, atMs: 0, key: undefined, isDeletion: false };
     return journal.write(frame, Buffer.from("{}\n"), () => {
       files.push(journal.current.begin);
       if (sequence < 200) void write();
@@ -306,7 +306,7 @@ t.test(
   "who comes when too much waits is let in when there is room, and refused when there is none for long",
   async (t) => {
     for (const limit of [{ maxWaitingEvents: 10 }, { maxWaitingBytes: 1000 }]) {
-      const store = await opened(folder(t), { ...limit, waitForRoomMs: 60_000 });
+      const store = await opened(folder(t), { ...limit, maxAppendWaitMs: 60_000 });
       await store.append("app", events(0, 10));
       const waiting = store.append("app", events(10, 1));
       const [first] = await Promise.all([
@@ -322,7 +322,7 @@ t.test(
       t.equal(store.metrics().refused_batches_total, 0);
       await store.close();
 
-      const full = await opened(folder(t), { ...limit, waitForRoomMs: 20 });
+      const full = await opened(folder(t), { ...limit, maxAppendWaitMs: 20 });
       await full.append("app", events(0, 10));
       const error = await failure(full.append("app", events(10, 1)));
       t.ok(error instanceof StoreError && error.type === "unavailable" && (error.retryAfterMs ?? 0) > 0, String(error));
@@ -417,7 +417,7 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
   await store.close();
   const [name = ""] = readdirSync(join(directory, "projects"));
   const home = join(directory, "projects", name);
-  const manifest = readSummed(readFileSync(join(home, "manifest.json"), "utf8")) as Manifest;
+  const manifest = readWithChecksum(readFileSync(join(home, "manifest.json"), "utf8")) as Manifest;
   const only = manifest.segments[0]!;
   const files = readdirSync(home)
     .filter((name) => name.startsWith(only.file))
@@ -439,7 +439,7 @@ t.test("merges wait for the flushes, unless there are many segments", slow(), as
     for (const { file } of copies) {
       for (const [end, bytes] of files) writeFileSync(join(home, `${file}${end}`), bytes);
     }
-    writeFileSync(join(home, "manifest.json"), printSummed({ ...manifest, segments: copies }));
+    writeFileSync(join(home, "manifest.json"), printWithChecksum({ ...manifest, segments: copies }));
     const identity = parseFolderName(name)!;
     const readers = await ConnectionPool.open(() => openDuckDb(":memory:", { threads: "1" }));
     const plan = await planFolder({
@@ -648,7 +648,7 @@ t.test("deletions are not forgotten over a start, however many there were", asyn
   const store = await opened(directory);
   for (let life = 0; life < 5; life++) {
     await store.append("app", events(life, 1));
-    await store.drop("app");
+    await store.deleteProject("app");
   }
   await store.append("app", events(5, 1));
   await store.close();
@@ -687,7 +687,7 @@ t.test("an event is there once, while segments are made, merged, deleted, and af
     next += 7;
     if (round % 3 === 0) await store.append("passing", events(dropped++, 5));
     if (round % 12 === 7) {
-      await store.drop("passing");
+      await store.deleteProject("passing");
       t.equal((await store.count({ ...everything("passing"), signal: never })).count, 0);
     }
     if (round % 9 === 8) {

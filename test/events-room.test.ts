@@ -23,7 +23,7 @@ const batch = (count: number, bytes: number): NewEvent[] =>
 async function held(t: Test, options: Partial<EventsStoreOptions>) {
   const directory = mkdtempSync(join(tmpdir(), "events-room-"));
   const disk = await recordDiskCalls(t, directory);
-  const store = await openEventsStore({ directory, reserveBytes: 0, waitForRoomMs: 50, ...options });
+  const store = await openEventsStore({ directory, reserveBytes: 0, maxAppendWaitMs: 50, ...options });
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -95,7 +95,7 @@ t.test("bytes on their way to the disk count against what is free there", async 
 });
 
 t.test("a store that closes accepts nothing, and ends the waiting at once", async (t) => {
-  const { store, release } = await held(t, { maxWaitingEvents: 2, waitForRoomMs: 60_000 });
+  const { store, release } = await held(t, { maxWaitingEvents: 2, maxAppendWaitMs: 60_000 });
   release();
   await store.append("app", batch(2, 10));
   const waiting = refusalOf(store);

@@ -381,7 +381,7 @@ for (const { name, open, isSlow } of stores) {
       const bytesTotal = history.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify({ ...one })), 0);
       t.strictSame(await store.projectStats("app"), { bytesTotal, eventsTotal: 6, missingBytes: 0 });
       t.strictSame(await store.projectStats("unknown"), { bytesTotal: 0, eventsTotal: 0, missingBytes: 0 });
-      await store.drop("app");
+      await store.deleteProject("app");
       t.strictSame(await store.projectStats("app"), { bytesTotal: 0, eventsTotal: 0, missingBytes: 0 });
       t.equal((await store.count({ ...rangeOf(), signal: never })).count, 0);
       await store.append("app", history.slice(0, 1));

@@ -214,7 +214,14 @@ t.test("a journal file: its projects, from their sequences on, with the first an
   for (let from = 0; from < accepted.length; from += 100) {
     for (const project of ["app", "other"]) {
       const batch = accepted.slice(from, from + 100).filter((one) => one.project === project);
-      const frame = { sequence: batch[0]!.sequence, project, lines: batch.length, atMs: 0, key: '"q', isDrop: false };
+      const frame = {
+        sequence: batch[0]!.sequence,
+        project,
+        lines: batch.length,
+        atMs: 0,
+        key: '"q',
+        isDeletion: false,
+      };
       const body = Buffer.from(batch.map(({ line }) => line).join(""));
       pieces.push(encodeFrame(frame, body), body);
     }

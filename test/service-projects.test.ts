@@ -144,9 +144,9 @@ t.test("a removal that fails lets appends go on", async (t) => {
   let failure: Error | undefined;
   const around = (events: EventsStore): EventsStore => ({
     ...events,
-    async drop(project) {
+    async deleteProject(project) {
       if (failure !== undefined) throw failure;
-      await events.drop(project);
+      await events.deleteProject(project);
     },
   });
   const service = await startTestService(t, { around });

@@ -34,7 +34,7 @@ export interface CheckReport extends Omit<EventsReport, "findings"> {
 export interface Finding extends EventsFinding {
   /** The id of the project whose file it is. */
   readonly project: string | undefined;
-  /** Undefined if nothing is wrong that the next start of the service does not put in order. */
+  /** Undefined if nothing is wrong except what the next start of the service repairs. */
   readonly remedy: Remedy | undefined;
 }
 
@@ -111,7 +111,7 @@ function remedyOf({ state, file, loss }: EventsFinding): Remedy {
   return state === "foreign" && file === FOLDER_LIST ? "put back events or records" : "repair";
 }
 
-/** A start reads only what tells that files were changed; the scrub that follows reads all. */
+/** A start reads only what shows that files were changed; the scrub that follows reads everything. */
 async function repair(
   { db }: Records,
   { directory, owner, repaired }: Pick<CheckOptions, "repaired"> & { directory: string; owner: string | undefined },

@@ -43,29 +43,30 @@ export async function copyDataDirectory({ kind, from, to, progress }: CopyOption
     throw new OperatorError(`${to} already exists`, { hint });
   }
   await requireWhole(kind, from);
-  const aside = join(dirname(to), `.${basename(to)}.${process.pid}`);
+  const temporaryPath = join(dirname(to), `.${basename(to)}.${process.pid}`);
   let copied: Copied = { files: 0, bytes: 0 };
   try {
-    await mkdir(aside, { recursive: true, mode: 0o700 });
-    await copyEvents(join(from, EVENTS_FOLDER), join(aside, EVENTS_FOLDER), (bytes) => {
+    await mkdir(temporaryPath, { recursive: true, mode: 0o700 });
+    await copyEvents(join(from, EVENTS_FOLDER), join(temporaryPath, EVENTS_FOLDER), (bytes) => {
       copied = { files: copied.files + 1, bytes: copied.bytes + bytes };
       progress(copied);
     });
     // After the events: a project is in the records before it has events.
-    await copyRecords(from, aside);
-    const lacking = await wrongEvents(join(aside, EVENTS_FOLDER));
-    if (lacking !== undefined) throw new OperatorError(`${from} is incomplete: ${lacking.replaceAll(aside, from)}`);
+    await copyRecords(from, temporaryPath);
+    const lacking = await wrongEvents(join(temporaryPath, EVENTS_FOLDER));
+    if (lacking !== undefined)
+      throw new OperatorError(`${from} is incomplete: ${lacking.replaceAll(temporaryPath, from)}`);
     // A copied file has the permissions of its source.
-    await makePrivate(aside);
-    await syncDirectory(aside);
+    await makePrivate(temporaryPath);
+    await syncDirectory(temporaryPath);
     await rm(to, { recursive: true, force: true });
-    await rename(aside, to);
+    await rename(temporaryPath, to);
     await syncDirectory(dirname(to));
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new Error(`cannot copy ${from} to ${to}`, { cause: error });
   } finally {
-    await rm(aside, { recursive: true, force: true });
+    await rm(temporaryPath, { recursive: true, force: true });
   }
   return copied;
 }

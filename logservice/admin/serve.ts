@@ -21,7 +21,7 @@ export interface ServeOptions extends Pick<StartOptions, "host" | "port" | "tls"
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
   readonly nowMs: () => number;
-  /** Takes a line for whoever operates the service. */
+  /** Takes a line for the operators of the service. */
   readonly say: (line: string) => void;
 }
 

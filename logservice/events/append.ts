@@ -23,7 +23,7 @@ interface Waiting {
   readonly project: string;
   readonly batch: readonly NewEvent[];
   readonly key: string | undefined;
-  /** Time of performance.now(). */
+  /** When the batch is refused, in the time of performance.now(). */
   readonly untilMs: number;
 }
 
@@ -48,7 +48,7 @@ export class Appender {
       throw new StoreError("unavailable", message, { cause: writeError, retryAfterMs: 30_000 });
     }
     await backpressure.checkDisk();
-    const untilMs = performance.now() + settings.waitForRoomMs;
+    const untilMs = performance.now() + settings.maxAppendWaitMs;
     for (;;) {
       // Refused before anything is accepted: a half-written batch would have to be taken back.
       if (this.#isClosed) throw storeClosed();
@@ -72,7 +72,7 @@ export class Appender {
   /** What a batch has to wait for before it is checked again: capacity, or a write that it may repeat. */
   #turn({ project, batch, key, untilMs }: Waiting): Promise<void> | undefined {
     const { backpressure } = this.#options;
-    // Another try of the same batch may be being written: the answer to this one depends on how that one ends.
+    // An earlier try of the same batch may still be being written: the answer to this one depends on its outcome.
     const earlier = this.#writeInProgress(project, batch, key);
     if (earlier !== undefined) return earlier.catch(() => {});
     return backpressure.hasCapacity ? undefined : backpressure.wait(untilMs);
@@ -82,7 +82,7 @@ export class Appender {
   #isDuplicate(project: string, { idempotencyKey, digest = "" }: AppendOptions): boolean {
     const keys = this.#options.dedup.keys(project);
     if (idempotencyKey === undefined || !keys.has(idempotencyKey)) return false;
-    // The first version stored no digests.
+    // Format 1 stored no digests.
     const before = keys.get(idempotencyKey) || digest;
     if (before === digest) return true;
     const key = JSON.stringify(idempotencyKey);
@@ -116,11 +116,11 @@ export class Appender {
       atMs: nowMs,
       key: idempotencyKey,
       digest,
-      isDrop: false,
+      isDeletion: false,
     };
     const done = journal.write(frame, lines.body, () => {
       const memtable = memtables.active;
-      // Looked up only now: the project may have been deleted, and begun anew, since the batch was checked.
+      // Looked up only now: the project may have been deleted and started again since the batch was checked.
       const ids = dedup.ids(project);
       if (idempotencyKey !== undefined) {
         dedup.keys(project).add(idempotencyKey, nowMs, digest);

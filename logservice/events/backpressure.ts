@@ -14,7 +14,7 @@ export class Backpressure {
   readonly #journal: Journal;
   readonly #waiting = new Set<() => void>();
   #freeBytes = { bytes: Number.POSITIVE_INFINITY, written: 0, atMs: Number.NEGATIVE_INFINITY };
-  /** Number of batches. */
+  /** Number of batches that were refused. */
   refused = 0;
 
   constructor(settings: Settings, memtables: Memtables, journal: Journal) {
@@ -32,7 +32,7 @@ export class Backpressure {
     );
   }
 
-  /** Resolves when `hasCapacity` may have become true; rejects with `unavailable` once `untilMs` of performance.now() is over. */
+  /** Resolves when `hasCapacity` may have become true; rejects with `unavailable` after `untilMs` of performance.now(). */
   async wait(untilMs: number): Promise<void> {
     const leftMs = untilMs - performance.now();
     if (leftMs <= 0) {
@@ -56,7 +56,7 @@ export class Backpressure {
     });
   }
 
-  /** To be called after a flush or a deletion, and when the store closes: those who wait check again. */
+  /** To be called after a flush or a deletion, and when the store closes: waiting appends check again. */
   release(): void {
     for (const wake of [...this.#waiting]) wake();
   }

@@ -26,7 +26,7 @@ export type FileState =
   | "damaged"
   | "missing"
   | "unreadable"
-  /** Made again from other files; no event is missing for it. */
+  /** Can be rebuilt from other files; no event is missing because of it. */
   | "rebuildable"
   /** All that it holds is in other files. */
   | "superseded"
@@ -34,7 +34,7 @@ export type FileState =
   | "unnamed"
   /** Not a file of the store, or of another folder or installation. */
   | "foreign"
-  /** Events of a project that the records do not have: nobody can ask for them. */
+  /** Events of a project that the records do not have: no request can reach them. */
   | "unknown"
   /** Beside the files of the store: nothing in it is read. */
   | "ignored"
@@ -46,12 +46,12 @@ export interface Finding {
   readonly file: string;
   readonly state: FileState;
   readonly detail: string;
-  /** If events are missing for it. */
+  /** If events are missing because of it. */
   readonly loss?: Loss;
 }
 
 export interface CheckReport {
-  /** Process that has the directory: files that it is just working on are not judged. */
+  /** Process that holds the directory: files that it is working on are not reported. */
   readonly pid: number | undefined;
   readonly projects: number;
   readonly segments: number;
@@ -67,9 +67,9 @@ export interface Known {
   readonly nowMs: number;
   /** Ids of losses. */
   readonly accepted: ReadonlySet<string>;
-  /** The installation; undefined if nobody knows. */
+  /** The installation; undefined if that is unknown. */
   readonly owner?: string | undefined;
-  /** The keys of all projects; undefined if nobody knows. */
+  /** The keys of all projects; undefined if that is unknown. */
   readonly projects?: ReadonlySet<string>;
 }
 
@@ -80,7 +80,7 @@ export interface Known {
 export async function checkEvents(directory: string, known: Known): Promise<CheckReport> {
   const pid = await livingOwnerOf(directory);
   let report = await look(directory, { ...known, pid });
-  // A service changes files while they are looked at: what is wrong is still so a moment later.
+  // A service changes files while they are checked: only what is still wrong a moment later is reported.
   for (let looks = 1; pid !== undefined && report.findings.length > 0 && looks < LOOKS; looks++) {
     const again = await look(directory, { ...known, pid });
     const isStill = ({ file, state }: Finding) =>
@@ -110,7 +110,7 @@ async function look(
       { file: JOURNAL_LIST, isKnown: journal.list.isKnown, isDamaged: journal.list.isDamaged },
     ];
     for (const { file, isKnown, isDamaged } of lists) {
-      // The first version had neither.
+      // Format 1 had neither.
       if (isKnown || lists.every((one) => !one.isKnown && !one.isDamaged)) continue;
       const detail = `is ${isDamaged ? "damaged" : "missing"}: files that are gone besides are not missed`;
       findings.push({ file, state: "rebuildable", detail });
@@ -122,7 +122,7 @@ async function look(
     const ignored = (_level: string, message: string, { folder }: Record<string, unknown>) =>
       findings.push({ file: below(directory, String(folder)), state: "ignored", detail: message });
     const found = (await unlessGone(readdir(projects)))
-      ? await findFolders(projects, { list: list.all, drops: journal.drops, inspector, log: ignored })
+      ? await findFolders(projects, { list: list.all, deletions: journal.deletions, inspector, log: ignored })
       : { claimed: [], removed: [], missing: [...list.all].map(([folder, one]) => ({ folder, ...one })) };
     const options = { list: list.all, journal, inspector, nowMs, isThorough: true };
     const plans = await planFolders(projects, found, options);
@@ -158,7 +158,7 @@ function waitingIn(journal: ReadJournal, plans: readonly FolderPlan[]) {
   let [events, bytes] = [0, 0];
   for (const { frame, body } of journal.files.flatMap(({ batches }) => batches)) {
     const { project, sequence, lines } = frame;
-    if (frame.isDrop || sequence < (journal.drops.get(project) ?? 0)) continue;
+    if (frame.isDeletion || sequence < (journal.deletions.get(project) ?? 0)) continue;
     if (holds(held.get(project) ?? [], [sequence, sequence + lines - 1])) continue;
     projects.add(project);
     events += lines;
@@ -247,6 +247,6 @@ function stateOf(reason: string): FileState {
   return /missing|emptied/.test(reason) ? "missing" : "damaged";
 }
 
-/** Whether a finding is of something that is wrong, and not only of something that a start puts in order. */
+/** Whether a finding is a problem, and not only something that the next start repairs. */
 export const isWrong = ({ state, loss }: Finding) =>
   loss === undefined ? !["torn", "superseded", "ignored"].includes(state) : !loss.isAccepted;

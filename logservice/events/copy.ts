@@ -71,7 +71,7 @@ async function copyJournal(from: string, to: string, progress: Progress): Promis
   await (await JournalList.open(join(to, JOURNAL_LIST))).replace(lengths, now.losses);
 }
 
-/** Those that were copied, and those that are missed in the original, too. */
+/** The files that were copied, and those that are missing in the original, too. */
 async function listFolders(from: string, to: string, copied: readonly string[]): Promise<void> {
   const isGone = async (name: string) => !(await namesIn(join(from, "projects"))).includes(name);
   let gone: string[] = [];
@@ -124,7 +124,7 @@ async function copyProject(from: string, to: string, progress: Progress): Promis
     if (found === undefined) {
       const names = await namesIn(from);
       const isWanted = names.some((name) => SEGMENT_NAME.test(name)) && !names.includes(REMOVED);
-      // A service that runs writes it again.
+      // A running service rewrites it.
       if (isWanted && tries === MAX_TRIES) throw damaged(join(from, MANIFEST), "is missing");
       if (isWanted) {
         await pause(MANIFEST_PAUSE_MS);

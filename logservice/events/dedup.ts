@@ -1,6 +1,6 @@
 import { RECENT_IDS, RECENT_KEYS_MS } from "./store.ts";
 
-/** Adds the newest ids that a project's events in the engine's storage came with. */
+/** Adds the newest client-supplied ids of a project's events in the engine's storage. */
 export type IdLoader = (project: string, ids: RecentMap) => Promise<void>;
 
 /** Recently seen ids and idempotency keys, by project: a retried event or batch counts once. */

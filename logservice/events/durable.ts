@@ -2,17 +2,17 @@ import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 
-/** Writes a file aside, syncs it and gives it its name: a crash leaves either the old content or the new. */
+/** Writes a temporary file, syncs it and renames it: a crash leaves either the old content or the new. */
 export async function writeDurably(path: string, content: string | Buffer): Promise<void> {
-  const aside = `${path}.new`;
-  const handle = await open(aside, "w");
+  const temporaryPath = `${path}.new`;
+  const handle = await open(temporaryPath, "w");
   try {
     await handle.writeFile(content);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(aside, path);
+  await rename(temporaryPath, path);
   await syncDirectory(dirname(path));
 }
 
@@ -30,13 +30,13 @@ export async function syncDirectory(directory: string): Promise<void> {
  * A document with its checksum: JSON on one line, the CRC-32 of its bytes on the next. Two lines, so that a version that
  * knows no checksums cannot take it for its own.
  */
-export function printSummed(document: unknown): string {
+export function printWithChecksum(document: unknown): string {
   const json = JSON.stringify(document);
   return `${json}\n${sumLine(json)}`;
 }
 
-/** The document, or undefined if the text is not exactly what `printSummed` wrote. */
-export function readSummed(text: string): unknown {
+/** The document, or undefined if the text is not exactly what `printWithChecksum` wrote. */
+export function readWithChecksum(text: string): unknown {
   const end = text.indexOf("\n");
   if (end < 0 || text.slice(end + 1) !== sumLine(text.slice(0, end))) return undefined;
   return JSON.parse(text.slice(0, end));

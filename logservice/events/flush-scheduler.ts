@@ -43,7 +43,7 @@ export class FlushScheduler<Built> {
   readonly #options: FlushSchedulerOptions<Built>;
   readonly #builds = new Map<Memtable, Promise<Built>>();
   readonly #closing = new AbortController();
-  /** Memtables that wait for projects that cannot be written to. */
+  /** When to retry memtables that wait for projects that cannot be written to. */
   readonly #retryAtMs = new WeakMap<Memtable, number>();
   #retry: NodeJS.Timeout | undefined;
   #rotation: Promise<void> | undefined;
@@ -70,7 +70,7 @@ export class FlushScheduler<Built> {
   async checkJournal(): Promise<void> {
     const { journal, settings } = this.#options;
     if (await journal.check()) return;
-    settings.log("error", "the journal's file was damaged while it is written: its events are stored from memory", {
+    settings.log("error", "the active journal file was damaged; its events are being flushed from memory", {
       journal: journal.current.path,
     });
     await this.flush();
@@ -94,7 +94,9 @@ export class FlushScheduler<Built> {
       (error: unknown) => {
         if (this.#closing.signal.aborted) return;
         this.#nextRotationMs = performance.now() + RETRY_MS;
-        settings.log("error", "the journal's file could not be ended; it goes on", { error: String(error) });
+        settings.log("error", "cannot rotate the journal; writing continues to the current file", {
+          error: String(error),
+        });
       },
     );
   }
@@ -184,7 +186,7 @@ export class FlushScheduler<Built> {
       }
       if (this.#closing.signal.aborted) throw error;
       this.counts.failures++;
-      settings.log("error", "events could not be made into segments; they stay in the journal", {
+      settings.log("error", "flush failed; its events stay in the journal and the flush is retried", {
         journal: memtable.file.path,
         error: String(error),
       });
@@ -214,7 +216,7 @@ export class FlushScheduler<Built> {
     const older = this.#olderThan(memtable);
     await writer.install(memtable, built, older);
     // A deletion in this file may be of events in an older one that waits.
-    if (memtable.drops > 0 && older.length > 0) {
+    if (memtable.deletions > 0 && older.length > 0) {
       this.#retryAtMs.set(memtable, performance.now() + UNWRITABLE_RETRY_MS);
       return;
     }
@@ -229,19 +231,19 @@ export class FlushScheduler<Built> {
     return sealed.slice(0, sealed.indexOf(memtable));
   }
 
-  /** Replaces a journal file that was damaged on the disk by what is in memory. Keys are saved to a file of their own. */
+  /** Replaces a journal file that was damaged on the disk by one from memory. Keys are saved to a file of their own. */
   async #rewrite(memtable: Memtable): Promise<void> {
     const { settings, seenKeys, journal } = this.#options;
     const atMs = settings.nowMs();
     await seenKeys.save(memtable.file.begin, memtable.keys, atMs);
     const batches = [...memtable.projects].flatMap(([project, { batches }]) =>
       batches.map(({ lines: { firstSequence: sequence, body }, length: lines }) => ({
-        frame: { sequence, project, lines, atMs, key: undefined, isDrop: false },
+        frame: { sequence, project, lines, atMs, key: undefined, isDeletion: false },
         body,
       })),
     );
     await journal.rewrite(memtable.file, batches);
-    settings.log("warn", "a damaged file of the journal was written again from memory: nothing is lost", {
+    settings.log("warn", "a damaged journal file was rewritten from memory: nothing is lost", {
       journal: memtable.file.path,
     });
   }
@@ -249,5 +251,5 @@ export class FlushScheduler<Built> {
 
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
-/** Somebody has to repair a folder that cannot be written to. */
+/** A folder that cannot be written to stays so until an operator repairs it. */
 const UNWRITABLE_RETRY_MS = 5000;

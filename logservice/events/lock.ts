@@ -10,13 +10,13 @@ import { join } from "node:path";
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const path = join(directory, "lock");
   const mine = `${JSON.stringify({ pid: process.pid, start: startOf(process.pid), token: randomUUID() })}\n`;
-  const aside = join(directory, `lock.${process.pid}.${randomUUID()}`);
-  await writeFile(aside, mine);
+  const temporaryPath = join(directory, `lock.${process.pid}.${randomUUID()}`);
+  await writeFile(temporaryPath, mine);
   try {
     for (;;) {
       try {
         // Unlike a write, a link either makes the whole file or fails.
-        await link(aside, path);
+        await link(temporaryPath, path);
         return async () => {
           if ((await readFile(path, "utf8").catch(() => "")) === mine) await unlink(path);
         };
@@ -34,7 +34,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
       await removeStale(path, owner);
     }
   } finally {
-    await rm(aside, { force: true });
+    await rm(temporaryPath, { force: true });
   }
 }
 
@@ -78,7 +78,7 @@ function livingOwner(text: string): number | undefined {
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
-    // EPERM: it lives and is somebody else's.
+    // EPERM: it is alive and belongs to another user.
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return undefined;
   }
   if (hasEnded(owner.pid)) return undefined;

@@ -104,7 +104,7 @@ export class Memtable {
   /** Idempotency keys of its batches. */
   keys: SeenKey[] = [];
   /** Number of deletions of projects in the file: it must not be removed before older files whose events they delete. */
-  drops = 0;
+  deletions = 0;
   events = 0;
   bytes = 0;
 

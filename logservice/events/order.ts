@@ -28,7 +28,7 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** The last event of a page as a text to go on from. */
+/** The last event of a page as a text from which the next page continues. */
 export function printCursor({ nanoseconds, id }: Position): string {
   return Buffer.from(JSON.stringify([String(nanoseconds), id])).toString("base64url");
 }

@@ -10,10 +10,10 @@ import type { Memtables } from "./memtables.ts";
 export interface ReplayTarget {
   /** Whether all events of a batch are in storage. */
   isFlushed(project: string, interval: Interval): boolean;
-  /** Sequence of the deletion after which a project began anew; 0 if none is known. */
+  /** Sequence of the deletion after which a project started again; 0 if none is known. */
   droppedBefore(project: string): number;
   /** Hides what a project had before its deletion. */
-  drop(project: string, sequence: number): void;
+  deleteProject(project: string, sequence: number): void;
 }
 
 interface Replay {
@@ -32,13 +32,13 @@ export async function replayJournal({ files, memtables, dedup, seenKeys, target,
   for (const { batches, path, begin } of files) {
     const memtable = new Memtable({ path, begin });
     for (const { frame, body } of batches) {
-      const { project, sequence, lines: count, key, isDrop } = frame;
-      if (isDrop) {
+      const { project, sequence, lines: count, key, isDeletion } = frame;
+      if (isDeletion) {
         for (const one of [...replayed, memtable]) one.forget(project);
-        memtable.drops++;
+        memtable.deletions++;
         dedup.forget(project);
         seenKeys.forget(project);
-        target.drop(project, sequence);
+        target.deleteProject(project, sequence);
         continue;
       }
       if (key !== undefined) {

@@ -7,7 +7,7 @@ const DAY_MS = 24 * 3_600_000;
 export class Retention {
   readonly #days = new Map<string, number>();
 
-  /** 0 days keep everything. */
+  /** 0 days keeps everything. */
   set(project: string, days: number): void {
     if (days > 0) this.#days.set(project, days);
     else this.#days.delete(project);
@@ -18,8 +18,8 @@ export class Retention {
     return [...this.#days.keys()];
   }
 
-  /** The time of the oldest event that a project keeps, in milliseconds since 1970; undefined if it keeps everything. */
-  oldestMs(project: string, nowMs: number): number | undefined {
+  /** Milliseconds since 1970 before which a project's events have expired; undefined if it keeps everything. */
+  cutoffMs(project: string, nowMs: number): number | undefined {
     const days = this.#days.get(project);
     return days === undefined ? undefined : Math.floor(nowMs - days * DAY_MS);
   }

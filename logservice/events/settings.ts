@@ -1,8 +1,8 @@
-/** A line about what went wrong by itself: a torn tail, a failed flush. */
+/** Takes a line about what went wrong without a request: a torn tail, a failed flush. */
 export type Log = (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
 
 export interface EventsStoreOptions {
-  /** Made where it is missing. One process at a time. */
+  /** Created if it is missing. One process at a time may use it. */
   readonly directory: string;
   /** The installation whose events these are. Events of another one are refused with ForeignEvents. */
   readonly owner?: string | undefined;
@@ -16,8 +16,8 @@ export interface EventsStoreOptions {
   /** Events that wait to be flushed, and bytes of them, before new ones have to wait. */
   readonly maxWaitingEvents?: number;
   readonly maxWaitingBytes?: number;
-  /** How long they wait before they are refused. */
-  readonly waitForRoomMs?: number;
+  /** How long new events wait before they are refused. */
+  readonly maxAppendWaitMs?: number;
   readonly sqlLimits?: SqlLimits;
 }
 
@@ -26,7 +26,7 @@ export type Settings = Required<Omit<EventsStoreOptions, "owner">> & Pick<Events
 export const settingsOf = (options: EventsStoreOptions): Settings => ({
   nowMs: Date.now,
   log: () => {},
-  // A segment of so many is made in a second or two.
+  // A segment of this many events is made in a second or two.
   flushEvents: 100_000,
   flushBytes: 64 * 1024 * 1024,
   reserveBytes: 256 * 1024 * 1024,
@@ -34,7 +34,7 @@ export const settingsOf = (options: EventsStoreOptions): Settings => ({
   maxWaitingEvents: 300_000,
   maxWaitingBytes: 224 * 1024 * 1024,
   // Several public clients never try again; longer than a flush takes, shorter than any of them waits.
-  waitForRoomMs: 3000,
+  maxAppendWaitMs: 3000,
   sqlLimits: SQL_LIMITS,
   ...options,
 });

@@ -5,8 +5,8 @@ import type { Level, Query, Target } from "../../grammar/query/index.ts";
  * Two engines pass test/events-store.test.ts row for row: logservice/events/duckdb and the in-memory one of test/support,
  * which is nothing but the predicate over an array and therefore says what is right.
  *
- * Projects are names that the caller has checked: up to 64 letters, digits, `_` and `-`. An unknown one is empty. A method with a signal rejects
- * with the signal's reason once that is aborted; all others reject with a StoreError or, for a bug, anything else.
+ * Projects are names that the caller has checked: up to 64 letters, digits, `_` and `-`. An unknown one is empty. A method
+ * with a signal rejects with the signal's reason once that is aborted. Any other rejection is a StoreError or a bug.
  */
 export interface EventsStore {
   /**
@@ -18,12 +18,15 @@ export interface EventsStore {
   append(project: string, batch: readonly NewEvent[], options?: AppendOptions): Promise<void>;
 
   /**
-   * By (instant of the timestamp, id), ids in the order of their UTF-8 bytes. A page ends early where it would hold more than
-   * PAGE_BYTES. `cursor` is absent on the last page.
+   * By (instant of the timestamp, id), ids in the order of their UTF-8 bytes. A page ends early if it would hold more
+   * than PAGE_BYTES. `cursor` is absent on the last page.
    */
   search(query: SearchQuery): Promise<SearchResult>;
   count(query: EventsQuery): Promise<{ readonly count: number; readonly stats: Stats }>;
-  /** Zero-filled, UTC-aligned, with the narrowest step of histogram-steps.ts that gives at most `maxPoints` points (at least one). */
+  /**
+   * Zero-filled, UTC-aligned, with the narrowest step of histogram-steps.ts that gives at most `maxPoints` points (at least
+   * one).
+   */
   timeseries(query: TimeseriesQuery): Promise<TimeseriesResult>;
   /** The same points, each with its count by level; levels without an event in the whole range are left out. */
   levelTimeseries(query: TimeseriesQuery): Promise<LevelTimeseriesResult>;
@@ -49,26 +52,26 @@ export interface EventsStore {
   /**
    * Events as they are acknowledged, in that order, from now on, or after the event `afterId` if that one is still in
    * memory (otherwise all events in memory come first, after a `dropped` of unknown number: null). A reader
-   * that falls behind is told how many events it missed. Ends when the iterator is returned, the project dropped or the
+   * that falls behind is told how many events it missed. Ends when the iterator is returned, the project deleted or the
    * store closed.
    */
   tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem>;
 
   /** Deletes all events of a project, for good. */
-  drop(project: string): Promise<void>;
+  deleteProject(project: string): Promise<void>;
   /** Whole days; 0 keeps for ever. Counted from the event's own timestamp; applied when segments are all older. */
   setRetention(project: string, days: number): void;
-  /** Resolves when what is older than that is deleted. */
+  /** Resolves when segments that have expired are deleted. */
   expire(): Promise<void>;
-  /** The projects that have events. */
+  /** Projects that have events. */
   heldProjects(): ReadonlySet<string>;
   /** What is known to be missing, accepted losses among it. */
   losses(): readonly Loss[];
-  /** Takes these losses, and no others, for accepted. Ids of losses that are not there are kept: they may be found later. */
+  /** Marks these losses, and no others, as accepted. Ids of unknown losses are kept: the losses may be found later. */
   acceptLosses(ids: ReadonlySet<string>): void;
   /** What `/metrics` prints: counters and gauges by name. */
   metrics(): Readonly<Record<string, number>>;
-  /** Waits for what was accepted, then lets go of the directory. */
+  /** Waits for accepted batches to be durable, then releases the directory's lock. */
   close(): Promise<void>;
 }
 
@@ -146,12 +149,12 @@ export interface SqlQuery {
   readonly signal: AbortSignal;
 }
 
-/** What an answer took. `bytesProcessed` counts the files that were opened and the newest events in memory. */
+/** How an answer was computed. `bytesProcessed` counts the files that were opened and the newest events in memory. */
 export interface Stats {
   readonly durationMs: number;
   readonly bytesProcessed: number;
   /** Answered without looking at a single event. */
-  readonly cacheHit: boolean;
+  readonly answeredFromSummaries: boolean;
   /** Bytes of events of the asked range that are lost or cannot be read just now; 0 if the answer is whole. */
   readonly missingBytes: number;
 }
@@ -166,7 +169,7 @@ export interface Loss {
   /** Size of the file, as far as it is known. */
   readonly bytes: number;
   readonly events: number | undefined;
-  /** When its events were; undefined if nobody knows: then any question of the project may touch them. */
+  /** When its events were; undefined if that is unknown: then any query of the project may concern them. */
   readonly firstMs: number | undefined;
   readonly lastMs: number | undefined;
   readonly isAccepted: boolean;
@@ -220,8 +223,8 @@ export interface NumericResult {
 
 export interface SqlResult {
   /**
-   * The array of rows as JSON text, unparsed, since parsing would round long numbers in values of type JSON. `sql/json-rows.ts`
-   * says how values are printed.
+   * The array of rows as JSON text, unparsed, since parsing would round long numbers in values of type JSON.
+   * `sql/json-rows.ts` says how values are printed.
    */
   readonly resultsJson: string;
   readonly stats: Stats;
@@ -237,7 +240,10 @@ export interface ProjectStats {
 
 export type TailItem = { readonly event: Event } | { readonly dropped: number | null };
 
-/** `unavailable`: try again after `retryAfterMs`. `bad_request`: the caller's text is wrong, and the message says how. `conflict`: see AppendOptions. */
+/**
+ * `unavailable`: try again after `retryAfterMs`. `bad_request`: the caller's text is wrong, and the message says how.
+ * `conflict`: see AppendOptions.
+ */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly type: "unavailable" | "bad_request" | "timeout" | "conflict";
@@ -260,10 +266,10 @@ export const tooMuch = (cause?: unknown) =>
     cause,
   });
 
-/** Ids are remembered for so many events, the newest: a client that retries does so within seconds. */
+/** The ids of this many newest events are remembered: a client that retries does so within seconds. */
 export const RECENT_IDS = 200_000;
-/** And keys of batches for a day, as long as clients wait at most. */
+/** Idempotency keys are remembered for a day, the longest that clients wait before they retry. */
 export const RECENT_KEYS_MS = 24 * 3_600_000;
 
-/** More paths than that are no fields but data. */
+/** With more paths than this, the names are data and not fields. */
 export const MAX_DISCOVERED_FIELDS = 1000;

@@ -5,7 +5,7 @@ import { ClientGone } from "./body.ts";
 import { sendError, writeError } from "./send.ts";
 
 export interface ServiceLog {
-  /** Reports a failure to the people who operate the service. */
+  /** Reports a failure to the operators of the service. */
   error(message: string, error: unknown): void;
 }
 

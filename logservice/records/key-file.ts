@@ -32,16 +32,16 @@ async function readKey(path: string): Promise<Buffer | undefined> {
 /** The file gets its name only when it is complete and durable: half a key would be refused forever. */
 async function makeKey(path: string): Promise<Buffer> {
   const key = randomBytes(SEAL_KEY_BYTES);
-  const aside = `${path}.${process.pid}.new`;
+  const temporaryPath = `${path}.${process.pid}.new`;
   try {
-    const file = await open(aside, "w", 0o600);
+    const file = await open(temporaryPath, "w", 0o600);
     try {
       await file.writeFile(key);
       await file.sync();
     } finally {
       await file.close();
     }
-    await link(aside, path);
+    await link(temporaryPath, path);
     const folder = await open(dirname(path), "r");
     await folder.sync().finally(() => folder.close());
     return key;
@@ -50,6 +50,6 @@ async function makeKey(path: string): Promise<Buffer> {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreadable(path, error);
     return (await readKey(path))!;
   } finally {
-    await rm(aside, { force: true });
+    await rm(temporaryPath, { force: true });
   }
 }

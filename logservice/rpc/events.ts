@@ -111,9 +111,9 @@ async function rangeOf(
   return { ...range, project: await eventsKeyOf(records.db, input.project_id) };
 }
 
-function statsOf({ durationMs, bytesProcessed, cacheHit, missingBytes }: Stats): WireStats {
+function statsOf({ durationMs, bytesProcessed, answeredFromSummaries, missingBytes }: Stats): WireStats {
   return {
-    cache_hit: cacheHit,
+    cache_hit: answeredFromSummaries,
     duration: Math.round(durationMs),
     total_bytes_processed: Math.round(bytesProcessed),
     total_bytes_billed: 0,

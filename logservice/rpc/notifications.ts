@@ -62,7 +62,7 @@ export const notifications: Handlers<
   },
 };
 
-/** The member that each type needs to reach somebody. */
+/** The member without which a notification of each type reaches nobody. */
 const NEEDED = {
   email: "email_addresses",
   sms: "sms_numbers",

@@ -45,7 +45,7 @@ export const projects: Handlers<
     await service.appends.remove(project_id, async () => {
       const key = await eventsKeyOf(service.records.db, project_id);
       // The events first: if this fails half way, the project still exists and can be removed again.
-      await service.events.drop(key);
+      await service.events.deleteProject(key);
       await changeRecords(service, call, "remove_project", async (db) => {
         await removeProject(db, project_id);
         return { projectId: project_id, targetId: project_id };

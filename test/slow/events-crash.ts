@@ -123,8 +123,8 @@ t.test("damage in the middle: the file is set aside, its whole batches stay", as
     await store.close();
   }
   t.strictSame(logged, [
-    "error: a journal file is damaged; its whole batches were kept, the file is here",
-    "error: events are missing: a file of the journal is damaged",
+    "error: a damaged journal file is quarantined; its intact batches were recovered",
+    "error: events are missing: a journal file is damaged",
   ]);
   t.equal(readdirSync(join(directory, "journal", "quarantine")).length, 1);
 });
@@ -166,7 +166,7 @@ t.test("a deleted project stays deleted", async (t) => {
   await first.append("app", events(0, 3));
   await first.flush();
   await first.append("app", events(3, 3));
-  await first.drop("app");
+  await first.deleteProject("app");
   await first.append("app", events(6, 1));
   await first.close();
   const second = await opened(directory);
@@ -321,7 +321,7 @@ t.test("a reader of the tail that falls behind is told how much it missed", asyn
 
 t.test("too much that waits is refused before it is accepted", async (t) => {
   const directory = folder(t);
-  const store = await opened(directory, { maxWaitingEvents: 10, flushEvents: 1e9, waitForRoomMs: 0 });
+  const store = await opened(directory, { maxWaitingEvents: 10, flushEvents: 1e9, maxAppendWaitMs: 0 });
   await store.append("app", events(0, 10));
   const error = await store.append("app", events(10, 1)).then(
     () => undefined,

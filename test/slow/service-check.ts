@@ -61,7 +61,7 @@ t.test("events that are in the journal only are counted, and their project", asy
   const store = await openEventsStore({ directory: join(folder, "data/events"), reserveBytes: 0 });
   await store.append("waits", events(1000, 84));
   await store.append("gone", events(2000, 3));
-  await store.drop("gone");
+  await store.deleteProject("gone");
   await store.close();
   t.match(
     (await check()).stdout,

@@ -1,7 +1,7 @@
-// A file beside a merged segment that says which texts are not in it: for ids, addresses and all else of which a segment has
-// many different values, a Bloom filter of each run of rows. One text is looked up with one short read.
+// A file beside a merged segment that says which texts are not in the segment: a Bloom filter for each run of rows and each
+// column with many different values, such as ids and addresses. Looking up a text takes one short read.
 //
-// The first line is the head, a sum and JSON. The filters of one column after the other follow. A filter is blocks
+// The first line is the head, a checksum and JSON. The filters follow, column by column. A filter is blocks
 // of 256 bits: a text sets eight bits of one block, one in each word of 32, so that a text costs one block in each run. The
 // blocks of the same number of all runs are adjacent, in a stripe with its own sum.
 
@@ -11,39 +11,39 @@ import { codeOf } from "../durable.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { filterPath } from "./segment-files.ts";
 import { ROW_GROUP } from "./segment-schema.ts";
-import type { FileSum } from "./sidecar.ts";
+import type { FileChecksum } from "./sidecar.ts";
 
 interface Head {
   readonly format: typeof FORMAT;
-  /** The segment that it is of: beside another one it would leave out what is there. */
-  readonly segment: FileSum;
-  /** Another version may hash otherwise. */
+  /** The segment that it describes: beside another one it would exclude rows that match. */
+  readonly segment: FileChecksum;
+  /** Another version of the engine may hash differently. */
   readonly engine: string;
   readonly rows: number;
-  /** The least and the greatest sequence of each run: ids of our own making are made of it. */
+  /** The least and the greatest sequence of each run: generated ids are made from the sequence. */
   readonly sequences: readonly (readonly [first: number, last: number])[];
   readonly columns: readonly { readonly name: string; readonly blocks: number }[];
 }
 
-// The first did not name its segment.
+// Format 1 did not name its segment.
 const FORMAT = 2;
 /** Segments of fewer events are read about as fast as a filter. */
 export const LEAST_FILTERED = 100_000;
-/** What is left out is left out as a whole row group. */
+/** Rows are skipped by whole row groups. */
 const RUN_ROWS = ROW_GROUP;
-/** About one run of a hundred is read for nothing; twice as many bits would save three quarters of that. */
+/** About one run in a hundred is read in vain; twice as many bits would save three quarters of these reads. */
 const BITS_PER_TEXT = 10;
 const BLOCK_BITS = 256;
 const WORDS = 8;
 const WORD_BYTES = 4;
 const SUM_BYTES = 4;
-/** With fewer different texts most are in most runs. */
+/** With a smaller share of different texts, most texts are in most runs. */
 const LEAST_DIFFERENT = 1 / 4;
 /** The name of the ids that came with their events. */
 export const OWN_IDS = "id";
 
 /** Writes the filter of a segment that is there: of its text columns with many different texts, and of its ids. */
-export async function writeFilter(connection: DuckDBConnection, path: string, segment: FileSum): Promise<void> {
+export async function writeFilter(connection: DuckDBConnection, path: string, segment: FileChecksum): Promise<void> {
   const from = `read_parquet(${quoted(path)})`;
   const rowsOf = async (text: string) => (await connection.runAndReadAll(text)).getRows();
   const names = (await rowsOf(`select column_name from (describe select * from ${from})`))
@@ -74,9 +74,9 @@ export async function writeFilter(connection: DuckDBConnection, path: string, se
   const content: Uint8Array[] = [Buffer.from(`${String(crc32(json)).padStart(10, "0")} ${json}\n`)];
   for (const { name, blocks } of columns)
     content.push(await stripesOf(connection, from, { name, blocks, runs: sequences.length }));
-  const aside = `${filterPath(path)}.new`;
-  await writeFile(aside, Buffer.concat(content), { flush: true });
-  await rename(aside, filterPath(path));
+  const temporaryPath = `${filterPath(path)}.new`;
+  await writeFile(temporaryPath, Buffer.concat(content), { flush: true });
+  await rename(temporaryPath, filterPath(path));
 }
 
 async function stripesOf(
@@ -194,7 +194,7 @@ export async function lookUp(
 }
 
 /** Whether the filter beside a segment is there and each of its sums is right. */
-export async function isWholeFilter(path: string, segment: FileSum, engine: string): Promise<boolean> {
+export async function isWholeFilter(path: string, segment: FileChecksum, engine: string): Promise<boolean> {
   try {
     const filter = await readFilter(path, segment, engine);
     if (filter === undefined) return false;

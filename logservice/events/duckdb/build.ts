@@ -7,7 +7,7 @@ import { isWholeJournal } from "../journal/check-file.ts";
 import { type Summarized, summarizeJournal } from "../summary/summarize.ts";
 import { allFields, mergeSummaries, type Summary } from "../summary/summary.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
-import { footerOf, type Integrity, stampOf, sumOfFile } from "./integrity.ts";
+import { checksumOfFile, footerOf, type Integrity, stampOf } from "./integrity.ts";
 import { countOf, DAMAGED_JOURNAL, insertRowByRow, loadLines, rowsOf } from "./load-lines.ts";
 import { METADATA_KEY, printMetadata, type SegmentMetadata } from "./segment-metadata.ts";
 import { FIXED, NEWEST_ROW_GROUP, ROW_GROUP, TRUNCATED } from "./segment-schema.ts";
@@ -21,7 +21,7 @@ export interface SegmentFacts {
   /** Nanoseconds since 1970, as digits. */
   readonly first: string;
   readonly last: string;
-  /** The bytes as they were written; absent for a file that nobody has read yet. */
+  /** The bytes as they were written; absent for a file that has not been read yet. */
   readonly integrity?: Integrity;
 }
 
@@ -79,7 +79,7 @@ export async function buildFromSegments(
 ): Promise<SegmentFacts> {
   // What is damaged would be whole in the merged segment, with a checksum of its own.
   for (const { path, sum } of inputs) {
-    if (sum !== undefined && (await sumOfFile(path)) !== sum) throw new Error(`${DAMAGED_INPUT}: ${path}`);
+    if (sum !== undefined && (await checksumOfFile(path)) !== sum) throw new Error(`${DAMAGED_INPUT}: ${path}`);
   }
   const sidecars = await Promise.all(inputs.map((input) => sidecarOf(connection, input)));
   const hasTruncated = sidecars.some((sidecar) => sidecar.hasTruncated);
@@ -104,7 +104,7 @@ async function sidecarOf(connection: DuckDBConnection, { path, bytes, sum }: Mer
   } catch {
     // Made again below.
   }
-  await rebuildSidecar(connection, path, { bytes, sum: sum ?? (await sumOfFile(path)) });
+  await rebuildSidecar(connection, path, { bytes, sum: sum ?? (await checksumOfFile(path)) });
   return readSidecar(path);
 }
 
@@ -140,7 +140,7 @@ interface SegmentOrder {
   readonly origin: Origin;
 }
 
-/** Writes a temporary file and syncs it, then gives both files their names: the summary first, so that no segment is without one. */
+/** Writes and syncs a temporary file, then gives both files their names: the summary first, so each segment has one. */
 async function build(
   connection: DuckDBConnection,
   { select, path, events: count, rowGroup, isSorted, hasTruncated, origin }: SegmentOrder,
@@ -153,20 +153,20 @@ async function build(
   const sorted = isSorted ? `(${select})` : `(${select} order by t desc, q desc)`;
   const source =
     typed.length === 0 ? sorted : `(select *, from_json(fields, ${quoted(shapeOf(columns))}) as shape from ${sorted})`;
-  const aside = `${path}.new`;
+  const temporaryPath = `${path}.new`;
   const metadata = printMetadata({ ...origin, events: count, first, last });
   await connection.run(
-    `copy (select ${[FIXED, ...(hasTruncated ? [TRUNCATED] : []), ...typed].join(", ")} from ${source}) to ${quoted(aside)}
+    `copy (select ${[FIXED, ...(hasTruncated ? [TRUNCATED] : []), ...typed].join(", ")} from ${source}) to ${quoted(temporaryPath)}
       (format parquet, compression zstd, compression_level 1, parquet_version v2, row_group_size ${rowGroup},
         use_tmp_file false, kv_metadata {${quoted(METADATA_KEY)}: ${quoted(metadata)}})`,
   );
-  const written = await countOf(connection, `select 1 from read_parquet(${quoted(aside)})`);
+  const written = await countOf(connection, `select 1 from read_parquet(${quoted(temporaryPath)})`);
   if (written !== count) throw new Error(`${path}: ${written} of ${count} events were written`);
-  await sync(aside);
-  const integrity = await integrityOf(aside);
+  await sync(temporaryPath);
+  const integrity = await integrityOf(temporaryPath);
   const bytes = integrity.stamp.size;
   await writeSidecar(path, { columns, summary, hasTruncated, segment: { bytes, sum: integrity.sum } });
-  await rename(aside, path);
+  await rename(temporaryPath, path);
   await syncDirectory(dirname(path));
   return { path, events: count, bytes, first, last, integrity };
 }
@@ -175,7 +175,7 @@ async function integrityOf(path: string) {
   const stamp = stampOf(path)!;
   const footer = await footerOf(path, stamp.size);
   if (footer === undefined) throw new Error(`${path} has no footer`);
-  return { sum: await sumOfFile(path), footerSum: footer.sum, stamp, checkedMs: Date.now() };
+  return { sum: await checksumOfFile(path), footerSum: footer.sum, stamp, checkedMs: Date.now() };
 }
 
 /** Frequent paths whose values are all of one type. */

@@ -1,10 +1,10 @@
 import { LARGE_BYTES, MAX_LARGE_BYTES } from "./segment-ranges.ts";
 
-/** A merge of so many is sorted within the flusher's memory in some seconds; of large events there are fewer. */
+/** A merge of this many events is sorted within the flusher's memory in a few seconds; of large events it takes fewer. */
 export const MAX_MERGED_EVENTS = 500_000;
 /** Size of the events as JSON. */
 export const MAX_MERGED_BYTES = 512 * 1024 * 1024;
-/** Where they are large on average: so many were merged within 300 MB, twice as many not within 400. */
+/** Where events are large on average: this many bytes were merged within 300 MB, twice as many not within 400 MB. */
 const MAX_MERGED_LARGE_BYTES = 2 * MAX_LARGE_BYTES;
 
 /** Fewer are not worth writing again: each event is written about once for every factor of four. */

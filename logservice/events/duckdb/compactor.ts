@@ -91,9 +91,9 @@ export class Compactor {
     for (const project of this.#retention.projects) {
       const segments = this.#projects.get(project);
       if (segments === undefined) continue;
-      const oldest = BigInt(this.#retention.oldestMs(project, this.#settings.nowMs()) ?? 0) * 1_000_000n;
-      await segments.expireLosses(oldest);
-      const expired = segments.all.filter(({ last }) => last < oldest);
+      const cutoff = BigInt(this.#retention.cutoffMs(project, this.#settings.nowMs()) ?? 0) * 1_000_000n;
+      await segments.expireLosses(cutoff);
+      const expired = segments.all.filter(({ last }) => last < cutoff);
       if (expired.length === 0) continue;
       const left = segments.all.filter((one) => !expired.includes(one));
       await this.#projects.noteLeft(segments, left);

@@ -16,7 +16,7 @@ export interface PoolSession {
 /**
  * Connections of one engine that queries share. The engine keeps the footers of the files that it has read, which takes a
  * third to a half off most questions; but it reckons them at a fifth of what they are, and gives none back of a file that is
- * gone. So they are counted here: beyond a bound no more are kept, and an engine without any takes over when nobody asks.
+ * gone. So they are counted here: beyond a bound no more are kept, and an engine without any takes over when no query runs.
  */
 export class ConnectionPool {
   readonly #make: () => Promise<DuckDBInstance>;
@@ -71,7 +71,7 @@ export class ConnectionPool {
         isEnded = true;
         this.#asked--;
         if (isLarge) this.#large--;
-        // Nobody waits for it; a failure is met by whoever asks next.
+        // Nothing waits for it; a failure reaches the next query.
         this.#set().catch(() => {});
         this.#replaceWhereFull();
       },
@@ -100,7 +100,7 @@ export class ConnectionPool {
   }
 
   async #replace(): Promise<void> {
-    // Where somebody asks meanwhile, that is tried again later.
+    // If a query came meanwhile, this is tried again later.
     this.#nextReplacementMs = performance.now() + REPLACEMENT_MS;
     const next = await openEngine(this.#make);
     await this.#setting.catch(() => {});

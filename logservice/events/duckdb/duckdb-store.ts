@@ -179,13 +179,13 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     return openTail(this.#tails, { project, selects: predicate ?? (() => true), memtables, afterId });
   }
 
-  async drop(project: string): Promise<void> {
+  async deleteProject(project: string): Promise<void> {
     if (this.#isClosed) throw storeClosed();
     const { journal, memtables, projects, seenKeys } = this.#opened;
     const sequence = memtables.takeSequences(1);
-    const frame = { sequence, project, lines: 0, atMs: this.#settings.nowMs(), key: undefined, isDrop: true };
+    const frame = { sequence, project, lines: 0, atMs: this.#settings.nowMs(), key: undefined, isDeletion: true };
     await journal.write(frame, NO_LINES, () => {
-      projects.drops.set(project, sequence);
+      projects.deletions.set(project, sequence);
       memtables.forget(project);
       projects.forget(project);
       this.#dedup.forget(project);
@@ -246,7 +246,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       quarantined_bytes_total: quarantined.reduce((sum, counts) => sum + counts.quarantinedBytes, 0),
       scrubbed_files_total: this.#scrubber.counts.files,
       scrubbed_bytes_total: this.#scrubber.counts.bytes,
-      scrub_oldest_seconds: Math.round(this.#scrubber.oldestMs / 1000),
+      scrub_oldest_seconds: Math.round(this.#scrubber.longestUncheckedMs / 1000),
       damaged_segments_total: this.#scrubber.counts.damaged,
       segments: segments.length,
       segment_bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),

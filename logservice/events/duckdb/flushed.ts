@@ -47,7 +47,7 @@ export function nextSequence(
 /** More than a file of the journal has. */
 const LOST_SEQUENCES = 10_000_000;
 
-/** What a replay of the journal asks of the segments. */
+/** What a replay of the journal needs to know of the segments. */
 export function replayTarget(projects: Projects): ReplayTarget {
   const flushed = new Map<string, FlushedIntervals>();
   return {
@@ -57,8 +57,8 @@ export function replayTarget(projects: Projects): ReplayTarget {
       return known.has(interval);
     },
     droppedBefore: (project) => projects.droppedBefore(project),
-    drop(project, sequence) {
-      projects.drops.set(project, sequence);
+    deleteProject(project, sequence) {
+      projects.deletions.set(project, sequence);
       // Segments from before the deletion, which a crash left behind.
       if ((projects.get(project)?.began ?? sequence + 1) <= sequence) projects.forget(project);
       flushed.delete(project);

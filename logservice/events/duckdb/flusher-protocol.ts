@@ -1,12 +1,12 @@
 import type { FlushTarget, Merge, SegmentFacts } from "./build.ts";
-import type { FileSum } from "./sidecar.ts";
+import type { FileChecksum } from "./sidecar.ts";
 
 /** What the flusher is asked to do, FLUSHER_JOBS at once. */
 export type Job =
   | { readonly kind: "flush"; readonly journalPath: string; readonly targets: readonly FlushTarget[] }
   | (Merge & { readonly kind: "merge" })
-  /** Makes the summary or the filter beside a segment again. Answers with nothing built. */
-  | { readonly kind: "summary" | "filter"; readonly path: string; readonly segment: FileSum };
+  /** Rebuilds the summary or the filter beside a segment. The answer lists nothing as built. */
+  | { readonly kind: "summary" | "filter"; readonly path: string; readonly segment: FileChecksum };
 
 export type JobRequest = Job & { readonly number: number };
 

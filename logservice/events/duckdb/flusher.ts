@@ -9,8 +9,8 @@ import type { Job, JobAnswer, JobRequest } from "./flusher-protocol.ts";
 export const FLUSHER_JOBS = 2;
 
 /**
- * The process that makes segments. It is started with the first job, and again where it ended: it keeps some hundred
- * megabytes, so that it does not wait for long.
+ * The process that makes segments. It is started with the first job, and again if it has ended. It holds some hundred
+ * megabytes, so it does not stay idle for long.
  */
 export class Flusher {
   readonly #spill: string;
@@ -33,7 +33,7 @@ export class Flusher {
     await mkdir(this.#spill, { recursive: true });
   }
 
-  /** Does the job, some times again where the process ends under it: another job, or the system, may have ended it. */
+  /** Does the job, and retries it if the process ends meanwhile: another job, or the system, may have ended it. */
   async run(job: Job): Promise<readonly SegmentFacts[]> {
     for (let tries = 1; ; tries++) {
       try {
@@ -49,7 +49,7 @@ export class Flusher {
     return this.#child?.pid;
   }
 
-  /** Ends the process; what it was at is refused. */
+  /** Ends the process; unfinished jobs are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
@@ -98,7 +98,7 @@ export class Flusher {
       this.#jobs.delete(answer.number);
       if ("built" in answer) job?.resolve(answer.built);
       else job?.reject(new Error(answer.error));
-      // Whoever closes it waits for its end.
+      // `close` waits for its end.
       if (this.#jobs.size === 0 && !this.#isClosed) idle();
     });
     child.on("error", (error) => this.#fail(child, error));

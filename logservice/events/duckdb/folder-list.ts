@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { NewerVersion, printSummed, readSummed, writeDurably } from "../durable.ts";
+import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 
 /** What the list knows of a folder. */
 export interface ListedFolder extends FolderIdentity {
-  /** The sequence of the deletion after which the project began anew: what came before is not its own. */
+  /** The sequence of the deletion after which the project started again: earlier events are not part of it. */
   readonly after?: number | undefined;
   /** The last sequence in its segments: a folder without it is an older copy. */
   readonly newest?: number | undefined;
 }
 
-/** The folder of each project, which the events store made, so that one that is gone, or was exchanged, is missed. */
+/** The folder that the events store made for each project, so that a missing or replaced one is noticed. */
 export class FolderList {
   readonly #path: string;
   readonly #folders: Map<string, ListedFolder>;
@@ -27,11 +27,11 @@ export class FolderList {
     this.#folders = folders;
   }
 
-  /** `isKnown` is false if there is no list that can be read: then all that is there counts. Throws NewerVersion. */
+  /** `isKnown` is false if there is no readable list: then every folder that is there counts. Throws NewerVersion. */
   static async open(directory: string): Promise<{ list: FolderList; isKnown: boolean; isDamaged: boolean }> {
     const path = join(directory, FOLDER_LIST);
     const text = await readFile(path, "utf8").catch(() => undefined);
-    const read = text === undefined ? undefined : (readSummed(text) as StoredList | undefined);
+    const read = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
     if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);
     const folders = new Map((read?.folders ?? []).map(({ folder, ...identity }) => [folder, identity]));
     return {
@@ -88,7 +88,7 @@ export class FolderList {
       const folders = [...this.#folders].map(([folder, identity]) => ({ folder, ...identity }));
       return writeDurably(
         this.#path,
-        printSummed({
+        printWithChecksum({
           version: VERSION,
           ...(this.#owner !== undefined && { owner: this.#owner }),
           folders,

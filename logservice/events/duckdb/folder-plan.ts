@@ -34,7 +34,7 @@ import { readSidecar, type Sidecar } from "./sidecar.ts";
 
 export interface PlannedSegment {
   readonly entry: ManifestEntry & { readonly integrity: Integrity };
-  /** Undefined if it has to be made again. */
+  /** Undefined if it has to be rebuilt. */
   readonly sidecar: Sidecar | undefined;
 }
 
@@ -47,15 +47,15 @@ export interface FolderPlan extends FolderIdentity {
   readonly flushed: number;
   readonly segments: readonly PlannedSegment[];
   readonly losses: readonly StoredLoss[];
-  /** Whether the manifest does not tell of just these. */
+  /** Whether the manifest names other losses than these. */
   readonly isLossNew: boolean;
-  /** Files that hold nothing that others do not hold: they may go. */
+  /** Files without an event that other files lack: they may be deleted. */
   readonly superseded: readonly string[];
   /** Files that are neither used nor known to be held elsewhere. */
   readonly quarantined: readonly { readonly file: string; readonly reason: string }[];
   /** Segments that no manifest named, with the names that they have now. */
   readonly adopted: readonly { readonly from: string; readonly file: string }[];
-  /** Losses of before whose files are back. */
+  /** Earlier losses whose files have reappeared. */
   readonly returned: readonly StoredLoss[];
 }
 
@@ -65,15 +65,16 @@ export interface PlanOptions {
   readonly journal: ProjectJournal;
   readonly inspector: Inspector;
   readonly nowMs: number;
-  /** What the list of folders knows of it: if it is there, the folder has had a manifest. */
+  /** The folder's entry in the list of folders: if there is one, the folder has had a manifest. */
   readonly listed: { readonly newest?: number | undefined } | undefined;
   /** Whether all bytes of all segments are read. */
   readonly isThorough: boolean;
 }
 
 /**
- * Looks at a project's folder after whatever happened to it. The rule: nothing goes that is not proven to be held by
- * other files, and what nothing else holds and can be read counts, whether a manifest names it or not.
+ * Plans the repair of a project's folder after whatever happened to it. A file is deleted only if other files provably
+ * hold all its events; a readable file whose events are held nowhere else is kept and used, whether or not a manifest
+ * names it.
  */
 export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
   const { directory, identity } = options;
@@ -93,7 +94,7 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
   } catch (error) {
     const fault = unreadable(error);
     const lost = [folderLoss(identity, { file: "", reason: `its folder ${fault}`, bytes: 0 }, options.nowMs)];
-    // The folder is made again with the next events.
+    // The folder is created again with the next events.
     if (fault !== "is missing") return { ...nothing, blocked: fault, manifest: fault, flushed: 0, losses: lost };
     return { ...nothing, blocked: undefined, manifest: "new", flushed: 0, losses: isInJournal(options) ? [] : lost };
   }
@@ -124,7 +125,7 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
   };
 }
 
-/** Whether the journal has all that the project ever had: a crash before its first segment was named leaves it so. */
+/** Whether the journal has all events that the project ever had, as after a crash before its first segment was named. */
 const isInJournal = ({ identity, journal, listed }: PlanOptions) =>
   journal.wholeSince !== undefined &&
   journal.wholeSince <= identity.began &&
@@ -132,7 +133,7 @@ const isInJournal = ({ identity, journal, listed }: PlanOptions) =>
 
 const idsOf = ({ losses }: Manifest) => losses.map(({ id }) => id).join();
 
-/** The manifest of another folder, put into this one, is as good as none. */
+/** The manifest of another folder, put into this one, counts as damaged. */
 function ownOnly(read: ReadManifest, { project, began }: FolderIdentity): ReadManifest {
   const isOwn = read.kind === "lost" || (read.manifest.project === project && read.manifest.began === began);
   return isOwn ? read : { kind: "lost", fault: "is damaged" };
@@ -168,11 +169,11 @@ class Planning {
     for (const entry of this.#manifest?.segments ?? []) await this.#take(entry);
     const known = this.#manifest?.losses ?? (await readLosses(this.#options.directory));
     for (const loss of known) await this.#lookAgain(loss);
-    const { candidates, asides } = await this.#sort(names);
+    const { candidates, unfinished } = await this.#sort(names);
     if (candidates.length > 0) await this.#verifyChanged();
     // Large ones first: a merged segment supersedes those that it was made of.
     for (const one of candidates.sort((a, b) => (b.said?.events ?? 0) - (a.said?.events ?? 0))) await this.#judge(one);
-    for (const name of asides) this.#judgeAside(name, kind);
+    for (const name of unfinished) this.#judgeUnfinished(name, kind);
     this.#settleLosses();
   }
 
@@ -193,7 +194,7 @@ class Planning {
     return true;
   }
 
-  /** Undefined if there is none that fits. */
+  /** Undefined if there is none that belongs to the segment. */
   async #sidecarOf(entry: ManifestEntry, integrity: Integrity): Promise<Sidecar | undefined> {
     const sidecar = await readSidecar(this.#pathOf(entry.file)).catch(() => undefined);
     if (sidecar === undefined || sidecar.summary.events !== entry.events) return undefined;
@@ -202,7 +203,7 @@ class Planning {
     return segment?.sum === integrity.sum && segment?.bytes === entry.bytes ? sidecar : undefined;
   }
 
-  /** A loss of before: the file may have been put back. */
+  /** Rechecks an earlier loss: its file may have been put back. */
   async #lookAgain(loss: StoredLoss): Promise<void> {
     const { entry } = loss;
     const isBack = entry?.integrity !== undefined && (await isThere(this.#pathOf(entry.file)));
@@ -214,11 +215,11 @@ class Planning {
     if (await this.#take({ ...entry, integrity: integrity! })) this.returned.push(loss);
   }
 
-  async #sort(names: readonly string[]): Promise<{ candidates: Candidate[]; asides: string[] }> {
+  async #sort(names: readonly string[]): Promise<{ candidates: Candidate[]; unfinished: string[] }> {
     const all = new Set(names);
     const dropped = new Set(this.#manifest?.dropped);
     const known = new Set([MANIFEST, LOSSES, QUARANTINE, REMOVED]);
-    // What is damaged is set aside with what is beside it; a file that cannot be read just now stays.
+    // A damaged file is quarantined with the files beside it; a file that cannot be read just now stays.
     for (const { entry, fault } of this.#lost) {
       if (fault === "is damaged") this.#quarantine(entry.file, all, `${fault}; its manifest names it`);
       for (const name of withDerived(entry.file)) known.add(name);
@@ -226,7 +227,7 @@ class Planning {
     for (const { entry } of this.segments) for (const name of withDerived(entry.file)) known.add(name);
     for (const { file } of this.losses) for (const name of withDerived(file)) known.add(name);
     const candidates: Candidate[] = [];
-    const asides: string[] = [];
+    const unfinished: string[] = [];
     for (const name of names) {
       if (known.has(name)) continue;
       const owner = ownerOf(name);
@@ -235,10 +236,10 @@ class Planning {
       else if (owner !== undefined) {
         // With its segment, if that is there.
         if (name.endsWith(TEMPORARY) || !all.has(owner)) this.superseded.push(name);
-      } else if (name.endsWith(TEMPORARY) && SEGMENT_NAME.test(name.slice(0, -TEMPORARY.length))) asides.push(name);
+      } else if (name.endsWith(TEMPORARY) && SEGMENT_NAME.test(name.slice(0, -TEMPORARY.length))) unfinished.push(name);
       else candidates.push(await this.#candidate(name));
     }
-    return { candidates, asides };
+    return { candidates, unfinished };
   }
 
   async #candidate(name: string): Promise<Candidate> {
@@ -246,19 +247,19 @@ class Planning {
     const { inspector } = this.#options;
     let bytes = 0;
     try {
-      // A pipe would be read for ever.
+      // Reading a pipe would never end.
       if (!lstatSync(path).isFile()) return { name, said: undefined, bytes };
       bytes = stampOf(path)?.size ?? 0;
       if ((await footerOf(path, bytes)) === undefined) return { name, said: undefined, bytes };
       const said = (await inspector.metadataOf(path)) ?? (await inspector.describe(path));
       return { name, said: said.events > 0 ? said : undefined, bytes };
     } catch {
-      // The engine says in many ways that a file is not what it should be.
+      // The engine has many errors for a file that is not a segment.
       return { name, said: undefined, bytes };
     }
   }
 
-  /** What is held by a file proves nothing unless the file is whole: those that were touched are read. */
+  /** A damaged file proves nothing, so files that changed are verified first. */
   async #verifyChanged(): Promise<void> {
     const still: PlannedSegment[] = [];
     for (const one of this.segments) {
@@ -300,7 +301,7 @@ class Planning {
       this.#supersede(name);
       return;
     }
-    // The same sequence for another event: a segment of before a restore, which must not be merged with those of after it.
+    // The same sequence for another event: a segment from before a restore, which must not be merged with later ones.
     const inJournal = unionOf(journal.intervals);
     if (left.some(([sequence]) => held.has(sequence) || holds(inJournal, [sequence, sequence]))) {
       this.#quarantine(name, undefined, "has sequences of events that other files hold, and holds more than these");
@@ -321,7 +322,7 @@ class Planning {
       const path = this.#pathOf(name);
       return { rows: await inspector.messagesOf(path), hashes: await inspector.hashesOf([path]) };
     } catch {
-      // Whatever the engine says of it.
+      // Whatever the engine's error is, the file is unreadable.
       return undefined;
     }
   }
@@ -348,7 +349,7 @@ class Planning {
     const integrity: Integrity = { sum, footerSum: undefined, stamp: undefined, checkedMs: 0 };
     const isWhole =
       (await faultOf(path, bytes, integrity, this.#options)) === undefined &&
-      // Without a sum, being readable is all that can be asked of it.
+      // Without a checksum, all that can be verified is that it can be read.
       (sum !== undefined || (await this.#options.inspector.decode(path).catch(() => -1)) === said.events);
     if (!isWhole) return this.#damaged(name, said, bytes);
     const file = SEGMENT_NAME.test(name) ? name : (known?.entry.file ?? `${nameOf(said)}`);
@@ -369,8 +370,8 @@ class Planning {
     return { file, events, bytes, eventBytes, first, last, sequence, ...(intervals && { intervals }) };
   }
 
-  /** A file that was being written is never the only one with its events, as long as what it was made of is there. */
-  #judgeAside(name: string, kind: "whole" | "first version" | "lost"): void {
+  /** A file that was being written is not needed as long as the files that it was made of are there. */
+  #judgeUnfinished(name: string, kind: "whole" | "first version" | "lost"): void {
     const [, , last] = SEGMENT_NAME.exec(name.slice(0, -TEMPORARY.length))!;
     const isHeld = last === undefined ? kind !== "lost" : this.#isRangeHeld(name.slice(0, -TEMPORARY.length));
     if (isHeld) this.superseded.push(name);
@@ -391,11 +392,11 @@ class Planning {
       const own = entry?.intervals ?? [];
       return entry !== undefined && (own.length === 0 || own.some(([a, b]) => a <= to && b >= from));
     });
-    // Between two sequences of a project that are held there is nothing but what is held, or lost.
+    // Between two held sequences of a project, every event is either held or lost.
     return !isLost && holds(union, [from, from]) && holds(union, [to, to]);
   }
 
-  /** What the manifest names and is not there is lost, unless other segments have all of it. */
+  /** Files that the manifest names and that are missing or damaged are lost, unless other segments hold all their events. */
   #settleLosses(): void {
     const union = unionOf(this.segments.flatMap(({ entry }) => entry.intervals ?? []));
     for (const { entry, fault } of this.#lost) {
@@ -404,7 +405,7 @@ class Planning {
       const isHeld = entry.intervals?.every((interval) => holds(union, interval)) || this.segments.some(isSame);
       if (!isHeld) this.lose({ file: entry.file, reason: fault, bytes: entry.bytes, entry });
     }
-    // A loss of before may be in a segment that is there.
+    // Events of an earlier loss may be in a segment that is there.
     const isStill = ({ entry }: StoredLoss) => !entry?.intervals?.every((interval) => holds(union, interval));
     this.losses = this.losses.filter(isStill);
   }

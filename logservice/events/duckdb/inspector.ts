@@ -4,7 +4,7 @@ import type { ConnectionPool } from "./connection-pool.ts";
 import { quoted } from "./duckdb.ts";
 import { METADATA_KEY, readMetadata, type SegmentMetadata } from "./segment-metadata.ts";
 
-/** Looks into files of which no manifest tells. Each method throws what the engine says of a file that it cannot read. */
+/** Looks into files that no manifest describes. Each method throws the engine's error for a file that it cannot read. */
 export class Inspector {
   readonly #readers: ConnectionPool;
 
@@ -12,7 +12,7 @@ export class Inspector {
     this.#readers = readers;
   }
 
-  /** What a segment says of itself; undefined for one of the first version. */
+  /** What a segment says of itself; undefined for one of format 1. */
   async metadataOf(path: string): Promise<SegmentMetadata | undefined> {
     const rows = await this.#rows(
       `select decode(value) from parquet_kv_metadata(${quoted(path)}) where decode(key) = ${quoted(METADATA_KEY)}`,
@@ -20,7 +20,7 @@ export class Inspector {
     return rows.length === 0 ? undefined : readMetadata(String(rows[0]![0]));
   }
 
-  /** What a segment of the first version would say, read from its rows; `eventBytes` is about right. */
+  /** The metadata that a segment of format 1 lacks, computed from its rows; `eventBytes` is an estimate. */
   async describe(path: string): Promise<Omit<SegmentMetadata, "project" | "began"> & { intervals: Interval[] }> {
     const from = `read_parquet(${quoted(path)})`;
     const [[events, first, last, sequence, texts] = []] = await this.#rows(

@@ -18,7 +18,7 @@ export interface Stamp {
 
 /** What is known of the bytes of a segment's file. Changes when the file is read again. */
 export interface Integrity {
-  /** CRC-32 of the whole file. Undefined for segments of the first version until they were read once. */
+  /** CRC-32 of the whole file. Undefined for segments of format 1 until they were read once. */
   sum: number | undefined;
   /** CRC-32 of the Parquet footer, with its length and mark. */
   footerSum: number | undefined;
@@ -28,7 +28,7 @@ export interface Integrity {
   checkedMs: number;
 }
 
-/** Undefined if there is no such file; throws what the system says otherwise. */
+/** Undefined if there is no such file; throws any other error of the system. */
 export function stampOf(path: string): Stamp | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return undefined;
@@ -38,11 +38,11 @@ export function stampOf(path: string): Stamp | undefined {
 export const isSame = (a: Stamp | undefined, b: Stamp | undefined) =>
   a !== undefined && b !== undefined && a.size === b.size && a.mtime === b.mtime && a.inode === b.inode;
 
-/** Bytes read at once: a sum of so many takes a third of a millisecond. */
+/** Bytes read at once: their checksum takes a third of a millisecond. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /** CRC-32 of a file. `bytesPerSecond` bounds how fast it is read. */
-export async function sumOfFile(
+export async function checksumOfFile(
   path: string,
   { bytesPerSecond = Number.POSITIVE_INFINITY, signal }: { bytesPerSecond?: number; signal?: AbortSignal } = {},
 ): Promise<number> {
@@ -95,7 +95,7 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<B
   return bytesRead === length ? buffer : undefined;
 }
 
-/** What a file that is asked for is instead; undefined if it is whole. */
+/** What is wrong with a file, to be read after its name. */
 export type Fault = "is missing" | "is damaged" | `cannot be read (${string})`;
 
 interface ReadOptions {
@@ -114,7 +114,7 @@ export async function faultOf(
   try {
     const look = await lookAtEnd(path, bytes, known);
     if (!look.ok) return look.fault;
-    const sum = await sumOfFile(path, options);
+    const sum = await checksumOfFile(path, options);
     if (sum !== (known.sum ?? sum)) return "is damaged";
     // It may have been written to while it was read.
     if (!isSame(look.value.stamp, stampOf(path))) return faultOf(path, bytes, known, options);
@@ -125,13 +125,13 @@ export async function faultOf(
   }
 }
 
-/** Looks at size and footer, which tell a file that was cut, or exchanged, without reading all of it; notes the footer. */
+/** Checks size and footer, which show whether a file was cut or replaced, without reading all of it; notes the footer. */
 export async function quickFaultOf(path: string, bytes: number, known: Integrity): Promise<Fault | undefined> {
   try {
     const look = await lookAtEnd(path, bytes, known);
     if (!look.ok) return look.fault;
     known.footerSum = look.value.footerSum;
-    // Nobody knows more of a file of the first version; changes from now on are seen.
+    // Nothing more is known of a file of format 1; changes from now on are noticed.
     if (known.sum === undefined) known.stamp = look.value.stamp;
     return undefined;
   } catch (error) {
@@ -152,7 +152,7 @@ async function lookAtEnd(path: string, bytes: number, known: Integrity): Promise
   return { ok: true, value: { stamp, footerSum: footer.sum } };
 }
 
-/** The fault that a failed call to the system tells of; throws what is none. */
+/** The fault that the error of a system call means; throws any other error. */
 export function unreadable(error: unknown): Fault {
   const code = codeOf(error);
   if (code === "ENOENT") return "is missing";

@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { NewerVersion, printSummed, readSummed, writeDurably } from "../durable.ts";
+import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import { type Fault, type Integrity, unreadable } from "./integrity.ts";
 
 export const MANIFEST = "manifest.json";
-/** The losses that the manifest tells of, once more. */
+/** A second copy of the losses in the manifest. */
 export const LOSSES = "losses.json";
-/** A folder, in that of a project, of files that are not used and may hold what nothing else does. */
+/** Folder inside a project's folder, for files that are not used and may hold events that no other file holds. */
 export const QUARANTINE = "quarantine";
-/** A file that says that the project was deleted: all of the folder may go. */
+/** A file that marks a deleted project: the whole folder may be removed. */
 export const REMOVED = "removed";
 
 /** What the manifest of a project's folder says. */
@@ -18,10 +18,10 @@ export interface Manifest {
   /** The project and the sequence in the folder's name, which tell a folder that was renamed or put in another's place. */
   readonly project: string;
   readonly began: number;
-  /** All events up to this sequence are in the segments; what the journal holds of them is there twice. */
+  /** All events up to this sequence are in the segments; the journal may still hold copies of them. */
   readonly flushed: number;
   readonly segments: readonly ManifestEntry[];
-  /** Files whose events were deleted, or are in other segments now. They go when nobody reads them any more. */
+  /** Files whose events were deleted, or are in other segments now. They are removed when nothing reads them any more. */
   readonly dropped: readonly string[];
   readonly losses: readonly StoredLoss[];
 }
@@ -40,7 +40,7 @@ export interface ManifestEntry {
   readonly sequence: number;
   /** See SegmentMetadata. */
   readonly intervals?: readonly Interval[];
-  /** Absent in the first version. */
+  /** Absent in format 1. */
   readonly integrity?: Integrity;
 }
 
@@ -52,13 +52,13 @@ export interface StoredLoss {
   readonly atMs: number;
   /** Size of the file, as far as it is known. */
   readonly bytes: number;
-  /** What the manifest said of the file: with it the file counts again when it is back. */
+  /** The manifest's entry of the file, so that the file is used again if it is put back. */
   readonly entry?: ManifestEntry;
 }
 
 export type ReadManifest =
   | { readonly kind: "whole"; readonly manifest: Manifest }
-  /** As 0.1.0 wrote it: without checksums and intervals. */
+  /** Manifest format 1: no checksums, no intervals. */
   | { readonly kind: "first version"; readonly manifest: Manifest }
   | { readonly kind: "lost"; readonly fault: Fault };
 
@@ -76,12 +76,12 @@ export async function readManifest(folder: string, named: { project: string; beg
 /** The losses of a folder whose manifest is lost. */
 export async function readLosses(folder: string): Promise<readonly StoredLoss[]> {
   const text = await readFile(join(folder, LOSSES), "utf8").catch(() => "");
-  return (readSummed(text) as StoredLoss[] | undefined) ?? [];
+  return (readWithChecksum(text) as StoredLoss[] | undefined) ?? [];
 }
 
 /** Reads the text of a manifest. Throws NewerVersion. */
 export function parseManifest(path: string, text: string, named: { project: string; began: number }): ReadManifest {
-  const summed = readSummed(text) as Manifest | undefined;
+  const summed = readWithChecksum(text) as Manifest | undefined;
   const { version, flushed, segments } = summed ?? parsed(text);
   if (typeof version === "number" && version > 2) throw new NewerVersion(path);
   if (summed !== undefined) return { kind: "whole", manifest: summed };
@@ -95,7 +95,7 @@ export function parseManifest(path: string, text: string, named: { project: stri
   };
 }
 
-/** What the first version wrote has no sum. So may what is to come, which is only asked for its version. */
+/** Reads a manifest without a checksum: one of format 1, or of a newer format, of which only the version is read. */
 function parsed(text: string): { version?: number; flushed?: number; segments?: ManifestEntry[] } {
   try {
     return JSON.parse(text) ?? {};
@@ -106,4 +106,4 @@ function parsed(text: string): { version?: number; flushed?: number; segments?: 
 }
 
 export const writeManifest = (folder: string, manifest: Manifest): Promise<void> =>
-  writeDurably(join(folder, MANIFEST), printSummed(manifest));
+  writeDurably(join(folder, MANIFEST), printWithChecksum(manifest));

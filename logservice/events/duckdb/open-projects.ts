@@ -12,7 +12,7 @@ import { FOLDER_LIST, FolderList } from "./folder-list.ts";
 import type { Inspector } from "./inspector.ts";
 import { Segments } from "./segments.ts";
 
-/** The segments of all projects, by name, after their folders were put in order. */
+/** The segments of all projects, by name, after their folders were repaired. */
 export async function openProjects(
   { directory, log, nowMs, owner }: Settings,
   journal: ReadJournal,
@@ -26,18 +26,18 @@ export async function openProjects(
     { file: JOURNAL_LIST, ...{ isKnown: journal.list.isKnown, isDamaged: journal.list.isDamaged } },
   ];
   for (const { file, isKnown, isDamaged } of lists) {
-    // The first version had neither.
+    // Format 1 had neither.
     if (isKnown || lists.every((one) => !one.isKnown && !one.isDamaged)) continue;
     const what = isDamaged ? "damaged" : "missing";
-    log("error", `a list of files is ${what}: it is made again, but does not tell of files that are gone`, {
+    log("error", `a list of files is ${what}: it is rebuilt, but files that were already missing cannot be detected`, {
       file: join(directory, file),
     });
   }
-  const found = await findFolders(folder, { list: list.all, drops: journal.drops, inspector, log });
+  const found = await findFolders(folder, { list: list.all, deletions: journal.deletions, inspector, log });
   for (const one of found.removed) await finishRemoval(folder, one.folder, list);
-  // A crash came after the folder was removed and before the list knew it. The journal forgets the deletion later.
+  // The service crashed after the folder was removed and before the list was updated. The journal still has the deletion.
   for (const [name, { project, began }] of [...list.all]) {
-    if (!existsSync(join(folder, name)) && (journal.drops.get(project) ?? -1) >= began) await list.remove(name);
+    if (!existsSync(join(folder, name)) && (journal.deletions.get(project) ?? -1) >= began) await list.remove(name);
   }
   const options = { list: list.all, journal, inspector, nowMs: nowMs(), isThorough: false };
   const projects = new Map<string, Segments>();
@@ -49,13 +49,13 @@ export async function openProjects(
   }
   const noted = list.add(found.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
   await noted.catch((error: unknown) => {
-    // On a full disk reading goes on; the next folder that is made needs the list.
+    // Reading still works on a full disk; the next folder that is made needs the list.
     if (codeOf(error) !== "ENOSPC") throw error;
   });
   return { folders: list, segments: projects };
 }
 
-/** What segments tell of batches that the journal does not have. */
+/** What segments know of batches that the journal does not have. */
 export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
   const flushed = Math.max(0, ...[...projects.values()].map((one) => one.flushed));
   return {
@@ -71,9 +71,9 @@ export function logJournalDamage(
   { tornBytes, quarantined }: JournalDamage,
   found: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
 ): void {
-  if (tornBytes > 0) log("warn", "the journal ended in half a batch, which was cut off", { bytes: tornBytes });
+  if (tornBytes > 0) log("warn", "removed a torn batch from the end of the journal", { bytes: tornBytes });
   for (const path of quarantined)
-    log("error", "a journal file is damaged; its whole batches were kept, the file is here", { path });
+    log("error", "a damaged journal file is quarantined; its intact batches were recovered", { path });
   for (const { id, file, reason } of found)
-    log("error", `events are missing: a file of the journal ${reason}`, { file, loss: id });
+    log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
 }

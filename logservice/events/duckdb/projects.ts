@@ -19,7 +19,7 @@ interface ProjectsOptions extends SegmentsOptions {
 export class Projects {
   readonly all: Map<string, Segments>;
   /** Sequence of the last deletion of each project. */
-  readonly drops = new Map<string, number>();
+  readonly deletions = new Map<string, number>();
   /** Deleted projects whose folders are still there. */
   readonly #deleted = new Set<Segments>();
   readonly #options: ProjectsOptions;
@@ -56,7 +56,7 @@ export class Projects {
     if (made !== undefined) await syncDirectory(directory);
     if (made !== undefined) await segments.note();
     // Not before: a listed folder counts as lost if it is not there, or has no manifest.
-    const after = this.drops.get(segments.project);
+    const after = this.deletions.get(segments.project);
     await folders.add([{ folder: folderName(segments), ...segments.identity, after }]);
     // The project may have been deleted meanwhile: a folder that is listed but not there would count as lost.
     if (segments.isDeleted) await this.#remove(segments);
@@ -72,7 +72,7 @@ export class Projects {
     return this.#options.folders.note([[folderName(segments), lastSequence(left)]]);
   }
 
-  /** Sequence of the deletion after which a project began anew; 0 if none is known. */
+  /** Sequence of the deletion after which a project started again; 0 if none is known. */
   droppedBefore(project: string): number {
     const segments = this.all.get(project);
     const listed = segments && this.#options.folders.all.get(folderName(segments))?.after;

@@ -8,15 +8,15 @@ import { isUntouched, type Segment } from "./segment.ts";
 import type { Segments } from "./segments.ts";
 import { readSidecar } from "./sidecar.ts";
 
-/** Each file is read as a whole once in so long: a bit that flips by itself is found by then. */
+/** Each file is read as a whole once in this time, so that bit rot is found by then. */
 const SCRUB_MS = 24 * 3_600_000;
-/** Files that were removed or written to are noticed within so long, though nobody asks what is in them. */
+/** Files that were removed or written to are noticed within this time, even if no query reads them. */
 const LOOK_MS = 2000;
-/** What a day's reading of a terabyte takes; a query or a flush hardly notices it. */
+/** Reads a terabyte in less than a day; a query or a flush hardly notices it. */
 const BYTES_PER_SECOND = 32 * 1024 * 1024;
-/** Between two files, so that nothing of this is a burst. */
+/** Pause between two files, so that reading comes in no bursts. */
 const PAUSE_MS = 100;
-/** A manifest names no more of a segment: where they are needed, its rows are asked. */
+/** The most intervals of a segment that a manifest lists; beyond that, the segment's rows are read where they are needed. */
 const MOST_INTERVALS = 10_000;
 
 interface ScrubberOptions {
@@ -29,8 +29,8 @@ interface ScrubberOptions {
 }
 
 /**
- * Reads all files from time to time and holds them against their checksums; makes summaries and filters again that are
- * damaged, and gives segments of the first version what they lack.
+ * Regularly reads all files and verifies their checksums, rebuilds damaged summaries and filters, and adds what segments
+ * of format 1 lack.
  */
 export class Scrubber {
   readonly #settings: Settings;
@@ -58,12 +58,12 @@ export class Scrubber {
     this.#schedule(PAUSE_MS);
   }
 
-  /** Resolves when every file was read, whenever that was before. */
+  /** Reads every file, however recently it was read before. */
   async scrub(): Promise<void> {
     await this.#serialize(async () => {
       for (const segments of this.#projects.values()) {
         const read = new Set<string>();
-        // A merge may make another one meanwhile.
+        // A merge may add a segment meanwhile.
         for (;;) {
           const segment = segments.all.find(({ path }) => !read.has(path));
           if (segment === undefined) break;
@@ -84,14 +84,14 @@ export class Scrubber {
     await this.#work.catch(() => {});
   }
 
-  /** How long ago the file was read that was not read for longest, in milliseconds; 0 if there is none. */
-  get oldestMs(): number {
-    let oldest = 0;
+  /** The longest time for which a segment has not been read as a whole, in milliseconds; 0 if there are no segments. */
+  get longestUncheckedMs(): number {
+    let longest = 0;
     const nowMs = this.#settings.nowMs();
     for (const { all } of this.#projects.values()) {
-      for (const { integrity } of all) oldest = Math.max(oldest, nowMs - integrity.checkedMs);
+      for (const { integrity } of all) longest = Math.max(longest, nowMs - integrity.checkedMs);
     }
-    return oldest;
+    return longest;
   }
 
   #schedule(afterMs: number): void {
@@ -107,7 +107,7 @@ export class Scrubber {
     }, afterMs).unref();
   }
 
-  /** One file, and now and then a look at all; whether there is more to do. */
+  /** Reads one file, and from time to time checks all for changes. Resolves to whether there is more to do. */
   async #step(): Promise<boolean> {
     if (performance.now() - this.#lookedMs >= LOOK_MS) {
       this.#lookedMs = performance.now();
@@ -139,7 +139,7 @@ export class Scrubber {
     for (const segments of this.#projects.values()) {
       for (const segment of segments.all) {
         const { checkedMs } = segment.integrity;
-        // A clock that was ahead has left times that are still to come.
+        // A clock that was ahead has left times in the future.
         const isOld = nowMs - checkedMs >= SCRUB_MS || checkedMs > nowMs;
         if (isOld || this.#lacks(segment)) return { segments, segment };
       }
@@ -170,7 +170,7 @@ export class Scrubber {
     return segments.markLost(segment, fault);
   }
 
-  /** Whether a segment is of the first version, or was merged of such. */
+  /** Whether a segment is of format 1, or was merged from such segments. */
   #lacks(segment: Segment): boolean {
     return (
       segment.integrity.sum === undefined || (segment.intervals === undefined && !this.#scattered.has(segment.path))
@@ -184,9 +184,9 @@ export class Scrubber {
     await segments.exchange(segment, union.length > MOST_INTERVALS ? segment : { ...segment, intervals: union });
   }
 
-  /** The summary and the filter are not what was written, or gone, or of the first version: they are made again. */
+  /** Rebuilds the summary and the filter if they are damaged, missing or of format 1. */
   async #mendDerived(segment: Segment, isExpected: boolean): Promise<void> {
-    const file = this.#fileSum(segment);
+    const file = this.#checksumOf(segment);
     const sidecar = await readSidecar(segment.path).catch(() => undefined);
     const isSummary = sidecar?.segment?.sum === file.sum && sidecar.segment.bytes === file.bytes;
     const isFilter =
@@ -196,13 +196,14 @@ export class Scrubber {
       ["filter", isFilter],
     ] as const) {
       if (isWhole) continue;
-      if (!isExpected) this.#settings.log("info", `a ${kind} is made again from its segment`, { file: segment.path });
+      if (!isExpected)
+        this.#settings.log("info", `a ${kind} is being rebuilt from its segment`, { file: segment.path });
       await this.#flusher.run({ kind, path: segment.path, segment: file });
       this.counts.rebuilt++;
     }
   }
 
-  #fileSum({ bytes, integrity }: Segment) {
+  #checksumOf({ bytes, integrity }: Segment) {
     return { bytes, sum: integrity.sum! };
   }
 

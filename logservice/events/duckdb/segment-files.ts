@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 
-/** A segment's name, and the range of its sequences; names of the first version have the last one only. */
+/** A segment's name, and the range of its sequences; names of format 1 have the last one only. */
 export const SEGMENT_NAME = /^(\d{16})-(?:(\d{16})-)?[0-9a-z]+-\d+\.parquet$/;
 
 /** The name of a segment: its first and last sequence, then what no other file of the folder has. */
@@ -18,7 +18,7 @@ export function ownerOf(name: string): string | undefined {
 
 export const TEMPORARY = ".new";
 
-/** The file beside a segment that has its columns and its summary. All of it can be made again from the segment. */
+/** The file beside a segment that has its columns and its summary. All of it can be rebuilt from the segment. */
 export const summaryPath = (path: string) => `${path}.json`;
 
 export const filterPath = (path: string) => `${path}.filter`;

@@ -1,7 +1,7 @@
 import type { Interval } from "../intervals.ts";
 
 /**
- * What a segment says of itself, in the key-value metadata of its Parquet footer: enough to make a lost manifest again, and
+ * What a segment says of itself, in the key-value metadata of its Parquet footer: enough to rebuild a lost manifest, and
  * to tell whether other files hold its events too.
  */
 export interface SegmentMetadata {
@@ -17,7 +17,7 @@ export interface SegmentMetadata {
   /** The last sequence. */
   readonly sequence: number;
   /**
-   * The flushes that it is made of. A merge has those of all its parts; undefined if one of these was of the first version,
+   * The flushes that it is made of. A merge has those of all its parts; undefined if one of these was of format 1,
    * which did not know them.
    */
   readonly intervals: readonly Interval[] | undefined;

@@ -22,7 +22,7 @@ export interface Segment {
   readonly last: bigint;
   /** The last sequence: segments are made of neighbours. */
   readonly sequence: number;
-  /** The flushes that it is made of; undefined if one of these was of the first version. */
+  /** The flushes that it is made of; undefined if one of these was of format 1. */
   readonly intervals: readonly Interval[] | undefined;
   readonly integrity: Integrity;
   /** The types of the paths that have a column, by the JSON of the path. */
@@ -34,12 +34,12 @@ export interface Segment {
   readonly rows?: readonly [first: number, last: number];
 }
 
-/** A segment turned out to be damaged or gone while it was asked: it counts as lost now, and the question may be asked again. */
+/** A segment turned out to be damaged or gone during a query: it counts as lost now, and the query may be run again. */
 export class SegmentsLost extends Error {
   override readonly name = "SegmentsLost";
 }
 
-/** Whether a file is as it was when all of it was read; of the first version, when it was opened. */
+/** Whether a file has not changed since all of it was read; for format 1, since it was opened. */
 export function isUntouched({ path, integrity }: Segment): boolean {
   try {
     return isSame(integrity.stamp, stampOf(path));

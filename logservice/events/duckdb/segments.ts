@@ -1,18 +1,18 @@
 import { statSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { codeOf, printSummed, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
+import { codeOf, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { FolderPlan } from "./folder-plan.ts";
 import {
+  type checksumOfFile,
   type Fault,
   faultOf,
   type Integrity,
   isSame,
   type Stamp,
   stampOf,
-  type sumOfFile,
   unreadable,
 } from "./integrity.ts";
 import { folderLoss } from "./losses.ts";
@@ -29,7 +29,7 @@ import { entryOf, isUntouched, type Segment, SegmentsLost, segmentOf } from "./s
 import { ownerOf, removeSegment, segmentName, withDerived } from "./segment-files.ts";
 import { readSidecar, type Sidecar } from "./sidecar.ts";
 
-/** What the segments of a project tell when something is wrong with their files. */
+/** What the segments of a project need to report and date what is wrong with their files. */
 export interface SegmentsOptions {
   readonly log: Log;
   readonly nowMs: () => number;
@@ -53,7 +53,7 @@ export class Segments {
   #made = 0;
   /** Why nothing may be written to the folder. */
   #blocked: string | undefined;
-  /** How many readers each file has, and those that go when the last one is done. */
+  /** How many readers each file has, and the files that are removed when their last reader is done. */
   readonly #readers = new Map<string, number>();
   readonly #obsolete = new Set<string>();
   /** Files that the manifest names as dropped, until they are gone. */
@@ -74,8 +74,8 @@ export class Segments {
   }
 
   /**
-   * Brings a folder to what its plan says, and opens it. `rebuild` makes a summary again. A file that cannot be moved, in
-   * a folder that cannot be written to, stays where it is: what is read is right all the same.
+   * Carries out the plan of a folder, and opens it. `rebuild` rebuilds a summary. A file that cannot be moved, in
+   * a folder that cannot be written to, stays where it is: answers are right all the same.
    */
   static async open(
     plan: FolderPlan,
@@ -110,24 +110,25 @@ export class Segments {
     const { directory, project } = this;
     const tell = (message: string, fields: Record<string, unknown>) =>
       this.#options.log("error", message, { project, ...fields });
-    // All of them, if there is no manifest: said once, below.
+    // Without a manifest these are all segments, which is reported once, below.
     const isSaid = plan.manifest !== "is missing" && plan.manifest !== "is damaged";
     for (const { from, file } of plan.adopted) {
       if (from !== file) await this.#attempt(() => rename(join(directory, from), join(directory, file)));
-      if (isSaid) this.#options.log("warn", "a segment that no manifest named is used again", { project, file });
+      if (isSaid) this.#options.log("warn", "adopted a segment that no manifest named", { project, file });
     }
     for (const { file } of plan.returned) this.#options.log("warn", "a lost segment is back", { project, file });
     for (const { file, reason } of plan.quarantined) {
       const kept = await this.#attempt(() => this.#quarantine(file));
-      // With its segment, which is said.
-      if (kept !== undefined && ownerOf(file) === undefined) tell(`a file ${reason}; it was set aside`, { file: kept });
+      // A file beside a segment is reported with the segment.
+      if (kept !== undefined && ownerOf(file) === undefined)
+        tell(`a file ${reason}; it was quarantined`, { file: kept });
     }
     for (const { id, file, reason } of plan.losses) {
       tell(`events are missing: ${file === "" ? "" : "a file "}${reason}`, { file: join(directory, file), loss: id });
     }
     if (plan.manifest === "is missing" || plan.manifest === "is damaged") {
       if (plan.segments.length + plan.losses.length > 0 || plan.manifest === "is damaged")
-        tell(`a manifest ${plan.manifest}; it was made again from the segments`, {
+        tell(`a manifest ${plan.manifest}; it was rebuilt from the segments`, {
           file: join(directory, MANIFEST),
           segments: plan.segments.length,
         });
@@ -151,7 +152,7 @@ export class Segments {
       plan.manifest === "whole" &&
       !plan.isLossNew &&
       lost.length + plan.quarantined.length + plan.adopted.length + plan.returned.length + plan.superseded.length === 0;
-    // With the next events its folder is made again.
+    // The folder is created again with the next events.
     if (plan.manifest === "new" && stampOf(directory) === undefined) return;
     if (isAsWritten) {
       for (const file of plan.superseded) await this.#attempt(() => rm(join(directory, file), { force: true }));
@@ -168,7 +169,7 @@ export class Segments {
     });
   }
 
-  /** A segment with what is beside it, or what is wrong with it. */
+  /** A segment with its summary, or what is wrong with it. */
   async #load(
     path: string,
     entry: ManifestEntry & { readonly integrity: Integrity },
@@ -177,14 +178,14 @@ export class Segments {
   ): Promise<LoadedSegment> {
     const { integrity, bytes } = entry;
     if (sidecar === undefined) {
-      // From a damaged file a wrong summary would be made.
+      // A damaged file would give a wrong summary.
       const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
       if (fault !== undefined) return { ok: false, reason: fault };
-      this.#options.log("warn", "a summary is made again from its segment", { file: path });
+      this.#options.log("warn", "a summary is being rebuilt from its segment", { file: path });
       try {
         await rebuild(path, { ...integrity, bytes });
       } catch (error) {
-        this.#options.log("error", "a summary could not be made again", { file: path, error: String(error) });
+        this.#options.log("error", "a summary could not be rebuilt", { file: path, error: String(error) });
         return { ok: false, reason: "has no summary, and none could be made" };
       }
     }
@@ -195,12 +196,12 @@ export class Segments {
     }
   }
 
-  /** Undefined if the folder does not let it be done. */
+  /** Undefined if the system does not allow it in the folder. */
   async #attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       return await work();
     } catch (error) {
-      this.#options.log("error", "a project's folder cannot be put in order", {
+      this.#options.log("error", "a project's folder cannot be repaired", {
         folder: this.directory,
         error: String(error),
       });
@@ -236,7 +237,7 @@ export class Segments {
 
   /**
    * Replaces segments by others, atomically and durably, after all earlier changes. `onChange` runs with the change,
-   * before anybody can look. False where the project was deleted: nothing is changed then.
+   * before any reader sees it. Resolves to false, without a change, if the project was deleted.
    */
   replace(
     removed: readonly Segment[],
@@ -246,7 +247,7 @@ export class Segments {
     return this.#serialize(async () => {
       if (this.#isDeleted) return false;
       if (this.#blocked !== undefined) throw new Error(`${this.#blocked}: nothing is written there`);
-      // What was lost meanwhile must not come back by a merge that read it before.
+      // A segment that was lost meanwhile must not come back by a merge that read it before.
       const there = removed.filter((one) => this.#segments.includes(one));
       if (added.length > 0 && there.length < removed.length) return false;
       await mkdir(this.directory, { recursive: true });
@@ -265,7 +266,7 @@ export class Segments {
     });
   }
 
-  /** Forgets losses of events before an instant, and removes what was set aside before it. */
+  /** Forgets losses of events before an instant, and removes files that were quarantined before it. */
   expireLosses(before: bigint): Promise<void> {
     return this.#serialize(async () => {
       if (this.#isDeleted || this.#blocked !== undefined || stampOrNone(this.directory) === undefined) return;
@@ -308,8 +309,8 @@ export class Segments {
     });
   }
 
-  /** Reads a whole file; who asks meanwhile gets the same answer. */
-  examine(segment: Segment, options: Parameters<typeof sumOfFile>[1] = {}): Promise<Fault | undefined> {
+  /** Verifies a whole file. Concurrent callers share one check. */
+  examine(segment: Segment, options: Parameters<typeof checksumOfFile>[1] = {}): Promise<Fault | undefined> {
     const { path, bytes, integrity } = segment;
     const known = this.#checks.get(path);
     if (known !== undefined) return known;
@@ -320,7 +321,7 @@ export class Segments {
     return check;
   }
 
-  /** A segment does not count any more: its events are lost, as far as anybody knows. */
+  /** Takes a segment out of use: as far as is known, its events are lost. */
   markLost(segment: Segment, fault: Fault): Promise<void> {
     return this.#serialize(async () => {
       const at = this.#segments.find(({ path }) => path === segment.path);
@@ -336,11 +337,11 @@ export class Segments {
       if (fault !== "is damaged") return;
       const kept = await this.#attempt(() => this.#quarantine(file));
       for (const name of withDerived(file).slice(1)) await this.#attempt(() => this.#quarantine(name));
-      if (kept !== undefined) this.#options.log("error", "a damaged segment was set aside", { ...said, file: kept });
+      if (kept !== undefined) this.#options.log("error", "a damaged segment was quarantined", { ...said, file: kept });
     });
   }
 
-  /** Writes down what is known of the files now: when each was last read as a whole. */
+  /** Records what is known of the files now: when each was last read as a whole. */
   note(): Promise<void> {
     return this.#serialize(async () => {
       if (stampOrNone(this.directory) !== undefined && !this.#isDeleted && this.#blocked === undefined)
@@ -348,7 +349,7 @@ export class Segments {
     });
   }
 
-  /** Puts a segment in the place of the same one, of which more is known. */
+  /** Replaces a segment by the same one with more known about it. */
   exchange(before: Segment, after: Segment): Promise<void> {
     return this.#serialize(async () => {
       if (this.#isDeleted || !this.#segments.includes(before)) return;
@@ -366,10 +367,10 @@ export class Segments {
     return this.#isDeleted;
   }
 
-  /** Removes the folder of a deleted project; no change that was under way makes it anew. */
+  /** Removes the folder of a deleted project; no change that was under way creates it again. */
   removeFolder(): Promise<void> {
     return this.#serialize(async () => {
-      // From here on the folder goes, whatever becomes of the journal.
+      // From here on the folder will be removed, whatever becomes of the journal.
       await unlessGone(writeDurably(join(this.directory, REMOVED), ""));
       await rm(this.directory, { recursive: true, force: true, maxRetries: 5 });
     });
@@ -405,7 +406,7 @@ export class Segments {
     return { segments, losses, release };
   }
 
-  /** As it is now, but for what is about to change. */
+  /** Writes the present state, except for what is about to change. */
   async #writeManifest({
     segments = this.#segments,
     flushed = this.#flushed,
@@ -419,8 +420,8 @@ export class Segments {
     const losses = this.#losses;
     const manifest = { version: 2, project, began, flushed, segments: segments.map(entryOf), dropped, losses } as const;
     if (losses.length > 0 || this.#hasLosses) {
-      // Nothing else tells of files that are gone, should the manifest go.
-      await writeDurably(join(directory, LOSSES), printSummed(losses));
+      // Nothing else records missing files if the manifest is lost.
+      await writeDurably(join(directory, LOSSES), printWithChecksum(losses));
       this.#hasLosses = losses.length > 0;
     }
     try {
@@ -435,14 +436,14 @@ export class Segments {
     this.#manifest = stampOf(join(directory, MANIFEST));
   }
 
-  /** Writes the manifest again if somebody removed it or wrote to it. */
+  /** Rewrites the manifest if another process removed or changed it. */
   async mendManifest(): Promise<void> {
     const path = join(this.directory, MANIFEST);
     const isTouched = () => this.#manifest !== undefined && !isSame(this.#manifest, stampOrNone(path));
     if (this.#isDeleted || this.#blocked !== undefined || !isTouched()) return;
     await this.#serialize(async () => {
       if (this.#isDeleted || !isTouched() || stampOrNone(this.directory) === undefined) return;
-      this.#options.log("error", "a manifest was changed by another process; it is written again", { file: path });
+      this.#options.log("error", "a manifest was changed by another process; it is being rewritten", { file: path });
       await this.#attempt(() => this.#writeManifest());
     });
   }
@@ -477,7 +478,7 @@ export class Segments {
   }
 }
 
-/** Undefined, too, if the system does not tell. */
+/** Undefined also if the system refuses. */
 function stampOrNone(path: string): Stamp | undefined {
   try {
     return stampOf(path);

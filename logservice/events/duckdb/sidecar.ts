@@ -14,7 +14,7 @@ export interface Column {
 }
 
 /** A segment's file, as its sidecar and its filter name it: beside another one they would give wrong answers. */
-export interface FileSum {
+export interface FileChecksum {
   readonly bytes: number;
   readonly sum: number;
 }
@@ -25,8 +25,8 @@ export interface Sidecar {
   readonly summary: Summary;
   /** Whether the segment has the column that tells which messages are cut. */
   readonly hasTruncated: boolean;
-  /** Undefined in the first version. */
-  readonly segment: FileSum | undefined;
+  /** Undefined in format 1. */
+  readonly segment: FileChecksum | undefined;
 }
 
 /** The sidecar is not what was written, or not of this segment. */
@@ -45,7 +45,7 @@ export async function writeSidecar(
     summary,
     hasTruncated,
     segment,
-  }: { columns: readonly Column[]; summary: Summary; hasTruncated: boolean; segment: FileSum },
+  }: { columns: readonly Column[]; summary: Summary; hasTruncated: boolean; segment: FileChecksum },
 ): Promise<void> {
   const more = hasTruncated ? `${JSON.stringify([TRUNCATED])}\n` : "";
   const body = `${JSON.stringify(columns.map(({ path, type }) => [path, type]))}\n${printSummary(summary)}\n${more}`;
@@ -55,7 +55,7 @@ export async function writeSidecar(
 /** Throws DamagedSidecar if there is none, or none that can be read. */
 export async function readSidecar(path: string): Promise<Sidecar> {
   const text = await readFile(summaryPath(path), "utf8").catch((error: unknown) => {
-    // Whatever the reason: it is made again.
+    // Whatever the reason, it is rebuilt.
     throw new DamagedSidecar(`${summaryPath(path)}: ${codeOf(error)}`);
   });
   try {
@@ -73,18 +73,18 @@ export async function readSidecar(path: string): Promise<Sidecar> {
   }
 }
 
-function partsOf(text: string): { segment: FileSum | undefined; body: string } {
-  // The first version begins with the columns and has no sum.
+function partsOf(text: string): { segment: FileChecksum | undefined; body: string } {
+  // Format 1 begins with the columns and has no sum.
   if (text.startsWith("[")) return { segment: undefined, body: text };
   const end = text.indexOf("\n");
-  const head = JSON.parse(text.slice(0, end)) as { version: number; sum: number; segment: FileSum };
+  const head = JSON.parse(text.slice(0, end)) as { version: number; sum: number; segment: FileChecksum };
   const body = text.slice(end + 1);
   if (head.version !== 2 || head.sum !== crc32(body)) throw new Error("the sum is another");
   return { segment: head.segment, body };
 }
 
-/** Makes the sidecar of a segment again from its rows. */
-export async function rebuildSidecar(connection: DuckDBConnection, path: string, segment: FileSum): Promise<void> {
+/** Rebuilds the sidecar of a segment from its rows. */
+export async function rebuildSidecar(connection: DuckDBConnection, path: string, segment: FileChecksum): Promise<void> {
   const from = `read_parquet(${quoted(path)})`;
   const names = (await connection.runAndReadAll(`select column_name from (describe select * from ${from})`)).getRows();
   const columns = names.flatMap(([name]) => columnNamed(String(name)));

@@ -4,7 +4,7 @@ import { frameHead } from "./frame.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Whether each byte of a journal's file is a part of a whole batch. Reads it in chunks: it may be large. */
+/** Whether each byte of a journal file is part of an intact batch. Reads it in chunks: it may be large. */
 export async function isWholeJournal(path: string): Promise<boolean> {
   const handle = await open(path, "r");
   try {

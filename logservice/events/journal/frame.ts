@@ -15,7 +15,7 @@ export interface Frame {
   readonly key: string | undefined;
   /** A hash of the batch that came with the key. */
   readonly digest?: string;
-  readonly isDrop: boolean;
+  readonly isDeletion: boolean;
 }
 
 export interface FrameAndBody {
@@ -26,10 +26,10 @@ export interface FrameAndBody {
 
 /** The frame of a batch, which is written before its body. */
 export function encodeFrame(frame: Omit<Frame, "bytes">, body: Buffer): Buffer {
-  const { sequence, project, lines, atMs, key, digest = "", isDrop } = frame;
+  const { sequence, project, lines, atMs, key, digest = "", isDeletion } = frame;
   const head = `{"b":${sequence},"p":"${project}","n":${lines},"z":${body.length},"at":${atMs}${
     key === undefined ? "" : `,"k":${JSON.stringify(key)}`
-  }${key === undefined || digest === "" ? "" : `,"h":${JSON.stringify(digest)}`}${isDrop ? ',"drop":true' : ""},"c":`;
+  }${key === undefined || digest === "" ? "" : `,"h":${JSON.stringify(digest)}`}${isDeletion ? ',"drop":true' : ""},"c":`;
   const sum = sumOf(head, body);
   return Buffer.from(`${head}${sum}}\n`);
 }
@@ -84,7 +84,7 @@ export function frameHead(text: Buffer): FrameHead | "unfinished" | undefined {
     | undefined;
   if (parsed === undefined || !Number.isSafeInteger(parsed.z)) return undefined;
   const { b: sequence, p: project, n: lines, z: bytes, at: atMs, k: key, h: digest = "", drop = false } = parsed;
-  const frame = { sequence, project, lines, bytes, atMs, key, digest, isDrop: drop };
+  const frame = { sequence, project, lines, bytes, atMs, key, digest, isDeletion: drop };
   const headSum = crc32(line.slice(0, line.lastIndexOf('"c":') + 4));
   return { frame, length: lineEnd + 1, bytes, sum: parsed.c, headSum };
 }

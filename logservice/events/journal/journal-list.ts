@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { NewerVersion, printSummed, readSummed, writeDurably } from "../durable.ts";
+import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { JournalLoss } from "../loss.ts";
 
 /**
@@ -31,11 +31,11 @@ export class JournalList {
   /** Throws NewerVersion. */
   static async open(path: string): Promise<JournalList> {
     const text = await readFile(path, "utf8").catch(() => undefined);
-    const stored = text === undefined ? undefined : (readSummed(text) as StoredList | undefined);
+    const stored = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
     if (stored !== undefined && stored.version > VERSION) throw new NewerVersion(path);
     const list = new JournalList(path, stored, text !== undefined && stored === undefined);
     const losses = stored === undefined ? await readFile(lossesPath(path), "utf8").catch(() => "") : "";
-    list.#losses = (readSummed(losses) as JournalLoss[] | undefined) ?? list.#losses;
+    list.#losses = (readWithChecksum(losses) as JournalLoss[] | undefined) ?? list.#losses;
     list.#hasLosses = list.#losses.length > 0;
     return list;
   }
@@ -49,7 +49,7 @@ export class JournalList {
     return this.#files.get(begin) ?? (this.#least?.begin === begin ? this.#least.bytes : 0);
   }
 
-  /** The file that is written to has become longer. */
+  /** The active file has become longer. */
   async note(begin: number, bytes: number): Promise<void> {
     if (this.#least?.begin === begin && this.#least.bytes >= bytes) return;
     this.#least = { begin, bytes };
@@ -75,20 +75,20 @@ export class JournalList {
     try {
       await this.#write();
     } catch (error) {
-      // The file goes on, and there is no other.
+      // Writing continues to the current file, and there is no other.
       this.#files.set(ended, undefined);
       this.#files.delete(begin);
       throw error;
     }
   }
 
-  /** A file is as long as that from now on: nothing is written to it any more, or it was made again. */
+  /** The final length of a file: nothing is written to it any more, or it was rewritten. */
   end(ended: number, bytes: number | undefined): Promise<void> {
     this.#files.set(ended, bytes);
     return this.#write();
   }
 
-  /** All of a file is in segments; before it goes. */
+  /** To be called before a file is removed, when all of it is in segments. */
   remove(begin: number): Promise<void> {
     this.#files.delete(begin);
     return this.#write();
@@ -97,14 +97,14 @@ export class JournalList {
   #write(): Promise<void> {
     const done = this.#change.then(async () => {
       if (this.#losses.length > 0 || this.#hasLosses) {
-        // Nothing else tells of them, should the list go.
-        await writeDurably(lossesPath(this.#path), printSummed(this.#losses));
+        // Nothing else records the losses if the list is lost.
+        await writeDurably(lossesPath(this.#path), printWithChecksum(this.#losses));
         this.#hasLosses = this.#losses.length > 0;
       }
       const files = [...this.#files].map(([begin, bytes]) => ({ begin, ...(bytes !== undefined && { bytes }) }));
       return writeDurably(
         this.#path,
-        printSummed({ version: VERSION, files, losses: this.#losses, least: this.#least }),
+        printWithChecksum({ version: VERSION, files, losses: this.#losses, least: this.#least }),
       );
     });
     this.#change = done.catch(() => {});

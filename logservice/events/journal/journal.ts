@@ -9,7 +9,7 @@ import type { RecoveredFile } from "./recovery.ts";
 
 /**
  * Holds accepted batches until they are in segments. A batch is durable when `write` resolves: all batches that wait
- * while one fdatasync runs share the next. Files are begun anew by `rotate` and deleted by `remove`.
+ * while one fdatasync runs share the next. `rotate` begins a new file, and `remove` deletes one.
  */
 export class Journal {
   readonly #directory: string;
@@ -40,12 +40,12 @@ export class Journal {
     files: readonly RecoveredFile[],
   ): Promise<{ journal: Journal; recovered: readonly RecoveredFile[] }> {
     const file = journalFile(directory, sequence);
-    // A file of that number has no events: else the next sequence were higher.
+    // A file of that number has no events: otherwise the next sequence would be higher.
     const recovered = files.filter(({ begin }) => begin !== file.begin);
     const handle = await open(file.path, "w");
     await syncDirectory(directory);
     const lengths = recovered.map(({ begin, bytes }) => [begin, bytes] as const);
-    // On a full disk the list stays as it was: the next file makes it again, and until then there is nothing to write.
+    // On a full disk the list stays as it was: the next file rewrites it, and until then there is nothing to write.
     await list.replace([...lengths, [file.begin, undefined]], list.losses).catch((error: unknown) => {
       if (codeOf(error) !== "ENOSPC") throw error;
     });
@@ -69,8 +69,8 @@ export class Journal {
   }
 
   /**
-   * Begins a new file after the group that is being written, however many batches wait for the next one. `then` runs with the
-   * change, before anything is written to the new file.
+   * Begins a new file after the group that is being written, however many batches wait for the next one. `then` runs with
+   * the change, before anything is written to the new file.
    */
   rotate(nextSequence: () => number, then: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -97,7 +97,7 @@ export class Journal {
     return true;
   }
 
-  /** Whether a file that is not written to any more is there, as long as it was, and whole. */
+  /** Whether a complete file is there with its length and its contents intact. */
   async isAsWritten(file: JournalFile): Promise<boolean> {
     try {
       return (await stat(file.path)).size === this.#list.files.get(file.begin) && (await isWholeJournal(file.path));
@@ -106,13 +106,13 @@ export class Journal {
     }
   }
 
-  /** Writes a file that is not written to any more again, from batches that are in memory. */
+  /** Rewrites a complete file from batches that are in memory. */
   async rewrite(
     file: JournalFile,
     batches: readonly { readonly frame: Omit<Frame, "bytes">; readonly body: Buffer }[],
   ) {
     const buffers = batches.flatMap(({ frame, body }) => [encodeFrame(frame, body), body]);
-    // Until the new file is there nobody knows its length.
+    // The length is unknown until the new file is there.
     await this.#list.end(file.begin, undefined);
     await writeDurably(file.path, Buffer.concat(buffers));
     await this.#list.end(
@@ -123,7 +123,7 @@ export class Journal {
 
   async close(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
-    // Were the length not known, a cut would be taken for the end of a crash.
+    // If the length were unknown, a truncated file would be taken for what a crash left.
     await this.#list.end(this.#file.begin, this.#length).catch(() => {});
     await this.#handle.close();
   }
@@ -186,7 +186,7 @@ export class Journal {
 
   async #commit(group: readonly Waiting[]): Promise<void> {
     const length = group.reduce((sum, { bytes }) => sum + bytes, 0);
-    // As they are: to join them would copy each event once more.
+    // Not joined, which would copy each event once more.
     let left: Buffer[] = group.flatMap(({ head, body }) => [head, body]);
     for (let written = 0; written < length; ) {
       const { bytesWritten } = await this.#handle.writev(left, this.#length + written);
@@ -201,7 +201,7 @@ export class Journal {
   }
 
   /**
-   * Cuts off what a failed write left. After a failed sync nobody knows what the disk holds, and cutting may fail as well:
+   * Cuts off what a failed write left. After a failed sync it is unknown what the disk holds, and truncating may fail, too:
    * then nothing more is accepted, since a batch that was refused must not come back at the next start.
    */
   async #undo(cause: Error): Promise<void> {

@@ -3,8 +3,8 @@ import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
 import { cutTimestamp, type Instant, readInstant } from "../instant.ts";
 import type { Event, NewEvent } from "../store.ts";
 
-// The line of an event in the journal: all of our code that writes or reads one is here, but for two readers that are not
-// ours to write: DuckDB's read_json (duckdb/load-lines.ts), and `LineCounts` (summary/summarize.ts), which walks its bytes.
+// The line of an event in the journal: all code that writes or reads one is here, except for two
+// other readers: DuckDB's read_json (duckdb/load-lines.ts), and `LineCounts` (summary/summarize.ts), which walks its bytes.
 
 /**
  * The members of a line, in their order. Names are short since they are written a hundred thousand times a second. The
@@ -83,9 +83,7 @@ export const lineOf = (sequence: number, project: string, event: EncodedEvent) =
   `{"q":${sequence},"p":"${project}",${event.line}`;
 
 /**
- * Puts an event's line together. Names are short since they are written a hundred thousand times a second: q sequence,
- * p project, t nanoseconds, i its own id, s its own spelling of the time, l level, v severity, x whether the message is cut,
- * m message, f fields.
+ * Puts an event's line together, without its sequence and project. `LineMembers` describes its members.
  */
 export function encodeLine(values: LineValues): EncodedEvent {
   const { id, idJson, timestamp, instant, level, isCut, messageJson, fieldsJson } = values;

@@ -18,7 +18,7 @@ export interface ReadJournal {
   readonly suspects: readonly Suspect[];
   readonly list: JournalList;
   /** The sequence of each project's last deletion. */
-  readonly drops: ReadonlyMap<string, number>;
+  readonly deletions: ReadonlyMap<string, number>;
   projectJournal(project: string): ProjectJournal;
 }
 
@@ -30,14 +30,17 @@ export interface ProjectJournal {
   has(sequence: number, nanoseconds: bigint, message: string): boolean;
   /** Whether no batch of the journal is damaged. */
   readonly isWhole: boolean;
-  /** The sequence from which on it has everything; undefined if that is not known. */
+  /** The sequence from which on the journal has everything; undefined if that is not known. */
   readonly wholeSince: number | undefined;
 }
 
 export type Suspect =
   /** `before`: where the next file that is there begins. */
   | { readonly kind: "missing"; readonly begin: number; readonly bytes: number | undefined; readonly before: number }
-  /** The end of a file is no batch: a crash while it was written, unless it was longer or the end is no beginning of one. */
+  /**
+   * The file ends in a partial batch. A crash during a write is `torn`; if the file was known to be longer, or the tail is
+   * not what a crash leaves, batches were lost: `short`.
+   */
   | { readonly kind: "torn"; readonly begin: number; readonly length: number; readonly bytes: number }
   | { readonly kind: "short"; readonly begin: number; readonly length: number; readonly bytes: number }
   | {
@@ -48,7 +51,7 @@ export type Suspect =
       readonly frame: BadFrame;
     };
 
-/** Reads all files of the journal. Throws, naming it, if one is there and cannot be read: what it holds is not known. */
+/** Reads all files of the journal. Throws if one of them cannot be read, and names it: what it holds is not known. */
 export async function readJournal(directory: string, list: JournalList): Promise<ReadJournal> {
   const names = ((await unlessGone(readdir(directory))) ?? []).filter(isJournalFile).sort();
   const files: RecoveredFile[] = [];
@@ -62,7 +65,7 @@ export async function readJournal(directory: string, list: JournalList): Promise
     const { begin } = file;
     const text = await readFile(file.path).catch((error: unknown) => {
       throw new Error(
-        `${file.path} cannot be read (${codeOf(error)}), and it may hold events that are nowhere else: make it readable, or move it away to go on without them`,
+        `${file.path} cannot be read (${codeOf(error)}), and it may hold events that are nowhere else: make it readable, or move it away to continue without them`,
         { cause: error },
       );
     });
@@ -142,7 +145,7 @@ function sinceWhen(files: readonly RecoveredFile[]): number | undefined {
 
 const firstOf = ({ batches, begin }: RecoveredFile) => batches[0]?.frame.sequence ?? begin;
 
-/** The file of the list that a file is if it was renamed: by its first batch, or its length. */
+/** The number under which a renamed file is listed, found by its first batch or its length. */
 function listedAs(begin: number, first: number | undefined, length: number, list: JournalList): number {
   const same = [...list.files].find(
     ([one, bytes]) => one !== begin && (one === first || (bytes === length && length > 0)),
@@ -155,13 +158,13 @@ function contentsOf(
   wholeSince: number | undefined,
   isWhole: (project: string) => boolean,
 ) {
-  const drops = new Map<string, number>();
+  const deletions = new Map<string, number>();
   const intervals = new Map<string, Interval[]>();
   for (const { batches } of files) {
     for (const { frame } of batches) {
-      const { project, sequence, lines, isDrop } = frame;
-      if (isDrop) {
-        drops.set(project, Math.max(sequence, drops.get(project) ?? 0));
+      const { project, sequence, lines, isDeletion } = frame;
+      if (isDeletion) {
+        deletions.set(project, Math.max(sequence, deletions.get(project) ?? 0));
         intervals.delete(project);
       } else if (lines > 0) {
         const own = intervals.get(project) ?? [];
@@ -171,14 +174,14 @@ function contentsOf(
     }
   }
   const batchesOf = (project: string) =>
-    files.flatMap(({ batches }) => batches.filter(({ frame }) => frame.project === project && !frame.isDrop));
+    files.flatMap(({ batches }) => batches.filter(({ frame }) => frame.project === project && !frame.isDeletion));
   const projectJournal = (project: string) => ({
     intervals: intervals.get(project) ?? [],
     isWhole: isWhole(project),
     wholeSince: isWhole(project) ? wholeSince : undefined,
     has: eventFinder(() => batchesOf(project)),
   });
-  return { drops, projectJournal };
+  return { deletions, projectJournal };
 }
 
 /** Looks events up among batches, whose lines are read when they are first asked for. */

@@ -13,7 +13,7 @@ export interface JournalDamage {
   readonly quarantined: readonly string[];
 }
 
-/** What segments tell of batches that the journal does not have any more. */
+/** What segments know of batches that the journal no longer has. */
 export interface HeldElsewhere {
   /** Whether all events of a project between two sequences are in segments. */
   isHeld(project: string, interval: Interval): boolean;
@@ -22,8 +22,8 @@ export interface HeldElsewhere {
 }
 
 /**
- * Decides what is lost of what is wrong, writes that down, then puts the files in order: the torn end of a crash is cut
- * off, a damaged file is kept for people to look at and one with its whole batches takes its place.
+ * Decides which suspects are losses and records these, then repairs the files: the torn end that a crash left is cut off,
+ * and a damaged file is quarantined and replaced by one with its intact batches.
  */
 export async function repairJournal(
   directory: string,
@@ -53,7 +53,7 @@ export async function repairJournal(
     losses.set(loss.id, loss);
     found.push(loss);
   }
-  // Written down before the files show nothing of it any more.
+  // Recorded before the repaired files no longer show the losses.
   const known = files.map(({ begin }) => [begin, list.files.get(begin)] as const);
   if (found.length > 0 || losses.size < list.losses.length) await list.replace(known, [...losses.values()]);
   const quarantined: string[] = [];
@@ -67,7 +67,7 @@ export async function repairJournal(
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
-/** The batches that a suspect tells to be lost; undefined if segments have them. */
+/** The loss that a suspect means; undefined if it is none, or if segments hold its batches. */
 export function suspectLoss(
   suspect: Suspect,
   file: string,
@@ -76,7 +76,7 @@ export function suspectLoss(
 ): JournalLoss | undefined {
   if (suspect.kind === "torn") return undefined;
   if (suspect.kind === "missing") {
-    // Files become segments in their order: if later ones did, this one had gone before, and the list is an old one.
+    // Files become segments in their order: if later ones did, this one was removed before, and the list is an old one.
     if (held.flushed >= suspect.before - 1) return undefined;
     const bytes = suspect.bytes ?? 0;
     return { id: lossId(file), file, reason: "is missing", atMs, bytes, fileBytes: bytes };
@@ -91,13 +91,13 @@ export function suspectLoss(
   return { id: lossId(`${file}@${suspect.at}`), file, reason: "is damaged", atMs, bytes, fileBytes, project };
 }
 
-/** Keeps a damaged file for people to look at and puts one with its whole batches in its place. */
+/** Quarantines a damaged file and replaces it by one with its intact batches. Returns the path of the quarantined copy. */
 async function quarantine(directory: string, { path, batches }: RecoveredFile): Promise<string> {
   const folder = join(directory, "quarantine");
   await mkdir(folder, { recursive: true });
   const kept = join(folder, `${nameOf(path)}.${Date.now()}`);
-  const aside = `${path}.mended`;
-  const handle = await open(aside, "w");
+  const temporaryPath = `${path}.mended`;
+  const handle = await open(temporaryPath, "w");
   try {
     for (const { frame, body } of batches) {
       await handle.write(encodeFrame(frame, body));
@@ -111,7 +111,7 @@ async function quarantine(directory: string, { path, batches }: RecoveredFile): 
   const copy = await open(kept, "r+");
   await copy.sync().finally(() => copy.close());
   await syncDirectory(folder);
-  await rename(aside, path);
+  await rename(temporaryPath, path);
   await syncDirectory(directory);
   return kept;
 }

@@ -23,7 +23,7 @@ export class SeenKeys {
     if ((await stat(this.#directory).catch(() => undefined))?.isFile()) {
       const file = `${this.#directory}.damaged`;
       await rename(this.#directory, file);
-      this.#log("warn", "there is a file in the place of the folder of keys; it was set aside", { file });
+      this.#log("warn", "a file is in the place of the folder of idempotency keys; it was renamed", { file });
     }
     const found: SeenKey[] = [];
     for (const name of await this.#files()) {
@@ -59,7 +59,7 @@ export class SeenKeys {
   }
 
   /**
-   * The keys of a file. One that is damaged is set aside: at worst a batch that is sent again is stored again, which is
+   * The keys of a file. One that is damaged is renamed: at worst a batch that is sent again is stored again, which is
    * better than a service that does not start.
    */
   async #read(name: string): Promise<SeenKey[]> {
@@ -101,7 +101,7 @@ export async function isWholeKeys(path: string): Promise<boolean> {
   return text !== undefined && readKeys(text) !== undefined;
 }
 
-/** Undefined if they are not what was written. The first version had no sum in the last line. */
+/** Undefined if they are not what was written. Format 1 had no sum in the last line. */
 function readKeys(text: string): SeenKey[] | undefined {
   const end = text.lastIndexOf('{"sum":');
   const lines = end < 0 ? text : text.slice(0, end);

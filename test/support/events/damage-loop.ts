@@ -125,7 +125,7 @@ async function used(directory: string, model: Model, random: Random): Promise<st
       } else if (action < 8) await store.flush();
       else if (action < 9) await store.compact();
       else if (project === "fresh") {
-        await store.drop(project);
+        await store.deleteProject(project);
         for (const one of model.events.get(project)!) model.gone.add(one);
         model.events.set(project, new Set());
         model.deleted.add(project);

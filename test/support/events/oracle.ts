@@ -11,7 +11,7 @@ import {
   printCursor,
   readCursor,
 } from "../../../logservice/events/order.ts";
-import { hasRoom } from "../../../logservice/events/page.ts";
+import { pageFits } from "../../../logservice/events/page.ts";
 import {
   type Event,
   type EventsQuery,
@@ -66,7 +66,7 @@ export function openOracle(nowMs: () => number): EventsStore {
       let held = 0;
       for (const one of rest.slice(0, limit)) {
         const bytes = Buffer.byteLength(JSON.stringify(one.event));
-        if (!hasRoom(held, bytes)) break;
+        if (!pageFits(held, bytes)) break;
         page.push(one);
         held += bytes;
       }
@@ -201,7 +201,7 @@ export function openOracle(nowMs: () => number): EventsStore {
       return iterator;
     },
 
-    async drop(name) {
+    async deleteProject(name) {
       projects.delete(name);
     },
     setRetention() {},
@@ -222,7 +222,7 @@ interface Project {
   readonly readers: Set<(event: Event) => void>;
 }
 
-const stats = { durationMs: 0, bytesProcessed: 0, cacheHit: false, missingBytes: 0 };
+const stats = { durationMs: 0, bytesProcessed: 0, answeredFromSummaries: false, missingBytes: 0 };
 
 /** The caller's objects stay the caller's. */
 const stored = ({ timestamp, level, message, truncated, fields }: NewEvent, id: string): Event => ({

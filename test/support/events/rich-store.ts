@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { type DuckDBConnection, openDuckDb, quoted } from "../../../logservice/events/duckdb/duckdb.ts";
 import type { Manifest } from "../../../logservice/events/duckdb/manifest.ts";
-import { readSummed } from "../../../logservice/events/durable.ts";
+import { readWithChecksum } from "../../../logservice/events/durable.ts";
 import { decodeBatch } from "../../../logservice/events/journal/batch-lines.ts";
 import { readFrames } from "../../../logservice/events/journal/frame.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
@@ -133,7 +133,7 @@ export async function buildRichStore(): Promise<RichStore> {
   await store!.compact();
   await keep("before-drop");
   for (const project of ["again", DOOMED]) {
-    await store!.drop(project);
+    await store!.deleteProject(project);
     for (const one of events.get(project)!) deleted.add(one);
     events.delete(project);
   }
@@ -242,7 +242,7 @@ export function pathsOf(directory: string): Paths {
   };
   const segmentsOf = (project: string) => {
     const text = readFileSync(join(directory, folderOf(project), "manifest.json"), "utf8");
-    const { segments } = readSummed(text) as Manifest;
+    const { segments } = readWithChecksum(text) as Manifest;
     return segments.map(({ file, events }) => ({ path: join(folderOf(project), file), events }));
   };
   return { ended: `journal/${ended}`, current: `journal/${current}`, keys: `keys/${keys}`, folderOf, segmentsOf };

@@ -63,7 +63,7 @@ export async function compareSql(count: number, seed: number): Promise<Translate
           lines: accepted.length,
           atMs: 0,
           key: undefined,
-          isDrop: false,
+          isDeletion: false,
         },
         lines.body,
         () => {},

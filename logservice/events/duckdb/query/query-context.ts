@@ -45,9 +45,9 @@ export interface Selection {
   readonly filter: LineFilter | undefined;
 }
 
-/** `oldestMs`: what is older has expired, whether it is still there or not. */
-export function selectionOf(range: Range, nowMs: number, oldestMs: number = range.startMs): Selection {
-  const startMs = Math.max(range.startMs, oldestMs);
+/** Events before `cutoffMs` have expired, whether they are still stored or not. */
+export function selectionOf(range: Range, nowMs: number, cutoffMs: number = range.startMs): Selection {
+  const startMs = Math.max(range.startMs, cutoffMs);
   const predicate = range.query === undefined ? undefined : compilePredicate(range.query, { nowMs });
   return {
     range,

@@ -47,7 +47,7 @@ export class QueryEngine {
   constructor(options: QueryEngineOptions) {
     this.#options = options;
     this.#narrowing = new Narrowing(options.pool, (path) =>
-      options.settings.log("warn", "a filter of texts is damaged; its segment is read without it", { path }),
+      options.settings.log("warn", "a segment's filter is damaged; the segment is read without it", { path }),
     );
   }
 
@@ -111,12 +111,12 @@ export class QueryEngine {
         const missingBytes = losses.bytesOf(project, snapshot?.losses ?? []);
         const journalRanges = memtables.journalRangesOf(project);
         const resultsJson = await this.#options.sql.run(
-          { text, segments, journalRanges, fromMs: this.#oldestMs(project) },
+          { text, segments, journalRanges, fromMs: this.#cutoffMs(project) },
           signal,
         );
         const bytesProcessed = segments.reduce((sum, { bytes }) => sum + bytes, 0);
         const durationMs = performance.now() - beganMs;
-        return { resultsJson, stats: { durationMs, bytesProcessed, cacheHit: false, missingBytes } };
+        return { resultsJson, stats: { durationMs, bytesProcessed, answeredFromSummaries: false, missingBytes } };
       } catch (error) {
         // A journal file was flushed before it was linked: its events are in segments now.
         const isJournal = String(error).includes(DAMAGED_JOURNAL);
@@ -161,7 +161,7 @@ export class QueryEngine {
         const durationMs = performance.now() - beganMs;
         return {
           ...result,
-          stats: { durationMs, bytesProcessed: used.bytes, cacheHit: !used.isScanned, missingBytes },
+          stats: { durationMs, bytesProcessed: used.bytes, answeredFromSummaries: !used.isScanned, missingBytes },
         };
       } catch (error) {
         // Again without the files that turned out to be damaged or gone: it is seldom one alone.
@@ -181,7 +181,7 @@ export class QueryEngine {
     const nowMs = settings.nowMs();
     const session = pool.begin();
     const used: QueryContext["used"] = { bytes: 0, isScanned: false, files: new Set() };
-    const selection = selectionOf(query, nowMs, this.#oldestMs(project, nowMs));
+    const selection = selectionOf(query, nowMs, this.#cutoffMs(project, nowMs));
     try {
       const context: QueryContext = {
         selection,
@@ -214,9 +214,9 @@ export class QueryEngine {
     }
   }
 
-  /** The time of the oldest event of a project that has not expired; undefined if it keeps everything. */
-  #oldestMs(project: string, nowMs = this.#options.settings.nowMs()): number | undefined {
-    return this.#options.retention.oldestMs(project, nowMs);
+  /** Milliseconds since 1970 before which a project's events have expired; undefined if it keeps everything. */
+  #cutoffMs(project: string, nowMs = this.#options.settings.nowMs()): number | undefined {
+    return this.#options.retention.cutoffMs(project, nowMs);
   }
 }
 

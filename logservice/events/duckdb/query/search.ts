@@ -3,7 +3,7 @@ import { Yielder } from "../../event-loop.ts";
 import type { StoredEvent } from "../../journal/line.ts";
 import type { MemtableView } from "../../memtables.ts";
 import { comparePositions, type Position, type PositionedEvent, printCursor, readCursor } from "../../order.ts";
-import { hasRoom, PAGE_BYTES } from "../../page.ts";
+import { PAGE_BYTES, pageFits } from "../../page.ts";
 import type { SearchQuery } from "../../store.ts";
 import type { Segment } from "../segment.ts";
 import { conditionOf, eachInMemory, groupBy, open, overlaps, positionOf, type QueryContext } from "./query-context.ts";
@@ -24,7 +24,7 @@ export async function search(
   const page: PositionedEvent[] = [];
   let bytes = 0;
   for await (const event of eventsAt(context, found.slice(0, limit))) {
-    if (!hasRoom(bytes, event.bytes)) break;
+    if (!pageFits(bytes, event.bytes)) break;
     page.push(event);
     bytes += event.bytes;
   }

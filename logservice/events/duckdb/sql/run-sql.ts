@@ -7,7 +7,7 @@ import type { SqlLimits } from "../../settings.ts";
 import { StoreError } from "../../store.ts";
 import type { SqlAnswer, SqlRequest } from "./sql-protocol.ts";
 
-/** Runs statements of others, each in a process of its own: one waits for the next statement, since it takes a while to start. */
+/** Runs untrusted statements, each in a process of its own. One process is kept ready, since starting takes a while. */
 export class SqlRunner {
   readonly #directory: string;
   readonly #limits: SqlLimits;
@@ -86,7 +86,7 @@ export class SqlRunner {
     this.#spare = Promise.resolve(child);
   }
 
-  /** Started while nobody waits for it. */
+  /** Started before a statement needs it. */
   #startSpare(): void {
     if (this.#spare !== undefined || this.#isClosed) return;
     const spare = start();

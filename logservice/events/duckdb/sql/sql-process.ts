@@ -1,4 +1,4 @@
-// Runs one statement that somebody else wrote, in a process that ends with it. What it may read is decided before the text
+// Runs one untrusted statement, in a process that ends with it. What it may read is decided before the text
 // is prepared; the parent watches time and memory and ends the process.
 import { randomBytes } from "node:crypto";
 import { setPriority } from "node:os";
@@ -32,7 +32,7 @@ process.on("message", (request: SqlRequest) => {
   );
 });
 process.on("disconnect", () => process.exit(0));
-// The binary is loaded, and the engine that only reads texts is there, before anybody asks.
+// The binary is loaded, and the engine that only reads texts is ready, before a statement arrives.
 const opened = openParser();
 opened.then(
   () => answer({ kind: "ready" }),
@@ -132,7 +132,7 @@ async function read(connection: DuckDBConnection, { text, maxRows, maxBytes }: S
 function reasonOf(error: Error): string {
   if (isOutOfMemory(error)) return "takes more memory than it may have: narrow it";
   if (TOO_DEEP.test(error.message)) return NESTED;
-  // Names of files are nobody's business.
+  // Names of files are internal.
   return error.message.replaceAll(`${process.cwd()}/`, "").replace(SEGMENT_NAMES, "the events");
 }
 
