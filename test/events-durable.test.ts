@@ -1,6 +1,6 @@
 // What a power failure would leave: the order of writes, syncs, renames and removals, and what is there after a sync that
 // failed. Killing the process shows none of it.
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -275,5 +275,24 @@ t.test("a segment goes only when a durable manifest no longer needs it", async (
       const renamed = before.findLastIndex(isManifest);
       t.equal(before[renamed + 1], `sync ${project}`, "and that is durable");
     }
+  }
+});
+
+t.test("a journal file whose number is higher than its events keeps them over starts", async (t) => {
+  const directory = folder(t);
+  const path = (number: number) => join(directory, "journal", `${String(number).padStart(16, "0")}.ndjson`);
+  let store = await opened(directory);
+  for (let i = 0; i < 50; i++) await store.append("app", [event(`number ${i}`)]);
+  await store.close();
+  renameSync(path(1), path(100));
+  for (let start = 0; start < 3; start++) {
+    store = await opened(directory);
+    const stored = await messages(store);
+    t.strictSame(
+      [stored.length, stored.at(-1), store.losses()],
+      [50 + start, start ? `start ${start - 1}` : "number 49", []],
+    );
+    await store.append("app", [event(`start ${start}`)]);
+    await store.close();
   }
 });

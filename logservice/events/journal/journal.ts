@@ -1,4 +1,4 @@
-import { type FileHandle, open, rm, stat, unlink } from "node:fs/promises";
+import { constants, type FileHandle, open, rm, stat, unlink } from "node:fs/promises";
 import { codeOf, syncDirectory, writeDurably } from "../durable.ts";
 import { StoreError } from "../store.ts";
 import { isWholeJournal } from "./check-file.ts";
@@ -40,9 +40,9 @@ export class Journal {
     files: readonly RecoveredFile[],
   ): Promise<{ journal: Journal; recovered: readonly RecoveredFile[] }> {
     const file = journalFile(directory, sequence);
-    // A file of that number has no events: otherwise the next sequence would be higher.
+    // A file of that number is empty: otherwise the next sequence would be higher.
     const recovered = files.filter(({ begin }) => begin !== file.begin);
-    const handle = await open(file.path, "w");
+    const handle = await openEmpty(file.path);
     await syncDirectory(directory);
     const lengths = recovered.map(({ begin, bytes }) => [begin, bytes] as const);
     // On a full disk the list stays as it was: the next file rewrites it, and until then there is nothing to write.
@@ -215,6 +215,14 @@ export class Journal {
       this.#refuse(this.#waiting.splice(0), this.#failure);
     }
   }
+}
+
+/** Opens a file that is new or empty. One that holds anything is never emptied. */
+async function openEmpty(path: string): Promise<FileHandle> {
+  const handle = await open(path, constants.O_RDWR | constants.O_CREAT);
+  if ((await handle.stat()).size === 0) return handle;
+  await handle.close();
+  throw new Error(`${path} is not empty, and cannot be begun again: move it away`);
 }
 
 interface Waiting {
