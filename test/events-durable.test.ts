@@ -1,6 +1,15 @@
 // What a power failure would leave: the order of writes, syncs, renames and removals, and what is there after a sync that
 // failed. Killing the process shows none of it.
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -293,6 +302,41 @@ t.test("a journal file whose number is higher than its events keeps them over st
       [50 + start, start ? `start ${start - 1}` : "number 49", []],
     );
     await store.append("app", [event(`start ${start}`)]);
+    await store.close();
+  }
+});
+
+t.test("the journal's folder is removed while the store is open: what was accepted is stored", async (t) => {
+  for (const [name, accepted, fault, after] of [
+    ["with events, noticed at once", ["one"], "gone", "wait"],
+    ["with events, closed at once", ["one"], "gone", "close"],
+    ["without events", [], "gone", "wait"],
+    ["without events, closed at once", [], "gone", "close"],
+    ["while no other can be made", ["one"], "a file", "wait"],
+  ] as const) {
+    const directory = folder(t);
+    const journal = join(directory, "journal");
+    let store = await opened(directory);
+    for (const message of accepted) await store.append("app", [event(message)]);
+    rmSync(journal, { recursive: true });
+    const expected: string[] = [...accepted];
+    if (fault === "a file") {
+      writeFileSync(journal, "");
+      await until("a refusal", async () => {
+        const refusal = await refusalOf(store, event("two"));
+        if (refusal === "stored") expected.push("two");
+        return refusal !== "stored";
+      });
+      t.match(await refusalOf(store, event("two")), { type: "unavailable" }, name);
+      rmSync(journal);
+    }
+    if (after === "wait") await until("a file", () => existsSync(journal) && readdirSync(journal).length > 0);
+    await until("an append", async () => (await refusalOf(store, event("last"))) === "stored");
+    expected.push("last");
+    t.strictSame(await messages(store), expected, name);
+    await store.close();
+    store = await opened(directory);
+    t.strictSame([await messages(store), store.losses()], [expected, []], name);
     await store.close();
   }
 });
