@@ -1,6 +1,15 @@
 // What a power failure would leave: the order of writes, syncs, renames and removals, and what is there after a sync that
 // failed. Killing the process shows none of it.
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -275,5 +284,59 @@ t.test("a segment goes only when a durable manifest no longer needs it", async (
       const renamed = before.findLastIndex(isManifest);
       t.equal(before[renamed + 1], `sync ${project}`, "and that is durable");
     }
+  }
+});
+
+t.test("a journal file whose number is higher than its events keeps them over starts", async (t) => {
+  const directory = folder(t);
+  const path = (number: number) => join(directory, "journal", `${String(number).padStart(16, "0")}.ndjson`);
+  let store = await opened(directory);
+  for (let i = 0; i < 50; i++) await store.append("app", [event(`number ${i}`)]);
+  await store.close();
+  renameSync(path(1), path(100));
+  for (let start = 0; start < 3; start++) {
+    store = await opened(directory);
+    const stored = await messages(store);
+    t.strictSame(
+      [stored.length, stored.at(-1), store.losses()],
+      [50 + start, start ? `start ${start - 1}` : "number 49", []],
+    );
+    await store.append("app", [event(`start ${start}`)]);
+    await store.close();
+  }
+});
+
+t.test("the journal's folder is removed while the store is open: what was accepted is stored", async (t) => {
+  for (const [name, accepted, fault, after] of [
+    ["with events, noticed at once", ["one"], "gone", "wait"],
+    ["with events, closed at once", ["one"], "gone", "close"],
+    ["without events", [], "gone", "wait"],
+    ["without events, closed at once", [], "gone", "close"],
+    ["while no other can be made", ["one"], "a file", "wait"],
+  ] as const) {
+    const directory = folder(t);
+    const journal = join(directory, "journal");
+    let store = await opened(directory);
+    for (const message of accepted) await store.append("app", [event(message)]);
+    rmSync(journal, { recursive: true });
+    const expected: string[] = [...accepted];
+    if (fault === "a file") {
+      writeFileSync(journal, "");
+      await until("a refusal", async () => {
+        const refusal = await refusalOf(store, event("two"));
+        if (refusal === "stored") expected.push("two");
+        return refusal !== "stored";
+      });
+      t.match(await refusalOf(store, event("two")), { type: "unavailable" }, name);
+      rmSync(journal);
+    }
+    if (after === "wait") await until("a file", () => existsSync(journal) && readdirSync(journal).length > 0);
+    await until("an append", async () => (await refusalOf(store, event("last"))) === "stored");
+    expected.push("last");
+    t.strictSame(await messages(store), expected, name);
+    await store.close();
+    store = await opened(directory);
+    t.strictSame([await messages(store), store.losses()], [expected, []], name);
+    await store.close();
   }
 });

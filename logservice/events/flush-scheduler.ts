@@ -49,6 +49,7 @@ export class FlushScheduler<Built> {
   #rotation: Promise<void> | undefined;
   #nextRotationMs = 0;
   #oldest: Promise<void> | undefined;
+  #check: Promise<boolean> | undefined;
   #work: Promise<void> | undefined;
   readonly counts = { flushes: 0, failures: 0 };
 
@@ -66,14 +67,39 @@ export class FlushScheduler<Built> {
     while (sealed.some((memtable) => memtables.all.includes(memtable))) await this.#flushOldest();
   }
 
-  /** Flushes what is in memory if the journal's active file was removed or truncated. */
+  /**
+   * Begins another file if the journal's active one was removed or truncated, and writes the complete ones that are gone
+   * again from memory. Flushes them, too.
+   */
   async checkJournal(): Promise<void> {
-    const { journal, settings } = this.#options;
-    if (await journal.check()) return;
+    if (await this.restoreJournal()) await this.flush();
+  }
+
+  /** The same without the flush. Resolves to whether anything was damaged. */
+  restoreJournal(): Promise<boolean> {
+    this.#check ??= this.#restoreJournal().finally(() => {
+      this.#check = undefined;
+    });
+    return this.#check;
+  }
+
+  async #restoreJournal(): Promise<boolean> {
+    const { journal, memtables, settings } = this.#options;
+    if (await journal.check()) return false;
     settings.log("error", "the active journal file was damaged; its events are being flushed from memory", {
       journal: journal.current.path,
     });
-    await this.flush();
+    // The next file needs a number of its own.
+    if (memtables.sequence === journal.current.begin) memtables.takeSequences(1);
+    const before = this.#oldest?.catch(() => {});
+    // No flush removes a file that is being rewritten.
+    await this.#exclusively(async () => {
+      await Promise.all([this.#rotate(), before]);
+      for (const memtable of memtables.sealed) {
+        if (!(await journal.isAsWritten(memtable.file))) await this.#rewrite(memtable);
+      }
+    });
+    return true;
   }
 
   /** Continues with the sealed memtables, if there are any. */
@@ -161,10 +187,15 @@ export class FlushScheduler<Built> {
 
   /** Concurrent callers share one flush. */
   #flushOldest(): Promise<void> {
-    this.#oldest ??= this.#flushOne(this.#next() ?? this.#options.memtables.sealed[0]!).finally(() => {
-      this.#oldest = undefined;
+    return this.#oldest ?? this.#exclusively(() => this.#flushOne(this.#next() ?? this.#options.memtables.sealed[0]!));
+  }
+
+  #exclusively(work: () => Promise<void>): Promise<void> {
+    const done = work().finally(() => {
+      if (this.#oldest === done) this.#oldest = undefined;
     });
-    return this.#oldest;
+    this.#oldest = done;
+    return done;
   }
 
   async #flushOne(memtable: Memtable): Promise<void> {

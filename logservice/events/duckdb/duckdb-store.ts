@@ -271,6 +271,10 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     const { journal, flusher, projects, pool } = this.#opened;
     clearInterval(this.#sweep);
     this.#appender.close();
+    // The journal is all that will be left of what is in memory.
+    await this.#flushes.restoreJournal().catch((error: unknown) => {
+      this.#settings.log("error", "the journal could not be checked at the end", { error: String(error) });
+    });
     this.#flushes.close();
     this.#compactor.close();
     this.#scrubber.close();

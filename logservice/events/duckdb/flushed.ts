@@ -35,8 +35,9 @@ export function nextSequence(
   let sequence = 1;
   for (const { flushed, began, all } of projects)
     sequence = Math.max(sequence, flushed + 1, began + 1, ...all.map((segment) => segment.sequence + 1));
-  for (const { begin, batches } of files) {
-    sequence = Math.max(sequence, begin);
+  for (const { begin, bytes, batches } of files) {
+    // The number in a name may be higher than all events in the file: of batches that waited while it was begun, or renamed.
+    sequence = Math.max(sequence, bytes > 0 ? begin + 1 : begin);
     for (const { frame } of batches) sequence = Math.max(sequence, frame.sequence + Math.max(1, frame.lines));
   }
   for (const { begin } of suspects) sequence = Math.max(sequence, begin);

@@ -1,4 +1,5 @@
-import { type FileHandle, open, rm, stat, unlink } from "node:fs/promises";
+import { constants, type FileHandle, mkdir, open, rm, stat, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
 import { codeOf, syncDirectory, writeDurably } from "../durable.ts";
 import { StoreError } from "../store.ts";
 import { isWholeJournal } from "./check-file.ts";
@@ -21,6 +22,8 @@ export class Journal {
   #rotations: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
+  /** Why there is no file to write to: the active one is gone, and no other can be begun. */
+  #detached: Error | undefined;
   readonly counts = { syncs: 0, batches: 0, bytes: 0, failures: 0 };
   /** Totals of the batches that are not durable yet. */
   readonly waiting = { events: 0, bytes: 0 };
@@ -40,9 +43,9 @@ export class Journal {
     files: readonly RecoveredFile[],
   ): Promise<{ journal: Journal; recovered: readonly RecoveredFile[] }> {
     const file = journalFile(directory, sequence);
-    // A file of that number has no events: otherwise the next sequence would be higher.
+    // A file of that number is empty: otherwise the next sequence would be higher.
     const recovered = files.filter(({ begin }) => begin !== file.begin);
-    const handle = await open(file.path, "w");
+    const handle = await openEmpty(file.path);
     await syncDirectory(directory);
     const lengths = recovered.map(({ begin, bytes }) => [begin, bytes] as const);
     // On a full disk the list stays as it was: the next file rewrites it, and until then there is nothing to write.
@@ -58,7 +61,8 @@ export class Journal {
 
   /** `durable` is called in the order of the writes, before the promise resolves. */
   write(frame: Omit<Frame, "bytes">, body: Buffer, durable: () => void): Promise<void> {
-    if (this.#failure !== undefined) return Promise.reject(unavailable(this.#failure));
+    const failure = this.#failure ?? this.#detached;
+    if (failure !== undefined) return Promise.reject(unavailable(failure));
     const head = encodeFrame(frame, body);
     const bytes = head.length + body.length;
     this.#count(bytes, frame.lines);
@@ -88,13 +92,18 @@ export class Journal {
   /** Records the length of the active file. Returns false if it was removed, replaced or truncated. */
   async check(): Promise<boolean> {
     const [file, length] = [this.#file, this.#length];
-    const { ino } = await this.#handle.stat();
-    const there = await stat(file.path).catch(() => undefined);
+    const isThere = await this.#isThere(length);
     // Another one was begun meanwhile.
     if (file !== this.#file) return true;
-    if (there?.ino !== ino || there.size < length) return false;
-    if (length > 0) await this.#list.note(file.begin, length);
-    return true;
+    if (isThere && length > 0) await this.#list.note(file.begin, length);
+    return isThere;
+  }
+
+  async #isThere(length: number): Promise<boolean> {
+    const { path } = this.#file;
+    const { ino } = await this.#handle.stat();
+    const there = await stat(path).catch(() => undefined);
+    return there !== undefined && there.ino === ino && there.size >= length;
   }
 
   /** Whether a complete file is there with its length and its contents intact. */
@@ -114,6 +123,7 @@ export class Journal {
     const buffers = batches.flatMap(({ frame, body }) => [encodeFrame(frame, body), body]);
     // The length is unknown until the new file is there.
     await this.#list.end(file.begin, undefined);
+    await this.#makeDirectory();
     await writeDurably(file.path, Buffer.concat(buffers));
     await this.#list.end(
       file.begin,
@@ -140,20 +150,45 @@ export class Journal {
 
   async #rotate(begin: number, then: () => void): Promise<void> {
     const next = journalFile(this.#directory, begin);
+    const handle = await this.#beginFile(next).catch(async (error: Error) => {
+      // What is written to a file that has no name any more is gone with this process.
+      if (!(await this.#isThere(0).catch(() => false))) {
+        this.#detached = error;
+        this.#refuse(this.#waiting.splice(0), error);
+      }
+      throw error;
+    });
+    const before = this.#handle;
+    [this.#handle, this.#file, this.#length] = [handle, next, 0];
+    this.#detached = undefined;
+    then();
+    // Everything in it is durable.
+    await before.close().catch(() => {});
+  }
+
+  async #beginFile(next: JournalFile): Promise<FileHandle> {
+    await this.#makeDirectory();
     const handle = await open(next.path, "wx");
     try {
       await syncDirectory(this.#directory);
-      await this.#list.rotate(this.#file.begin, this.#length, begin);
+      await this.#list.rotate(this.#file.begin, this.#length, next.begin);
     } catch (error) {
       await handle.close();
       await unlink(next.path);
       throw error;
     }
-    const before = this.#handle;
-    [this.#handle, this.#file, this.#length] = [handle, next, 0];
-    then();
-    // Everything in it is durable.
-    await before.close().catch(() => {});
+    return handle;
+  }
+
+  /** The folder may have been removed; if the one that it was in is gone as well, nothing can be written. */
+  async #makeDirectory(): Promise<void> {
+    try {
+      await mkdir(this.#directory);
+    } catch (error) {
+      if (codeOf(error) === "EEXIST") return;
+      throw error;
+    }
+    await syncDirectory(dirname(this.#directory));
   }
 
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
@@ -215,6 +250,14 @@ export class Journal {
       this.#refuse(this.#waiting.splice(0), this.#failure);
     }
   }
+}
+
+/** Opens a file that is new or empty. One that holds anything is never emptied. */
+async function openEmpty(path: string): Promise<FileHandle> {
+  const handle = await open(path, constants.O_RDWR | constants.O_CREAT);
+  if ((await handle.stat()).size === 0) return handle;
+  await handle.close();
+  throw new Error(`${path} is not empty, and cannot be begun again: move it away`);
 }
 
 interface Waiting {
