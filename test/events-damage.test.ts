@@ -3,6 +3,7 @@ import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { openEventsStore } from "../logservice/events/open.ts";
+import { until } from "./support/cli.ts";
 import { runCase } from "./support/events/damage.ts";
 import { fileRows, folderRows, nameRows, newerRows, olderRows } from "./support/events/damage-rows.ts";
 import { buildRichStore, type RichStore } from "./support/events/rich-store.ts";
@@ -68,3 +69,43 @@ t.test("a listed folder that is gone, or empty, while the journal still has all 
     await store.close();
   }
 });
+
+t.test(
+  "a listed folder that is gone, or empty, when its first events left the journal before it was made",
+  async (t) => {
+    const batch = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({
+        timestamp: "2024-05-01T10:00:00Z",
+        level: "info" as const,
+        message: `number ${i}`,
+        fields: {},
+      }));
+    for (const fault of ["gone", "empty"]) {
+      const directory = join(t.testdir(), fault);
+      const open = () => openEventsStore({ directory, reserveBytes: 0, flushEvents: 100, log: () => {} });
+      let store = await open();
+      // The second batch is accepted before the folder is made, for the first one.
+      await Promise.all([store.append("app", batch(100)), store.append("app", batch(50))]);
+      await until("the first flush", () => store.metrics().flushes_total === 1);
+      const projects = join(directory, "projects");
+      const folder = join(projects, readdirSync(projects)[0]!);
+      const number = Number(folder.split("~")[1]);
+      t.ok(number > 101, `its number is ${number}`);
+      await store.append("app", batch(10));
+      await store.close();
+      for (const name of fault === "empty" ? readdirSync(folder) : [""])
+        rmSync(join(folder, name), { recursive: true });
+      for (const start of ["first", "second"]) {
+        store = await open();
+        const { eventsTotal } = await store.projectStats("app");
+        const lost = store.losses().map(({ reason }) => reason);
+        t.strictSame(
+          [eventsTotal, lost],
+          [10, [fault === "gone" ? "its folder is missing" : "its folder was emptied"]],
+          `${fault}, the ${start} start`,
+        );
+        await store.close();
+      }
+    }
+  },
+);

@@ -1,12 +1,14 @@
 // SQL from a client: what it sees, and what it must not reach.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import t from "tap";
 import { openEventsStore } from "../logservice/events/open.ts";
 import { type NewEvent, StoreError } from "../logservice/events/store.ts";
+import { until } from "./support/cli.ts";
 import { slow } from "./support/slow.ts";
 
 t.setTimeout(120_000);
@@ -201,6 +203,38 @@ const refused: readonly string[] = [
   "select * from range(2000)",
   "select repeat('x', 2000000)",
 ];
+
+t.test(
+  "a process that is killed while it waits or starts is replaced",
+  { skip: !existsSync("/proc/self") },
+  async (t) => {
+    await results("select 1 as i");
+    // One that is ready, and one that is starting.
+    for (const pauseMs of [1500, 0]) {
+      const pids = await until("the spare", () => (processesOfSql().length > 0 ? processesOfSql() : undefined));
+      if (pauseMs > 0) await pause(pauseMs);
+      for (const pid of pids) process.kill(pid, "SIGKILL");
+      await pause(pauseMs / 5);
+      t.strictSame(await results("select 2 as i"), [{ i: 2 }], `killed after ${pauseMs} ms`);
+    }
+  },
+);
+
+/** The children of this process that run SQL. */
+function processesOfSql(): number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+      const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      if (Number(parent) !== process.pid || state === "Z") return [];
+      return readFileSync(`/proc/${name}/cmdline`, "utf8").includes("sql-process") ? [Number(name)] : [];
+    } catch {
+      // It has ended.
+      return [];
+    }
+  });
+}
 
 t.test("an answer counts although the end of its process is seen first", slow(), async (t) => {
   // The ends of all processes are read at once, after everything else that came by then: one that answers and ends while

@@ -7,6 +7,8 @@ import type { FolderIdentity } from "./folder-name.ts";
 export interface ListedFolder extends FolderIdentity {
   /** The sequence of the deletion after which the project started again: earlier events are not part of it. */
   readonly after?: number | undefined;
+  /** The sequence of the project's first event when the folder was made; older versions did not note it. */
+  readonly first?: number | undefined;
   /** The last sequence in its segments: a folder without it is an older copy. */
   readonly newest?: number | undefined;
 }
@@ -62,7 +64,8 @@ export class FolderList {
     const added = folders.filter(({ folder }) => !this.#folders.has(folder));
     if (added.length === 0 && this.#isKnown) return this.#change;
     this.#isKnown = true;
-    for (const { folder, project, began, after } of added) this.#folders.set(folder, { project, began, after });
+    for (const { folder, project, began, after, first } of added)
+      this.#folders.set(folder, { project, began, after, first });
     return this.#write();
   }
 

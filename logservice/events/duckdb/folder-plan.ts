@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { holds, type Interval, unionOf } from "../intervals.ts";
 import type { ProjectJournal } from "../journal/recovery.ts";
+import type { ListedFolder } from "./folder-list.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { Inspector } from "./inspector.ts";
 import {
@@ -66,7 +67,7 @@ export interface PlanOptions {
   readonly inspector: Inspector;
   readonly nowMs: number;
   /** The folder's entry in the list of folders: if there is one, the folder has had a manifest. */
-  readonly listEntry: { readonly newest?: number | undefined } | undefined;
+  readonly listEntry: Pick<ListedFolder, "newest" | "first"> | undefined;
   /** Whether all bytes of all segments are read. */
   readonly isThorough: boolean;
 }
@@ -125,10 +126,13 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
   };
 }
 
-/** Whether the journal has all events that the project ever had, as after a crash before its first segment was named. */
-const isInJournal = ({ identity, journal, listEntry }: PlanOptions) =>
+/**
+ * Whether the journal has all events that the project ever had, as after a crash before its first segment was named. The
+ * folder's own number does not tell: others came before it was made.
+ */
+const isInJournal = ({ journal, listEntry }: PlanOptions) =>
   journal.wholeSince !== undefined &&
-  journal.wholeSince <= identity.began &&
+  journal.wholeSince <= (listEntry?.first ?? 1) &&
   (listEntry?.newest ?? 0) <= (journal.intervals.at(-1)?.[1] ?? 0);
 
 const idsOf = ({ losses }: Manifest) => losses.map(({ id }) => id).join();

@@ -51,13 +51,14 @@ export class Projects {
 
   /** Creates the folder of a project durably, if it is not there. */
   async makeFolder(segments: Segments): Promise<void> {
-    const { directory, folders } = this.#options;
+    const { directory, folders, memtables } = this.#options;
     const made = await mkdir(segments.directory, { recursive: true });
     if (made !== undefined) await syncDirectory(directory);
     if (made !== undefined) await segments.note();
     // Not before: a listed folder counts as lost if it is not there, or has no manifest.
     const after = this.deletions.get(segments.project);
-    await folders.add([{ folder: folderName(segments), ...segments.identity, after }]);
+    const first = memtables.journalRangesOf(segments.project)[0]?.first;
+    await folders.add([{ folder: folderName(segments), ...segments.identity, after, first }]);
     // The project may have been deleted meanwhile: a folder that is listed but not there would count as lost.
     if (segments.isDeleted) await this.#remove(segments);
   }

@@ -76,24 +76,32 @@ export class SqlRunner {
   async #take(): Promise<ChildProcess> {
     const spare = this.#spare ?? start();
     this.#spare = undefined;
-    return spare;
+    const child = await spare.catch(() => undefined);
+    // It was killed as it started or since, as the system does when memory is short.
+    return child === undefined || hasEnded(child) ? start() : child;
   }
 
   /** One that has seen nothing yet is as good as new. */
   #keep(child: ChildProcess): void {
     if (this.#spare !== undefined || this.#isClosed) return void end(child);
-    letGo(child);
-    this.#spare = Promise.resolve(child);
+    this.#holdSpare(Promise.resolve(child));
   }
 
   /** Started before a statement needs it. */
   #startSpare(): void {
     if (this.#spare !== undefined || this.#isClosed) return;
-    const spare = start();
+    this.#holdSpare(start());
+  }
+
+  #holdSpare(spare: Promise<ChildProcess>): void {
     this.#spare = spare;
-    spare.then(letGo, () => {
+    const forget = () => {
       if (this.#spare === spare) this.#spare = undefined;
-    });
+    };
+    spare.then((child) => {
+      child.once("exit", forget);
+      letGo(child);
+    }, forget);
   }
 
   #ask(child: ChildProcess, request: SqlRequest, signal: AbortSignal): Promise<Exclude<SqlAnswer, { kind: "ready" }>> {
@@ -135,7 +143,9 @@ export class SqlRunner {
       else died();
     };
     child.once("exit", ended);
-    child.send(request);
+    child.send(request, (error) => {
+      if (error !== null) reject(error);
+    });
     return promise.finally(() => {
       clearTimeout(timer);
       clearInterval(watch);
@@ -165,7 +175,9 @@ function start(): Promise<ChildProcess> {
       else resolve(child);
     });
     child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`the process for SQL ended with exit status ${code}`)));
+    child.once("exit", (code, signal) =>
+      reject(new Error(`the process for SQL ended as it started: ${signal ?? `exit status ${code}`}`)),
+    );
   });
 }
 
@@ -175,8 +187,10 @@ function letGo(child: ChildProcess): void {
   child.channel?.unref();
 }
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (hasEnded(child)) return;
   child.ref();
   await new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
