@@ -48,6 +48,8 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
     const left = () =>
       new Map([...all].map(([project, own]) => [project, new Set([...own].filter((one) => !lost.has(one)))]));
     const isMissing = (project: string) => touched.has(project);
+    /** The others are asked everything after a start. */
+    const asked = new Set(["alpha", ...touched]);
 
     const { store } = await openLogged(directory);
     let losses: string[] = [];
@@ -57,14 +59,14 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
       await store.append("alpha", eventsOf("alpha", numbers));
       for (const one of numbers) all.get("alpha")!.add(one);
       // All files were read, and are known to be whole.
-      if (row.isSilent) say("before", await wrongAnswers(store, { events: all, isMissing: () => false }));
+      if (row.isSilent) say("before", await wrongAnswers(store, { events: all, isMissing: () => false, asked }));
       row.damage(directory, rich);
       const beganMs = performance.now();
       if (row.isSilent) await store.scrub();
       say("at once", await dishonest(store, "alpha", all.get("alpha")!));
       let found: string[];
       do {
-        found = await wrongAnswers(store, { events: left(), isMissing });
+        found = await wrongAnswers(store, { events: left(), isMissing, asked });
         if (found.length > 0) await pause(100);
       } while (found.length > 0 && performance.now() - beganMs < NOTICED_MS);
       say("after some seconds", found);
@@ -73,7 +75,7 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
       for (const one of more) all.get("alpha")!.add(one);
       await flushed(store);
       await store.compact();
-      say("after a flush", await wrongAnswers(store, { events: left(), isMissing }));
+      say("after a flush", await wrongAnswers(store, { events: left(), isMissing, asked }));
       losses = store.losses().map(({ file }) => file);
       const named = row.losses?.(rich);
       if (named === undefined ? losses.length > 0 : !losses.some((one) => one.includes(named)))
@@ -89,7 +91,7 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
     if (row.putBack === undefined) return wrong;
     row.putBack(directory, rich);
     const back = await openLogged(directory);
-    say("when it was put back", await wrongAnswers(back.store, { events: all, isMissing: () => false }));
+    say("when it was put back", await wrongAnswers(back.store, { events: all, isMissing: () => false, asked }));
     await back.store.close();
   } catch (error) {
     wrong.push(String(error instanceof Error ? error.stack : error));

@@ -151,7 +151,7 @@ function rowOf(kind: Kind, name: string, { damage, isLost, isNamed = true, isSho
     ...(kind.areKeysLost && { areKeysLost: true }),
     isShort,
     ...(isFlushed && { events: (rich: RichStore) => rich.flushedEvents }),
-    ...(name !== "gone" && { project: (rich: RichStore) => /(?:^|\/)projects\/([^~/]+)~/.exec(path(rich))?.[1] }),
+    ...(name === "gone" && { isThorough: true }),
     ...(name === "gone" && holds !== "nothing" && { sql: ["alpha"] }),
     ...(kind.deep && { deep: [kind.deep] }),
   };

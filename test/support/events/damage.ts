@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EventsStoreOptions, openEventsStore } from "../../../logservice/events/open.ts";
 import type { Loss } from "../../../logservice/events/store.ts";
-import { contentsOf, type Expected, printLosses, wrongAnswers, wronglyDeleted } from "./damage-check.ts";
+import { type Contents, contentsOf, type Expected, printLosses, wrongAnswers, wronglyDeleted } from "./damage-check.ts";
 import { copyStore, eventsOf, type Numbers, numbersOf, type OpenStore, type RichStore, timeOf } from "./rich-store.ts";
 
 export interface Case {
@@ -37,8 +37,8 @@ export interface Case {
   readonly areKeysLost?: boolean;
   /** Only whether it opens and answers right, not what comes after. For rows of which there are many. */
   readonly isShort?: boolean;
-  /** The project whose file is damaged: it and those that lose something are asked everything, others searched and counted. */
-  readonly project?: (rich: RichStore) => string | undefined;
+  /** Whether every project is asked everything, and not only those whose files are damaged. */
+  readonly isThorough?: boolean;
   /** See Expected. */
   readonly sql?: readonly string[];
   readonly deep?: readonly string[];
@@ -64,11 +64,23 @@ export async function runCase(rich: RichStore, row: Case): Promise<string[]> {
   const directory = join(home, "store");
   try {
     copyStore(row.from?.(rich) ?? rich.directory, directory);
+    const whole = contentsOf(directory, rich.held);
     row.damage(directory, rich);
-    return await (row.refused === undefined ? wrongAfter(rich, row, directory) : wronglyOpened(rich, row, directory));
+    if (row.refused !== undefined) return await wronglyOpened(rich, row, directory);
+    const damaged = row.isThorough ? undefined : damagedProjects(whole, contentsOf(directory, rich.held));
+    return await wrongAfter(rich, row, { directory, damaged });
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** The projects whose files differ; undefined if others do, which belong to all projects. */
+function damagedProjects(whole: Contents, damaged: Contents): string[] | undefined {
+  const changed = [...whole, ...damaged].filter(
+    ([hash, path]) => whole.get(hash) !== path || damaged.get(hash) !== path,
+  );
+  const projects = changed.map(([, path]) => /^projects\/([^~/]+)~/.exec(path)?.[1]);
+  return projects.every((project) => project !== undefined) ? projects : undefined;
 }
 
 async function wronglyOpened(rich: RichStore, row: Case, directory: string): Promise<string[]> {
@@ -89,7 +101,11 @@ async function wronglyOpened(rich: RichStore, row: Case, directory: string): Pro
 const has = (list: readonly [string, string][], [hash, path]: [string, string]) =>
   list.some((one) => one[0] === hash && one[1] === path);
 
-async function wrongAfter(rich: RichStore, row: Case, directory: string): Promise<string[]> {
+async function wrongAfter(
+  rich: RichStore,
+  row: Case,
+  { directory, damaged }: { directory: string; damaged: readonly string[] | undefined },
+): Promise<string[]> {
   const wrong: string[] = [];
   const lost = new Set(row.lost?.(rich) ?? []);
   const names = row.losses?.(rich) ?? [];
@@ -101,8 +117,6 @@ async function wrongAfter(rich: RichStore, row: Case, directory: string): Promis
   const touched = new Set<string>();
   for (const [project, all] of events) for (const one of lost) if (all.delete(one)) touched.add(project);
   const { mayTell = [], deep = [] } = row;
-  const project = row.project?.(rich);
-  const asked = new Set(project === undefined ? [] : [project, ...touched]);
   const isMissing = (project: string) => {
     if (touched.has(project)) return true;
     return row.mayTellAll || mayTell.includes(project) ? undefined : false;
@@ -112,7 +126,7 @@ async function wrongAfter(rich: RichStore, row: Case, directory: string): Promis
     isMissing,
     ...(row.sql && { sql: row.sql }),
     ...(!row.isShort && { deep }),
-    ...(asked.size > 0 && { asked }),
+    ...(damaged !== undefined && { asked: new Set([...damaged, ...touched]) }),
   };
   const quick = { events, isMissing, asked: touched };
   const before = contentsOf(directory, rich.held);
