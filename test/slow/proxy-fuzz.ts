@@ -126,7 +126,9 @@ t.test(`${COUNT} requests`, { skip: process.platform !== "linux" ? "needs /proc"
   await until(() => now().every((count, i) => count <= socketsBefore[i]!), "all sockets are closed", 20_000).catch(
     () => {},
   );
-  t.same(now(), socketsBefore, "sockets of the proxy and of the app");
+  // Fewer, if the app's start still had some open when they were counted.
+  const left = now().map((count, i) => Math.max(0, count - socketsBefore[i]!));
+  t.same(left, [0, 0], "sockets of the proxy and of the app");
   t.ok(heapLate < heapEarly * 1.2 + 2e6, `${mb(heapLate)} in use, ${mb(heapEarly)} after a quarter`);
   const counts = Object.entries(kinds).map(([kind, count]) => `${count} ${kind}`);
   console.log(
