@@ -15,8 +15,8 @@ export interface LoopOptions extends InvocationOptions {
 const MAX_IDLE_MS = 1_000;
 
 /**
- * Starts the app and answers invocations, one after the other, as long as the platform has any. An app that is slow to
- * start continues to start during the first invocation. Rejects if the Runtime API is gone.
+ * Starts the app and answers invocations, one after the other. An app that has not started when the first one comes
+ * continues to start during it. Rejects if the Runtime API is gone.
  */
 export async function answerInvocations(
   application: Application,

@@ -26,8 +26,9 @@ export interface OpenCase {
   readonly putBack?: (directory: string, rich: RichStore) => void;
 }
 
-/** By then an answer that needs no file says what is missing, also on a busy machine. */
-const NOTICED_MS = 10_000;
+/** By then an answer that needs no file says what is missing. */
+const NOTICED_MS = 3000;
+/** A flush that failed is tried again; on a busy machine that takes longer than the six seconds of an idle one. */
 const FLUSHED_MS = 30_000;
 const never = new AbortController().signal;
 
