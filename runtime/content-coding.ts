@@ -131,6 +131,10 @@ export function decodedStream(
       bodyError = error;
     });
     first.on("drain", onDrain);
+    if (body.closed) {
+      bodyError = body.errored ?? new Error("the body was closed before its end");
+      onClose();
+    }
 
     const settle = () => {
       for (const event of ["readable", "end", "error"]) last.off(event, settle);

@@ -56,7 +56,10 @@ export interface ProxyResponse {
   /** The reason phrase, if it is not the usual one. */
   readonly statusText?: string | undefined;
   readonly headers: readonly Header[];
-  /** Text is sent in UTF-8. The holder of the response owns its stream: read it or `discard` it. */
+  /**
+   * Text is sent in UTF-8. The holder of the response owns its stream: read it or `discard` it. Whoever makes a stream
+   * listens for its error, since it may break off while its holder waits for something else.
+   */
   readonly body: string | Buffer | Readable | undefined;
   /** Sent after the body; known when the body has ended. */
   readonly trailers?: () => readonly Header[];

@@ -87,13 +87,16 @@ function stream(
     });
     // An answer that broke off in the middle breaks off for the client too, rather than looking complete.
     body.once("error", (error) => breakOff(error.message));
-    body.once("close", () => {
-      if (!ended) breakOff("the body was closed before its end");
-    });
+    const closed = () => {
+      if (!ended) breakOff(body.errored?.message ?? "the body was closed before its end");
+    };
+    body.once("close", closed);
     res.once("close", () => {
       body.destroy();
       resolve({ bytes, reason });
     });
+    // It broke off while a middleware waited for something else.
+    if (body.closed) closed();
     // The first byte of an event stream may be long in coming; its head must not wait for it.
     setImmediate(() => {
       if (bytes === 0 && !ended && !res.destroyed) res.flushHeaders();

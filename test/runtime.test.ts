@@ -209,6 +209,37 @@ t.test(
   },
 );
 
+t.test("an answer that breaks off while an error page or an injected file is read brings nothing down", async (t) => {
+  const server = await start(t, {
+    app: "streams/breaks-off.mjs",
+    config: { inject: { head: [{ type: "inline script", value: "head.js" }] } },
+    files: { "head.js": "let head;" },
+  });
+  const seen = new Set<string>();
+  for (const path of ["/404", "/200", "/404?gzip", "/200?gzip"]) {
+    for (let turns = 0; turns < 40; turns++) {
+      const [status, query = ""] = path.split("?");
+      const answer = await ask(server.port, {
+        path: `${status}/${turns}?${query}`,
+        headers: { Accept: "text/html", "Accept-Encoding": "gzip" },
+      }).catch((error: Error) => error);
+      // A page of ours, the beginning of the app's, or nothing of it: but always an end, and no second one.
+      seen.add(answer instanceof Error ? answer.message : `${answer.status} ${answer.cut ? "cut" : "whole"}`);
+    }
+  }
+  t.notMatch([...seen].join(), /no answer within/);
+  t.match([...seen].join(), /cut/);
+
+  // The client leaves instead.
+  for (let turns = 0; turns < 40; turns++) {
+    const client = connect(server.port, "127.0.0.1");
+    client.write("GET /404/1000 HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n");
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    client.destroy();
+  }
+  t.equal((await ask(server.port, { path: "/" })).status, 200);
+});
+
 t.test("a 504 that the client asked for is a warning in all its entries", async (t) => {
   const server = await start(t, { app: streams });
   t.equal((await ask(server.port, { path: "/hang", headers: { "X-Tool-Timeout": "0.001" } })).status, 504);

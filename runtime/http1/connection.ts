@@ -259,6 +259,9 @@ class Transfer {
   }
 }
 
+/** An error before anybody listens (an error page is being read meanwhile) would end the process. */
+const NOTHING = () => {};
+
 /** The rest of a body that did not come along with its head. */
 class ResponseBody extends Readable {
   readonly #socket: Socket;
@@ -270,6 +273,7 @@ class ResponseBody extends Readable {
     this.#socket = socket;
     this.#connection = connection;
     this.#transfer = transfer;
+    this.on("error", NOTHING);
   }
 
   override _read(): void {

@@ -192,7 +192,8 @@ async function serve({ named, file }: Served, request: ProxyRequest, site: Site)
     // Pass on the cached buffer itself: outer middlewares key their caches by its identity.
     if (content !== undefined) return last - first + 1 === content.length ? content : content.subarray(first, last + 1);
     const handle = await openVersion(version);
-    return handle?.createReadStream({ start: first, end: last });
+    // An error before anybody listens would end the process.
+    return handle?.createReadStream({ start: first, end: last }).on("error", () => {});
   }
 }
 
