@@ -178,14 +178,48 @@ t.test("what is accepted behind a deletion is remembered, though it was looked a
   await store.close();
 });
 
+/** Files where the folder of the project "blocked" will be made. */
+function block(directory: string): string[] {
+  const stones = Array.from({ length: 40 }, (_, began) => join(directory, "projects", `blocked~${began}`));
+  for (const path of stones) writeFileSync(path, "");
+  return stones;
+}
+
+t.test("a deletion is kept as long as an older file of the journal has events of its project", async (t) => {
+  for (const isRewritten of [false, true]) {
+    const directory = folder(t);
+    const logged: string[] = [];
+    const first = await opened(directory, { log: (_, message) => void logged.push(message) });
+    const stones = block(directory);
+    await first.append("blocked", events(0, 1));
+    await first.append("passing", events(0, 3));
+    t.ok(await failure(first.flush()));
+    await first.deleteProject("passing");
+    if (isRewritten) {
+      rmSync(join(directory, "journal", journals(directory).sort().at(-1)!));
+      await until(() => logged.some((message) => message.includes("rewritten from memory")));
+    }
+    await first.append("app", events(0, 1));
+    t.ok(await failure(first.flush()));
+    await until(() => first.metrics().segments === 1);
+    await first.close();
+    for (const path of stones) rmSync(path);
+    const second = await opened(directory);
+    t.strictSame(await messages(second, "passing"), [], isRewritten ? "rewritten" : "as it was");
+    t.strictSame([...second.heldProjects()].sort(), ["app", "blocked"]);
+    t.strictSame(second.losses(), []);
+    await until(() => second.metrics().flushes_total! > 0 && journals(directory).length === 1);
+    t.strictSame(await messages(second, "passing"), []);
+    await second.close();
+  }
+});
+
 t.test("a project whose folder cannot be made keeps no other one back", async (t) => {
   const directory = folder(t);
   const logged: string[] = [];
   const log: EventsStoreOptions["log"] = (level, message) => void logged.push(`${level}: ${message}`);
   const first = await opened(directory, { log });
-  // Files where the folder of a project will be made.
-  const stones = Array.from({ length: 40 }, (_, began) => join(directory, "projects", `blocked~${began}`));
-  for (const path of stones) writeFileSync(path, "");
+  const stones = block(directory);
   await first.append("blocked", events(0, 3));
   await first.append("app", events(0, 3));
   t.ok(await failure(first.flush()));

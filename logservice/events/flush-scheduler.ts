@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { deletion } from "./journal/frame.ts";
 import type { Journal } from "./journal/journal.ts";
 import type { SeenKeys } from "./journal/seen-keys.ts";
 import { Memtable } from "./memtable.ts";
@@ -247,7 +248,7 @@ export class FlushScheduler<Built> {
     const older = this.#olderThan(memtable);
     await writer.install(memtable, built, older);
     // A deletion in this file may be of events in an older one that waits.
-    if (memtable.deletions > 0 && older.length > 0) {
+    if (memtable.deletions.length > 0 && older.length > 0) {
       this.#retryAtMs.set(memtable, performance.now() + UNWRITABLE_RETRY_MS);
       return;
     }
@@ -267,13 +268,15 @@ export class FlushScheduler<Built> {
     const { settings, seenKeys, journal } = this.#options;
     const atMs = settings.nowMs();
     await seenKeys.save(memtable.file.begin, memtable.keys, atMs);
+    // What is in memory was accepted after them.
+    const deletions = memtable.deletions.map(({ project, sequence }) => deletion(project, sequence, atMs));
     const batches = [...memtable.projects].flatMap(([project, { batches }]) =>
       batches.map(({ lines: { firstSequence: sequence, body }, length: lines }) => ({
         frame: { sequence, project, lines, atMs, key: undefined, isDeletion: false },
         body,
       })),
     );
-    await journal.rewrite(memtable.file, batches);
+    await journal.rewrite(memtable.file, [...deletions, ...batches]);
     settings.log("warn", "a damaged journal file was rewritten from memory: nothing is lost", {
       journal: memtable.file.path,
     });

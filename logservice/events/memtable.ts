@@ -103,8 +103,8 @@ export class Memtable {
   readonly projects = new Map<string, MemtableEvents>();
   /** Idempotency keys of its batches. */
   keys: SeenKey[] = [];
-  /** Number of deletions of projects in the file: it must not be removed before older files whose events they delete. */
-  deletions = 0;
+  /** Deletions of projects in the file: it must not be removed before older files whose events they delete. */
+  readonly deletions: { readonly project: string; readonly sequence: number }[] = [];
   events = 0;
   bytes = 0;
 

@@ -35,7 +35,7 @@ export async function replayJournal({ files, memtables, dedup, seenKeys, target,
       const { project, sequence, lines: count, key, isDeletion } = frame;
       if (isDeletion) {
         for (const one of [...replayed, memtable]) one.forget(project);
-        memtable.deletions++;
+        memtable.deletions.push({ project, sequence });
         dedup.forget(project);
         seenKeys.forget(project);
         target.deleteProject(project, sequence);

@@ -24,6 +24,14 @@ export interface FrameAndBody {
   readonly body: Buffer;
 }
 
+/** The deletion of a project, as it is written. */
+export const deletion = (project: string, sequence: number, atMs: number) => ({
+  frame: { sequence, project, lines: 0, atMs, key: undefined, isDeletion: true },
+  body: NO_LINES,
+});
+
+const NO_LINES = Buffer.alloc(0);
+
 /** The frame of a batch, which is written before its body. */
 export function encodeFrame(frame: Omit<Frame, "bytes">, body: Buffer): Buffer {
   const { sequence, project, lines, atMs, key, digest = "", isDeletion } = frame;
