@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../error.ts";
 import type { Finding as EventsFinding, CheckReport as EventsReport } from "../events/check.ts";
 import { FOLDER_LIST } from "../events/duckdb/folder-list.ts";
 import { acceptLosses, listAcceptedLosses } from "../records/accepted-losses.ts";
 import { instanceId } from "../records/instance.ts";
+import { KEY_FILE } from "../records/key-file.ts";
+import { listUnopened } from "../records/notifications.ts";
 import type { Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
 import {
@@ -32,6 +35,8 @@ export interface CheckReport extends Omit<EventsReport, "findings"> {
 }
 
 export interface Finding extends EventsFinding {
+  /** Below the folder of the events, except for `secrets.key`, which is beside it. */
+  readonly file: string;
   /** The id of the project whose file it is. */
   readonly project: string | undefined;
   /** Undefined if nothing is wrong except what the next start of the service repairs. */
@@ -45,7 +50,9 @@ export type Remedy =
   /** The events are those of another service: put the own ones back, or the records of these. */
   | "put back events or records"
   /** The records may be older than the events: put newer ones back. */
-  | "put back newer records";
+  | "put back newer records"
+  /** Restore the key, or set the secrets again. */
+  | "put back the key";
 
 /**
  * Reads every file of a data directory. Throws an OperatorError if the directory cannot be used, a running service keeps it
@@ -55,11 +62,12 @@ export async function checkDataDirectory(options: CheckOptions): Promise<CheckRe
   const { folder } = options;
   await requireDataDirectory(folder);
   await refuseLostEvents(folder);
-  return withRecords(folder, async (records) => {
+  const check = async (records: Records) => {
     await options.reading();
     const directory = join(folder, EVENTS_FOLDER);
     try {
-      return await checked(records, directory, options);
+      const report = await checked(records, directory, options);
+      return { ...report, findings: [...report.findings, ...(await keyFindings(records, folder))] };
     } catch (error) {
       const { NewerVersion } = await import("../events/durable.ts");
       const { ForeignEvents } = await import("../events/duckdb/find-folders.ts");
@@ -68,7 +76,18 @@ export async function checkDataDirectory(options: CheckOptions): Promise<CheckRe
       if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
       throw operatorErrorOf(directory, error);
     }
-  });
+  };
+  return withRecords(folder, check, { makesKey: false });
+}
+
+/** A key that is lost or damaged, if that costs secrets of notifications. */
+async function keyFindings(records: Records, folder: string): Promise<Finding[]> {
+  const unopened = await listUnopened(records);
+  if (unopened.length === 0) return [];
+  const names = unopened.map(({ project_id, name, type }) => `${project_id}: ${JSON.stringify(name)} (${type})`);
+  const state = existsSync(join(folder, KEY_FILE)) ? "damaged" : "missing";
+  const detail = `does not open the secrets of these notifications: ${names.join(", ")}`;
+  return [{ file: KEY_FILE, state, detail, project: undefined, remedy: "put back the key" }];
 }
 
 async function checked(records: Records, directory: string, options: CheckOptions): Promise<CheckReport> {

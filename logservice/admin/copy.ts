@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { OperatorError } from "../error.ts";
 import { copyEvents, wrongEvents } from "../events/copy.ts";
 import { syncDirectory } from "../events/durable.ts";
@@ -9,6 +9,7 @@ import { checkRecords, copyRecords } from "../records/copy.ts";
 import {
   type DirectoryKind,
   EVENTS_FOLDER,
+  makeFolders,
   refuseLostEvents,
   requireDirectory,
   restoreHint,
@@ -42,11 +43,15 @@ export async function copyDataDirectory({ kind, from, to, progress }: CopyOption
     const hint = "name a folder that does not exist yet, or remove this one";
     throw new OperatorError(`${to} already exists`, { hint });
   }
+  if (isInside(to, from)) {
+    const hint = `name a folder outside of ${from}: what is lost with one would be lost with both`;
+    throw new OperatorError(`${to} is inside of the ${kind} itself`, { hint });
+  }
   await requireWhole(kind, from);
   const temporaryPath = join(dirname(to), `.${basename(to)}.${process.pid}`);
   let copied: Copied = { files: 0, bytes: 0 };
   try {
-    await mkdir(temporaryPath, { recursive: true, mode: 0o700 });
+    await makeFolders(temporaryPath);
     await copyEvents(join(from, EVENTS_FOLDER), join(temporaryPath, EVENTS_FOLDER), (bytes) => {
       copied = { files: copied.files + 1, bytes: copied.bytes + bytes };
       progress(copied);
@@ -80,6 +85,11 @@ async function requireWhole(kind: DirectoryKind, from: string): Promise<void> {
     const hint = error.hint ?? (kind === "backup" ? "take another backup" : restoreHint(from));
     throw new OperatorError(error.message, { hint, cause: error });
   }
+}
+
+function isInside(path: string, folder: string): boolean {
+  const below = relative(resolve(folder), resolve(path));
+  return below !== ".." && !below.startsWith(`..${sep}`) && !isAbsolute(below);
 }
 
 async function isFree(folder: string): Promise<boolean> {

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { OperatorError } from "../error.ts";
 import { RecordsError, unreadable } from "../records/check.ts";
-import { openRecords, RECORDS_FILE, type Records } from "../records/open.ts";
+import { type OpenOptions, openRecords, RECORDS_FILE, type Records } from "../records/open.ts";
 import { listProjects } from "../records/projects.ts";
 
 /** The folder of the data directory that the events store has to itself. */
@@ -56,7 +56,7 @@ export async function refuseLostRecords(folder: string): Promise<void> {
 export async function refuseLostEvents(folder: string): Promise<void> {
   const path = join(folder, EVENTS_FOLDER);
   if (existsSync(path)) return;
-  const projects = await withRecords(folder, ({ db }) => listProjects(db));
+  const projects = await withRecords(folder, ({ db }) => listProjects(db), { makesKey: false });
   if (projects.length === 0) return;
   throw new OperatorError(`${path} is missing`, {
     hint: `${restoreHint(folder)}\nor create the empty folder to continue without the events`,
@@ -83,10 +83,24 @@ async function hasFiles(folder: string): Promise<boolean> {
  */
 export async function makeDirectory(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await mkdir(join(folder, EVENTS_FOLDER), { recursive: true, mode: 0o700 });
+    await makeFolders(join(folder, EVENTS_FOLDER));
   } catch (error) {
     throw operatorErrorOf(folder, error);
+  }
+}
+
+/**
+ * Makes a folder and those above it that are missing, for their owner only. Node's own recursive mkdir tries for ever where
+ * a system refuses new folders with ENOENT, as Linux does in /proc.
+ */
+export async function makeFolders(folder: string): Promise<void> {
+  const missing: string[] = [];
+  for (let path = resolve(folder); !existsSync(path); path = dirname(path)) missing.unshift(path);
+  for (const path of missing) {
+    await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      // Made by another process meanwhile.
+      if (error.code !== "EEXIST") throw error;
+    });
   }
 }
 
@@ -99,8 +113,12 @@ export function operatorErrorOf(folder: string, cause: unknown): OperatorError {
 }
 
 /** Runs `use` with the records of a folder, which are closed in the end. */
-export async function withRecords<T>(folder: string, use: (records: Records) => Promise<T>): Promise<T> {
-  const records = await openServiceRecords(folder);
+export async function withRecords<T>(
+  folder: string,
+  use: (records: Records) => Promise<T>,
+  options?: OpenOptions,
+): Promise<T> {
+  const records = await openServiceRecords(folder, options);
   try {
     return await use(records);
   } finally {
@@ -109,9 +127,9 @@ export async function withRecords<T>(folder: string, use: (records: Records) => 
 }
 
 /** Opens the records. Throws an OperatorError if they are damaged. */
-export async function openServiceRecords(folder: string): Promise<Records> {
+export async function openServiceRecords(folder: string, options?: OpenOptions): Promise<Records> {
   try {
-    return await openRecords(folder);
+    return await openRecords(folder, options);
   } catch (error) {
     if (!(error instanceof RecordsError)) throw error;
     throw new OperatorError(error.message, { hint: error.hint ?? restoreHint(folder), cause: error });

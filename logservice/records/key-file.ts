@@ -15,7 +15,8 @@ export async function readOrMakeKey(path: string): Promise<Buffer> {
   return (await readKey(path)) ?? (await makeKey(path));
 }
 
-async function readKey(path: string): Promise<Buffer | undefined> {
+/** Reads the key; undefined if there is none. */
+export async function readKey(path: string): Promise<Buffer | undefined> {
   let key: Buffer;
   try {
     key = await readFile(path);

@@ -1,10 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
 import { checkFile } from "./check.ts";
-import { KEY_FILE, readOrMakeKey } from "./key-file.ts";
+import { KEY_FILE, readKey, readOrMakeKey } from "./key-file.ts";
 import { migrate } from "./migrations.ts";
-import { openSeal, type Seal } from "./seal.ts";
+import { openSeal, SEAL_KEY_BYTES, type Seal } from "./seal.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Tables } from "./tables.ts";
 
@@ -19,17 +20,24 @@ export interface Records {
 
 export const RECORDS_FILE = "records.sqlite";
 
+export interface OpenOptions {
+  /** Whether a missing key is made again, as by default. Otherwise the records open without it, and so without secrets. */
+  readonly makesKey?: boolean;
+}
+
 /**
  * Opens the records of a data directory, which must exist, and creates missing files. Rejects with a RecordsError, before
  * anything is changed, if the file is damaged or of a newer version, and if its key cannot be read.
  */
-export async function openRecords(directory: string): Promise<Records> {
+export async function openRecords(directory: string, { makesKey = true }: OpenOptions = {}): Promise<Records> {
   const path = join(directory, RECORDS_FILE);
   if (existsSync(path)) await checkFile(path, "r+");
   const database = await openSqlite(path);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   try {
-    const seal = openSeal(await readOrMakeKey(join(directory, KEY_FILE)));
+    const keyPath = join(directory, KEY_FILE);
+    const key = makesKey ? await readOrMakeKey(keyPath) : ((await readKey(keyPath)) ?? randomBytes(SEAL_KEY_BYTES));
+    const seal = openSeal(key);
     await migrate(db as Kysely<unknown>);
     return { db, seal, dataVersion: () => database.dataVersion(), close: () => db.destroy() };
   } catch (error) {

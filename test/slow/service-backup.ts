@@ -1,6 +1,6 @@
 // Backups of what is written to at that moment, restored and looked at: what was acknowledged before a backup began is in
 // it once, batches are whole, and a backup that is not whole is no backup.
-import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -150,6 +150,14 @@ t.test("the service, by the command", async (t) => {
   isOver = true;
   await Promise.all([writing, changing]);
   t.match(await run("backup", "one", "--data", "data"), { code: 1, stderr: /one already exists\n {2}name a folder/ });
+  const inside = await run("backup", "data/copies/one", "--data", "data");
+  t.match(inside, { code: 1, stderr: /one is inside of the data directory itself\n {2}name a folder outside of / });
+  t.notOk(existsSync(join(folder, "data/copies")));
+  if (process.platform === "linux")
+    t.match(await run("backup", "/proc/copies/one", "--data", "data"), {
+      code: 1,
+      stderr: /cannot copy .*\/proc\/copies/,
+    });
   t.strictSame(
     readdirSync(folder).filter((name) => name.startsWith(".")),
     [],

@@ -209,7 +209,18 @@ t.test("the key of the secrets", async (t) => {
 
   t.equal(await serving(t, folder, async () => {}), "", "nothing is said of one that opens all");
 
+  const check = () => tool(["service", "check", "--data", "data"], { cwd: folder });
+  t.equal((await check()).code, 0);
   await rm(path);
+  const lost = await check();
+  t.equal(lost.code, 1);
+  t.match(
+    lost.stdout,
+    /^missing {5}secrets\.key\n +does not open the secrets of these notifications: shop: "ops" \(slack\)\n/m,
+  );
+  t.match(lost.stdout, /: 1 file wrong, no event is missing\n$/);
+  t.match(lost.stderr, /put secrets\.key back from a backup, or set the secrets again by update_notification\n$/);
+  t.notOk(existsSync(path), "a check makes none");
   const stderr = await serving(t, folder, async (url) => {
     const client = rpcClient({ url, token });
     const list = async () => (await client.call("get_notifications", { project_id: "shop" })).notifications;
@@ -237,6 +248,7 @@ t.test("the key of the secrets", async (t) => {
   await writeFile(path, key);
   t.equal(await serving(t, folder, async () => {}), "", "with the old file back all open");
   await writeFile(path, Buffer.alloc(32, 7));
+  t.match((await check()).stdout, /^damaged {5}secrets\.key\n/m);
   const replaced = await serving(t, folder, async (url) => {
     const client = rpcClient({ url, token });
     const [, ops] = (await client.call("get_notifications", { project_id: "shop" })).notifications;
