@@ -4,11 +4,13 @@
 import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, transform } from "esbuild";
+import { build } from "esbuild";
 import { bundleSdk } from "./aws-sdk.mjs";
+import { driverIn, writeDriver } from "./duckdb-driver.mjs";
 import { requireLatePackages, writeLateFiles } from "./late-packages.mjs";
 import { bundleProcesses, nativePackages, processes } from "./processes.mjs";
 import { buildWithShared } from "./shared-code.mjs";
+import { shortNamesInParsers } from "./short-names.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -47,17 +49,6 @@ const withoutDeprecatedExtend = {
   setup(pluginBuild) {
     pluginBuild.onLoad({ filter: /[\\/]http-proxy[\\/]lib[\\/]http-proxy[\\/](index|common)\.js$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8").replace("require('util')._extend", "Object.assign"),
-      loader: "js",
-    }));
-  },
-};
-
-/** Names of a generated parser say nothing in a stack trace, and each start reads them. */
-const shortNamesInParsers = {
-  name: "short-names-in-parsers",
-  setup(pluginBuild) {
-    pluginBuild.onLoad({ filter: /-parser\.generated\.ts$/ }, async ({ path }) => ({
-      contents: (await transform(readFileSync(path, "utf8"), { loader: "ts", minify: true })).code,
       loader: "js",
     }));
   },
@@ -112,14 +103,24 @@ const options = {
   minifyWhitespace: true,
   // As require: Node would scan the whole text of an imported .cjs for the names that it exports, 50 ms of a command.
   supported: { "dynamic-import": false },
-  plugins: [shortNamesInParsers, commandsByPath, sdkByPath, withoutDeprecatedExtend, requireLatePackages("../late")],
+  plugins: [
+    shortNamesInParsers,
+    commandsByPath,
+    sdkByPath,
+    withoutDeprecatedExtend,
+    requireLatePackages("../late"),
+    driverIn("../late"),
+  ],
   logLevel: "warning",
 };
 /**
  * `--own`: the packages of others, which are most of the work, are there from the last time. `npm run mutate` asks for it.
  */
 const isOwnOnly = process.argv.includes("--own");
-if (!isOwnOnly) await writeLateFiles(outdir, root);
+if (!isOwnOnly) {
+  await writeLateFiles(outdir, root);
+  await writeDriver(join(outdir, "late"), root, options);
+}
 
 const entries = (names) =>
   Object.fromEntries(names.map((name) => [basename(name, ".ts"), join(root, "cli/commands", name)]));

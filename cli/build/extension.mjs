@@ -4,6 +4,7 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { shortNamesInParsers } from "./short-names.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const outdir = join(root, "vscode-extension/dist");
@@ -26,6 +27,7 @@ const { metafile } = await build({
   minify: true,
   // Names are in the stack traces that people report.
   keepNames: true,
+  plugins: [shortNamesInParsers],
   metafile: true,
   logLevel: "warning",
 });

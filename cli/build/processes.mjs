@@ -1,13 +1,14 @@
-// The processes of the events store, each in one file beside its compiled form: loading 70 modules takes three times as
+// The processes of the events store, each in one file beside its compiled form: loading 170 modules takes four times as
 // long, and a store starts many. The command has its own in dist/bin/commands; see bundle.mjs.
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { driverInside } from "./duckdb-driver.mjs";
 
 const folder = "logservice/events/duckdb";
 
-/** Packages with binaries of the platform. */
-export const nativePackages = ["libsql", "@duckdb/node-api"];
+/** Packages with binaries of the platform. That of DuckDB is apart from its driver: duckdb-driver.mjs. */
+export const nativePackages = ["libsql"];
 
 /** What may be started, from the root. */
 export const processes = [`${folder}/flusher-process.ts`, `${folder}/sql/sql-process.ts`];
@@ -32,6 +33,7 @@ export async function bundleProcesses(root) {
     outExtension: { ".js": ".cjs" },
     external: nativePackages,
     sourcemap: true,
+    plugins: [driverInside],
     logLevel: "warning",
   });
 }

@@ -82,12 +82,20 @@ const nameOf = (test) => /^test\/([^/]+)\.test\.ts$/.exec(test)?.[1] ?? test;
 
 const builtOf = (test) => `dist/${test.replace(/\.ts$/, ".js")}`;
 
+/**
+ * These install packages. All others talk to nobody but this machine and start some thousand processes: Node reads the
+ * additional certificates of companies at each start, which takes longer than the rest of it.
+ */
+const INSTALLS =
+  /^test\/(?:clients|peers)\/|^test\/slow\/(?:browser|builds|deploy-lifecycle|languages|loop|runtime-layer|service-npm-start|service-python|service-schemathesis)/;
+const { NODE_EXTRA_CA_CERTS: _, ...withoutCertificates } = process.env;
+
 function run(test, { root, limitS, onlySlow }, running) {
   const beginMs = performance.now();
   const child = spawn(process.execPath, ["--enable-source-maps", builtOf(test)], {
     cwd: root,
     env: {
-      ...process.env,
+      ...(INSTALLS.test(test) ? process.env : withoutCertificates),
       TAP_TIMEOUT: String(limitS),
       TAP_JOBS: "1",
       // test/support/slow.ts

@@ -36,7 +36,7 @@ const write = (name: string, text: string) => {
 };
 for (const name of FOLDERS) mkdirSync(join(folder, name), { recursive: true });
 for (const [name, text] of Object.entries(FILES)) write(name, text);
-for (const name of ["test/loop", "test/mutate/imports.ts", "cli/build/processes.mjs"]) {
+for (const name of ["test/loop", "test/mutate/imports.ts", "cli/build/processes.mjs", "cli/build/duckdb-driver.mjs"]) {
   cpSync(join(root, name), join(folder, name), { recursive: true });
 }
 const setSeconds = (seconds: object) => write("test/loop/seconds.json", JSON.stringify(seconds));

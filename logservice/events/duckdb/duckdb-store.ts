@@ -5,6 +5,7 @@ import { Appender } from "../append.ts";
 import { Backpressure } from "../backpressure.ts";
 import { Dedup } from "../dedup.ts";
 import { FlushScheduler } from "../flush-scheduler.ts";
+import { deletion } from "../journal/frame.ts";
 import { Journal } from "../journal/journal.ts";
 import { JOURNAL_LIST, JournalList } from "../journal/journal-list.ts";
 import { readJournal } from "../journal/recovery.ts";
@@ -183,10 +184,11 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     if (this.#isClosed) throw storeClosed();
     const { journal, memtables, projects, seenKeys } = this.#opened;
     const sequence = memtables.takeSequences(1);
-    const frame = { sequence, project, lines: 0, atMs: this.#settings.nowMs(), key: undefined, isDeletion: true };
-    await journal.write(frame, NO_LINES, () => {
+    const { frame, body } = deletion(project, sequence, this.#settings.nowMs());
+    await journal.write(frame, body, () => {
       projects.deletions.set(project, sequence);
       memtables.forget(project);
+      memtables.active.deletions.push({ project, sequence });
       projects.forget(project);
       this.#dedup.forget(project);
       seenKeys.forget(project);
@@ -306,5 +308,4 @@ const openPool = (spill: string) =>
     }),
   );
 
-const NO_LINES = Buffer.alloc(0);
 const SWEEP_MS = 10 * 60_000;
