@@ -134,14 +134,31 @@ t.test("a place in the queue is free when its client leaves, and a refusal says 
     query: "select count(*) from range(1000000) a, range(1000000) b where a.range * b.range % 7 = 8",
   };
   const leaving = new AbortController();
-  const running = fetch(`${service.running.url}/query`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${service.owner}`, "content-type": "application/json" },
-    body: JSON.stringify(slow),
-    signal: leaving.signal,
-  });
+  let isRefused = false;
+  const send = () => {
+    const sent = fetch(`${service.running.url}/query`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${service.owner}`, "content-type": "application/json" },
+      body: JSON.stringify(slow),
+      signal: leaving.signal,
+    });
+    sent.then(
+      ({ status }) => (isRefused = status === 429),
+      () => {},
+    );
+    return sent;
+  };
+  let running = send();
   const quick = { project_id: project, query: "select 1 as x" };
-  await until("the slow one", async () => (await service.call("query", quick, other)).status === 429);
+  await until("the slow one", async () => {
+    if ((await service.call("query", quick, other)).status === 429) return true;
+    // On a busy machine a quick one may have been first, and have taken longer than the slow one waits.
+    if (isRefused) {
+      isRefused = false;
+      running = send();
+    }
+    return false;
+  });
   const refused = await service.call("query", quick, other);
   t.equal(refused.headers["retry-after"], "1");
   t.strictSame(refused.json, {
