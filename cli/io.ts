@@ -32,6 +32,8 @@ export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 export interface Output {
   readonly isTerminal: boolean;
   readonly columns: number;
+  /** Lines of a terminal. */
+  readonly rows: number;
   readonly color: boolean;
   /** Resolves when there is room for more. Does nothing once the reader is gone. */
   write(data: string | Uint8Array): Promise<void>;
@@ -106,6 +108,9 @@ function outputOf(stream: NodeJS.WriteStream, env: Io["env"]): Output {
   });
   return {
     isTerminal: stream.isTTY === true,
+    get rows() {
+      return stream.rows || Number(env.LINES) || 24;
+    },
     get columns() {
       return stream.columns || Number(env.COLUMNS) || 80;
     },

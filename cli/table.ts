@@ -148,6 +148,8 @@ export const TABLE = {
       "logs 'message contains \"timeout\" or user.email = *@example.com'",
       "logs -f -S 15m 'production error'",
       "logs @slow                       # a query of logs.queries in tool.json",
+      "logs 'status >= 500 | count by path | limit 10'",
+      "logs '| stats count(), p99(duration) by path'",
       "logs --file 'logs/*.ndjson*' --format json 'size > 1mb'",
       "logs --count -S 1h 'status >= 500'",
       "logs --service http://localhost:5000 -f 'status >= 500'",

@@ -1,6 +1,6 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Fix, type Parsed, type Problem, quote } from "../grammar/problem.ts";
-import { type NamedStage, parseQuery, stagesNamed } from "../grammar/query/index.ts";
+import { type NamedStage, parsePipeline, stagesNamedIn } from "../grammar/query/index.ts";
 import { type Location, parseLocation, parseRoute, type Route } from "../grammar/route/index.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
 import { cleanName } from "./clean-text.ts";
@@ -116,9 +116,9 @@ const LANGUAGES: Readonly<Record<string, Read>> = {
   glob: parseGlob,
   // The tree is of no use here, and takes more room than the text.
   query(value) {
-    const parsed = parseQuery(value);
+    const parsed = parsePipeline(value);
     if (!parsed.ok) return parsed;
-    const named = stagesNamed(parsed.value);
+    const named = stagesNamedIn(parsed.value);
     return named.length === 0 ? SOUND : { ok: true, value: named };
   },
   path: (value) => unless(checkPath(value)),

@@ -11,7 +11,7 @@ import { type Block, LineBlocks, MAX_LINE_BYTES } from "../cli/logs/line-blocks.
 import { namesSavedQuery, parseWithSaved } from "../cli/logs/saved-query.ts";
 import { logText } from "../cli/output/log-text.ts";
 import { renderProblem } from "../grammar/problem.ts";
-import { printQuery } from "../grammar/query/index.ts";
+import { printPipeline } from "../grammar/query/index.ts";
 import { cliPath, shell, spawnTool, tool, until } from "./support/cli.ts";
 import rows from "./vectors/logs.json" with { type: "json" };
 
@@ -234,7 +234,7 @@ t.test("saved queries", (t) => {
   ];
   for (const [source, expected] of rows) {
     const parsed = parseWithSaved(source, saved);
-    t.equal(parsed.ok ? printQuery(parsed.value) : renderProblem(parsed.problems[0]!, { source }), expected, source);
+    t.equal(parsed.ok ? printPipeline(parsed.value) : renderProblem(parsed.problems[0]!, { source }), expected, source);
   }
   const own = parseWithSaved("@slow status >", saved);
   t.equal(own.ok || own.problems[0]?.span.start, 13, "a mistake behind a saved query is marked where it stands");

@@ -44,6 +44,53 @@ const path = (span: string, fromRoot: boolean, ...names: string[]) => ({
 
 /** Written by hand, from the grammars and their READMEs: what both parsers make of the actions may be wrong in both. */
 const TREES: Readonly<Record<string, readonly [source: string, tree: unknown][]>> = {
+  pipeline: [
+    ["", { stages: [] }],
+    [
+      "a|count by b, by",
+      {
+        expr: truthy("a"),
+        stages: [{ kind: "count", by: [field("b"), field("by")], word: "count", span: "count by b, by" }],
+      },
+    ],
+    [
+      "| stats p99.9( d ) as x | top 5 y | sort p9(x) desc",
+      {
+        stages: [
+          {
+            kind: "stats",
+            aggregates: [
+              {
+                call: { name: "p99.9", nameSpan: "p99.9", argument: field("d"), span: "p99.9( d )" },
+                as: { name: "x", span: "x" },
+                span: "p99.9( d ) as x",
+              },
+            ],
+            by: [],
+            word: "stats",
+            span: "stats p99.9( d ) as x",
+          },
+          { kind: "top", count: { value: 5, span: "5" }, column: field("y"), word: "top", span: "top 5 y" },
+          {
+            kind: "sort",
+            keys: [
+              {
+                column: {
+                  path: [key("p9(x)")],
+                  call: { name: "p9", nameSpan: "p9", argument: field("x"), span: "p9(x)" },
+                  span: "p9(x)",
+                },
+                direction: "desc",
+                span: "p9(x) desc",
+              },
+            ],
+            word: "sort",
+            span: "sort p9(x) desc",
+          },
+        ],
+      },
+    ],
+  ],
   query: [
     ["", undefined],
     ["error", { kind: "level", word: "error", span: "error" }],

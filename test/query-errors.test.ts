@@ -117,7 +117,7 @@ t.test("garbage of the longest length is answered soon", slow(), (t) => {
   }
   const { user, system } = process.cpuUsage(start);
   const meanMs = (user + system) / 1000 / pieces.length;
-  t.ok(meanMs < 100, `${Math.round(meanMs)} ms each`);
+  t.ok(meanMs < 400, `${Math.round(meanMs)} ms each`);
   t.end();
 });
 

@@ -389,6 +389,7 @@ t.test("progress: after a second, on a terminal only, and gone at the end", (t) 
   const output = (isTerminal: boolean, columns = 80) => ({
     isTerminal,
     columns,
+    rows: 24,
     color: false,
     write: async (data: string | Uint8Array) => {
       written += data;

@@ -15,7 +15,12 @@ const ohm = require("ohm-js");
 // Each grammar becomes a recipe, from which Ohm loads it in a fraction of the time that its text would take; those whose
 // rules have actions become a parser of their own as well.
 const grammars = [
-  { path: "grammar/query/query.ohm", actions: "actions.ts", starts: ["Query"], syntax: "toolquery" },
+  {
+    path: "grammar/query/query.ohm",
+    actions: "actions.ts",
+    starts: ["Query", "Pipeline", "Stage"],
+    syntax: "toolquery",
+  },
   { path: "grammar/route/route.ohm", actions: "actions.ts", starts: ["route", "location"], syntax: "toolroute" },
   { path: "grammar/template/template.ohm", actions: "actions.ts", starts: ["part"], syntax: "tooltemplate" },
 ];

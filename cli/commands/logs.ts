@@ -1,8 +1,9 @@
 import { renderProblem } from "../../grammar/problem.ts";
-import { completedMoment, parseMoment, parseQuery, readFields } from "../../grammar/query/index.ts";
+import { completedMoment, parseMoment, parsePipeline, readFields } from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
 import { chooseSource } from "../logs/choose-source.ts";
+import { printAggregated } from "../logs/print-aggregated.ts";
 import { progress } from "../logs/progress.ts";
 import { namesSavedQuery, parseWithSaved } from "../logs/saved-query.ts";
 import { selectEntries } from "../logs/select-entries.ts";
@@ -11,6 +12,12 @@ import type { Options } from "../table.ts";
 
 /** The number of past entries shown before a log is followed, as `tail -f` does; `--since` shows more. */
 const PAST_ENTRIES = 10;
+
+const STAGE_FOR = {
+  count: "leave it out, and end the query with | count",
+  limit: "leave it out, and end the query with | limit 10",
+  expand: "leave it out",
+} as const;
 
 /** `tool logs [query]`: prints the entries that the query selects, as text on a terminal, else as JSON lines. */
 export async function logs(context: Context, options: Options<"logs">): Promise<number> {
@@ -52,11 +59,18 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     const { readConfigFile } = await import("../config-file.ts");
     saved = (await readConfigFile(context)).config.logs?.queries ?? {};
   }
-  const query = namesSavedQuery(source) ? parseWithSaved(source, saved) : parseQuery(source);
-  if (!query.ok) {
+  const parsed = namesSavedQuery(source) ? parseWithSaved(source, saved) : parsePipeline(source);
+  if (!parsed.ok) {
     const { color, columns } = io.stderr;
-    for (const problem of query.problems) await context.say(renderProblem(problem, { source, color, columns }));
+    for (const problem of parsed.problems) await context.say(renderProblem(problem, { source, color, columns }));
     return EXIT.failed;
+  }
+  const { query, stages } = parsed.value;
+  if (stages.length > 0) {
+    const flag = (["count", "limit", "expand"] as const).find(
+      (name) => options[name] !== undefined && options[name] !== false,
+    );
+    if (flag !== undefined) return context.misuse(`--${flag} is of entries, and the query has stages`, STAGE_FOR[flag]);
   }
 
   const chosen = await chooseSource(context, {
@@ -65,7 +79,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     live: options.live,
     sinceMs: bounds.since,
     untilMs: bounds.until,
-    query: query.value,
+    query,
     limit,
     service: options.service ?? "",
     project: options.project ?? "",
@@ -87,25 +101,44 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   const nowMs = io.nowMs();
   const format = context.format ?? (io.stdout.isTerminal ? "text" : "json");
   let code: number = EXIT.ok;
-  const wanted = { query: query.value, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until };
+  const wanted = { query, nowMs, sinceMs: chosen.source.sinceMs, untilMs: bounds.until };
   // If stderr is a terminal, it says why nothing was found, also if the entries go to a pipe or are only counted.
   const explains = io.stderr.isTerminal && !options.follow;
   const { known } = chosen.source;
-  const survey = explains && known === "entries" ? new Survey(wanted) : undefined;
+  const survey = explains && known === "entries" && stages.length === 0 ? new Survey(wanted) : undefined;
+  const onError = async (error: { readonly message: string; readonly hint?: string | undefined }) => {
+    await context.error(error.message, error.hint);
+    code = EXIT.failed;
+  };
+  const untilEnd = options.follow ? undefined : chosen.source.totalBytes;
+  const shownProgress = progress(io.stderr, untilEnd, () => performance.now());
   try {
+    if (stages.length > 0) {
+      await printAggregated(context, {
+        source: chosen.source,
+        isFollowed: options.follow,
+        format,
+        aggregation: {
+          wanted,
+          pipeline: parsed.value,
+          range: { fromMs: bounds.since, toMs: bounds.until === undefined ? undefined : bounds.until - 1 },
+          progress: shownProgress,
+          signal: stop.signal,
+          onError,
+        },
+      });
+      return isInterrupted ? EXIT.interrupted : code;
+    }
     const count = await selectEntries(chosen.source, {
       wanted,
       shown: { format, color: io.stdout.color, expand: options.expand, nowMs, countOnly: options.count },
       limit,
       pastLimit: options.since === undefined && !options.count ? PAST_ENTRIES : undefined,
       output: io.stdout,
-      progress: progress(io.stderr, options.follow ? undefined : chosen.source.totalBytes, () => performance.now()),
+      progress: shownProgress,
       signal: stop.signal,
       survey,
-      onError: async (error) => {
-        await context.error(error.message, error.hint);
-        code = EXIT.failed;
-      },
+      onError,
     });
     // A partial count would be taken for the whole one.
     if (options.count && !isInterrupted)
@@ -114,9 +147,9 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
       const said: string[] = [];
       if (survey !== undefined) said.push(survey.explain(chosen.source.totalBytes));
       else {
-        const hasFields = typeof known === "function" && readFields(query.value).length > 0;
+        const hasFields = typeof known === "function" && readFields(query).length > 0;
         const names = hasFields ? await known(stop.signal) : [];
-        said.push(nothingAmong(query.value, names, wanted));
+        said.push(nothingAmong(query, names, wanted));
       }
       if (chosen.source.unread !== undefined) said.push(chosen.source.unread);
       await context.say(said.join("; "));

@@ -10,7 +10,7 @@ import {
   type Problem,
   renderProblem,
 } from "../../grammar/problem.ts";
-import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
+import { parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import {
   type CheckOptions,
@@ -238,9 +238,9 @@ async function problemsOf(
     }
     return checkTemplate(text, memberOf(memberOf(root, "error_pages")?.value, "variables")?.value);
   }
-  const parsed = parseQuery(text);
+  const parsed = parsePipeline(text);
   if (!parsed.ok) return parsed.problems;
-  return root === undefined ? [] : unknownStages(stagesNamed(parsed.value), stageNames(root));
+  return root === undefined ? [] : unknownStages(stagesNamedIn(parsed.value), stageNames(root));
 }
 
 /** The nearest tool.json, a few folders up at most, as the language server looks for it. */

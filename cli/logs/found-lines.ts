@@ -1,7 +1,6 @@
 import type { Format } from "../argv.ts";
 import { type LogText, logText, type TextState } from "../output/log-text.ts";
-import { readEntryLine } from "./entry-line.ts";
-import type { Found } from "./line-scan.ts";
+import { type EntryLine, readEntryLine } from "./entry-line.ts";
 
 /** How selected lines are shown. Plain data, as it is passed to other threads. */
 export interface Shown {
@@ -43,7 +42,7 @@ export class FoundLines {
     this.#text.restore(state);
   }
 
-  readonly found: Found = (bytes, start, end, line) => {
+  readonly found = (bytes: Buffer, start: number, end: number, line: EntryLine | undefined): boolean => {
     this.count++;
     const { format, countOnly } = this.#shown;
     if (countOnly) {

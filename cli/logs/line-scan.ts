@@ -4,6 +4,7 @@ import {
   type Needle,
   planScan,
   type Query,
+  type Reads,
   readsOf,
   type ScanPlan,
   TIME_KEY,
@@ -23,20 +24,31 @@ export interface Wanted {
 }
 
 /**
- * Called with a selected line: the bytes from `start` to the LF at `end`. `line` is given if it had to be parsed as a whole.
- * Returns whether to continue.
+ * Called with a selected line: the bytes from `start` to the LF at `end`. `line` is given if it had to be parsed as a whole;
+ * otherwise `partialEntry` of the scan has what was asked for, and nothing else. Returns whether to continue.
  */
 export type Found = (bytes: Buffer, start: number, end: number, line: EntryLine | undefined) => boolean;
 
 /** Scans a block; returns whether to continue with the next. */
-export type LineScan = (block: Block, found: Found) => boolean;
+export interface LineScan {
+  (block: Block, found: Found): boolean;
+  /** While `found` is called without a whole line: what was read of this one. */
+  partialEntry(): Entry;
+}
 
 /**
  * Finds the lines whose entries are in the period and match the query, in the order of the input. Lines that cannot match
  * are skipped by searching for bytes. From the others only what the query asks about is read; unusual lines are parsed as a
- * whole. With `prefilter` false every line is read: the same result, slower.
+ * whole. With `prefilter` false every line is read: the same result, slower. `reads` is what is to be read of an entry, the
+ * query's own included.
  */
-export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
+export function lineScan(
+  wanted: Wanted,
+  {
+    prefilter = true,
+    reads = readsOf(wanted.query),
+  }: { readonly prefilter?: boolean; readonly reads?: Reads | undefined } = {},
+): LineScan {
   const { query, nowMs, sinceMs, untilMs } = wanted;
   const matches = query.expr === undefined ? undefined : compilePredicate(query, { nowMs });
   const isBound = sinceMs !== undefined || untilMs !== undefined;
@@ -51,8 +63,9 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
     }
     return matches === undefined || matches(entry);
   };
-  const reads = readsOf(query);
   const reader = partialReader(isBound ? { ...reads, entry: new Set([...reads.entry, "timestamp" as const]) } : reads);
+
+  const partialEntry = () => reader!.entry;
 
   /** Judges a line and returns the position of its LF. Sets `ended` if the search should stop. */
   let ended = false;
@@ -77,7 +90,8 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
   };
 
   const plan = prefilter ? planScan(query, wanted) : undefined;
-  if (plan === undefined || (plan.needles === undefined && plan.isOutside === undefined)) return everyLine;
+  if (plan === undefined || (plan.needles === undefined && plan.isOutside === undefined))
+    return Object.assign(everyLine, { partialEntry });
   const searches = searchesOf(plan);
   const { isOutside } = plan;
   let denseBlocks = 0;
@@ -110,7 +124,7 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
     return !ended;
   };
 
-  return (block, found) => {
+  const scan = (block: Block, found: Found): boolean => {
     if (denseBlocks > 0) {
       denseBlocks--;
       return everyLine(block, found);
@@ -135,6 +149,7 @@ export function lineScan(wanted: Wanted, { prefilter = true } = {}): LineScan {
     if (candidateBytes > DENSE_SHARE * (end - start)) denseBlocks = DENSE_BLOCKS;
     return true;
   };
+  return Object.assign(scan, { partialEntry });
 }
 
 const LF = 0x0a;

@@ -1,6 +1,23 @@
 import type { Span } from "../problem.ts";
-import type { ComparisonOperator, Expr, Field, Regex, Segment, StringValue, Value, WordValue } from "./ast.ts";
+import type {
+  Aggregate,
+  Call,
+  Column,
+  ColumnName,
+  ComparisonOperator,
+  Expr,
+  Field,
+  Regex,
+  RowCount,
+  Segment,
+  SortKey,
+  Stage,
+  StringValue,
+  Value,
+  WordValue,
+} from "./ast.ts";
 import { decodeString, readNumber } from "./literals.ts";
+import { printField } from "./print.ts";
 
 /**
  * What each rule of query.ohm means: a function of the text, of where the rule matched, and of the values of its
@@ -9,6 +26,114 @@ import { decodeString, readNumber } from "./literals.ts";
  */
 export const actions = {
   Query: (_source: string, _start: number, _end: number, or: Expr | undefined) => or,
+
+  Pipeline: (_source: string, _start: number, _end: number, or: Expr | undefined, stages: Stage[]): ReadPipeline => ({
+    expr: or,
+    stages,
+  }),
+  Pipe: (_source: string, _start: number, _end: number, _bar: undefined, stage: Stage) => stage,
+  Count: (_source: string, start: number, end: number, word: Span, by: Column[] | undefined): Stage => ({
+    kind: "count",
+    by: by ?? [],
+    word,
+    span: { start, end },
+  }),
+  Stats: (
+    _source: string,
+    start: number,
+    end: number,
+    word: Span,
+    aggregates: Aggregate[],
+    by: Column[] | undefined,
+  ): Stage => ({ kind: "stats", aggregates, by: by ?? [], word, span: { start, end } }),
+  Timeseries: (
+    _source: string,
+    start: number,
+    end: number,
+    word: Span,
+    step: Value | undefined,
+    aggregates: Aggregate[],
+    by: Column[] | undefined,
+  ): Stage => ({ kind: "timeseries", step, aggregates, by: by ?? [], word, span: { start, end } }),
+  Top: (
+    _source: string,
+    start: number,
+    end: number,
+    word: Span,
+    count: RowCount | undefined,
+    column: Column,
+  ): Stage => ({ kind: "top", count, column, word, span: { start, end } }),
+  Where: (_source: string, start: number, end: number, word: Span, expr: Expr): Stage => ({
+    kind: "where",
+    expr,
+    word,
+    span: { start, end },
+  }),
+  Sort: (_source: string, start: number, end: number, word: Span, keys: SortKey[]): Stage => ({
+    kind: "sort",
+    keys,
+    word,
+    span: { start, end },
+  }),
+  Limit: (_source: string, start: number, end: number, word: Span, count: RowCount): Stage => ({
+    kind: "limit",
+    count,
+    word,
+    span: { start, end },
+  }),
+  Fields: (_source: string, start: number, end: number, word: Span, columns: Column[]): Stage => ({
+    kind: "fields",
+    columns,
+    word,
+    span: { start, end },
+  }),
+  Unique: (_source: string, start: number, end: number, word: Span, columns: Column[]): Stage => ({
+    kind: "unique",
+    columns,
+    word,
+    span: { start, end },
+  }),
+  By: (_source: string, _start: number, _end: number, _word: undefined, columns: Column[]) => columns,
+  Aggregate: (_source: string, start: number, end: number, call: Call, as: ColumnName | undefined): Aggregate => ({
+    call,
+    as,
+    span: { start, end },
+  }),
+  As: (_source: string, _start: number, _end: number, _word: undefined, name: ColumnName) => name,
+  SortKey: (_source: string, start: number, end: number, column: Column, direction: SortKey["direction"]): SortKey => ({
+    column,
+    direction,
+    span: { start, end },
+  }),
+  direction: (source: string, start: number, end: number) => source.slice(start, end),
+  rowCount: (source: string, start: number, end: number): RowCount => ({
+    value: Number(source.slice(start, end)),
+    span: { start, end },
+  }),
+  countWord: spanOf,
+  statsWord: spanOf,
+  timeseriesWord: spanOf,
+  topWord: spanOf,
+  whereWord: spanOf,
+  sortWord: spanOf,
+  limitWord: spanOf,
+  fieldsWord: spanOf,
+  uniqueWord: spanOf,
+  columnName: named,
+  callName: named,
+  argument: (_source: string, _start: number, _end: number, field: Field, _spaces: undefined[]) => field,
+  call: (
+    _source: string,
+    start: number,
+    end: number,
+    name: ColumnName,
+    _open: undefined,
+    _spaces: undefined[],
+    argument: Field | undefined,
+    _close: undefined,
+  ): Call => ({ name: name.name, nameSpan: name.span, argument, span: { start, end } }),
+  column: (_source: string, _start: number, _end: number, column: Field | Call): Column =>
+    "path" in column ? column : fieldOfCall(column),
   Or: (_source: string, start: number, end: number, first: Expr, operators: Span[], rest: Expr[]) =>
     chain("or", { start, end }, first, operators, rest),
   And: (_source: string, start: number, end: number, first: Expr, operators: (Span | undefined)[], rest: Expr[]) =>
@@ -88,10 +213,10 @@ export const actions = {
     text,
     span: { start, end },
   }),
-  truthyTerm: (_source: string, start: number, end: number, field: Field): Expr => ({
+  TruthyTerm: (_source: string, _start: number, _end: number, field: Field): Expr => ({
     kind: "truthy",
     field,
-    span: { start, end },
+    span: field.span,
   }),
 
   orOp: spanOf,
@@ -159,6 +284,12 @@ export const actions = {
   EmptyListOf: (_source: string, _start: number, _end: number): Value[] => [],
 };
 
+/** What the rule Pipeline reads. */
+export interface ReadPipeline {
+  readonly expr: Expr | undefined;
+  readonly stages: readonly Stage[];
+}
+
 interface Operator {
   readonly op: ComparisonOperator;
   readonly operator: Span;
@@ -194,6 +325,17 @@ function key(text: string, start: number, end: number): Segment {
 
 function word(source: string, start: number, end: number): WordValue {
   return { kind: "word", chunks: source.slice(start, end).split("*"), span: { start, end } };
+}
+
+function named(source: string, start: number, end: number): ColumnName {
+  return { name: source.slice(start, end), span: { start, end } };
+}
+
+/** The column that a call makes, by its canonical name. */
+function fieldOfCall(call: Call): Field {
+  const { name, argument, span } = call;
+  const text = `${name}(${argument === undefined ? "" : printField(argument)})`;
+  return { path: [{ kind: "key", key: text, span }], call, span };
 }
 
 function spanOf(_source: string, start: number, end: number): Span {

@@ -128,6 +128,16 @@ export interface MessageTerm {
 /** A name as written, at least one segment, the first of them a key. `target` says what it addresses. */
 export interface Field {
   readonly path: readonly Segment[];
+  /** The call that made the column `p99(duration)`: its path is one key then, the canonical text of the call. */
+  readonly call?: Call;
+  readonly span: Span;
+}
+
+/** `p99(duration)`: the name of the function as written, and what it is of. */
+export interface Call {
+  readonly name: string;
+  readonly nameSpan: Span;
+  readonly argument: Field | undefined;
   readonly span: Span;
 }
 
@@ -178,6 +188,121 @@ export interface NullValue {
 export interface Regex {
   readonly source: string;
   readonly flags: string;
+  readonly span: Span;
+}
+
+/**
+ * A query with stages: `query` selects events, each stage makes rows of what the one before it gives. Without stages it is
+ * the query alone. Spans point into `source`.
+ */
+export interface Pipeline {
+  readonly source: string;
+  readonly query: Query;
+  readonly stages: readonly Stage[];
+}
+
+/** Every consumer switches over `kind`. */
+export type Stage =
+  | CountStage
+  | StatsStage
+  | TimeseriesStage
+  | TopStage
+  | WhereStage
+  | SortStage
+  | LimitStage
+  | FieldsStage
+  | UniqueStage;
+
+interface StagePart {
+  /** The stage without its bar. */
+  readonly span: Span;
+  /** Its word. */
+  readonly word: Span;
+}
+
+/** `count by path, method`: a row for each group, with the column `count`. */
+export interface CountStage extends StagePart {
+  readonly kind: "count";
+  readonly by: readonly Column[];
+}
+
+/** `stats avg(duration) as mean, max(size) by path` */
+export interface StatsStage extends StagePart {
+  readonly kind: "stats";
+  readonly aggregates: readonly Aggregate[];
+  readonly by: readonly Column[];
+}
+
+/** `timeseries 5m count() by level`: a row for each step of time. Without a step it is chosen by the range. */
+export interface TimeseriesStage extends StagePart {
+  readonly kind: "timeseries";
+  /** A number with a unit of time. */
+  readonly step: Value | undefined;
+  readonly aggregates: readonly Aggregate[];
+  readonly by: readonly Column[];
+}
+
+/** `top 5 path`: the most frequent values. */
+export interface TopStage extends StagePart {
+  readonly kind: "top";
+  readonly count: RowCount | undefined;
+  readonly column: Column;
+}
+
+/** `where count > 10`: a predicate of events before the first aggregate, of rows after it. */
+export interface WhereStage extends StagePart {
+  readonly kind: "where";
+  readonly expr: Expr;
+}
+
+/** `sort count desc, path` */
+export interface SortStage extends StagePart {
+  readonly kind: "sort";
+  readonly keys: readonly SortKey[];
+}
+
+/** `limit 10` */
+export interface LimitStage extends StagePart {
+  readonly kind: "limit";
+  readonly count: RowCount;
+}
+
+/** `fields path, status`: these columns, in this order. */
+export interface FieldsStage extends StagePart {
+  readonly kind: "fields";
+  readonly columns: readonly Column[];
+}
+
+/** `unique user.id, path`: the first row of each combination; these columns. */
+export interface UniqueStage extends StagePart {
+  readonly kind: "unique";
+  readonly columns: readonly Column[];
+}
+
+/** A field of an event, or a column of a row by its name: `path`, `p99(duration)`. */
+export type Column = Field;
+
+export interface RowCount {
+  readonly value: number;
+  readonly span: Span;
+}
+
+export interface SortKey {
+  readonly column: Column;
+  /** Undefined where neither `asc` nor `desc` is written, which is ascending. */
+  readonly direction: "asc" | "desc" | undefined;
+  readonly span: Span;
+}
+
+/** `p99(duration) as slow` */
+export interface Aggregate {
+  readonly call: Call;
+  readonly as: ColumnName | undefined;
+  readonly span: Span;
+}
+
+export interface ColumnName {
+  readonly name: string;
   readonly span: Span;
 }
 

@@ -11,6 +11,8 @@ import {
 } from "./known-fields.ts";
 import { LEVEL_SPELLINGS, LEVELS, STAGE_WORDS } from "./levels.ts";
 import { encodeString, isTimeUnit, NUMBER_UNITS } from "./literals.ts";
+import { FUNCTIONS } from "./pipe/functions.ts";
+import { STAGE_WORDS as STAGE_NAMES, STAGE_USES } from "./pipe/stage-words.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
 export type CompletionKind = "field" | "operator" | "value" | "unit" | "keyword" | "level" | "stage";
@@ -194,8 +196,28 @@ function itemsFor(context: Context): CompletionItem[] {
   for (const word of ["not", "exists"] as const) {
     if (expected.has(word) && expected.has("a field")) items.push(...keyword(context, word, "6"));
   }
+  items.push(...stageItems(context));
   return items;
 }
+
+/** Words of stages, and functions where nothing else may be. */
+function stageItems(context: Context): CompletionItem[] {
+  const { expected } = context;
+  const items: CompletionItem[] = [];
+  for (const [rank, word] of STAGE_NAMES.entries())
+    if (expected.has(word)) items.push(...pipeWord(context, word, `7${rank}`, `such as ${STAGE_USES[word]}`));
+  for (const word of ["by", "as", "asc", "desc"] as const)
+    if (expected.has(word)) items.push(...pipeWord(context, word, `1${word}`, "keyword"));
+  if (!expected.has("a function") || expected.has("a field")) return items;
+  for (const [rank, [name, { argument, documentation }]] of Object.entries(FUNCTIONS).entries()) {
+    const label = `${name === "pNN" ? "p99" : name}${argument === "needed" ? "(" : "()"}`;
+    items.push(...item(context, { label, kind: "keyword", sort: `8${rank}`, detail: "function", documentation }));
+  }
+  return items;
+}
+
+const pipeWord = (context: Context, label: string, sort: string, detail: string) =>
+  item(context, { label, kind: "keyword", sort, detail });
 
 const WORD_LEVEL = "A level alone tests the entry's level; all its spellings are equal.";
 

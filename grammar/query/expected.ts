@@ -21,7 +21,7 @@ export class Expectation {
     const before = matcher.getInput();
     const [start, end] = changed(before, input);
     matcher.replaceInputRange(start, before.length - end, input.slice(start, input.length - end));
-    const match = matcher.match();
+    const match = matcher.match("Pipeline");
     if (!match.failed()) return undefined;
     if (match.getRightmostFailurePosition() < input.trimEnd().length - 1) return undefined;
     // Ohm has the method, its types do not.

@@ -42,6 +42,10 @@ export const highlighting: Highlighting = {
     classStart = "[" "^"? "]"?
     classEnd = "]"
     className = "[:" "^"? letter* ":]"
+    stageName
+      = countWord | statsWord | timeseriesWord | topWord | whereWord | sortWord | limitWord | fieldsWord | uniqueWord
+    stageBegin = bar blank* stageName
+    blank = " " | "\t"
     open = "("
     close = ")"
     comma = ","
@@ -58,45 +62,7 @@ export const highlighting: Highlighting = {
     other = ~space any
   `,
   contexts: {
-    query: {
-      leaves: [
-        { rule: "stringStart", type: "string", scope: beginOfString(), notAfter: "\\", enter: "pattern" },
-        ...unclosed(),
-        { rule: "flags", type: "keyword", scope: "keyword.other.flag", after: "/" },
-        { rule: "keyStart", type: "punctuation", scope: "punctuation.accessor", notAfter: "\\", enter: "key" },
-        {
-          rule: "index",
-          type: "punctuation",
-          scope: "punctuation.accessor",
-          parts: { position: { type: "number", scope: "constant.numeric.index" } },
-        },
-        {
-          rule: "segment_name",
-          type: "punctuation",
-          scope: "punctuation.accessor",
-          parts: { name: { type: "property", scope: field() } },
-        },
-        { rule: "comparisonOp", type: "operator", scope: "keyword.operator.comparison", enter: "value" },
-        { rule: "matchOp", type: "operator", scope: "keyword.operator.comparison", enter: "match" },
-        { rule: "logicalSymbol", type: "operator", scope: "keyword.operator.logical" },
-        { rule: "orWord", type: "keyword", scope: "keyword.other.or" },
-        { rule: "andWord", type: "keyword", scope: "keyword.other.and" },
-        { rule: "notWord", type: "keyword", scope: "keyword.other.not" },
-        { rule: "inWord", type: "keyword", scope: "keyword.other.in", enter: "membership" },
-        { rule: "containsWord", type: "keyword", scope: "keyword.other.contains", enter: "substring" },
-        { rule: "existsWord", type: "keyword", scope: "keyword.other.exists", enter: "presence" },
-        { rule: "levelAlone", type: "constant", scope: "constant.language.level entity.name.type.level" },
-        { rule: "stageAlone", type: "constant", scope: "constant.language.stage entity.name.type.stage" },
-        { rule: "fieldName", type: "property", scope: field() },
-        { rule: "open", type: "punctuation", scope: "punctuation.section.parens.begin" },
-        { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end" },
-        { rule: "comma", type: "punctuation", scope: "punctuation.separator.comma" },
-        { rule: "wrongQuotes", type: "invalid", scope: "invalid.illegal.quotes" },
-        { rule: "escape", type: "invalid", scope: "invalid.illegal.escape" },
-        { rule: "loose", type: "invalid", scope: "invalid.illegal.word" },
-        { rule: "other", type: "invalid", scope: "invalid.illegal.character" },
-      ],
-    },
+    query: { leaves: [...stages(), ...terms()] },
     /** After an operator. A quoted value looks as it does alone. */
     value: { leaves: values().map((leaf) => ({ ...leaf, leave: true })) },
     membership: {
@@ -162,6 +128,67 @@ export const highlighting: Highlighting = {
     },
   },
 };
+
+/** A bar, with the word of a stage if that is on its line. */
+function stages(): Leaf[] {
+  return [
+    {
+      rule: "stageBegin",
+      type: "operator",
+      scope: "keyword.operator.pipe",
+      parts: { stageName: { type: "keyword", scope: "keyword.other.stage" } },
+    },
+    { rule: "bar", type: "operator", scope: "keyword.operator.pipe" },
+  ];
+}
+
+/** What a query is made of. */
+function terms(): Leaf[] {
+  return [
+    { rule: "stringStart", type: "string", scope: beginOfString(), notAfter: "\\", enter: "pattern" },
+    ...unclosed(),
+    { rule: "flags", type: "keyword", scope: "keyword.other.flag", after: "/" },
+    { rule: "keyStart", type: "punctuation", scope: "punctuation.accessor", notAfter: "\\", enter: "key" },
+    {
+      rule: "index",
+      type: "punctuation",
+      scope: "punctuation.accessor",
+      parts: { position: { type: "number", scope: "constant.numeric.index" } },
+    },
+    {
+      rule: "segment_name",
+      type: "punctuation",
+      scope: "punctuation.accessor",
+      parts: { name: { type: "property", scope: field() } },
+    },
+    { rule: "comparisonOp", type: "operator", scope: "keyword.operator.comparison", enter: "value" },
+    { rule: "matchOp", type: "operator", scope: "keyword.operator.comparison", enter: "match" },
+    { rule: "logicalSymbol", type: "operator", scope: "keyword.operator.logical" },
+    { rule: "orWord", type: "keyword", scope: "keyword.other.or" },
+    { rule: "andWord", type: "keyword", scope: "keyword.other.and" },
+    { rule: "notWord", type: "keyword", scope: "keyword.other.not" },
+    { rule: "inWord", type: "keyword", scope: "keyword.other.in", enter: "membership" },
+    { rule: "containsWord", type: "keyword", scope: "keyword.other.contains", enter: "substring" },
+    { rule: "existsWord", type: "keyword", scope: "keyword.other.exists", enter: "presence" },
+    { rule: "levelAlone", type: "constant", scope: "constant.language.level entity.name.type.level" },
+    { rule: "stageAlone", type: "constant", scope: "constant.language.stage entity.name.type.stage" },
+    { rule: "fieldName", type: "property", scope: field() },
+    // A number of rows, or the length of a step.
+    {
+      rule: "number",
+      type: "number",
+      scope: "constant.numeric",
+      parts: { unit: { type: "keyword", scope: "keyword.other.unit" } },
+    },
+    { rule: "open", type: "punctuation", scope: "punctuation.section.parens.begin" },
+    { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end" },
+    { rule: "comma", type: "punctuation", scope: "punctuation.separator.comma" },
+    { rule: "wrongQuotes", type: "invalid", scope: "invalid.illegal.quotes" },
+    { rule: "escape", type: "invalid", scope: "invalid.illegal.escape" },
+    { rule: "loose", type: "invalid", scope: "invalid.illegal.word" },
+    { rule: "other", type: "invalid", scope: "invalid.illegal.character" },
+  ];
+}
 
 function field(): string {
   return "support.type.property-name.json";

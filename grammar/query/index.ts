@@ -24,10 +24,18 @@ export {
   soughtTexts,
 } from "./near.ts";
 export { parseQuery } from "./parse.ts";
+export type { RowColumn } from "./pipe/columns.ts";
+export { type StagesResult, StagesRun } from "./pipe/evaluate.ts";
+export { explainStages } from "./pipe/explain.ts";
+export { parsePipeline } from "./pipe/parse.ts";
+export { printPipeline } from "./pipe/print.ts";
+export { readsOfPipeline } from "./pipe/reads.ts";
+export { type Table, TooManyGroups } from "./pipe/table.ts";
+export { type Cell, jsonText } from "./pipe/values.ts";
 export { compilePredicate } from "./predicate.ts";
 export { printField, printQuery } from "./print.ts";
 export { type Reads, readsOf } from "./reads.ts";
 export { type Needle, planScan, type ScanPlan, TIME_KEY } from "./scan-plan.ts";
 export { QuerySession } from "./session.ts";
-export { type NamedStage, stagesNamed } from "./stages.ts";
+export { type NamedStage, stagesNamed, stagesNamedIn } from "./stages.ts";
 export { completedMoment, parseMoment, readTime } from "./timestamp.ts";

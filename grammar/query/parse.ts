@@ -37,7 +37,7 @@ export const MAX_DEPTH = 64;
 const BLANK = /^[ \t\r\n]*$/;
 
 /** Refuses deep nesting before the parser, which recurses, sees it. */
-function deepest(source: string): Problem | undefined {
+export function deepest(source: string): Problem | undefined {
   // Only a text with as many openers can nest as deep; the others are spared the scan.
   let openers = 0;
   for (const _ of source.matchAll(/[(!]|not/gi)) openers++;

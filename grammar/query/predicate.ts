@@ -211,7 +211,7 @@ function anyElement(value: unknown, test: Test): boolean {
 }
 
 /** Reads the value that a field addresses; undefined if it is missing. */
-function reader(field: Field): (entry: Entry) => unknown {
+export function reader(field: Field): (entry: Entry) => unknown {
   const place = target(field);
   if (place.at === "fields") return propertyReader(place.path);
   const { name } = place;

@@ -62,7 +62,7 @@ function printSegment(segment: Segment, place: number): string {
     : `["${encodeString([segment.key], false)}"]`;
 }
 
-function printValue(value: Value): string {
+export function printValue(value: Value): string {
   switch (value.kind) {
     case "string":
       return `"${encodeString(value.chunks, true)}"`;

@@ -430,7 +430,7 @@ export const dayAsTime = (at: Span, text: string, term: Span, write: string) =>
 export const pattern = (at: Span, message: string, term: Span, write: string) =>
   problem("not-a-number", at, message, { hint: `write ${write}`, fix: replace(term, write) });
 
-function problem(name: string, at: Span, message: string, { hint = "", fix }: Remedy): Problem {
+export function problem(name: string, at: Span, message: string, { hint = "", fix }: Remedy): Problem {
   // A hint may quote what the user wrote; it stays a line that a person reads.
   const short = hint.length > MAX_HINT ? `${hint.slice(0, MAX_HINT - 3)}...` : hint;
   return { code: `query/${name}`, severity: "error", message, hint: short, span: span(at), ...(fix && { fix }) };
@@ -443,7 +443,7 @@ const RESERVED_WORD = /^(?:and|or|not|in|contains|exists)$/i;
 
 const span = ({ start, end }: Span): Span => ({ start, end });
 
-const replace = (at: Span, text: string): Fix => ({
+export const replace = (at: Span, text: string): Fix => ({
   title: text === "" ? "Remove it" : `Write ${text.trim()}`,
   edits: [{ span: span(at), text }],
 });

@@ -9,19 +9,24 @@ export interface Reads {
 
 /** What a reader of entries has to deliver so that the query's predicate answers as it would on the whole entry. */
 export function readsOf(query: Query): Reads {
-  const reads = { entry: new Set<"level" | "message" | "timestamp" | "id">(), fields: new Set<string>() };
-  if (query.expr !== undefined) collect(query.expr, reads);
+  const reads: MutableReads = { entry: new Set(), fields: new Set() };
+  if (query.expr !== undefined) addExpr(query.expr, reads);
   return reads;
 }
 
-function collect(expr: Expr, reads: { entry: Set<string>; fields: Set<string> }): void {
+export interface MutableReads {
+  readonly entry: Set<"level" | "message" | "timestamp" | "id">;
+  readonly fields: Set<string>;
+}
+
+export function addExpr(expr: Expr, reads: MutableReads): void {
   switch (expr.kind) {
     case "or":
     case "and":
-      for (const term of expr.terms) collect(term, reads);
+      for (const term of expr.terms) addExpr(term, reads);
       return;
     case "not":
-      collect(expr.term, reads);
+      addExpr(expr.term, reads);
       return;
     case "level":
       reads.entry.add("level");
@@ -37,7 +42,7 @@ function collect(expr: Expr, reads: { entry: Set<string>; fields: Set<string> })
   }
 }
 
-function addField(field: Field, reads: { entry: Set<string>; fields: Set<string> }): void {
+export function addField(field: Field, reads: MutableReads): void {
   const place = target(field);
   if (place.at === "entry") {
     reads.entry.add(place.name);

@@ -1,5 +1,6 @@
 import type { Span } from "../problem.ts";
-import { type Expr, type Field, type Query, target, type Value } from "./ast.ts";
+import { type Expr, type Field, type Pipeline, type Query, target, type Value } from "./ast.ts";
+import { outputOf } from "./pipe/columns.ts";
 
 /** A stage that a query names: `stage = beta`, `stage in (beta, "rc")`, `production`. */
 export interface NamedStage {
@@ -13,6 +14,17 @@ export interface NamedStage {
 export function stagesNamed({ expr, source }: Query): NamedStage[] {
   const found: NamedStage[] = [];
   if (expr !== undefined) collect(expr, source, found);
+  return found;
+}
+
+/** Those that a query with stages names in its conditions of events. */
+export function stagesNamedIn({ source, query, stages }: Pipeline): NamedStage[] {
+  const found = stagesNamed({ source, expr: query.expr });
+  for (const stage of stages) {
+    // What comes after rows names columns.
+    if (outputOf(stage, { kind: "events" }).kind === "rows") break;
+    if (stage.kind === "where") collect(stage.expr, source, found);
+  }
   return found;
 }
 

@@ -1,6 +1,6 @@
 import type { Diagnostic, DiagnosticRelatedInformation, TextEdit } from "vscode-languageserver-types";
 import { type Fix, fixesOf, type Problem, quote } from "../../grammar/problem.ts";
-import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
+import { parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { checkInSteps, checkTemplate, stageNames, unknownStages, withSoundFixes } from "../../schema/index.ts";
 import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
@@ -128,11 +128,11 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
     }
     case "query": {
       // One query a file; the newline that files end with is none of it.
-      const parsed = parseQuery(document.text);
+      const parsed = parsePipeline(document.text);
       if (!parsed.ok) return parsed.problems;
       const config = project.config?.();
       // Only a tool.json says which stages there are.
-      return config === undefined ? [] : unknownStages(stagesNamed(parsed.value), stageNames(config.root));
+      return config === undefined ? [] : unknownStages(stagesNamedIn(parsed.value), stageNames(config.root));
     }
     case "template": {
       const config = project.config?.();

@@ -1,7 +1,7 @@
 import { createScanner, format, type FormattingOptions as JsonOptions } from "jsonc-parser";
 import type { FormattingOptions, Position, Range, TextEdit } from "vscode-languageserver-types";
 import { applyEdits } from "../../grammar/problem.ts";
-import { parseQuery, printQuery } from "../../grammar/query/index.ts";
+import { parsePipeline, printPipeline } from "../../grammar/query/index.ts";
 import { type Node, parseJson } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
 
@@ -47,9 +47,9 @@ export function formatOnType(
 }
 
 function formatQuery(document: ToolDocument, { insertFinalNewline }: FormattingOptions): TextEdit[] {
-  const parsed = parseQuery(document.text);
+  const parsed = parsePipeline(document.text);
   if (!parsed.ok) return [];
-  const printed = printQuery(parsed.value);
+  const printed = printPipeline(parsed.value);
   const end = /[\r\n]$/.test(document.text) || insertFinalNewline ? eolOf(document.text) : "";
   const text = printed === "" ? "" : printed + end;
   if (text === document.text) return [];

@@ -1,7 +1,14 @@
 import type { Hover } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
 import { filterPatterns, textPattern } from "../../grammar/query/cloudwatch/filter-patterns.ts";
-import { explain, explainAt, parseQuery, printQuery, type Query } from "../../grammar/query/index.ts";
+import {
+  explain,
+  explainAt,
+  explainStages,
+  parsePipeline,
+  printPipeline,
+  type Query,
+} from "../../grammar/query/index.ts";
 import { parseLocation, parseRoute, routeCaptures, substitute } from "../../grammar/route/index.ts";
 import { DURATION_UNITS, humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import { explainPattern, lineAt, readPattern } from "../../schema/ignore/index.ts";
@@ -63,19 +70,20 @@ function foundAt(document: ToolDocument, offset: number, project: Project): Foun
 
 /** A query: the part at the offset, then all of it in words, as canonical text and as a CloudWatch pattern. */
 function queryWords(source: string, offset: number): Found | undefined {
-  const parsed = parseQuery(source);
+  const parsed = parsePipeline(source);
   if (!parsed.ok) return undefined;
-  const part = explainAt(parsed.value, offset);
-  const whole = `Entries where ${explain(parsed.value)}.`;
-  const canonical = printQuery(parsed.value);
-  const all = parsed.value.expr === undefined ? "Every entry." : whole;
+  const { query, stages } = parsed.value;
+  const part = explainAt(query, offset);
+  const whole = `Entries where ${explain(query)}.`;
+  const canonical = printPipeline(parsed.value);
+  const all = query.expr === undefined ? "Every entry." : whole;
   return {
     span: part?.span ?? { start: 0, end: source.length },
     paragraphs: [
       ...(part === undefined ? [] : [part.text]),
-      all,
+      [all, ...explainStages(stages)].join(" "),
       ...(canonical === source.trim() ? [] : [`\`\`\`toolquery\n${canonical}\n\`\`\``]),
-      ...patternWords(parsed.value),
+      ...patternWords(query),
     ],
   };
 }

@@ -1,6 +1,6 @@
 import { type InlayHint, InlayHintKind, type Range } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
-import { type Expr, parseQuery, printField } from "../../grammar/query/index.ts";
+import { type Expr, parsePipeline, printField } from "../../grammar/query/index.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration, parseDuration } from "../../grammar/units/duration.ts";
 import type { Node } from "../../schema/json.ts";
@@ -73,7 +73,7 @@ function hintDuration({ node, value }: EmbeddedString, add: Add) {
 const BARE_UNITS: Readonly<Record<string, string>> = { duration: "ms", size: "b" };
 
 function hintQuery(source: string, offsetOf: (offset: number) => number, add: Add) {
-  const parsed = parseQuery(source);
+  const parsed = parsePipeline(source);
   const visit = (expr: Expr | undefined) => {
     if (expr?.kind === "and" || expr?.kind === "or") for (const term of expr.terms) visit(term);
     if (expr?.kind === "not") visit(expr.term);
@@ -85,7 +85,7 @@ function hintQuery(source: string, offsetOf: (offset: number) => number, add: Ad
       if (value.kind === "number" && value.unit === undefined) add(offsetOf(value.span.end), unit);
     }
   };
-  if (parsed.ok) visit(parsed.value.expr);
+  if (parsed.ok) visit(parsed.value.query.expr);
 }
 
 // More would push the rest of the line out of sight; the tooltip has all.

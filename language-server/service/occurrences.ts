@@ -1,5 +1,5 @@
 import type { Span } from "../../grammar/problem.ts";
-import { type NamedStage, parseQuery, stagesNamed } from "../../grammar/query/index.ts";
+import { type NamedStage, parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { locationCaptures, parseLocation, parseRoute } from "../../grammar/route/index.ts";
 import { DEFAULT_STAGES } from "../../schema/index.ts";
 import { memberOf, type StringNode, spanInside } from "../../schema/json.ts";
@@ -90,9 +90,9 @@ const isDefault = (name: string) => (DEFAULT_STAGES as readonly string[]).includ
 
 /** The stages that a saved query names, with spans in the document. */
 function stagesIn(document: ToolDocument, node: StringNode): NamedStage[] {
-  const parsed = parseQuery(node.value);
+  const parsed = parsePipeline(node.value);
   if (!parsed.ok) return [];
-  return stagesNamed(parsed.value).map((named) => ({ ...named, span: spanInside(document.text, node, named.span) }));
+  return stagesNamedIn(parsed.value).map((named) => ({ ...named, span: spanInside(document.text, node, named.span) }));
 }
 
 /** Saved queries are named in tool.json and used on command lines. */

@@ -1,6 +1,6 @@
 import type { Range, WorkspaceEdit } from "vscode-languageserver-types";
 import { applyEdits, describe, quote, type Span, type TextEdit } from "../../grammar/problem.ts";
-import { parseQuery, stagesNamed } from "../../grammar/query/index.ts";
+import { parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { parseRoute } from "../../grammar/route/index.ts";
 import { checkConfig } from "../../schema/index.ts";
 import type { Member, StringNode } from "../../schema/json.ts";
@@ -43,8 +43,8 @@ export function rename(document: ToolDocument, offset: number, newName: string):
 
 /** Whether a query may name a stage so without quotes. */
 function isWordOfQueries(name: string): boolean {
-  const parsed = parseQuery(`stage = ${name}`);
-  return parsed.ok && stagesNamed(parsed.value)[0]?.name === name;
+  const parsed = parsePipeline(`stage = ${name}`);
+  return parsed.ok && stagesNamedIn(parsed.value)[0]?.name === name;
 }
 
 function invalid({ kind, name }: Occurrences, newName: string): string | undefined {

@@ -55,6 +55,12 @@ export function subjects(): Subject[] {
     made("route", wrap(routeParsers.route, NO_ROUTE), byOhm(loadRoute(), routeActions, "route"), routes),
     made("location", wrap(routeParsers.location, NO_ROUTE), byOhm(loadRoute(), routeActions, "location"), routes),
     made("template", wrap(templateParsers.part, NO_TEMPLATE), byOhm(loadTemplate(), templateActions, "part"), braces),
+    made(
+      "pipeline",
+      wrap(queryParsers.Pipeline, NO_QUERY),
+      byOhm(loadQuery(), queryActions, "Pipeline"),
+      stringsOf(vectors("query-pipes")),
+    ),
   ];
 }
 

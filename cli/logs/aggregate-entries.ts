@@ -1,0 +1,93 @@
+import type { Entry } from "../../grammar/entry.ts";
+import { type Pipeline, readsOfPipeline, type StagesResult, StagesRun } from "../../grammar/query/index.ts";
+import { readEntryLine } from "./entry-line.ts";
+import { type Block, CAUGHT_UP } from "./line-blocks.ts";
+import { type Found, lineScan, type Wanted } from "./line-scan.ts";
+import type { Progress } from "./progress.ts";
+import { InputError, openFile, readOpenFile } from "./read-files.ts";
+import type { Source } from "./source.ts";
+
+export interface Aggregation {
+  readonly wanted: Wanted;
+  readonly pipeline: Pipeline;
+  /** The period that was asked for. */
+  readonly range: { readonly fromMs: number | undefined; readonly toMs: number | undefined };
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  /** Called once a second with what there is so far, for a source that is followed. */
+  readonly refresh?: ((result: StagesResult) => Promise<void>) | undefined;
+  /** Called for an input that cannot be read, or not to its end. The others are read all the same. */
+  readonly onError: (error: { readonly message: string; readonly hint?: string | undefined }) => Promise<void>;
+}
+
+const REFRESH_MS = 1000;
+
+/** An entry with its line, which is what is printed of entries. */
+export interface KeptEntry extends Entry {
+  /** With its LF. */
+  readonly line: Buffer;
+}
+
+/**
+ * Reads a source to its end (or until nothing can change the result, or the signal) and gives what the stages of the query
+ * make of the entries that it selects. What neither the query nor its stages ask about is not read.
+ */
+export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<StagesResult> {
+  const { wanted, pipeline, range, progress, signal, refresh, onError } = aggregation;
+  const run = new StagesRun(pipeline, { nowMs: wanted.nowMs, range });
+  const reads = readsOfPipeline(pipeline);
+  const scan = lineScan(wanted, { reads });
+  let isChanged = false;
+  const found: Found = (bytes, start, end, line) => {
+    isChanged = true;
+    if (reads !== undefined) run.push(line?.entry ?? scan.partialEntry());
+    else {
+      const whole = line?.entry ?? readEntryLine(bytes.toString("utf8", start, end)).entry;
+      // A copy, as the block's buffer is reused.
+      run.push({ ...whole, line: Buffer.from(bytes.subarray(start, end + 1)) } as KeptEntry);
+    }
+    return !run.isDone;
+  };
+
+  let nextRefreshMs = performance.now();
+  const refreshed = async () => {
+    if (refresh === undefined || !isChanged || performance.now() < nextRefreshMs) return;
+    isChanged = false;
+    await refresh(run.result());
+    nextRefreshMs = performance.now() + REFRESH_MS;
+  };
+  const timer = refresh && setInterval(() => void refreshed(), REFRESH_MS);
+
+  const scanBlocks = async (blocks: AsyncIterable<Block>) => {
+    for await (const block of blocks) {
+      if (block !== CAUGHT_UP && !scan(block, found)) return;
+      await refreshed();
+      if (signal.aborted) return;
+    }
+  };
+
+  const onRead = (byteCount: number) => progress.add(byteCount);
+  try {
+    for await (const input of source.inputs(signal, onRead)) {
+      try {
+        if ("path" in input) {
+          const opened = await openFile(input, signal);
+          try {
+            await scanBlocks(readOpenFile(input, opened, onRead));
+          } finally {
+            await opened.handle.close();
+          }
+        } else await scanBlocks(input);
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        progress.erase();
+        await onError(error);
+      }
+      if (run.isDone || signal.aborted) break;
+    }
+  } finally {
+    clearInterval(timer);
+  }
+  progress.erase();
+  return run.result();
+}

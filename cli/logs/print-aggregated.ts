@@ -1,0 +1,88 @@
+import { type StagesResult, type Table, TooManyGroups } from "../../grammar/query/index.ts";
+import type { Format } from "../argv.ts";
+import type { Context } from "../context.ts";
+import { tableJson, tableText } from "../output/table-text.ts";
+import { type Aggregation, aggregateEntries, type KeptEntry } from "./aggregate-entries.ts";
+import { FoundLines } from "./found-lines.ts";
+import type { Source } from "./source.ts";
+
+export interface Aggregated {
+  readonly source: Source;
+  readonly isFollowed: boolean;
+  readonly format: Format;
+  readonly aggregation: Aggregation;
+}
+
+/**
+ * Prints what the stages of a query give: a table for people, JSON lines for programs, or entries as without stages. While
+ * a source is followed, a terminal shows the rows so far, once a second and in place.
+ */
+export async function printAggregated(
+  context: Context,
+  { source, isFollowed, format, aggregation }: Aggregated,
+): Promise<void> {
+  const { stdout } = context.io;
+  const { signal, progress } = aggregation;
+  const isLive = isFollowed && stdout.isTerminal && format === "text";
+  let shownLines = 0;
+  const text = (table: Table) => tableText(table, { width: stdout.columns, color: stdout.color });
+  const refresh = async (result: StagesResult) => {
+    if (result.kind !== "table") return;
+    progress.erase();
+    // What has left the top of the screen cannot be written again.
+    const lines = text(result)
+      .split("\n")
+      .slice(0, Math.max(2, stdout.rows - 1));
+    await stdout.write(`${erased(shownLines)}${lines.join("\n").replace(/\n?$/, "\n")}`);
+    shownLines = lines.filter((line, at) => line !== "" || at < lines.length - 1).length;
+  };
+  let result: StagesResult;
+  try {
+    result = await aggregateEntries(source, { ...aggregation, ...(isLive && { refresh }) });
+  } catch (error) {
+    if (!(error instanceof TooManyGroups)) throw error;
+    progress.erase();
+    await aggregation.onError({
+      message: error.message,
+      hint: "narrow the query or the period, or group by a field with fewer values",
+    });
+    return;
+  }
+  await stdout.write(erased(shownLines));
+  if (result.kind === "entries")
+    await printEntries(context, format, result.entries as readonly KeptEntry[], aggregation);
+  else await stdout.write(format === "text" ? text(result) : tableJson(result));
+  if (result.kind === "table") await sayNotes(context, result, signal.aborted && !isFollowed);
+}
+
+const erased = (lines: number) => (lines === 0 ? "" : `\u001b[${lines}A\u001b[J`);
+
+async function printEntries(
+  { io }: Context,
+  format: Format,
+  entries: readonly KeptEntry[],
+  { wanted }: Aggregation,
+): Promise<void> {
+  const shown = { format, color: io.stdout.color, expand: false, nowMs: wanted.nowMs, countOnly: false };
+  const lines = new FoundLines(shown);
+  for (const { line } of entries) {
+    lines.found(line, 0, line.length - 1, undefined);
+    lines.settle();
+  }
+  await io.stdout.write(lines.take());
+}
+
+/** What a reader of the table should know. */
+async function sayNotes(context: Context, { rows, notes }: Table, isPartial: boolean): Promise<void> {
+  if (isPartial) await context.say("interrupted: the rows are of what was read until then");
+  else if (rows.length === 0 && context.io.stderr.isTerminal) await context.say("no rows");
+  for (const [name, count] of notes.leftOut)
+    await context.say(
+      `${name}: ${count.toLocaleString("en")} ${count === 1 ? "value was no number and is" : "values were no numbers and are"} left out`,
+    );
+  if (notes.withoutTime > 0)
+    await context.say(
+      `${notes.withoutTime.toLocaleString("en")} ${notes.withoutTime === 1 ? "entry has no time and is" : "entries have no time and are"} left out`,
+    );
+  for (const name of notes.estimates) await context.say(`${name} is an estimate: there are more than 100,000 values`);
+}

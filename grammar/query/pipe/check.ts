@@ -1,0 +1,173 @@
+import type { Problem } from "../../problem.ts";
+import { type Aggregate, type Column, type Expr, type Field, type Pipeline, type Stage, target } from "../ast.ts";
+import { check as checkQuery } from "../check.ts";
+import { isTimeUnit } from "../literals.ts";
+import { aggregateName, columnName, type Input, outputOf, placeOf, resultOf } from "./columns.ts";
+import { FUNCTIONS, functionOf } from "./functions.ts";
+import { printCall } from "./print.ts";
+import * as problems from "./problems.ts";
+import { isStep } from "./steps.ts";
+
+/**
+ * Everything wrong with the stages of a query that the grammar accepts, in the order of the text. What a stage gives is
+ * known even if something in it is wrong, so that one slip does not hide the next. `before`: stages that come first and
+ * are right.
+ */
+export function checkStages(
+  { source, stages }: Pick<Pipeline, "source" | "stages">,
+  before: readonly Stage[] = [],
+): Problem[] {
+  const found: Problem[] = [];
+  let input: Input = resultOf(before);
+  for (const stage of stages) {
+    const soFar = found.length;
+    checkStage(stage, { source, input, found });
+    const after = outputOf(stage, input);
+    if (found.length === soFar && after !== input) checkNames(stage, after, found);
+    input = after;
+  }
+  return found.sort((a, b) => a.span.start - b.span.start);
+}
+
+interface Context {
+  readonly source: string;
+  readonly input: Input;
+  readonly found: Problem[];
+}
+
+function checkStage(stage: Stage, context: Context): void {
+  const { source, input, found } = context;
+  switch (stage.kind) {
+    case "count":
+      checkColumns(stage.by, context);
+      return;
+    case "stats":
+      for (const aggregate of stage.aggregates) checkAggregate(aggregate, context);
+      checkColumns(stage.by, context);
+      return;
+    case "timeseries": {
+      if (input.kind === "rows") found.push(problems.noEvents(stage.word, "timeseries"));
+      const { step } = stage;
+      if (step !== undefined) {
+        const isTime = step.kind === "number" && step.unit !== undefined && isTimeUnit(step.unit);
+        if (!isTime || !isStep(step.value)) found.push(problems.badStep(step.span, textOf(source, step)));
+      }
+      for (const aggregate of stage.aggregates) checkAggregate(aggregate, context);
+      checkColumns(stage.by, context);
+      return;
+    }
+    case "top":
+      if (stage.count?.value === 0) found.push(problems.noRows(stage.count.span, "top"));
+      checkColumns([stage.column], context);
+      return;
+    case "limit":
+      if (stage.count.value === 0) found.push(problems.noRows(stage.count.span, "limit"));
+      return;
+    case "sort":
+      checkColumns(
+        stage.keys.map(({ column }) => column),
+        context,
+      );
+      return;
+    case "fields":
+    case "unique":
+      checkColumns(stage.columns, context);
+      return;
+    case "where":
+      // The rest of the text is none of its business; positions stay those of the whole.
+      found.push(
+        ...checkQuery({
+          source: " ".repeat(stage.word.end) + source.slice(stage.word.end, stage.span.end),
+          expr: stage.expr,
+        }),
+      );
+      checkNamed(stage.expr, context);
+  }
+}
+
+const textOf = (source: string, { span }: { readonly span: { readonly start: number; readonly end: number } }) =>
+  source.slice(span.start, span.end);
+
+function checkColumns(columns: readonly Column[], context: Context): void {
+  for (const column of columns) checkColumn(column, context);
+}
+
+function checkColumn(column: Field, { source, input, found }: Context): void {
+  if (input.kind === "events") {
+    if (column.call !== undefined) found.push(problems.callInPredicate(column.span, textOf(source, column)));
+    return;
+  }
+  const name = columnName(column);
+  if (placeOf(input.columns, name) < 0) found.push(problems.unknownColumn(column.span, name, input.columns));
+}
+
+function checkAggregate({ call }: Aggregate, context: Context): void {
+  const { input, found } = context;
+  const { name, nameSpan, argument } = call;
+  const kind = functionOf(name);
+  if (kind === undefined) {
+    found.push(problems.unknownFunction(nameSpan, name));
+    return;
+  }
+  const facts = FUNCTIONS[kind.name];
+  if (argument === undefined && facts.argument === "needed") found.push(problems.missingArgument(call.span, name));
+  if (argument !== undefined && facts.argument === "none") found.push(problems.needlessArgument(call.span, name));
+  if (kind.name === "rate" && input.kind === "rows") found.push(problems.noEvents(call.span, "rate()"));
+  if (argument === undefined) return;
+  checkColumn(argument, context);
+  const place = target(argument);
+  if (facts.isOfNumbers && input.kind === "events" && place.at === "entry" && place.name !== "id")
+    found.push(problems.noNumbers(call.span, name, place.name));
+}
+
+/** Names in a predicate of rows are columns. */
+function checkNamed(expr: Expr, context: Context): void {
+  const { source, input, found } = context;
+  const bare = (column: string) => {
+    if (input.kind === "rows" && placeOf(input.columns, column) < 0)
+      found.push(problems.noSuchTerm(expr.span, textOf(source, expr), column));
+  };
+  switch (expr.kind) {
+    case "or":
+    case "and":
+      for (const term of expr.terms) checkNamed(term, context);
+      return;
+    case "not":
+      checkNamed(expr.term, context);
+      return;
+    case "level":
+    case "stage":
+    case "message":
+      bare(expr.kind);
+      return;
+    default:
+      checkColumn(expr.field, context);
+  }
+}
+
+/** Two columns of one name. */
+function checkNames(stage: Stage, output: Input, found: Problem[]): void {
+  if (output.kind !== "rows") return;
+  const seen = new Set<string>();
+  const aggregates = stage.kind === "stats" || stage.kind === "timeseries" ? stage.aggregates : [];
+  const columns = stage.kind === "fields" || stage.kind === "unique" ? stage.columns : "by" in stage ? stage.by : [];
+  const double = output.columns.find(({ name }) => seen.size === seen.add(name).size);
+  if (double === undefined) return;
+  const aggregate = aggregates.findLast((one) => aggregateName(one) === double.name);
+  const column = columns.findLast((one) => columnName(one) === double.name);
+  const at = aggregate?.span ?? column?.span ?? stage.word;
+  const canName = aggregate !== undefined && aggregate.as === undefined;
+  const other = freeName(canName ? aggregate.call.name.replace(/[^\w]/g, "_") : "other", seen);
+  found.push(
+    problems.duplicateColumn(
+      at,
+      canName ? printCall(aggregate.call) : double.name,
+      canName ? at.end : undefined,
+      other,
+    ),
+  );
+}
+
+function freeName(base: string, taken: ReadonlySet<string>): string {
+  for (let number = 2; ; number++) if (!taken.has(`${base}_${number}`)) return `${base}_${number}`;
+}

@@ -1,0 +1,105 @@
+import { type Aggregate, type Column, type Stage, target } from "../ast.ts";
+import { type FieldType, KNOWN_FIELDS } from "../known-fields.ts";
+import { printField } from "../print.ts";
+import { FUNCTIONS, functionOf } from "./functions.ts";
+
+export type ColumnType = "number" | "level" | "time" | "value";
+export type Unit = "ms" | "bytes" | "per second";
+
+/** A column of the rows that a stage gives. */
+export interface RowColumn {
+  /** As later stages and outputs name it. */
+  readonly name: string;
+  /** "value" for what may be anything. */
+  readonly type: ColumnType;
+  readonly unit?: Unit;
+  /** Whether its values tell groups apart. */
+  readonly isGroup: boolean;
+}
+
+/** What a stage reads: events, or the rows of the stage before. */
+export type Input = { readonly kind: "events" } | { readonly kind: "rows"; readonly columns: readonly RowColumn[] };
+
+/** The name of the column of steps. */
+const TIME_COLUMN = "time";
+const COUNT_COLUMN = "count";
+
+export const columnName = (column: Column) => printField(column);
+
+export const aggregateName = ({ call, as }: Aggregate) =>
+  as?.name ?? `${call.name}(${call.argument === undefined ? "" : printField(call.argument)})`;
+
+/**
+ * The place of a column of rows, by its name; -1 if there is none. `count` finds `count()` too, if nothing else has that
+ * name.
+ */
+export function placeOf(columns: readonly RowColumn[], name: string): number {
+  const exact = columns.findIndex((column) => column.name === name);
+  return exact >= 0 ? exact : columns.findIndex((column) => column.name === `${name}()`);
+}
+
+/** What the stages give, if nothing is wrong with them. */
+export const resultOf = (stages: readonly Stage[]): Input => stages.reduce(after, EVENTS);
+
+const EVENTS: Input = { kind: "events" };
+const after = (input: Input, stage: Stage) => outputOf(stage, input);
+
+/** What the stage gives, if nothing is wrong with it. */
+export function outputOf(stage: Stage, input: Input): Input {
+  switch (stage.kind) {
+    case "where":
+    case "sort":
+    case "limit":
+      return input;
+    case "fields":
+    case "unique":
+      return rows(stage.columns.map((column) => ({ ...columnOf(column, input), isGroup: false })));
+    case "count":
+      return rows([...groups(stage.by, input), COUNT]);
+    case "top":
+      return rows([...groups([stage.column], input), COUNT]);
+    case "stats":
+      return rows([...groups(stage.by, input), ...stage.aggregates.map((one) => aggregated(one, input))]);
+    case "timeseries": {
+      const values = stage.aggregates.length === 0 ? [COUNT] : stage.aggregates.map((one) => aggregated(one, input));
+      return rows([TIME, ...groups(stage.by, input), ...values]);
+    }
+  }
+}
+
+const COUNT: RowColumn = { name: COUNT_COLUMN, type: "number", isGroup: false };
+const TIME: RowColumn = { name: TIME_COLUMN, type: "time", isGroup: true };
+
+const rows = (columns: readonly RowColumn[]): Input => ({ kind: "rows", columns });
+
+const groups = (by: readonly Column[], input: Input): RowColumn[] =>
+  by.map((column) => ({ ...columnOf(column, input), isGroup: true }));
+
+/** A column for a field of events, or the column of the rows. */
+function columnOf(column: Column, input: Input): RowColumn {
+  const name = columnName(column);
+  if (input.kind === "rows") {
+    const found = input.columns[placeOf(input.columns, name)];
+    return found ?? { name, type: "value", isGroup: false };
+  }
+  const place = target(column);
+  const known = KNOWN_FIELDS.find((field) => field.name === name)?.type;
+  const unit = unitOf(known);
+  const type =
+    place.at !== "entry" ? "value" : place.name === "level" ? "level" : place.name === "timestamp" ? "time" : "value";
+  return { name, type, ...(unit && { unit }), isGroup: false };
+}
+
+const unitOf = (type: FieldType | undefined): Unit | undefined =>
+  type === "duration" ? "ms" : type === "bytes" ? "bytes" : undefined;
+
+function aggregated(aggregate: Aggregate, input: Input): RowColumn {
+  const { call } = aggregate;
+  const name = aggregateName(aggregate);
+  const kind = functionOf(call.name)?.name;
+  if (kind === "rate") return { name, type: "number", unit: "per second", isGroup: false };
+  if (kind === "count" || kind === "distinct" || kind === undefined) return { name, type: "number", isGroup: false };
+  const of = call.argument === undefined ? undefined : columnOf(call.argument, input);
+  const unit = of?.unit && { unit: of.unit };
+  return { name, type: FUNCTIONS[kind].isOfNumbers ? "number" : (of?.type ?? "value"), ...unit, isGroup: false };
+}

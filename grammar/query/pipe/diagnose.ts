@@ -1,0 +1,240 @@
+import { didYouMean } from "../../did-you-mean.ts";
+import type { Problem, Span } from "../../problem.ts";
+import { NUMBER_UNITS } from "../literals.ts";
+import { parseQuery } from "../parse.ts";
+import { NO_MATCH, parsers } from "../query-parser.generated.ts";
+import { type Token, tokenize } from "../tokens.ts";
+import { FUNCTIONS, functionOf } from "./functions.ts";
+import * as problems from "./problems.ts";
+import { type STAGE_USES, STAGE_WORDS } from "./stage-words.ts";
+
+type StageWord = keyof typeof STAGE_USES;
+
+/** Why the text between a bar and `end` is no stage: at least one problem. */
+export function whatIsWrong(source: string, bar: Token, end: number): Problem[] {
+  // Positions stay those of the whole.
+  const tokens = tokenize(" ".repeat(bar.end) + source.slice(bar.end, end));
+  const [first, ...rest] = tokens;
+  if (first === undefined) return [problems.missingStage(bar)];
+  const word = STAGE_WORDS.find((one) => one === first.text);
+  if (word === undefined) return [notAStage(source, bar, { first, rest, end })];
+  if (word === "where") return inWhere(source, first, end);
+  return [inStage(word, first, rest) ?? problems.wrongStage(spanOf(tokens), word)];
+}
+
+const spanOf = (tokens: readonly Token[]): Span => ({ start: tokens[0]!.start, end: tokens.at(-1)!.end });
+
+function inWhere(source: string, word: Token, end: number): Problem[] {
+  const text = source.slice(word.end, end);
+  if (text.trim() === "") return [problems.wrongStage(word, "where")];
+  const parsed = parseQuery(" ".repeat(word.end) + text);
+  return parsed.ok ? [problems.wrongStage(word, "where")] : [...parsed.problems];
+}
+
+interface Text {
+  readonly first: Token;
+  readonly rest: readonly Token[];
+  readonly end: number;
+}
+
+/** The first word is no stage's. */
+function notAStage(source: string, bar: Token, { first, rest, end }: Text): Problem {
+  const lower = first.text.toLowerCase();
+  const own = STAGE_WORDS.find((word) => word === lower);
+  if (own !== undefined) return problems.unknownStage(first, first.text, "stage words are in lower case", own);
+  const foreign = Object.hasOwn(FOREIGN_STAGES, lower) ? FOREIGN_STAGES[lower]! : undefined;
+  if (foreign !== undefined) return problems.unknownStage(first, first.text, foreign.hint, foreign.write);
+  const near = didYouMean(first.text, STAGE_WORDS);
+  const term = source.slice(first.start, end).trim();
+  // One word alone is more likely a stage with a slip than a term.
+  if (near === undefined || rest.some(({ kind }) => kind === "compare" || kind === "match")) {
+    if (parseQuery(term).ok) return problems.termAfterBar(bar, term);
+  }
+  const nearForeign = near === undefined ? didYouMean(lower, Object.keys(FOREIGN_STAGES)) : undefined;
+  const meant = nearForeign === undefined ? undefined : FOREIGN_STAGES[nearForeign]!;
+  return problems.unknownStage(first, first.text, meant?.hint, meant?.write);
+}
+
+interface ForeignStage {
+  readonly hint: string;
+  /** The word that can take its place, the rest as it is. */
+  readonly write?: string;
+}
+
+const to = (write: string): ForeignStage => ({ hint: `write ${write}`, write });
+
+/** First words of stages in other languages. */
+const FOREIGN_STAGES: Readonly<Record<string, ForeignStage>> = {
+  summarize: to("stats"),
+  aggregate: to("stats"),
+  stat: to("stats"),
+  filter: to("where"),
+  search: to("where"),
+  having: to("where"),
+  head: to("limit"),
+  take: to("limit"),
+  first: to("limit"),
+  tail: { hint: "write sort timestamp desc, and limit 10 after it" },
+  last: { hint: "write sort timestamp desc, and limit 10 after it" },
+  table: to("fields"),
+  project: to("fields"),
+  display: to("fields"),
+  keep: to("fields"),
+  select: to("fields"),
+  columns: to("fields"),
+  dedup: to("unique"),
+  distinct: to("unique"),
+  uniq: to("unique"),
+  order: { hint: "write sort count desc" },
+  group: { hint: "write count by path, or stats with functions" },
+  timechart: to("timeseries"),
+  bin: { hint: "write timeseries 5m" },
+  bucket: { hint: "write timeseries 5m" },
+  histogram: to("timeseries"),
+  rare: { hint: "write count by path, and sort count after it" },
+  eval: { hint: "values cannot be computed; leave it out" },
+  extend: { hint: "values cannot be computed; leave it out" },
+  rename: { hint: "write as in stats: stats avg(duration) as mean" },
+  parse: { hint: "fields are read from JSON; match a text with message ~ /.../" },
+  json: { hint: "lines of JSON are read without it: leave it out" },
+  logfmt: { hint: "only lines of JSON have fields: leave it out" },
+  wc: { hint: "write count", write: "count" },
+  grep: { hint: "write where message contains ..." },
+  jq: { hint: "write fields path, status" },
+  awk: { hint: "write fields path, status" },
+  cut: { hint: "write fields path, status" },
+  less: { hint: "leave it out, or pipe the command's output: tool logs ... | less" },
+};
+
+function inStage(word: StageWord, first: Token, rest: readonly Token[]): Problem | undefined {
+  const [next, after] = rest;
+  switch (word) {
+    case "count":
+    case "top":
+    case "limit":
+    case "fields":
+    case "unique":
+    case "sort":
+      break;
+    default:
+      return inAggregates(word, rest);
+  }
+  if (word === "count") {
+    if (next === undefined) return undefined;
+    if (next.kind === "open") {
+      const isEmpty = after?.kind === "close";
+      const call = `count(${isEmpty ? "" : (after?.text ?? "")})`;
+      const span = { start: first.start, end: closeOf(rest) };
+      return problems.foreignForm(span, call, isEmpty ? "count" : `stats ${call}`);
+    }
+    if (next.text !== "by" && next.kind === "word") return problems.missingWord(next, next.text, "by");
+    return inList(rest.slice(1));
+  }
+  if (word === "limit" || word === "top") {
+    if (next === undefined) return word === "limit" ? problems.missingRowCount(first, word) : undefined;
+    if (next.text === "by") return problems.needlessWord(next, after?.start ?? next.end, "by", word);
+    if (word === "top" && after !== undefined) return inList(rest.slice(1));
+    return undefined;
+  }
+  if (word === "sort" && next !== undefined) {
+    if (next.text === "by") return problems.needlessWord(next, after?.start ?? next.end, "by", word);
+    const minus = /^([-+])(.+)$/.exec(next.text);
+    if (minus !== null) return problems.foreignForm(next, next.text, minus[1] === "-" ? `${minus[2]} desc` : minus[2]!);
+    const direction = rest.find(({ text }) => /^(?:ascending|descending|ASC|DESC)$/.test(text));
+    if (direction !== undefined)
+      return problems.foreignForm(
+        direction,
+        direction.text,
+        direction.text.toLowerCase().startsWith("a") ? "asc" : "desc",
+      );
+  }
+  return inList(rest);
+}
+
+/** Where the parenthesis that follows is closed. */
+const closeOf = (rest: readonly Token[]) => rest.find(({ kind }) => kind === "close")?.end ?? rest[0]!.end;
+
+/** Two columns side by side. */
+function inList(rest: readonly Token[]): Problem | undefined {
+  for (const [index, token] of rest.entries()) {
+    const before = rest[index - 1];
+    const isWord = (one: Token | undefined) => one?.kind === "word" && !/^(?:asc|desc)$/.test(one.text);
+    if (isWord(token) && isWord(before))
+      return problems.missingComma({ start: before!.end, end: token.end }, token.text);
+  }
+  return undefined;
+}
+
+function inAggregates(word: StageWord, rest: readonly Token[]): Problem | undefined {
+  if (word === "stats" && rest.length === 0) return undefined;
+  for (const [index, token] of rest.entries()) {
+    const [next, comma] = [rest[index + 1], rest[index - 1]];
+    if (token.kind !== "word") continue;
+    const begins = comma === undefined || comma.kind === "comma" || UNIT.test(comma.text);
+    // quantile(0.99, duration), percentile(duration, 99)
+    const percentile = /^(?:quantile|percentile|perc|pct|percentiles)$/i.test(token.text)
+      ? percentileAt(rest, index)
+      : undefined;
+    if (percentile !== undefined) return problems.foreignForm(percentile.span, token.text, percentile.write);
+    if (!begins) continue;
+    const kind = functionOf(token.text);
+    if (kind !== undefined && next?.kind !== "open" && next?.text !== "as")
+      return problems.missingParentheses(token, token.text, FUNCTIONS[kind.name].argument === "needed");
+    if (kind !== undefined && next?.text === "as") return problems.missingParentheses(token, token.text, false);
+  }
+  const by = rest.findIndex(({ text }) => text === "by");
+  return by < 0 ? undefined : inList(rest.slice(by + 1));
+}
+
+const UNIT = new RegExp(`^\\d+(?:${Object.keys(NUMBER_UNITS).join("|")})$`);
+
+function percentileAt(tokens: readonly Token[], at: number): { span: Span; write: string } | undefined {
+  const inside = tokens.slice(at + 2, at + 5);
+  if (tokens[at + 1]?.kind !== "open" || tokens[at + 5]?.kind !== "close" || inside[1]?.kind !== "comma")
+    return undefined;
+  const [a, , b] = inside as [Token, Token, Token];
+  const [number, field] = /^[\d.]+$/.test(a.text) ? [a, b] : [b, a];
+  if (!/^\d*\.?\d+$/.test(number.text) || field.kind !== "word") return undefined;
+  const value = Number(number.text);
+  const percent = value <= 1 ? Number((value * 100).toFixed(6)) : value;
+  return {
+    span: { start: tokens[at]!.start, end: tokens[at + 5]!.end },
+    write: `p${percent}(${field.text})`,
+  };
+}
+
+/** `count by path`, `error count by path`: a stage that lacks its bar. */
+export function missingBar(source: string): Problem | undefined {
+  const operators = source.includes("||") ? tokenize(source).filter(({ text }) => text === "||") : [];
+  for (const { start, end } of operators.slice(0, MOST_TRIES)) {
+    if (parsers.Stage(source, end, source.length) === NO_MATCH) continue;
+    const stage = source.slice(end).trim();
+    if (/[\s(]/.test(stage) && !isPlausible(source, source.indexOf(stage, end)))
+      return problems.stageAfterOr({ start, end }, stage);
+  }
+  let tries = 0;
+  for (const match of source.matchAll(STAGE_BEGIN)) {
+    if (++tries > MOST_TRIES) return undefined;
+    const start = match.index + match[0].length - match[1]!.length;
+    // The end of the text, or another bar, which the caller has looked for.
+    const stage = parsers.Stage(source, start, source.length);
+    if (stage === NO_MATCH) continue;
+    const text = source.slice(start).trim();
+    // `count`, `top` and the like alone are fields; so is what reads as a term.
+    if (!/[\s(]/.test(text) || isPlausible(source, start)) continue;
+    if (!parseQuery(source.slice(0, start)).ok) continue;
+    return problems.missingBar({ start, end: start + text.length }, text);
+  }
+  return undefined;
+}
+
+// Each reads the rest of the text; no query that a person wrote has more.
+const MOST_TRIES = 4;
+
+/** `where status = 500` is told by parseQuery; `top and path` are two terms. */
+function isPlausible(source: string, start: number): boolean {
+  const text = source.slice(start);
+  return /^\w+\s+(?:and|or|not|in|contains|exists|AND|OR|NOT)\b/.test(text) || /^where\b/.test(text);
+}
+
+const STAGE_BEGIN = new RegExp(`(?:^|\\s)(${STAGE_WORDS.join("|")})(?=[ \\t\\r\\n])`, "g");

@@ -1,0 +1,297 @@
+import type { Entry } from "../../entry.ts";
+import {
+  type Aggregate as AggregateNode,
+  type Column,
+  type Expr,
+  type Field,
+  type Pipeline,
+  type Stage,
+  target,
+} from "../ast.ts";
+import { levelOf } from "../levels.ts";
+import { compilePredicate, reader } from "../predicate.ts";
+import { readTime } from "../timestamp.ts";
+import { columnName, type Input, outputOf, placeOf, type RowColumn } from "./columns.ts";
+import { type FunctionKind, functionOf } from "./functions.ts";
+import {
+  Aggregate,
+  type Aggregated,
+  Budget,
+  type Collector,
+  type Grouping,
+  Kept,
+  Limit,
+  type MutableNotes,
+  type Read,
+  type Row,
+  Select,
+  type Sink,
+  Sort,
+  type TimeRange,
+  Timeseries,
+  Unique,
+  Where,
+} from "./operators.ts";
+import type { Table } from "./table.ts";
+
+export interface StagesOptions {
+  /** The clock that `timestamp > 1h` counts back from, in milliseconds since 1970. */
+  readonly nowMs: number;
+  /** The range that was asked for, which steps of time cover and rates divide by; otherwise that of the entries. */
+  readonly range?: TimeRange;
+  /** Memory for groups and values, in bytes. */
+  readonly budgetBytes?: number;
+}
+
+/** What stages give in the end. */
+export type StagesResult =
+  /** Entries, if there is no stage that makes rows. */
+  { readonly kind: "entries"; readonly entries: readonly Entry[] } | ({ readonly kind: "table" } & Table);
+
+/** Room for about two million groups, or sixty million numbers. */
+const BUDGET_BYTES = 512 * 1024 * 1024;
+
+/**
+ * The stages of a query at work: entries that the query selects are pushed in their order, and `result` says what the stages
+ * give of those that have come so far. Throws `TooManyGroups` from either when memory for groups and values is used up.
+ */
+export class StagesRun {
+  readonly #chain: Chain;
+  readonly #notes: MutableNotes = { leftOut: new Map(), withoutTime: 0, estimates: new Set() };
+
+  constructor({ stages }: Pick<Pipeline, "stages">, { nowMs, range = {}, budgetBytes = BUDGET_BYTES }: StagesOptions) {
+    this.#chain = new Chain(stages, { kind: "events" }, { nowMs, range, notes: this.#notes, budgetBytes });
+  }
+
+  push(entry: Entry): void {
+    this.#chain.push(entry as Item);
+  }
+
+  /** Whether nothing that comes can change the result. */
+  get isDone(): boolean {
+    return this.#chain.isDone;
+  }
+
+  result(): StagesResult {
+    this.#notes.leftOut.clear();
+    this.#notes.estimates.clear();
+    return this.#chain.result();
+  }
+}
+
+interface ChainOptions {
+  readonly nowMs: number;
+  readonly range: TimeRange;
+  readonly notes: MutableNotes;
+  readonly budgetBytes: number;
+}
+
+// Items are entries or rows, as the input says.
+type Item = never;
+
+/** Stages up to the first that collects what comes. Those after it begin anew with each question for the result. */
+class Chain {
+  readonly #first: Sink<Item>;
+  readonly #collector: Collector<Item, unknown>;
+  readonly #output: Input;
+  readonly #rest: readonly Stage[];
+  readonly #limit: number;
+  readonly #options: ChainOptions;
+
+  constructor(stages: readonly Stage[], input: Input, options: ChainOptions) {
+    const budget = new Budget(options.budgetBytes);
+    const at = stages.findIndex(({ kind }) => COLLECTING.has(kind));
+    const passing = at < 0 ? stages : stages.slice(0, at);
+    const inputs: Input[] = [input];
+    for (const stage of passing) inputs.push(outputOf(stage, inputs.at(-1)!));
+    const collecting = stages[at];
+    const last = inputs.at(-1)!;
+    this.#output = collecting === undefined ? last : outputOf(collecting, last);
+    this.#collector =
+      collecting === undefined
+        ? new Kept<Item>(budget)
+        : collectorOf(collecting, { ...options, input: last, output: this.#output, budget });
+    this.#limit = collecting?.kind === "top" ? (collecting.count?.value ?? TOP_ROWS) : Number.POSITIVE_INFINITY;
+    this.#rest = at < 0 ? [] : stages.slice(at + 1);
+    this.#options = options;
+    let next: Sink<Item> = this.#collector;
+    for (let index = passing.length - 1; index >= 0; index--)
+      next = passingOf(passing[index]!, { ...options, input: inputs[index]!, budget }, next);
+    this.#first = next;
+  }
+
+  push(item: Item): void {
+    this.#first.push(item);
+  }
+
+  get isDone(): boolean {
+    return this.#first.isDone;
+  }
+
+  result(): StagesResult {
+    const all = this.#collector.given();
+    const given = all.length > this.#limit ? all.slice(0, this.#limit) : all;
+    const stepMs = this.#collector instanceof Timeseries ? this.#collector.stepMs : undefined;
+    if (this.#rest.length > 0) {
+      const rest = new Chain(this.#rest, this.#output, this.#options);
+      for (const item of given) {
+        if (rest.isDone) break;
+        rest.push(item as Item);
+      }
+      const result = rest.result();
+      return result.kind === "table" && stepMs !== undefined ? { stepMs, ...result } : result;
+    }
+    const { notes } = this.#options;
+    if (this.#output.kind === "events") return { kind: "entries", entries: given as readonly Entry[] };
+    const { columns } = this.#output;
+    return { kind: "table", columns, rows: given as readonly Row[], ...(stepMs !== undefined && { stepMs }), notes };
+  }
+}
+
+const COLLECTING: ReadonlySet<Stage["kind"]> = new Set(["count", "stats", "timeseries", "top", "sort"]);
+
+interface Making {
+  readonly input: Input;
+  readonly budget: Budget;
+  readonly nowMs: number;
+}
+
+interface Collecting extends Making {
+  readonly output: Input;
+  readonly notes: MutableNotes;
+  readonly range: TimeRange;
+}
+
+function passingOf(stage: Stage, making: Making, next: Sink<Item>): Sink<Item> {
+  const { input, budget } = making;
+  const rows = next as Sink<Row>;
+  const read = (column: Column) => readOf(column, input);
+  switch (stage.kind) {
+    case "where":
+      return new Where(testOf(stage.expr, making), next);
+    case "limit":
+      return new Limit(stage.count.value, next);
+    case "fields":
+      return new Select(stage.columns.map(read), rows);
+    case "unique":
+      return new Select(stage.columns.map(read), new Unique(budget, rows));
+    default:
+      throw new TypeError(`the stage ${stage.kind} collects`);
+  }
+}
+
+function collectorOf(stage: Stage, making: Collecting): Collector<Item, unknown> {
+  const { input, budget } = making;
+  switch (stage.kind) {
+    case "sort":
+      return new Sort(
+        stage.keys.map(({ column, direction }) => ({
+          read: readOf(column, input),
+          isDescending: direction === "desc",
+        })),
+        budget,
+      );
+    case "count":
+      return new Aggregate(groupingOf(stage.by, [], making));
+    case "top":
+      return new Aggregate(groupingOf([stage.column], [], making));
+    case "stats":
+      return new Aggregate(groupingOf(stage.by, stage.aggregates, making));
+    case "timeseries": {
+      const stepMs = stage.step?.kind === "number" ? stage.step.value : undefined;
+      return new Timeseries(groupingOf(stage.by, stage.aggregates, making), stepMs);
+    }
+    default:
+      throw new TypeError(`the stage ${stage.kind} collects nothing`);
+  }
+}
+
+const TOP_ROWS = 10;
+
+function groupingOf(by: readonly Column[], aggregates: readonly AggregateNode[], making: Collecting): Grouping<Item> {
+  const { input, output, range, budget, notes } = making;
+  const columns = output.kind === "rows" ? output.columns.slice(-Math.max(1, aggregates.length)) : [];
+  const counted: Aggregated<Item>[] = [{ kind: COUNT, read: undefined, column: columns[0]! }];
+  const named = aggregates.map(
+    ({ call }, at): Aggregated<Item> => ({
+      // checkStages has refused unknown ones.
+      kind: functionOf(call.name)!,
+      read: call.argument === undefined ? undefined : readOf(call.argument, input),
+      column: columns[at]!,
+    }),
+  );
+  return {
+    by: by.map((column) => readOf(column, input)),
+    aggregates: named.length === 0 ? counted : named,
+    timeOf: input.kind === "events" ? (timeOfEntry as (item: Item) => number | undefined) : () => undefined,
+    range,
+    budget,
+    notes,
+  };
+}
+
+const COUNT: FunctionKind = { name: "count", percent: 0 };
+
+const timeOfEntry = ({ timestamp }: Entry) => (typeof timestamp === "string" ? readTime(timestamp) : undefined);
+
+function readOf(column: Column, input: Input): Read<Item> {
+  if (input.kind === "events") return readOfField(column) as Read<Item>;
+  const place = placeOf(input.columns, columnName(column));
+  return ((row: Row) => row[place]) as Read<Item>;
+}
+
+/** All spellings of a level are one value. */
+function readOfField(field: Field): (entry: Entry) => unknown {
+  const read = reader(field);
+  const place = target(field);
+  if (place.at !== "entry" || place.name !== "level") return read;
+  return (entry) => {
+    const level = read(entry);
+    return typeof level === "string" ? (levelOf(level) ?? level) : level;
+  };
+}
+
+function testOf(expr: Expr, { input, nowMs }: Making): (item: Item) => boolean {
+  if (input.kind === "events") return compilePredicate({ source: "", expr }, { nowMs }) as (item: Item) => boolean;
+  const { columns } = input;
+  const test = compilePredicate({ source: "", expr: overColumns(expr, columns) }, { nowMs });
+  return ((row: Row) => test(entryOf(row, columns))) as (item: Item) => boolean;
+}
+
+/** Properties of entries that predicates know by name keep it; other columns are fields by their place. */
+const OWN = new Set(["level", "message", "timestamp", "id", "stage"]);
+
+function entryOf(row: Row, columns: readonly RowColumn[]): Entry {
+  const own: Record<string, unknown> = {};
+  const fields: Record<string, unknown> = {};
+  for (const [at, { name }] of columns.entries()) {
+    const value = row[at];
+    // What is missing is null in a row.
+    if (value === null) continue;
+    if (name === "stage") fields[name] = value;
+    else if (OWN.has(name)) own[name] = value;
+    fields[`${at}`] = value;
+  }
+  return { ...own, fields } as Entry;
+}
+
+function overColumns(expr: Expr, columns: readonly RowColumn[]): Expr {
+  switch (expr.kind) {
+    case "or":
+    case "and":
+      return { ...expr, terms: expr.terms.map((term) => overColumns(term, columns)) };
+    case "not":
+      return { ...expr, term: overColumns(expr.term, columns) };
+    case "level":
+    case "stage":
+    case "message":
+      return expr;
+    default: {
+      const name = columnName(expr.field);
+      if (OWN.has(name)) return expr;
+      const { span } = expr.field;
+      const key = `${placeOf(columns, name)}`;
+      return { ...expr, field: { path: [{ kind: "key", key, span }], span } };
+    }
+  }
+}

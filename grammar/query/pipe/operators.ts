@@ -1,0 +1,483 @@
+// What stages do with the items that come: events, or rows. Some pass them on at once (Sink), others hold them, or what
+// they add up to, and can be asked at any time what they give of what has come so far (Collector).
+
+import { type Accumulator, accumulator } from "./accumulators.ts";
+import type { RowColumn } from "./columns.ts";
+import type { FunctionKind } from "./functions.ts";
+import { LADDER_MS, stepCount, stepFor, stepStart } from "./steps.ts";
+import { TooManyGroups } from "./table.ts";
+import { type Cell, compareCells, keyOf } from "./values.ts";
+
+export interface Sink<Item> {
+  push(item: Item): void;
+  /** Set when nothing that comes can change what is given. */
+  readonly isDone: boolean;
+}
+
+export interface Collector<Item, Given> extends Sink<Item> {
+  /** Changes nothing: more may come afterwards. */
+  given(): readonly Given[];
+}
+
+export type Row = readonly Cell[];
+export type Read<Item> = (item: Item) => unknown;
+
+abstract class Operator<In, Out> implements Sink<In> {
+  protected readonly next: Sink<Out>;
+
+  constructor(next: Sink<Out>) {
+    this.next = next;
+  }
+
+  abstract push(item: In): void;
+
+  get isDone(): boolean {
+    return this.next.isDone;
+  }
+}
+
+export class Where<Item> extends Operator<Item, Item> {
+  readonly #test: (item: Item) => boolean;
+
+  constructor(test: (item: Item) => boolean, next: Sink<Item>) {
+    super(next);
+    this.#test = test;
+  }
+
+  push(item: Item): void {
+    if (this.#test(item)) this.next.push(item);
+  }
+}
+
+export class Limit<Item> extends Operator<Item, Item> {
+  #left: number;
+
+  constructor(count: number, next: Sink<Item>) {
+    super(next);
+    this.#left = count;
+  }
+
+  push(item: Item): void {
+    if (this.#left-- > 0) this.next.push(item);
+  }
+
+  override get isDone(): boolean {
+    return this.#left <= 0 || this.next.isDone;
+  }
+}
+
+/** What a question may hold in memory, all stages together. */
+export class Budget {
+  #left: number;
+  #groups = 0;
+
+  constructor(bytes: number) {
+    this.#left = bytes;
+  }
+
+  /** Throws if there is no more. */
+  take(bytes: number, groups = 0): void {
+    this.#left -= bytes;
+    this.#groups += groups;
+    if (this.#left < 0) throw new TooManyGroups(this.#groups);
+  }
+}
+
+/** What an item that is kept takes, or a row's cells. */
+const KEPT_BYTES = 200;
+
+export interface SortKeyRead<Item> {
+  readonly read: Read<Item>;
+  readonly isDescending: boolean;
+}
+
+/** Everything that comes. */
+export class Kept<Item> implements Collector<Item, Item> {
+  readonly isDone = false;
+  readonly #items: Item[] = [];
+  readonly #budget: Budget;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  push(item: Item): void {
+    this.#budget.take(KEPT_BYTES);
+    this.#items.push(item);
+  }
+
+  given(): readonly Item[] {
+    return this.#items;
+  }
+}
+
+export class Sort<Item> implements Collector<Item, Item> {
+  readonly isDone = false;
+  readonly #keys: readonly SortKeyRead<Item>[];
+  readonly #budget: Budget;
+  readonly #items: { readonly item: Item; readonly cells: Row }[] = [];
+
+  constructor(keys: readonly SortKeyRead<Item>[], budget: Budget) {
+    this.#keys = keys;
+    this.#budget = budget;
+  }
+
+  push(item: Item): void {
+    this.#budget.take(KEPT_BYTES);
+    this.#items.push({ item, cells: this.#keys.map(({ read }) => read(item)) });
+  }
+
+  given(): readonly Item[] {
+    const signs = this.#keys.map(({ isDescending }) => (isDescending ? -1 : 1));
+    // Sorting keeps the order of equal items.
+    const sorted = [...this.#items].sort((a, b) => {
+      for (const [at, sign] of signs.entries()) {
+        const order = compareCells(a.cells[at], b.cells[at]);
+        if (order !== 0) return order * sign;
+      }
+      return 0;
+    });
+    return sorted.map(({ item }) => item);
+  }
+}
+
+/** Rows of some columns. */
+export class Select<Item> extends Operator<Item, Row> {
+  readonly #reads: readonly Read<Item>[];
+
+  constructor(reads: readonly Read<Item>[], next: Sink<Row>) {
+    super(next);
+    this.#reads = reads;
+  }
+
+  push(item: Item): void {
+    this.next.push(this.#reads.map((read) => read(item) ?? null));
+  }
+}
+
+/** The first row of each combination of cells. */
+export class Unique extends Operator<Row, Row> {
+  readonly #seen = new Set<string>();
+  readonly #budget: Budget;
+
+  constructor(budget: Budget, next: Sink<Row>) {
+    super(next);
+    this.#budget = budget;
+  }
+
+  push(row: Row): void {
+    const key = joined(row.map(keyOf));
+    const before = this.#seen.size;
+    if (this.#seen.add(key).size === before) return;
+    this.#budget.take(KEPT_BYTES + 2 * key.length, 1);
+    this.next.push(row);
+  }
+}
+
+/** Keys joined so that different lists of keys differ. */
+const joined = (keys: readonly string[]) =>
+  keys.length === 1 ? keys[0]! : keys.map((key) => `${key.length}:${key}`).join("");
+
+export interface Aggregated<Item> {
+  readonly kind: FunctionKind;
+  readonly read: Read<Item> | undefined;
+  readonly column: RowColumn;
+}
+
+export interface Grouping<Item> {
+  readonly by: readonly Read<Item>[];
+  readonly aggregates: readonly Aggregated<Item>[];
+  /** The time of an item, in milliseconds since 1970; undefined if it has none. */
+  readonly timeOf: (item: Item) => number | undefined;
+  /** What is known of the range that was asked for. */
+  readonly range: TimeRange;
+  readonly budget: Budget;
+  readonly notes: MutableNotes;
+}
+
+export interface TimeRange {
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+}
+
+export interface MutableNotes {
+  readonly leftOut: Map<string, number>;
+  withoutTime: number;
+  readonly estimates: Set<string>;
+}
+
+interface Group {
+  readonly cells: Row;
+  readonly values: readonly Accumulator[];
+}
+
+/** Groups of one step of time, or of all of it. */
+class Groups<Item> {
+  readonly byKey = new Map<string, Group>();
+  readonly #grouping: Grouping<Item>;
+
+  constructor(grouping: Grouping<Item>) {
+    this.#grouping = grouping;
+  }
+
+  push(item: Item, place: number): void {
+    const { by, aggregates } = this.#grouping;
+    const inputs = aggregates.map(({ read }) => read?.(item));
+    for (const cells of combinations(by.map((read) => read(item)))) {
+      const { values } = this.groupOf(cells);
+      for (const [at, value] of values.entries()) value.add(inputs[at], place);
+    }
+  }
+
+  merge(other: Groups<Item>): void {
+    for (const { cells, values } of other.byKey.values()) {
+      const mine = this.groupOf(cells).values;
+      for (const [at, value] of values.entries()) mine[at]!.merge(value);
+    }
+  }
+
+  groupOf(cells: Row): Group {
+    const key = joined(cells.map(keyOf));
+    let group = this.byKey.get(key);
+    if (group === undefined) {
+      const { aggregates, budget } = this.#grouping;
+      budget.take(KEPT_BYTES + 2 * key.length + aggregates.length * ACCUMULATOR_BYTES, 1);
+      group = { cells, values: aggregates.map(({ kind, read }) => accumulator(kind, read !== undefined)) };
+      this.byKey.set(key, group);
+    }
+    return group;
+  }
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const { values } of this.byKey.values()) for (const value of values) bytes += value.bytes;
+    return bytes;
+  }
+}
+
+const ACCUMULATOR_BYTES = 80;
+
+/** The cells of an item's groups: with a list among them, one for each different element; with two, their product. */
+function combinations(values: readonly unknown[]): Row[] {
+  let rows: Row[] = [[]];
+  for (const value of values) {
+    const cells = Array.isArray(value) ? elementsOf(value) : [value ?? null];
+    rows =
+      cells.length === 1
+        ? rows.map((row) => [...row, cells[0]])
+        : rows.flatMap((row) => cells.map((cell) => [...row, cell]));
+  }
+  return rows;
+}
+
+function elementsOf(list: readonly unknown[]): Cell[] {
+  const found = new Map<string, Cell>();
+  const lists: (readonly unknown[])[] = [list];
+  for (let at = 0; at < lists.length; at++) {
+    for (const element of lists[at]!) {
+      if (Array.isArray(element)) lists.push(element);
+      else found.set(keyOf(element), element ?? null);
+    }
+  }
+  return found.size === 0 ? [null] : [...found.values()];
+}
+
+/** How often the bytes of values are counted: adding up takes as long as there are groups. */
+const COUNT_EVERY = 4096;
+
+abstract class Grouped<Item> implements Collector<Item, Row> {
+  readonly isDone = false;
+  protected readonly grouping: Grouping<Item>;
+  #places = 0;
+  #counted = 0;
+  #nextCount = COUNT_EVERY;
+  protected firstMs = Number.POSITIVE_INFINITY;
+  protected lastMs = Number.NEGATIVE_INFINITY;
+
+  constructor(grouping: Grouping<Item>) {
+    this.grouping = grouping;
+  }
+
+  abstract push(item: Item): void;
+  abstract given(): readonly Row[];
+
+  protected place(): number {
+    if (++this.#places >= this.#nextCount) this.#countBytes();
+    return this.#places;
+  }
+
+  #countBytes(): void {
+    const { bytes, groups } = this.held();
+    this.grouping.budget.take(bytes - this.#counted);
+    this.#counted = bytes;
+    this.#nextCount = this.#places + Math.max(COUNT_EVERY, groups);
+  }
+
+  /** What all values hold, beyond what was taken for their groups. */
+  protected abstract held(): { readonly bytes: number; readonly groups: number };
+
+  protected see(timeMs: number): void {
+    if (timeMs < this.firstMs) this.firstMs = timeMs;
+    if (timeMs > this.lastMs) this.lastMs = timeMs;
+  }
+
+  /** The range that was asked for, as far as it is known; otherwise that of the items. */
+  protected get range(): { readonly fromMs: number; readonly toMs: number } {
+    const { fromMs = this.firstMs, toMs = this.lastMs } = this.grouping.range;
+    return { fromMs, toMs };
+  }
+
+  protected cellsOf(values: readonly Accumulator[], seconds: number): Cell[] {
+    const { aggregates, notes } = this.grouping;
+    return values.map((value, at) => {
+      const { name } = aggregates[at]!.column;
+      if (value.isEstimate) notes.estimates.add(name);
+      const { leftOut = 0 } = value;
+      if (leftOut > 0) notes.leftOut.set(name, (notes.leftOut.get(name) ?? 0) + leftOut);
+      return value.result(seconds);
+    });
+  }
+}
+
+/** `count`, `stats` and `top`: a row for each group, the greatest first value first. */
+export class Aggregate<Item> extends Grouped<Item> {
+  readonly #groups: Groups<Item>;
+  readonly #needsTime: boolean;
+
+  constructor(grouping: Grouping<Item>) {
+    super(grouping);
+    this.#groups = new Groups(grouping);
+    this.#needsTime = grouping.aggregates.some(({ kind }) => kind.name === "rate");
+    // Without groups there is always one row.
+    if (grouping.by.length === 0) this.#groups.groupOf([]);
+  }
+
+  push(item: Item): void {
+    this.#groups.push(item, this.place());
+    if (!this.#needsTime) return;
+    const timeMs = this.grouping.timeOf(item);
+    if (timeMs !== undefined) this.see(timeMs);
+  }
+
+  protected held() {
+    return { bytes: this.#groups.bytes, groups: this.#groups.byKey.size };
+  }
+
+  given(): readonly Row[] {
+    const { fromMs, toMs } = this.range;
+    const seconds = toMs > fromMs ? (toMs - fromMs) / 1000 : 0;
+    const groups = this.grouping.by.length;
+    const rows = [...this.#groups.byKey.values()].map(({ cells, values }) => [
+      ...cells,
+      ...this.cellsOf(values, seconds),
+    ]);
+    return rows.sort((a, b) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups));
+  }
+}
+
+function byGroups(a: Row, b: Row, groups: number): number {
+  for (let at = 0; at < groups; at++) {
+    const order = compareCells(a[at], b[at]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Without a written step there are at most so many. */
+const MOST_STEPS = 60;
+/** With a written one: more rows than anybody reads. */
+const MOST_WRITTEN_STEPS = 100_000;
+/** While the range is not known yet. */
+const MOST_STEPS_KEPT = 4 * MOST_STEPS;
+
+/** `timeseries`: a row for each step and group, also for steps in which nothing was. */
+export class Timeseries<Item> extends Grouped<Item> {
+  readonly #isWritten: boolean;
+  #stepMs: number;
+  #steps = new Map<number, Groups<Item>>();
+
+  /** `stepMs` is undefined if none is written. */
+  constructor(grouping: Grouping<Item>, stepMs: number | undefined) {
+    super(grouping);
+    this.#isWritten = stepMs !== undefined;
+    this.#stepMs = stepMs ?? LADDER_MS[0]!;
+  }
+
+  push(item: Item): void {
+    const timeMs = this.grouping.timeOf(item);
+    const place = this.place();
+    if (timeMs === undefined) {
+      this.grouping.notes.withoutTime++;
+      return;
+    }
+    this.see(timeMs);
+    this.#groupsAt(stepStart(timeMs, this.#stepMs)).push(item, place);
+    if (!this.#isWritten && this.#steps.size > MOST_STEPS_KEPT) this.#widen(this.#wider());
+  }
+
+  #groupsAt(start: number): Groups<Item> {
+    let groups = this.#steps.get(start);
+    if (groups === undefined) {
+      if (this.#steps.size >= MOST_WRITTEN_STEPS) throw new TooManyGroups(this.#steps.size);
+      groups = new Groups(this.grouping);
+      this.#steps.set(start, groups);
+    }
+    return groups;
+  }
+
+  /** The next step that makes them few enough; the longest, if even that does not. */
+  #wider(): number {
+    const longer = LADDER_MS.filter((stepMs) => stepMs > this.#stepMs);
+    return (
+      longer.find((stepMs) => stepCount(this.firstMs, this.lastMs, stepMs) <= MOST_STEPS) ??
+      longer.at(-1) ??
+      this.#stepMs
+    );
+  }
+
+  #widen(stepMs: number): void {
+    if (stepMs === this.#stepMs) return;
+    const narrow = this.#steps;
+    this.#stepMs = stepMs;
+    this.#steps = new Map();
+    for (const [start, groups] of narrow) this.#groupsAt(stepStart(start, stepMs)).merge(groups);
+  }
+
+  protected held() {
+    let [bytes, groups] = [0, 0];
+    for (const one of this.#steps.values()) {
+      bytes += one.bytes;
+      groups += one.byKey.size;
+    }
+    return { bytes, groups };
+  }
+
+  get stepMs(): number {
+    return this.#stepMs;
+  }
+
+  given(): readonly Row[] {
+    const { fromMs, toMs } = this.range;
+    if (!(fromMs <= toMs)) return [];
+    if (!this.#isWritten) this.#widen(Math.max(this.#stepMs, stepFor(fromMs, toMs, MOST_STEPS)));
+    if (stepCount(fromMs, toMs, this.#stepMs) > MOST_WRITTEN_STEPS) throw new TooManyGroups(MOST_WRITTEN_STEPS);
+    const { by, aggregates } = this.grouping;
+    const all = new Map<string, Row>();
+    if (by.length === 0) all.set("", []);
+    for (const { byKey } of this.#steps.values()) for (const [key, { cells }] of byKey) all.set(key, cells);
+    const groups = [...all].sort(([, a], [, b]) => byGroups(a, b, by.length));
+    const seconds = this.#stepMs / 1000;
+    // What a function says of nothing.
+    const nothing = aggregates.map(({ kind, read }) => accumulator(kind, read !== undefined));
+    const rows: Row[] = [];
+    for (let start = stepStart(fromMs, this.#stepMs); start <= toMs; start += this.#stepMs) {
+      const step = this.#steps.get(start);
+      const time = new Date(start).toISOString();
+      for (const [key, cells] of groups) {
+        const values = step?.byKey.get(key)?.values ?? nothing;
+        rows.push([time, ...cells, ...this.cellsOf(values, seconds)]);
+      }
+    }
+    return rows;
+  }
+}

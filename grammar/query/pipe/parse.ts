@@ -1,0 +1,88 @@
+import type { Parsed, Problem } from "../../problem.ts";
+import type { ReadPipeline } from "../actions.ts";
+import type { Pipeline, Stage } from "../ast.ts";
+import { foreignQuery } from "../foreign-query.ts";
+import { deepest, MAX_LENGTH, parseQuery } from "../parse.ts";
+import * as queryProblems from "../problems.ts";
+import { NO_MATCH, parsers } from "../query-parser.generated.ts";
+import { type Token, tokenize } from "../tokens.ts";
+import { checkStages } from "./check.ts";
+import { missingBar, whatIsWrong } from "./diagnose.ts";
+import * as problems from "./problems.ts";
+
+/**
+ * Parses a log query that may have stages: `status >= 500 | count by path`. Never throws, whatever the text. A text without
+ * a bar is what `parseQuery` says of it. `before`: the stages of a saved query, which come first.
+ * Source: the specification's "Log query language", settled in README.md.
+ */
+export function parsePipeline(source: string, before: readonly Stage[] = []): Parsed<Pipeline> {
+  if (source.length > MAX_LENGTH) return failed([queryProblems.tooLong(source.length, MAX_LENGTH)]);
+  if (!source.includes("|")) return withoutStages(source);
+  const bars = barsOf(source);
+  if (bars.length === 0) return withoutStages(source);
+  const tooDeep = deepest(source);
+  if (tooDeep !== undefined) return failed([tooDeep]);
+  // The query is checked by itself.
+  const selected = parseQuery(source.slice(0, bars[0]!.start));
+  const read = bars.length > MAX_STAGES ? NO_MATCH : readStages(source, bars);
+  if (read === NO_MATCH || !selected.ok)
+    return failed(wrong({ source, bars, before }, selected.ok ? [] : selected.problems));
+  const query = { source, expr: selected.value.expr };
+  const { stages } = read as ReadPipeline;
+  const found = checkStages({ source, stages }, before);
+  return found.length > 0 ? failed(found) : { ok: true, value: { source, query, stages } };
+}
+
+/** More would be no query that a person wrote. */
+const MAX_STAGES = 64;
+
+function withoutStages(source: string): Parsed<Pipeline> {
+  const bar = missingBar(source);
+  if (bar !== undefined) return failed([bar]);
+  const query = parseQuery(source);
+  return query.ok ? { ok: true, value: { source, query: query.value, stages: [] } } : query;
+}
+
+/** The stages in the order of the text, or NO_MATCH. The query before them is read by `parseQuery`. */
+function readStages(source: string, bars: readonly Token[]): ReadPipeline | typeof NO_MATCH {
+  const read = parsers.Pipeline(" ".repeat(bars[0]!.start) + source.slice(bars[0]!.start));
+  return read as ReadPipeline | typeof NO_MATCH;
+}
+
+/** The bars that begin stages: not those of texts, expressions and `||`. */
+function barsOf(source: string): Token[] {
+  // Loki's operators are told by parseQuery.
+  return tokenize(source).filter(
+    ({ kind, text, end }) => kind === "other" && text === "|" && !/[=~]/.test(source[end] ?? ""),
+  );
+}
+
+/** The problems of the query, if it has any, and of each stage. */
+function wrong(
+  { source, bars, before }: { source: string; bars: readonly Token[]; before: readonly Stage[] },
+  ofQuery: readonly Problem[],
+): Problem[] {
+  if (bars.length > MAX_STAGES) {
+    const { start, end } = bars[MAX_STAGES]!;
+    return [problems.tooManyStages({ start, end }, MAX_STAGES)];
+  }
+  const foreign = ofQuery.length === 0 ? undefined : foreignQuery(source, parseQuery);
+  // Where the other language has stages, too, each is told by itself.
+  if (foreign !== undefined && !foreign.message.includes("in stages")) return [foreign];
+  const found = [...ofQuery];
+  let read: readonly Stage[] = [];
+  for (const [index, bar] of bars.entries()) {
+    const end = bars[index + 1]?.start ?? source.length;
+    const stage = parsers.Stage(source, bar.end, end);
+    if (stage === NO_MATCH) found.push(...whatIsWrong(source, bar, end));
+    // What later stages may name depends on all before them.
+    else if (read.length === index) read = [...read, stage as Stage];
+  }
+  found.push(...checkStages({ source, stages: read }, before));
+  return found.sort((a, b) => a.span.start - b.span.start);
+}
+
+const failed = (found: readonly Problem[]): { readonly ok: false; readonly problems: readonly Problem[] } => ({
+  ok: false,
+  problems: found,
+});

@@ -1,0 +1,164 @@
+import { didYouMean } from "../../did-you-mean.ts";
+import { type Fix, quote, type Span } from "../../problem.ts";
+import { problem, replace } from "../problems.ts";
+import type { RowColumn } from "./columns.ts";
+import { FOREIGN_FUNCTIONS, FUNCTIONS } from "./functions.ts";
+import { STAGE_USES, STAGE_WORDS } from "./stage-words.ts";
+
+// Every problem that the stages of a query can have: of the text, then of what it names. Codes are stable.
+
+const insert = (at: number, text: string, title: string): Fix => ({
+  title,
+  edits: [{ span: { start: at, end: at }, text }],
+});
+
+export const missingStage = (bar: Span) =>
+  problem("missing-stage", bar, "a stage is missing after |", {
+    hint: `write one, such as | count by path; stages are ${STAGE_WORDS.join(", ")}`,
+  });
+
+export const tooManyStages = (bar: Span, most: number) =>
+  problem("too-many-stages", bar, `there are more than ${most} stages`, { hint: "leave some out" });
+
+/** `write`: the same in ours, if that is certain. */
+export const unknownStage = (at: Span, word: string, hint: string | undefined, write: string | undefined) => {
+  const near = didYouMean(word, STAGE_WORDS);
+  const fix = write === undefined ? near && replace(at, near) : replace(at, write);
+  return problem("unknown-stage", at, `there is no stage ${quote(word)}`, {
+    hint: hint ?? (near === undefined ? `stages are ${STAGE_WORDS.join(", ")}` : `did you mean ${near}?`),
+    fix: fix || undefined,
+  });
+};
+
+/** A term where a stage belongs: `a | b`. */
+export const termAfterBar = (bar: Span, term: string) =>
+  problem("term-after-bar", bar, `a stage belongs after |, and ${quote(term)} is none`, {
+    hint: "write or between terms",
+    fix: replace(bar, "or"),
+  });
+
+/** `error || count by path` */
+export const stageAfterOr = (operator: Span, stage: string) =>
+  problem("stage-after-or", operator, `${quote(stage)} is a stage, and || means or`, {
+    hint: "write a single |",
+    fix: replace(operator, "|"),
+  });
+
+/** `count by path` without a bar. */
+export const missingBar = (at: Span, stage: string) =>
+  problem("missing-bar", at, `${quote(stage)} reads like a stage without its |`, {
+    hint: `write | ${stage}`,
+    fix: insert(at.start, "| ", "Write | before it"),
+  });
+
+export const wrongStage = (at: Span, word: keyof typeof STAGE_USES) =>
+  problem("wrong-stage", at, `this is no ${word} stage`, { hint: `write ${word} as in: ${STAGE_USES[word]}` });
+
+/** `count path` */
+export const missingWord = (at: Span, text: string, word: string) =>
+  problem("missing-word", at, `${word} is missing before ${quote(text)}`, {
+    hint: `write ${word} ${text}`,
+    fix: insert(at.start, `${word} `, `Write ${word} before it`),
+  });
+
+/** `sort by count` */
+export const needlessWord = (at: Span, next: number, text: string, stage: string) =>
+  problem("needless-word", at, `${quote(text)} does not belong into ${stage}`, {
+    hint: "remove it",
+    fix: { title: "Remove it", edits: [{ span: { start: at.start, end: next }, text: "" }] },
+  });
+
+export const missingComma = (at: Span, text: string) =>
+  problem("missing-comma", at, `a comma is missing before ${quote(text)}`, {
+    hint: "write a comma between columns",
+    fix: insert(at.start, ",", "Write a comma before it"),
+  });
+
+/** `stats count by path` */
+export const missingParentheses = (at: Span, name: string, needsArgument: boolean) =>
+  problem("missing-parentheses", at, `${quote(name)} lacks its parentheses`, {
+    hint: needsArgument ? `write ${name}(field), such as ${name}(duration)` : `write ${name}()`,
+    fix: needsArgument ? undefined : insert(at.end, "()", "Write ()"),
+  });
+
+export const missingRowCount = (at: Span, word: string) =>
+  problem("missing-row-count", at, `${word} lacks its number of rows`, {
+    hint: `write ${word} 10`,
+    fix: { ...insert(at.end, " 10", `Write ${word} 10`), isSuggestion: true },
+  });
+
+export const foreignForm = (at: Span, text: string, write: string) =>
+  problem("foreign-form", at, `${quote(text)} is written in another way here`, {
+    hint: `write ${write}`,
+    fix: replace(at, write),
+  });
+
+// What is named
+
+export const unknownFunction = (at: Span, name: string) => {
+  const own = FOREIGN_FUNCTIONS[name.toLowerCase()] ?? didYouMean(name, Object.keys(FUNCTIONS));
+  const all = Object.keys(FUNCTIONS).map((one) => (one === "pNN" ? "p50" : one));
+  return problem("unknown-function", at, `there is no function ${quote(name)}`, {
+    hint: own === undefined ? `functions are ${all.join(", ")}` : `write ${own}`,
+    fix: own === undefined ? undefined : replace(at, own),
+  });
+};
+
+export const missingArgument = (at: Span, name: string) =>
+  problem("missing-argument", at, `${name}() lacks its field`, { hint: `write ${name}(duration), for example` });
+
+export const needlessArgument = (at: Span, name: string) =>
+  problem("needless-argument", at, `${name}() takes no field`, {
+    hint: `write ${name}()`,
+    fix: replace(at, `${name}()`),
+  });
+
+/** `sum(message)` */
+export const noNumbers = (at: Span, name: string, field: string) =>
+  problem("no-numbers", at, `${name}() takes numbers, and ${field} is none`, {
+    hint:
+      field === "timestamp"
+        ? "write first(timestamp) or last(timestamp)"
+        : `write distinct(${field}) or count by ${field}`,
+  });
+
+export const callInPredicate = (at: Span, text: string) =>
+  problem("call-in-predicate", at, `${quote(text)} is a function, and only stages have those`, {
+    hint: "write a condition of fields here, and the function in a stage: | stats ...",
+  });
+
+export const unknownColumn = (at: Span, name: string, columns: readonly RowColumn[]) => {
+  const names = columns.map((column) => column.name);
+  const near = didYouMean(name, names);
+  const known = `the columns here are ${names.join(", ")}`;
+  return problem("unknown-column", at, `there is no column ${quote(name)} here`, {
+    hint: near === undefined ? known : `did you mean ${near}? ${known}`,
+    fix: near === undefined ? undefined : replace(at, near),
+  });
+};
+
+/** `insertAt`: where an `as` would go. */
+export const duplicateColumn = (at: Span, name: string, insertAt: number | undefined, other: string) =>
+  problem("duplicate-column", at, `there are two columns ${quote(name)}`, {
+    hint: insertAt === undefined ? "name each once" : `write ${name} as ${other}`,
+    fix: insertAt === undefined ? undefined : insert(insertAt, ` as ${other}`, `Name it ${other}`),
+  });
+
+export const badStep = (at: Span, text: string) =>
+  problem("bad-step", at, `${quote(text)} is no step of time`, {
+    hint: "write a duration that divides a day, such as 30s, 5m, 1h or 1d, or 7d for weeks",
+  });
+
+export const noEvents = (at: Span, what: string) =>
+  problem("no-events", at, `${what} needs events, and the stage before it gives rows`, {
+    hint: `write it before the first count, stats, top, fields or unique`,
+  });
+
+export const noRows = (at: Span, word: string) =>
+  problem("no-rows", at, `${word} 0 gives nothing`, { hint: `write ${word} 1 or more` });
+
+/** A bare level, stage or text tests a column that the rows do not have. */
+export const noSuchTerm = (at: Span, text: string, column: string) =>
+  problem("unknown-column", at, `${quote(text)} tests the column ${column}, which is not here`, {
+    hint: "compare a column, such as count > 10",
+  });

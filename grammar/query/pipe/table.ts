@@ -1,0 +1,28 @@
+import type { RowColumn } from "./columns.ts";
+import type { Cell } from "./values.ts";
+
+/** What the stages of a query give. */
+export interface Table {
+  readonly columns: readonly RowColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** For the rows of `timeseries`: the length of a step. */
+  readonly stepMs?: number;
+  readonly notes: TableNotes;
+}
+
+/** What a reader of the rows should know. */
+export interface TableNotes {
+  /** By the column: how many values were no numbers and were left out. */
+  readonly leftOut: ReadonlyMap<string, number>;
+  /** Entries that `timeseries` left out as they have no time. */
+  readonly withoutTime: number;
+  /** Columns with values that are estimates, as there were too many to keep. */
+  readonly estimates: ReadonlySet<string>;
+}
+
+/** More groups or values than memory is given for. */
+export class TooManyGroups extends Error {
+  constructor(groups: number) {
+    super(`more than ${groups.toLocaleString("en")} groups, which is more than fits into memory`);
+  }
+}

@@ -1,0 +1,143 @@
+// `tool logs` with stages: what is printed for programs and for people, and what cannot be.
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { tableText } from "../cli/output/table-text.ts";
+import { spawnTool, tool, until } from "./support/cli.ts";
+
+const entry = (second: number, fields: object, level = "info") =>
+  `${JSON.stringify({ timestamp: `2026-05-01T12:00:${String(second).padStart(2, "0")}.000Z`, level, message: "response", fields })}\n`;
+
+function logIn(t: Test) {
+  const folder = mkdtempSync(join(tmpdir(), "logs-pipes-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const lines = Array.from({ length: 40 }, (_, i) =>
+    entry(i, { path: `/${i % 3}`, status: i % 4 === 0 ? 500 : 200, duration: i }, i % 4 === 0 ? "error" : "info"),
+  );
+  writeFileSync(join(folder, "a.ndjson"), lines.join(""));
+  const config = {
+    name: "test",
+    type: "static",
+    logs: { queries: { failed: "status >= 500", byPath: "status >= 500 | count by path" } },
+  };
+  writeFileSync(join(folder, "tool.json"), JSON.stringify(config));
+  const logs = (...argv: string[]) => tool(["logs", "--file", "a.ndjson", ...argv], { cwd: folder });
+  return { folder, logs };
+}
+
+t.test("rows are JSON lines, or a table", async (t) => {
+  const { logs } = logIn(t);
+  const query = "status >= 500 | count by path";
+  const { code, stdout, stderr } = await logs(query);
+  t.equal(stdout, '{"path":"/0","count":4}\n{"path":"/1","count":3}\n{"path":"/2","count":3}\n');
+  t.same([code, stderr], [0, ""]);
+  const text = await logs("--format", "text", query);
+  t.match(text.stdout, /^path {2}count\n\/0 {8}4 {2}\u2588+\n\/1 {8}3 {2}\u2588+\n/);
+  const units = await logs("--format", "text", "| stats p50(duration) as middle, rate() by level");
+  t.match(units.stdout, /^level +middle +rate\(\)\ninfo +\d+ms +[\d.]+\/s {2}/);
+  const plain = await logs("| limit 2");
+  t.match(plain.stdout, /^\{"timestamp":"2026-05-01T12:00:00\.000Z".*\n\{"timestamp":"2026-05-01T12:00:01\.000Z".*\n$/);
+});
+
+t.test("a period bounds steps and rates", async (t) => {
+  const { logs } = logIn(t);
+  const { stdout } = await logs(
+    "--since",
+    "2026-05-01T12:00:00Z",
+    "--until",
+    "2026-05-01T12:01:00Z",
+    "| timeseries 15s",
+  );
+  t.same(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).count),
+    [15, 15, 10, 0],
+  );
+  const rate = await logs("--since", "2026-05-01T12:00:00Z", "--until", "2026-05-01T12:00:20Z", "| stats rate()");
+  t.ok(Math.abs(JSON.parse(rate.stdout)["rate()"] - 1) < 0.01, rate.stdout);
+});
+
+t.test("saved queries with stages, and stages after saved queries", async (t) => {
+  const { logs } = logIn(t);
+  const rows = '{"path":"/0","count":4}\n{"path":"/1","count":3}\n{"path":"/2","count":3}\n';
+  t.equal((await logs("@byPath")).stdout, rows);
+  t.equal((await logs("@failed | count by path")).stdout, rows);
+  t.equal((await logs("@failed|count by path")).stdout, rows, "the bar ends the name");
+  t.equal((await logs("@byPath | limit 1")).stdout, '{"path":"/0","count":4}\n');
+  t.equal((await logs("@byPath duration > 30 | where count > 1")).stdout, "", "terms select before the saved stages");
+  const two = await logs("@byPath @byPath");
+  t.match(two.stderr, /@byPath is the second saved query with stages \[query\/second-stages\]/);
+  const unknown = await logs("@byPath | where cuont > 3");
+  t.match(
+    unknown.stderr,
+    /there is no column "cuont" here[\s\S]*did you mean count\? the columns here are path, count/,
+  );
+  t.same([two.code, unknown.code], [1, 1]);
+});
+
+t.test("stages exclude flags that are of entries", async (t) => {
+  const { logs } = logIn(t);
+  for (const [flags, hint] of [
+    [["--count"], "end the query with | count"],
+    [["--limit", "3"], "end the query with | limit 10"],
+    [["--expand"], "leave it out"],
+  ] as const) {
+    const { code, stderr } = await logs(...flags, "| count by path");
+    t.equal(code, 2);
+    t.match(stderr, hint);
+  }
+});
+
+t.test("what a reader should know is said", async (t) => {
+  const { logs, folder } = logIn(t);
+  appendFileSync(join(folder, "a.ndjson"), `${entry(41, { duration: "slow" })}not JSON\n`);
+  const sum = await logs("| stats max(duration)");
+  t.equal(sum.stdout, '{"max(duration)":39}\n');
+  t.match(sum.stderr, "max(duration): 1 value was no number and is left out");
+  const steps = await logs("| timeseries 1m");
+  t.match(steps.stderr, "1 entry has no time and is left out");
+  const missing = await tool(["logs", "--file", "a.ndjson", "--file", "none.ndjson", "| count"], { cwd: folder });
+  t.equal(missing.code, 2, "a file that is not there");
+});
+
+t.test("a log that is followed gives its rows at the end", async (t) => {
+  const { folder } = logIn(t);
+  const running = spawnTool(["logs", "--file", "a.ndjson", "-f", "error | count by path"], { cwd: folder });
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  appendFileSync(join(folder, "a.ndjson"), entry(50, { path: "/new", status: 500 }, "error"));
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  t.equal(running.stdout(), "", "programs get rows once");
+  running.child.kill("SIGINT");
+  await until("its end", () => running.child.exitCode !== null);
+  t.match(running.stdout(), /\{"path":"\/new","count":1\}\n$/);
+  t.equal(running.child.exitCode, 130);
+});
+
+t.test("texts of logs cannot move the cursor, and long ones do not push the rest away", (t) => {
+  const columns = [
+    { name: "path", type: "value", isGroup: true },
+    { name: "count", type: "number", isGroup: false },
+  ] as const;
+  const notes = { leftOut: new Map(), withoutTime: 0, estimates: new Set<string>() };
+  const rows = [
+    ["\u001b[2J\nx", 1],
+    ["y".repeat(500), 2],
+    [null, 0],
+    [{ b: 1, a: [2] }, 3],
+  ];
+  const text = tableText({ columns, rows, notes }, { width: 100, color: false });
+  t.notMatch(text, "\u001b");
+  const lines = text.split("\n");
+  t.equal(lines.length, 6);
+  t.ok(
+    lines.every((line) => line.length <= 100),
+    "fits the terminal",
+  );
+  t.match(lines[3], /^- +0$/);
+  t.match(lines[4], /^\{"a":\[2\],"b":1\} +3 {2}\u2588+$/);
+  t.equal(tableText({ columns, rows: [], notes }, { width: 100, color: false }), "path  count\n");
+  t.end();
+});

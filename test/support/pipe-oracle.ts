@@ -1,0 +1,258 @@
+// What the stages of a query give of an array of entries, evaluated in the plainest way: whole arrays, one stage after the
+// other, exact values, no streaming. Written apart from grammar/query/pipe; only the parsed tree and the predicate are shared.
+import type { Entry } from "../../grammar/entry.ts";
+import {
+  compilePredicate,
+  levelOf,
+  type Pipeline,
+  parsePipeline,
+  type Stage,
+  target,
+} from "../../grammar/query/index.ts";
+
+type Value = unknown;
+type Item = { readonly entry?: Entry; readonly row?: Map<string, Value> };
+type Named = Stage extends infer S ? (S extends { by: readonly (infer C)[] } ? C : never) : never;
+
+export interface OracleTable {
+  readonly names: readonly string[] | undefined;
+  readonly rows: readonly (readonly Value[])[];
+}
+
+export function byOracle(pipeline: Pipeline, entries: readonly Entry[], nowMs: number): OracleTable {
+  const selects = compilePredicate(pipeline.query, { nowMs });
+  let items: Item[] = entries.filter(selects).map((entry) => ({ entry }));
+  let names: string[] | undefined;
+  for (const stage of pipeline.stages) [items, names] = staged(stage, items, names, nowMs);
+  if (names === undefined) return { names, rows: items.map(({ entry }) => [entry]) };
+  return { names, rows: items.map(({ row }) => names!.map((name) => row!.get(name) ?? null)) };
+}
+
+const textOf = ({ path }: Named) =>
+  path
+    .map((part, at) =>
+      part.kind === "index"
+        ? `[${part.index}]`
+        : at === 0
+          ? part.key
+          : /^[\w@$-]+$/.test(part.key)
+            ? `.${part.key}`
+            : `["${part.key}"]`,
+    )
+    .join("");
+
+function cellOf({ entry, row }: Item, column: Named): Value {
+  if (row !== undefined) {
+    const name = textOf(column);
+    return row.has(name) ? row.get(name) : row.get(`${name}()`);
+  }
+  const place = target(column);
+  if (place.at === "entry" && place.name !== "id") {
+    const value = entry![place.name];
+    return place.name === "level" ? (levelOf(String(value)) ?? value) : value;
+  }
+  if (place.at === "entry") return entry!.id ?? entry!.fields.id;
+  let value: Value = entry!.fields;
+  for (const key of place.path) {
+    if (typeof value !== "object" || value === null || Array.isArray(value) !== (typeof key === "number"))
+      return undefined;
+    value = Object.hasOwn(value, key) ? (value as Record<string, Value>)[key] : undefined;
+  }
+  return value;
+}
+
+const flat = (value: Value): Value[] => (Array.isArray(value) ? value.flatMap(flat) : [value ?? null]);
+const sameText = (value: Value) => JSON.stringify([typeof value, value === 0 ? 0 : value]);
+const differing = (values: Value[]) => [...new Map(values.map((value) => [sameText(value), value])).values()];
+
+const rank = (value: Value) =>
+  value === null || value === undefined
+    ? 0
+    : value === false
+      ? 1
+      : value === true
+        ? 2
+        : typeof value === "number"
+          ? 3
+          : typeof value === "string"
+            ? 4
+            : 5;
+function order(a: Value, b: Value): number {
+  if (rank(a) !== rank(b)) return rank(a) - rank(b);
+  if (rank(a) === 3) return (a as number) - (b as number);
+  if (rank(a) < 3) return 0;
+  const [x, y] = [a, b].map((value) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value)));
+  return Buffer.compare(x!, y!);
+}
+
+function staged(
+  stage: Stage,
+  items: Item[],
+  names: string[] | undefined,
+  nowMs: number,
+): [Item[], string[] | undefined] {
+  switch (stage.kind) {
+    case "where": {
+      if (names === undefined) {
+        const test = compilePredicate({ source: "", expr: stage.expr }, { nowMs });
+        return [items.filter(({ entry }) => test(entry!)), names];
+      }
+      // Only comparisons with numbers are drawn for rows.
+      if (stage.expr.kind !== "comparison" || stage.expr.value.kind !== "number") throw new Error("not drawn");
+      const { field, op, value } = stage.expr;
+      return [
+        // Any element of a list, as everywhere.
+        items.filter((item) =>
+          flat(cellOf(item, field)).some((found) => {
+            if (op === "=") return found === value.value || found === value.text;
+            if (op === "!=")
+              return found !== undefined && found !== null && found !== value.value && found !== value.text;
+            if (typeof found !== "number") return false;
+            return op === "<"
+              ? found < value.value
+              : op === "<="
+                ? found <= value.value
+                : op === ">"
+                  ? found > value.value
+                  : found >= value.value;
+          }),
+        ),
+        names,
+      ];
+    }
+    case "sort":
+      return [
+        [...items].sort((a, b) => {
+          for (const { column, direction } of stage.keys) {
+            const found = order(cellOf(a, column), cellOf(b, column));
+            if (found !== 0) return direction === "desc" ? -found : found;
+          }
+          return 0;
+        }),
+        names,
+      ];
+    case "limit":
+      return [items.slice(0, stage.count.value), names];
+    case "fields":
+    case "unique": {
+      const given = stage.columns.map((column) =>
+        names?.includes(`${textOf(column)}()`) ? `${textOf(column)}()` : textOf(column),
+      );
+      const rows = items.map((item) => ({
+        row: new Map(stage.columns.map((column, at) => [given[at]!, cellOf(item, column) ?? null])),
+      }));
+      if (stage.kind === "fields") return [rows, given];
+      const seen: string[] = [];
+      const isFirst = ({ row }: { readonly row: Map<string, Value> }) => {
+        const key = JSON.stringify([...row.values()].map(sameText));
+        if (seen.includes(key)) return false;
+        seen.push(key);
+        return true;
+      };
+      return [rows.filter(isFirst), given];
+    }
+    case "count":
+      return grouped(items, stage.by, [{ name: "count", kind: "count", column: undefined, percent: 0 }], names);
+    case "top": {
+      const [rows, given] = grouped(
+        items,
+        [stage.column],
+        [{ name: "count", kind: "count", column: undefined, percent: 0 }],
+        names,
+      );
+      return [rows.slice(0, stage.count?.value ?? 10), given];
+    }
+    case "stats":
+      return grouped(
+        items,
+        stage.by,
+        stage.aggregates.map(({ call, as }) => ({
+          name: as?.name ?? `${call.name}(${call.argument === undefined ? "" : textOf(call.argument)})`,
+          kind: call.name.replace(/^p[\d.]+$/, "p"),
+          column: call.argument,
+          percent: Number(call.name.slice(1)),
+        })),
+        names,
+      );
+    case "timeseries":
+      throw new Error("not drawn");
+  }
+}
+
+interface Asked {
+  readonly name: string;
+  readonly kind: string;
+  readonly column: Named | undefined;
+  readonly percent: number;
+}
+
+function grouped(
+  items: Item[],
+  by: readonly Named[],
+  asked: readonly Asked[],
+  names: string[] | undefined,
+): [Item[], string[]] {
+  const groups = new Map<string, { readonly values: Value[]; readonly items: Item[] }>();
+  if (by.length === 0) groups.set("[]", { values: [], items: [] });
+  for (const item of items) {
+    let all: Value[][] = [[]];
+    for (const column of by) {
+      const value = cellOf(item, column);
+      const cells = Array.isArray(value) ? differing(flat(value)) : [value ?? null];
+      all = all.flatMap((row) => (cells.length === 0 ? [null] : cells).map((cell) => [...row, cell]));
+    }
+    for (const values of all) {
+      const key = JSON.stringify(values.map(sameText));
+      const group = groups.get(key) ?? { values, items: [] };
+      group.items.push(item);
+      groups.set(key, group);
+    }
+  }
+  const labels = by.map((column) => (names?.includes(`${textOf(column)}()`) ? `${textOf(column)}()` : textOf(column)));
+  const rows = [...groups.values()].map(({ values, items }) => [...values, ...asked.map((one) => result(one, items))]);
+  rows.sort((a, b) => {
+    const first = order(b[by.length], a[by.length]);
+    if (first !== 0) return first;
+    for (let at = 0; at < by.length; at++) if (order(a[at], b[at]) !== 0) return order(a[at], b[at]);
+    return 0;
+  });
+  const given = [...labels, ...asked.map(({ name }) => name)];
+  return [rows.map((row) => ({ row: new Map(given.map((name, at) => [name, row[at]])) })), given];
+}
+
+function result({ kind, column, percent }: Asked, items: Item[]): Value {
+  const values = column === undefined ? [] : items.map((item) => cellOf(item, column));
+  const there = values.filter((value) => value !== undefined);
+  const numbers = there
+    .flatMap(flat)
+    .filter((value): value is number => typeof value === "number")
+    .sort((a, b) => a - b);
+  switch (kind) {
+    case "count":
+      return column === undefined ? items.length : there.filter((value) => value !== null).length;
+    case "sum":
+      return numbers.length === 0 ? null : numbers.reduce((sum, value) => sum + value, 0);
+    case "avg":
+      return numbers.length === 0 ? null : numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+    case "min":
+      return numbers[0] ?? null;
+    case "max":
+      return numbers.at(-1) ?? null;
+    case "p":
+      return numbers[Math.max(1, Math.ceil((percent * numbers.length) / 100 - 1e-9)) - 1] ?? null;
+    case "distinct":
+      return differing(there.flatMap(flat).filter((value) => value !== null)).length;
+    case "first":
+      return there.find((value) => value !== null) ?? null;
+    case "last":
+      return there.findLast((value) => value !== null) ?? null;
+    default:
+      throw new Error(`not drawn: ${kind}`);
+  }
+}
+
+export const parsed = (source: string): Pipeline => {
+  const result = parsePipeline(source);
+  if (!result.ok) throw new Error(`${source}: ${JSON.stringify(result.problems)}`);
+  return result.value;
+};
