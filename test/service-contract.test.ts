@@ -65,6 +65,7 @@ const BODIES: { readonly [N in Name]: (world: World) => Operations[N]["input"] }
   get_count: (world) => ({ ...range(world), query: "status >= 500" }),
   get_timeseries: (world) => ({ ...range(world), max_points: 10 }),
   get_level_timeseries: (world) => ({ ...range(world), max_points: 10 }),
+  aggregate: (world) => ({ ...range(world), query: "error | count by path", limit: 3 }),
   query: ({ project }) => ({ project_id: project, query: "SELECT count(*) AS count FROM events" }),
   get_discovered_fields: (world) => range(world),
   get_string_field_stats: (world) => ({ ...range(world), field: "path", limit: 3 }),

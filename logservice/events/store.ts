@@ -1,4 +1,4 @@
-import type { Level, Query, Target } from "../../grammar/query/index.ts";
+import type { Cell, Level, Query, RowColumn, Stage, TableNotes, Target } from "../../grammar/query/index.ts";
 
 /**
  * Stores the events of all projects. Every answer includes each event whose append was acknowledged before the call.
@@ -40,6 +40,13 @@ export interface EventsStore {
   booleanFieldStats(query: FieldQuery): Promise<ValuesResult<boolean>>;
   /** Over each JSON number there, in lists too. Null where there is none. */
   numericFieldStats(query: FieldQuery): Promise<NumericResult>;
+
+  /**
+   * What the stages of a query give of the events that it selects, in the order of (instant of the timestamp, id). Stages
+   * that give events give rows of the columns id, timestamp, level, message and fields. Rejects with `bad_request` if that
+   * takes more groups or memory than a query may have.
+   */
+  aggregate(query: AggregateQuery): Promise<AggregateResult>;
 
   /**
    * One SELECT over the view `events` (id, timestamp, level, severity, message, fields, truncated) of one project. Rejects
@@ -143,6 +150,13 @@ export interface TopValuesQuery extends FieldQuery {
   readonly limit: number;
 }
 
+/** The range is what steps of time cover and what rates divide by. */
+export interface AggregateQuery extends EventsQuery {
+  readonly stages: readonly Stage[];
+  /** Rows of the answer. */
+  readonly limit: number;
+}
+
 export interface SqlQuery {
   readonly project: string;
   readonly text: string;
@@ -218,6 +232,17 @@ export interface NumericResult {
   readonly min: number | null;
   readonly avg: number | null;
   readonly max: number | null;
+  readonly stats: Stats;
+}
+
+export interface AggregateResult {
+  readonly columns: readonly RowColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** There are more rows than were asked for. */
+  readonly isTruncated: boolean;
+  /** For the rows of `timeseries`: the length of a step. */
+  readonly stepMs?: number;
+  readonly notes: TableNotes;
   readonly stats: Stats;
 }
 

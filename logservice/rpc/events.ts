@@ -1,4 +1,5 @@
-import type { Stats as WireStats } from "../../schema/rpc.generated.ts";
+import { levelOf, type RowColumn, type TableNotes } from "../../grammar/query/index.ts";
+import type { AggregateColumn, Stats as WireStats } from "../../schema/rpc.generated.ts";
 import { levelName } from "../events/level-names.ts";
 import type { Range, Stats } from "../events/store.ts";
 import { eventsKeyOf } from "../records/projects.ts";
@@ -6,7 +7,7 @@ import { append, inMode, reportOf } from "./append.ts";
 import type { Handlers, Service } from "./call.ts";
 import { JsonText } from "./json-text.ts";
 import { readEvents } from "./read-events.ts";
-import { readField, readRange } from "./read-range.ts";
+import { readField, readRange, readStages } from "./read-range.ts";
 import { wireEvent } from "./wire-event.ts";
 
 export const events: Handlers<
@@ -15,6 +16,7 @@ export const events: Handlers<
   | "get_count"
   | "get_timeseries"
   | "get_level_timeseries"
+  | "aggregate"
   | "query"
   | "get_discovered_fields"
   | "get_string_field_stats"
@@ -53,6 +55,21 @@ export const events: Handlers<
       Object.entries(counts).map(([level, count]) => ({ timestamp, level: levelName(level), count })),
     );
     return { points: flat, stats: statsOf(stats) };
+  },
+
+  async aggregate(service, input, { signal }) {
+    const { limit = 10_000, project_id } = input;
+    const question = readStages(input);
+    const project = await eventsKeyOf(service.records.db, project_id);
+    const answer = await service.events.aggregate({ ...question, project, limit, signal });
+    const { columns, rows, isTruncated, notes, stats } = answer;
+    const levels = columns.flatMap(({ type }, at) => (type === "level" ? [at] : []));
+    return {
+      columns: columns.map((column) => wireColumn(column, notes)),
+      rows: rows.map((row) => (levels.length === 0 ? [...row] : withLevelNames(row, levels))),
+      truncated: isTruncated,
+      stats: statsOf(stats),
+    };
   },
 
   async query({ records, events }, { project_id, query }, { signal }) {
@@ -101,6 +118,26 @@ export const events: Handlers<
 };
 
 const namedLevel = <One extends { readonly value: string }>(one: One): One => ({ ...one, value: levelName(one.value) });
+
+function wireColumn({ name, type, unit }: RowColumn, { leftOut, estimates }: TableNotes): AggregateColumn {
+  const left = leftOut.get(name);
+  return {
+    name,
+    type,
+    unit: unit ?? "",
+    ...(left !== undefined && { left_out: left }),
+    ...(estimates.has(name) && { is_estimate: true }),
+  };
+}
+
+function withLevelNames(row: readonly unknown[], levels: readonly number[]): unknown[] {
+  const named = [...row];
+  for (const at of levels) {
+    const level = row[at];
+    if (typeof level === "string" && levelOf(level) !== undefined) named[at] = levelName(level);
+  }
+  return named;
+}
 
 /** The range of an input, with the key of the project's events. Rejects with `not_found`. */
 async function rangeOf(

@@ -1,5 +1,13 @@
 import { describe } from "../../grammar/problem.ts";
-import { parseQuery, type Query, type Target, target } from "../../grammar/query/index.ts";
+import {
+  type Pipeline,
+  parsePipeline,
+  parseQuery,
+  type Query,
+  type Stage,
+  type Target,
+  target,
+} from "../../grammar/query/index.ts";
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import { RpcError } from "../error.ts";
 import { FIRST_TIME, FIRST_TIME_MS } from "../events/histogram-steps.ts";
@@ -17,11 +25,31 @@ export function readRange(input: {
   return { startMs, stopMs, query: readQuery(input.query ?? "", "query") };
 }
 
-/** Parses a query; undefined if it selects everything. Throws `invalid`. */
+/** Parses a query that selects events; undefined if it selects everything. Throws `invalid`. */
 export function readQuery(text: string, place: string): Query | undefined {
-  const parsed = parseQuery(text);
+  const { query, stages } = readPipeline(text, place);
+  if (stages.length > 0)
+    throw new RpcError("invalid", `${place}: must have no stages: the operation aggregate takes them`);
+  return query.expr === undefined ? undefined : query;
+}
+
+/** Parses a query that may have stages. Throws `invalid`. */
+export function readPipeline(text: string, place: string): Pipeline {
+  const parsed = parsePipeline(text);
   if (!parsed.ok) throw new RpcError("invalid", `${place}: ${parsed.problems.map(describe).join("; ")}`);
-  return parsed.value.expr === undefined ? undefined : parsed.value;
+  return parsed.value;
+}
+
+/** Reads the range and the stages of an input. Throws `invalid`. */
+export function readStages(input: {
+  readonly start: string;
+  readonly stop: string;
+  readonly query: string;
+}): Omit<Range, "project"> & { readonly stages: readonly Stage[] } {
+  const { query, stages } = readPipeline(input.query, "query");
+  if (stages.length === 0)
+    throw new RpcError("invalid", "query: needs a stage, such as | count by path; the operation search returns events");
+  return { ...readRange({ ...input, query: "" }), query: query.expr === undefined ? undefined : query, stages };
 }
 
 /** Parses a field as a query names it. Throws `invalid`. */

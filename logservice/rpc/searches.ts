@@ -2,7 +2,7 @@ import { getProject } from "../records/projects.ts";
 import { addSearch, getSearch, listSearches, removeSearch, updateSearch } from "../records/searches.ts";
 import { changeRecords, type Handlers } from "./call.ts";
 import { readChanged } from "./read-input.ts";
-import { readQuery } from "./read-range.ts";
+import { readPipeline } from "./read-range.ts";
 
 export const searches: Handlers<"get_searches" | "add_search" | "update_search" | "remove_search"> = {
   async get_searches({ records: { db } }, { project_id }) {
@@ -13,7 +13,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
   async add_search(service, { search }, call) {
     const { targetId: id } = await changeRecords(service, call, "add_search", async (db, now) => {
       await getProject(db, search.project_id);
-      readQuery(search.query, "search.query");
+      readPipeline(search.query, "search.query");
       return { projectId: search.project_id, targetId: await addSearch(db, search, now) };
     });
     return { id };
@@ -23,7 +23,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
     await changeRecords(service, call, "update_search", async (db, now) => {
       const before = await getSearch(db, change.project_id, change.id);
       const search = readChanged("SearchInput", "search", before, change);
-      readQuery(search.query, "search.query");
+      readPipeline(search.query, "search.query");
       await updateSearch(db, change.id, search, now);
       return { projectId: change.project_id, targetId: change.id };
     });

@@ -59,6 +59,7 @@ t.test("answers over missing data say so", async (t) => {
     ["get_count", range],
     ["get_timeseries", { ...range, max_points: 5 }],
     ["get_level_timeseries", { ...range, max_points: 5 }],
+    ["aggregate", { ...range, query: "| count" }],
     ["query", { project_id, query: "select 1 as one" }],
     ["get_discovered_fields", range],
     ["get_string_field_stats", { ...range, field: "a" }],

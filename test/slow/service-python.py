@@ -67,6 +67,7 @@ expect("get_count", dict(period, query="level = error"), 200, lambda a: a["count
 expect("get_timeseries", dict(period, max_points=10), 200, lambda a: sum(p["count"] for p in a["points"]) == 60)
 expect("get_level_timeseries", dict(period, max_points=10), 200,
        lambda a: sum(p["count"] for p in a["points"] if p["level"] == "error") == 15)
+expect("aggregate", dict(period, query="status >= 500 | count by path"), 200, lambda a: a["rows"] == [["/b", 15]])
 expect("query", {"project_id": project, "query": "SELECT count(*)::integer AS n FROM events"}, 200,
        lambda a: a["results"] == [{"n": 61}])
 expect("query", {"project_id": project, "query": "DROP TABLE events"}, 400, lambda a: a["type"] == "bad_request")

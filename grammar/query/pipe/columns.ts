@@ -38,8 +38,8 @@ export function placeOf(columns: readonly RowColumn[], name: string): number {
   return exact >= 0 ? exact : columns.findIndex((column) => column.name === `${name}()`);
 }
 
-/** What the stages give, if nothing is wrong with them. */
-export const resultOf = (stages: readonly Stage[]): Input => stages.reduce(after, EVENTS);
+/** What the stages give of what comes to the first of them, if nothing is wrong with them. */
+export const resultOf = (stages: readonly Stage[], input = EVENTS): Input => stages.reduce(after, input);
 
 const EVENTS: Input = { kind: "events" };
 const after = (input: Input, stage: Stage) => outputOf(stage, input);

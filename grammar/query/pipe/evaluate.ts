@@ -79,6 +79,22 @@ export class StagesRun {
   }
 }
 
+/** What stages give of rows that earlier ones gave. Throws `TooManyGroups` as `StagesRun` does. */
+export function stagesOver(
+  stages: readonly Stage[],
+  { columns, rows }: Pick<Table, "columns" | "rows">,
+  { nowMs, range = {}, budgetBytes = BUDGET_BYTES }: StagesOptions,
+): Table {
+  const notes: MutableNotes = { leftOut: new Map(), withoutTime: 0, estimates: new Set() };
+  const chain = new Chain(stages, { kind: "rows", columns }, { nowMs, range, notes, budgetBytes });
+  for (const row of rows) {
+    if (chain.isDone) break;
+    chain.push(row as Item);
+  }
+  // Stages over rows give rows.
+  return chain.result() as Table & { readonly kind: "table" };
+}
+
 interface ChainOptions {
   readonly nowMs: number;
   readonly range: TimeRange;
@@ -241,7 +257,7 @@ function readOf(column: Column, input: Input): Read<Item> {
 }
 
 /** All spellings of a level are one value. */
-function readOfField(field: Field): (entry: Entry) => unknown {
+export function readOfField(field: Field): (entry: Entry) => unknown {
   const read = reader(field);
   const place = target(field);
   if (place.at !== "entry" || place.name !== "level") return read;

@@ -5,7 +5,7 @@ import { type Accumulator, accumulator } from "./accumulators.ts";
 import type { RowColumn } from "./columns.ts";
 import type { FunctionKind } from "./functions.ts";
 import { LADDER_MS, stepCount, stepFor, stepStart } from "./steps.ts";
-import { TooManyGroups } from "./table.ts";
+import { TooManyGroups, TooManySteps } from "./table.ts";
 import { type Cell, compareCells, keyOf } from "./values.ts";
 
 export interface Sink<Item> {
@@ -258,7 +258,7 @@ class Groups<Item> {
 const ACCUMULATOR_BYTES = 80;
 
 /** The cells of an item's groups: with a list among them, one for each different element; with two, their product. */
-function combinations(values: readonly unknown[]): Row[] {
+export function combinations(values: readonly unknown[]): Row[] {
   let rows: Row[] = [[]];
   for (const value of values) {
     const cells = Array.isArray(value) ? elementsOf(value) : [value ?? null];
@@ -418,7 +418,7 @@ export class Timeseries<Item> extends Grouped<Item> {
   #groupsAt(start: number): Groups<Item> {
     let groups = this.#steps.get(start);
     if (groups === undefined) {
-      if (this.#steps.size >= MOST_WRITTEN_STEPS) throw new TooManyGroups(this.#steps.size);
+      if (this.#steps.size >= MOST_WRITTEN_STEPS) throw new TooManySteps(this.#steps.size);
       groups = new Groups(this.grouping);
       this.#steps.set(start, groups);
     }
@@ -460,7 +460,7 @@ export class Timeseries<Item> extends Grouped<Item> {
     const { fromMs, toMs } = this.range;
     if (!(fromMs <= toMs)) return [];
     if (!this.#isWritten) this.#widen(Math.max(this.#stepMs, stepFor(fromMs, toMs, MOST_STEPS)));
-    if (stepCount(fromMs, toMs, this.#stepMs) > MOST_WRITTEN_STEPS) throw new TooManyGroups(MOST_WRITTEN_STEPS);
+    if (stepCount(fromMs, toMs, this.#stepMs) > MOST_WRITTEN_STEPS) throw new TooManySteps(MOST_WRITTEN_STEPS);
     const { by, aggregates } = this.grouping;
     const all = new Map<string, Row>();
     if (by.length === 0) all.set("", []);

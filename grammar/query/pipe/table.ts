@@ -22,7 +22,19 @@ export interface TableNotes {
 
 /** More groups or values than memory is given for. */
 export class TooManyGroups extends Error {
-  constructor(groups: number) {
-    super(`more than ${groups.toLocaleString("en")} groups, which is more than fits into memory`);
+  /** What to do about it. */
+  readonly hint: string = "select fewer entries, or group by fields with fewer different values";
+
+  constructor(groups: number, what = "groups, which is more than fits into memory") {
+    super(`more than ${groups.toLocaleString("en")} ${what}`);
+  }
+}
+
+/** More rows of `timeseries` than anybody reads. */
+export class TooManySteps extends TooManyGroups {
+  override readonly hint = "narrow the range of time, or write a longer step such as timeseries 1h";
+
+  constructor(steps: number) {
+    super(steps, "steps of time");
   }
 }

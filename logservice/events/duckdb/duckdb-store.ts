@@ -171,6 +171,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   stringFieldStats: EventsStore["stringFieldStats"] = (query) => this.#queries.stringFieldStats(query);
   booleanFieldStats: EventsStore["booleanFieldStats"] = (query) => this.#queries.booleanFieldStats(query);
   numericFieldStats: EventsStore["numericFieldStats"] = (query) => this.#queries.numericFieldStats(query);
+  aggregate: EventsStore["aggregate"] = (query) => this.#queries.aggregate(query);
   sql: EventsStore["sql"] = (query) => this.#queries.sql(query);
   projectStats: EventsStore["projectStats"] = async (project) => this.#queries.projectStats(project);
 

@@ -170,6 +170,17 @@ export function isAbsent(summary: Summary, path: readonly (string | number)[]): 
   return !prefixesOf(summary).has(JSON.stringify(keys));
 }
 
+/** Whether any event may have an object there with something in it. Also of a summary that grows. */
+export function hasInside({ fields, isCut }: Summary, path: readonly (string | number)[]): boolean {
+  if (isCut) return true;
+  for (const ofLevel of fields.values()) {
+    for (const { path: full } of ofLevel.values()) {
+      if (full.length > path.length && path.every((key, at) => full[at] === key)) return true;
+    }
+  }
+  return false;
+}
+
 function prefixesOf(summary: Summary): ReadonlySet<string> {
   const known = PREFIXES.get(summary);
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 // An events store that is nothing but the predicate over an array. What it answers is right by definition.
-import { compilePredicate, levelOf, type Target } from "../../../grammar/query/index.ts";
+import { compilePredicate, levelOf, type RowColumn, StagesRun, type Target } from "../../../grammar/query/index.ts";
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
 import { fieldName } from "../../../logservice/events/field-paths.ts";
 import { histogramSteps, stepTime } from "../../../logservice/events/histogram-steps.ts";
@@ -163,6 +163,20 @@ export function openOracle(nowMs: () => number): EventsStore {
       return { min, avg: sum / numbers.length, max, stats };
     },
 
+    async aggregate(asked) {
+      const { startMs, stopMs, stages, limit } = asked;
+      const run = new StagesRun({ stages }, { nowMs: nowMs(), range: { fromMs: startMs, toMs: stopMs } });
+      for (const { event } of within(asked).sort(comparePositions)) run.push(event);
+      const result = run.result();
+      const rows =
+        result.kind === "table"
+          ? result.rows
+          : result.entries.map(({ id, timestamp, level, message, fields }) => [id, timestamp, level, message, fields]);
+      const columns = result.kind === "table" ? result.columns : EVENT_COLUMNS;
+      const notes = result.kind === "table" ? result.notes : NO_NOTES;
+      return { columns, rows: rows.slice(0, limit), isTruncated: rows.length > limit, notes, stats };
+    },
+
     sql: () => Promise.reject(new StoreError("bad_request", "the oracle speaks no SQL")),
 
     async projectStats(name) {
@@ -214,6 +228,15 @@ export function openOracle(nowMs: () => number): EventsStore {
     async close() {},
   };
 }
+
+const EVENT_COLUMNS: readonly RowColumn[] = [
+  { name: "id", type: "value", isGroup: false },
+  { name: "timestamp", type: "time", isGroup: false },
+  { name: "level", type: "level", isGroup: false },
+  { name: "message", type: "value", isGroup: false },
+  { name: "fields", type: "value", isGroup: false },
+];
+const NO_NOTES = { leftOut: new Map(), withoutTime: 0, estimates: new Set<string>() };
 
 interface Project {
   readonly events: PositionedEvent[];

@@ -23,15 +23,12 @@ export interface Aggregate extends Accumulator {
   readonly rows: (columns: Columns) => void;
 }
 
-export interface Accumulator {
-  /** Takes the events of some levels (by severity) from a summary. Returns false if the summary does not tell everything. */
-  readonly summary: (summary: Summary, levels: readonly boolean[]) => boolean;
+export interface Accumulator extends Pick<Gathering<Statement>, "summary" | "event"> {
   /**
    * The statement after `select`, in which `%` is replaced by `from ... where ...`; the values before and after `%`; and the
    * events that it does not count right, which are then taken one by one. Undefined if SQL cannot tell.
    */
   readonly sql: (segment: Segment) => Statement | undefined;
-  readonly event: (stored: { readonly event: Event }) => void;
 }
 
 export interface Statement {
@@ -61,6 +58,40 @@ export async function accumulate(
   context: QueryContext,
   { summary, sql: statement, event }: Accumulator,
 ): Promise<Select[]> {
+  const ask = (segment: Segment) => {
+    const said = statement(segment);
+    return said === NOTHING ? "nothing" : said && { said, except: said.except };
+  };
+  const parts = await gather(context, { summary, ask, event });
+  return parts.map(({ segments, said, counted }) => ({
+    text: `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
+    values: [...said.before, ...counted.values, ...(said.after ?? [])],
+  }));
+}
+
+export interface Gathering<Said> {
+  /** Takes the events of some levels (by severity) from a summary. Returns false if the summary does not tell everything. */
+  readonly summary: (summary: Summary, levels: readonly boolean[]) => boolean;
+  /**
+   * What SQL is to say of the events of a segment, and those of which it would be wrong: FALSE for none. `nothing` if no
+   * event counts; undefined if SQL cannot tell.
+   */
+  readonly ask: (segment: Segment) => { readonly said: Said; readonly except: Sql } | "nothing" | undefined;
+  readonly event: (stored: { readonly event: Event }) => void;
+}
+
+/** What is left to SQL: segments of which the same is asked, and the condition of the events that count. */
+export interface Part<Said> {
+  readonly segments: readonly Segment[];
+  readonly said: Said;
+  readonly counted: Sql;
+}
+
+/** Takes what summaries tell, and single events, and returns what is left to SQL. */
+export async function gather<Said>(
+  context: QueryContext,
+  { summary, ask, event }: Gathering<Said>,
+): Promise<Part<Said>[]> {
   const { selection, signal, used } = context;
   // Defined if the query selects all events, or those of some levels.
   const levels = levelsOf(selection.range.query);
@@ -81,12 +112,12 @@ export async function accumulate(
   used.isScanned = unsummarized.length > 0;
   const groups = groupBy(segments, (segment) => ({
     condition: conditionOf(context, segment),
-    said: context.isOneByOne ? undefined : statement(segment),
+    asked: context.isOneByOne ? undefined : ask(segment),
   }));
-  const statements: Select[] = [];
-  for (const { segments, asked } of groups) {
-    const { condition, said } = asked;
-    if (said === NOTHING || condition.upper === FALSE) continue;
+  const parts: Part<Said>[] = [];
+  for (const { segments, asked: group } of groups) {
+    const { condition, asked } = group;
+    if (asked === "nothing" || condition.upper === FALSE) continue;
     await open(context, segments);
     const eachEvent = async (where: Sql) => {
       const isExact = condition.upper === condition.lower;
@@ -95,23 +126,19 @@ export async function accumulate(
       });
       await yieldToLoop(signal);
     };
-    if (said === undefined) {
+    if (asked === undefined) {
       await eachEvent(condition.upper);
       continue;
     }
-    const counted = bothSql(condition.lower, not(said.except));
-    if (condition.lower !== FALSE) {
-      statements.push({
-        text: `select ${said.text.replace("%", () => `from ${fromRows(segments)} where ${counted.where}`)}`,
-        values: [...said.before, ...counted.values, ...(said.after ?? [])],
-      });
-    }
+    const { said, except } = asked;
+    const counted = bothSql(condition.lower, not(except));
+    if (condition.lower !== FALSE) parts.push({ segments, said, counted });
     const isExact = condition.upper === condition.lower;
-    if (isExact && said.except === FALSE) continue;
+    if (isExact && except === FALSE) continue;
     // Events between the bounds, and those that SQL does not count right.
-    await eachEvent(isExact ? bothSql(condition.upper, said.except) : bothSql(condition.upper, not(counted)));
+    await eachEvent(isExact ? bothSql(condition.upper, except) : bothSql(condition.upper, not(counted)));
   }
-  return statements;
+  return parts;
 }
 
 const not = (a: Sql): Sql => (a === FALSE ? TRUE : a === TRUE ? FALSE : sql(`(not ${a.text})`, ...a.values));

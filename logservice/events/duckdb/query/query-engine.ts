@@ -1,3 +1,4 @@
+import { TooManyGroups } from "../../../../grammar/query/index.ts";
 import { codeOf } from "../../durable.ts";
 import { stepTime } from "../../histogram-steps.ts";
 import type { Memtables } from "../../memtables.ts";
@@ -10,6 +11,7 @@ import {
   type SqlQuery,
   type SqlResult,
   type Stats,
+  StoreError,
   tooMuch,
 } from "../../store.ts";
 import type { ConnectionPool } from "../connection-pool.ts";
@@ -22,6 +24,8 @@ import type { Segments } from "../segments.ts";
 import type { SqlRunner } from "../sql/run-sql.ts";
 import { discovered } from "./discovered.ts";
 import { Narrowing } from "./narrow.ts";
+import { withoutLeading } from "./pipeline/plan.ts";
+import { runStages } from "./pipeline/run.ts";
 import { type QueryContext, selectionOf } from "./query-context.ts";
 import { search } from "./search.ts";
 import { byLevel, count, histogram, numbers } from "./statistics.ts";
@@ -97,6 +101,18 @@ export class QueryEngine {
         ? { min: null, avg: null, max: null }
         : { min: found.min, avg: found.sum / found.count, max: found.max };
     });
+
+  aggregate: EventsStore["aggregate"] = (asked) => {
+    const { query, stages } = withoutLeading(asked.query, asked.stages);
+    return this.#run({ ...asked, query }, async (context) => {
+      try {
+        return await runStages(context, { stages, limit: asked.limit });
+      } catch (error) {
+        if (error instanceof TooManyGroups) throw new StoreError("bad_request", `${error.message}: ${error.hint}`);
+        throw error;
+      }
+    });
+  };
 
   async sql({ project, text, signal }: SqlQuery): Promise<SqlResult> {
     signal.throwIfAborted();

@@ -1,0 +1,133 @@
+import {
+  andQueries,
+  type Column,
+  columnName,
+  type FunctionKind,
+  functionOf,
+  outputOf,
+  placeOf,
+  type Query,
+  type RowColumn,
+  type Stage,
+  stepFor,
+  type Target,
+  target,
+} from "../../../../../grammar/query/index.ts";
+
+/** Stages of which SQL answers the first ones: groups, and the order and number of their rows. */
+export interface GroupPlan {
+  /** What each row of groups is, in order; of `timeseries` without the step's time. */
+  readonly by: readonly Column[];
+  readonly inputs: readonly Input[];
+  readonly aggregates: readonly PlannedAggregate[];
+  /** For `timeseries`, in milliseconds. */
+  readonly stepMs: number | undefined;
+  /** The columns of the rows that the grouping gives, the step's time first. */
+  readonly columns: readonly RowColumn[];
+  /** Places of columns, before the usual order. */
+  readonly order: readonly { readonly place: number; readonly isDescending: boolean }[];
+  readonly limit: number | undefined;
+  /** What is left to do with the rows. */
+  readonly rest: readonly Stage[];
+}
+
+/** What functions need of a field. Several of them may share one. */
+export interface Input {
+  /**
+   * `number`: its numbers, those in lists too. `presence`: whether there is a value but null. `key`: its different values,
+   * those in lists too. `first` and `last`: the outermost value in the order of events.
+   */
+  readonly use: "number" | "presence" | "key" | "first" | "last";
+  readonly column: Column;
+  readonly target: Target;
+}
+
+export interface PlannedAggregate {
+  readonly kind: FunctionKind;
+  /** Place in `inputs`; undefined for functions without an argument. */
+  readonly input: number | undefined;
+}
+
+/** A longest step or more would have no end of rows. */
+const MOST_STEPS = 60;
+
+/** The stages before the first that is no `where` select events, as the query does. */
+export function withoutLeading(
+  query: Query | undefined,
+  stages: readonly Stage[],
+): { readonly query: Query | undefined; readonly stages: readonly Stage[] } {
+  const first = stages.findIndex(({ kind }) => kind !== "where");
+  const leading = first < 0 ? stages : stages.slice(0, first);
+  let all: Query = query ?? { source: "", expr: undefined };
+  for (const stage of leading) {
+    if (stage.kind === "where") all = andQueries(all, { source: "", expr: stage.expr });
+  }
+  return { query: all.expr === undefined ? undefined : all, stages: first < 0 ? [] : stages.slice(first) };
+}
+
+/** Undefined if the first stage makes no groups: then events have to be read in their order. */
+export function groupPlan(
+  stages: readonly Stage[],
+  { startMs, stopMs }: { readonly startMs: number; readonly stopMs: number },
+): GroupPlan | undefined {
+  const [first] = stages;
+  if (first === undefined) return undefined;
+  const calls = first.kind === "stats" || first.kind === "timeseries" ? first.aggregates.map(({ call }) => call) : [];
+  const by = first.kind === "top" ? [first.column] : "by" in first ? first.by : undefined;
+  if (by === undefined) return undefined;
+  const output = outputOf(first, { kind: "events" });
+  if (output.kind !== "rows") return undefined;
+  const inputs: Input[] = [];
+  const aggregates = calls.map(({ name, argument }): PlannedAggregate => {
+    const kind = functionOf(name)!;
+    if (argument === undefined) return { kind, input: undefined };
+    const use = USES[kind.name] ?? "number";
+    const name_ = columnName(argument);
+    const known = inputs.findIndex((input) => input.use === use && columnName(input.column) === name_);
+    if (known >= 0) return { kind, input: known };
+    return { kind, input: inputs.push({ use, column: argument, target: target(argument) }) - 1 };
+  });
+  const isSeries = first.kind === "timeseries";
+  const written = isSeries && first.step?.kind === "number" ? first.step.value : undefined;
+  const { columns } = output;
+  const plan = {
+    by,
+    inputs,
+    aggregates:
+      aggregates.length === 0 ? [{ kind: { name: "count", percent: 0 } as const, input: undefined }] : aggregates,
+    stepMs: isSeries ? (written ?? stepFor(startMs, stopMs, MOST_STEPS)) : undefined,
+    columns,
+  };
+  const rest = stages.slice(1);
+  if (isSeries) return { ...plan, order: [], limit: undefined, rest };
+  if (first.kind === "top") return { ...plan, order: [], limit: first.count?.value ?? TOP_ROWS, rest };
+  return { ...plan, ...ordering(rest, columns) };
+}
+
+const USES: Readonly<Record<string, Input["use"]>> = {
+  count: "presence",
+  distinct: "key",
+  first: "first",
+  last: "last",
+};
+
+const TOP_ROWS = 10;
+
+/** One `sort`, and the `limit` after it. */
+function ordering(
+  stages: readonly Stage[],
+  columns: readonly RowColumn[],
+): Pick<GroupPlan, "order" | "limit" | "rest"> {
+  const [sort] = stages;
+  const order =
+    sort?.kind === "sort"
+      ? sort.keys.map(({ column, direction }) => ({
+          place: placeOf(columns, columnName(column)),
+          isDescending: direction === "desc",
+        }))
+      : [];
+  const left = order.length > 0 ? stages.slice(1) : stages;
+  const [limit] = left;
+  if (limit?.kind === "limit") return { order, limit: limit.count.value, rest: left.slice(1) };
+  return { order, limit: undefined, rest: left };
+}

@@ -1,0 +1,298 @@
+import {
+  type Cell,
+  compareCells,
+  keyOf,
+  LEVELS,
+  type RowColumn,
+  type Stage,
+  type StagesResult,
+  StagesRun,
+  stagesOver,
+  stepCount,
+  stepStart,
+  type TableNotes,
+  TooManyGroups,
+  TooManySteps,
+  target,
+} from "../../../../../grammar/query/index.ts";
+import { yieldToLoop } from "../../../event-loop.ts";
+import { nanosecondsOf } from "../../../instant.ts";
+import type { Position } from "../../../order.ts";
+import type { Event } from "../../../store.ts";
+import { gather } from "../aggregate.ts";
+import type { QueryContext } from "../query-context.ts";
+import { search } from "../search.ts";
+import { MemoryRows } from "./memory-rows.ts";
+import { type GroupPlan, groupPlan } from "./plan.ts";
+import { sourcesOf } from "./sources.ts";
+import { cellNames, type Form, type Forms, formOfValue, groupStatement, numberInputs } from "./statement.ts";
+import { type SummaryRow, summaryReader } from "./summarized.ts";
+
+export interface StagesAnswer {
+  readonly columns: readonly RowColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+  readonly isTruncated: boolean;
+  /** For the rows of `timeseries`: the length of a step. */
+  readonly stepMs?: number;
+  readonly notes: TableNotes;
+}
+
+export interface StagesQuestion {
+  /** What is left of the stages without the leading `where`s, which are part of the context's query. */
+  readonly stages: readonly Stage[];
+  /** Rows of the answer. */
+  readonly limit: number;
+}
+
+/** More memory than this is not for events that are held. */
+const BUDGET_BYTES = 48 * 1024 * 1024;
+/** As many steps as `timeseries` has at most elsewhere. */
+const MOST_STEPS = 100_000;
+
+/** What the stages of a query give: of groups by SQL, otherwise by reading events in their order. */
+export async function runStages(context: QueryContext, question: StagesQuestion): Promise<StagesAnswer> {
+  const { startMs, stopMs } = context.selection.range;
+  const plan = groupPlan(question.stages, { startMs, stopMs });
+  return plan === undefined ? inOrder(context, question) : byGroups(context, plan, question);
+}
+
+// ---- events in their order
+
+async function inOrder(context: QueryContext, { stages, limit }: StagesQuestion): Promise<StagesAnswer> {
+  const { selection, nowMs, signal } = context;
+  const { startMs, stopMs } = selection.range;
+  // One more tells whether there are more.
+  const span = { start: 0, end: 0 };
+  const cut: Stage = { kind: "limit", count: { value: limit + 1, span }, span, word: span };
+  const run = new StagesRun(
+    { stages: [...stages, cut] },
+    { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES },
+  );
+  let cursor: string | undefined;
+  do {
+    const page = await search(context, { limit: PAGE_EVENTS, order: "ascending", cursor });
+    for (const { event } of page.events) {
+      if (run.isDone) break;
+      run.push(event);
+    }
+    cursor = page.cursor;
+    await yieldToLoop(signal);
+  } while (cursor !== undefined && !run.isDone);
+  return answerOf(run.result(), limit);
+}
+
+const PAGE_EVENTS = 2048;
+
+function answerOf(result: StagesResult, limit: number): StagesAnswer {
+  if (result.kind === "entries") {
+    const rows = result.entries.map((entry) => {
+      const { id, timestamp, level, message, fields } = entry as Event;
+      return [id, timestamp, level, message, fields];
+    });
+    return { columns: EVENT_COLUMNS, ...cutTo(rows, limit), notes: NO_NOTES };
+  }
+  const { columns, rows, stepMs, notes } = result;
+  return { columns, ...cutTo(rows, limit), ...(stepMs !== undefined && { stepMs }), notes };
+}
+
+const cutTo = (rows: readonly (readonly Cell[])[], limit: number) => ({
+  rows: rows.slice(0, limit),
+  isTruncated: rows.length > limit,
+});
+
+/** Of stages that give events. */
+const EVENT_COLUMNS: readonly RowColumn[] = [
+  { name: "id", type: "value", isGroup: false },
+  { name: "timestamp", type: "time", isGroup: false },
+  { name: "level", type: "level", isGroup: false },
+  { name: "message", type: "value", isGroup: false },
+  { name: "fields", type: "value", isGroup: false },
+];
+
+const NO_NOTES: TableNotes = { leftOut: new Map(), withoutTime: 0, estimates: new Set() };
+
+// ---- groups
+
+async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: StagesQuestion): Promise<StagesAnswer> {
+  const { selection, nowMs } = context;
+  const { startMs, stopMs } = selection.range;
+  const { stepMs } = plan;
+  if (stepMs !== undefined && stepCount(startMs, stopMs, stepMs) > MOST_STEPS) throw new TooManySteps(MOST_STEPS);
+  const firstMs = stepMs === undefined ? 0 : stepStart(startMs, stepMs);
+  const steps = stepMs === undefined ? undefined : { first: nanoseconds(firstMs), length: nanoseconds(stepMs) };
+  const seconds = (stepMs ?? stopMs - startMs) / 1000;
+  const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, wanted: limit });
+  const all = stepMs === undefined ? rows : everyStep(rows, plan, { firstMs, startMs, stopMs, stepMs });
+  const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
+  const { columns, rows: left, notes } = stagesOver(plan.rest, { columns: plan.columns, rows: all }, options);
+  const cut = cutTo(left, limit);
+  return {
+    columns,
+    ...cut,
+    isTruncated: cut.isTruncated || !isWhole,
+    ...(stepMs !== undefined && { stepMs }),
+    notes: { ...notes, leftOut: new Map([...leftOut, ...notes.leftOut]) },
+  };
+}
+
+const nanoseconds = (ms: number) => BigInt(ms) * 1_000_000n;
+
+interface Grouping {
+  readonly steps: { readonly first: bigint; readonly length: bigint } | undefined;
+  readonly firstMs: number;
+  readonly seconds: number;
+  readonly wanted: number;
+}
+
+interface Grouped {
+  readonly rows: readonly (readonly Cell[])[];
+  readonly isWhole: boolean;
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+/** The rows of the groups in the plan's order and within its limit; those of `timeseries` as they come. */
+async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping): Promise<Grouped> {
+  const { steps, firstMs, seconds, wanted } = grouping;
+  const by = plan.by.map(target);
+  const stepOf =
+    steps && ((event: Event) => Number((BigInt(nanosecondsOf(event.timestamp)) - steps.first) / steps.length));
+  const memory = new MemoryRows(plan, stepOf);
+  const told = summaryReader(plan, by, firstMs);
+  const summaries: SummaryRow[] = [];
+  const parts = await gather(context, {
+    summary: (summary, levels) => {
+      const rows = told(summary, levels);
+      for (const row of rows ?? []) summaries.push(row);
+      return rows !== undefined;
+    },
+    ask: (segment) => sourcesOf(segment, { by, inputs: plan.inputs }),
+    event: ({ event }) => memory.add(event, () => positionIn(event)),
+  });
+  const statement = groupStatement({ plan, parts, memory: [...memory.rows()], summaries, steps, seconds, wanted });
+  const rows: Cell[][] = [];
+  const left = new Map<string, number>();
+  const { text, values } = statement.select;
+  await context.pool.run(text, values, context.signal, (columns) =>
+    takeRows(columns, { plan, forms: statement.forms, rows, left }),
+  );
+  const isWhole = rows.length <= statement.most;
+  if (statement.isCut && plan.limit === undefined) return { rows, isWhole, leftOut: left };
+  if (statement.isCut) return { rows: rows.slice(0, statement.most), isWhole: true, leftOut: left };
+  if (!isWhole) throw new TooManyGroups(statement.most);
+  return { rows: plan.stepMs === undefined ? inPlansOrder(rows, plan) : rows, isWhole: true, leftOut: left };
+}
+
+const positionIn = (event: Event): Position => ({ nanoseconds: BigInt(nanosecondsOf(event.timestamp)), id: event.id });
+
+interface Taken {
+  readonly plan: GroupPlan;
+  readonly forms: Forms;
+  readonly rows: Cell[][];
+  readonly left: Map<string, number>;
+}
+
+/** A chunk of the statement's answer. */
+function takeRows(columns: readonly (readonly unknown[])[], { plan, forms, rows, left }: Taken): void {
+  const { by, aggregates } = plan;
+  const cells = cellNames(plan).length;
+  const offset = cells - by.length;
+  const read: Form[] = [
+    ...(offset > 0 ? (["number"] as const) : []),
+    ...forms.by,
+    ...aggregates.map((one) => formOfValue(one, plan, forms)),
+  ];
+  const length = columns[0]!.length;
+  for (let at = 0; at < length; at++) rows.push(read.map((form, n) => cellIn(form, columns[n]![at])));
+  if (length === 0) return;
+  for (const [n, input] of numberInputs(plan).entries()) {
+    const total = columns[read.length + n]![0] as number | null;
+    if (total === null || total === 0) continue;
+    for (const [at, one] of aggregates.entries()) {
+      if (one.input === input) left.set(plan.columns[cells + at]!.name, total);
+    }
+  }
+}
+
+function cellIn(form: Form, value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  switch (form) {
+    case "number":
+      return value === 0 ? 0 : value;
+    case "level":
+      return LEVELS[value as number];
+    case "json":
+      return JSON.parse(value as string);
+    default:
+      return value;
+  }
+}
+
+/** As the language orders values, where SQL does not. */
+function inPlansOrder(
+  rows: readonly (readonly Cell[])[],
+  { by, order, limit }: GroupPlan,
+): readonly (readonly Cell[])[] {
+  const usual = [{ place: by.length, isDescending: true }, ...by.map((_, place) => ({ place, isDescending: false }))];
+  const keys = [...order, ...usual];
+  const sorted = rows.toSorted((a, b) => {
+    for (const { place, isDescending } of keys) {
+      const difference = compareCells(a[place], b[place]);
+      if (difference !== 0) return isDescending ? -difference : difference;
+    }
+    return 0;
+  });
+  return limit === undefined ? sorted : sorted.slice(0, limit);
+}
+
+interface Range {
+  readonly firstMs: number;
+  readonly startMs: number;
+  readonly stopMs: number;
+  readonly stepMs: number;
+}
+
+/** A row for each step and group, also for steps in which nothing was. */
+function everyStep(
+  rows: readonly (readonly Cell[])[],
+  { by, aggregates }: GroupPlan,
+  { firstMs, startMs, stopMs, stepMs }: Range,
+): readonly (readonly Cell[])[] {
+  const known = new Map<string, Map<number, readonly Cell[]>>();
+  const cells = new Map<string, readonly Cell[]>();
+  for (const row of rows) {
+    const group = row.slice(1, 1 + by.length);
+    const key = keyOf(group);
+    cells.set(key, group);
+    const steps = known.get(key) ?? new Map<number, readonly Cell[]>();
+    known.set(key, steps.set(row[0] as number, row));
+  }
+  if (by.length === 0 && cells.size === 0) cells.set("", []);
+  const count = stepCount(startMs, stopMs, stepMs);
+  if (count * cells.size > MOST_STEPS) throw new TooManySteps(MOST_STEPS);
+  const groups = [...cells].sort(([, a], [, b]) => compareGroups(a, b));
+  const nothing = aggregates.map(({ kind: { name } }): Cell => (IS_ZERO.has(name) ? 0 : null));
+  const all: (readonly Cell[])[] = [];
+  for (let step = 0; step < count; step++) {
+    const time = new Date(firstMs + step * stepMs).toISOString();
+    for (const [key, group] of groups) {
+      const values =
+        known
+          .get(key)
+          ?.get(step)
+          ?.slice(1 + by.length) ?? nothing;
+      all.push([time, ...group, ...values]);
+    }
+  }
+  return all;
+}
+
+/** Functions that are 0 of nothing. */
+const IS_ZERO: ReadonlySet<string> = new Set(["count", "distinct", "rate"]);
+
+function compareGroups(a: readonly Cell[], b: readonly Cell[]): number {
+  for (const [at, cell] of a.entries()) {
+    const order = compareCells(cell, b[at]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}

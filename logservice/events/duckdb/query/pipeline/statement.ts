@@ -1,0 +1,498 @@
+// The statement that groups events: a part for each kind of segment, one for rows that are bound, and what joins them.
+import { LEVELS, type Level } from "../../../../../grammar/query/index.ts";
+import type { Sql, SqlValue } from "../../../../../grammar/query/sql/condition.ts";
+import { ID } from "../../segment-schema.ts";
+import type { Part, Select } from "../aggregate.ts";
+import { fromRows } from "../query-context.ts";
+import { cellText, type MemoryRow } from "./memory-rows.ts";
+import type { GroupPlan, Input, PlannedAggregate } from "./plan.ts";
+import type { SegmentSources, Source } from "./sources.ts";
+import type { SummaryRow } from "./summarized.ts";
+
+/** How values of a column are in SQL, the same in all parts. `json`: as text, canonical but for objects and lists. */
+export type Form = "string" | "number" | "boolean" | "level" | "json";
+
+export interface Forms {
+  readonly by: readonly Form[];
+  readonly inputs: readonly Form[];
+}
+
+export interface StatementInput {
+  readonly plan: GroupPlan;
+  readonly parts: readonly Part<SegmentSources>[];
+  readonly memory: readonly MemoryRow[];
+  readonly summaries: readonly SummaryRow[];
+  /** For `timeseries`: nanoseconds of the first step's beginning, and its length. */
+  readonly steps: { readonly first: bigint; readonly length: bigint } | undefined;
+  /** What `rate` divides by. */
+  readonly seconds: number;
+  /** Rows that the answer may have, if no stages are left to do with them. */
+  readonly wanted: number;
+}
+
+export interface GroupStatement {
+  /** Its columns: cells, then a value for each aggregate, then, for each input of numbers, what was left out in all. */
+  readonly select: Select;
+  readonly forms: Forms;
+  /** Whether its rows are in the plan's order and within its limit. */
+  readonly isCut: boolean;
+  /** More rows than this are not asked for. */
+  readonly most: number;
+}
+
+/** Groups that are kept in memory where SQL cannot cut them. */
+export const MOST_GROUPS = 100_000;
+
+/** The columns of rows: c0, c1, ... are cells, v0 or what is like it the values of inputs. */
+export function groupStatement(input: StatementInput): GroupStatement {
+  const { plan, parts, memory, summaries } = input;
+  const forms = formsOf(input);
+  const needsRows = plan.aggregates.some(({ kind: { name } }) => name === "pNN" || name === "distinct");
+  const rows = [
+    ...parts.map((part) => ({ sql: ofSegments(part, input, forms), isCounted: true })),
+    ...(memory.length > 0 || parts.length + summaries.length === 0
+      ? [{ sql: ofMemory(memory, input, forms), isCounted: false }]
+      : []),
+  ];
+  const cells = cellNames(plan).join(", ");
+  const grouped = needsRows ? groupedRows(rows, plan) : merged(rows, input, forms);
+  const listed = cells === "" ? "" : `${cells}, `;
+  const outs = plan.aggregates.map((one, at) => `${valueSql(one, input.seconds)} as o${at}`);
+  const order = orderOf(plan, forms);
+  const most =
+    order === undefined
+      ? MOST_GROUPS
+      : Math.min(plan.limit ?? MOST_GROUPS, plan.rest.length > 0 ? MOST_GROUPS : input.wanted);
+  const sums = numberInputs(plan).map((at) => `x${at}`);
+  const values = [...cellNames(plan), ...outs.map((_, at) => `o${at}`), ...sums.map((name) => `sum(${name}) over ()`)];
+  const text = `select ${values.join(", ")} from (select ${listed}${[...outs, ...sums].join(", ")} from (${grouped.text}))
+    ${order === undefined ? "" : `order by ${order}`} limit ${most + 1}`;
+  return { select: { text, values: grouped.values }, forms, isCut: order !== undefined, most };
+}
+
+/** Undefined where SQL does not order values as the language does, or where the order of all rows is of no use. */
+function orderOf(plan: GroupPlan, forms: Forms): string | undefined {
+  if (plan.stepMs !== undefined || (plan.limit === undefined && plan.rest.length > 0)) return undefined;
+  const { by, aggregates, order } = plan;
+  const cells = by.map((_, at) => ({ form: forms.by[at]!, text: `c${at}` }));
+  const outs = aggregates.map((one, at) => ({ form: formOfValue(one, plan, forms), text: `o${at}` }));
+  const columns = [...cells, ...outs];
+  const usual = [{ place: by.length, isDescending: true }, ...by.map((_, place) => ({ place, isDescending: false }))];
+  const keys = [...order, ...usual].map(({ place, isDescending }) => ({ ...columns[place]!, isDescending }));
+  if (keys.some(({ form }) => form === "json")) return undefined;
+  return keys
+    .map(({ form, text, isDescending }) => {
+      const value = form === "level" ? `${LEVEL_LIST}[${text} + 1]` : text;
+      return `${value} ${isDescending ? "desc nulls last" : "asc nulls first"}`;
+    })
+    .join(", ");
+}
+
+const LEVEL_LIST = `['${LEVELS.join("', '")}']`;
+
+/** How a function's values are in the statement's answer. */
+export function formOfValue({ input }: PlannedAggregate, { inputs }: GroupPlan, forms: Forms): Form {
+  return input !== undefined && isOutermost(inputs[input]!) ? forms.inputs[input]! : "number";
+}
+
+function valueSql({ kind, input }: PlannedAggregate, seconds: number): string {
+  switch (kind.name) {
+    case "count":
+      return input === undefined ? "coalesce(w, 0)" : `coalesce(n${input}, 0)`;
+    case "distinct":
+      return `coalesce(n${input}, 0)`;
+    case "rate":
+      return seconds > 0 ? `coalesce(w, 0) / ${seconds}` : "null::double";
+    case "sum":
+      return `case when n${input} > 0 and isfinite(s${input}) then s${input} end`;
+    case "avg":
+      return `case when n${input} > 0 and isfinite(s${input}) then s${input} / n${input} end`;
+    case "min":
+      return `lo${input}`;
+    case "max":
+      return `hi${input}`;
+    case "pNN":
+      return percentileName(input!, kind.percent);
+    case "first":
+    case "last":
+      return `f${input}.v`;
+  }
+}
+
+export const cellNames = ({ by, stepMs }: GroupPlan): string[] => [
+  ...(stepMs === undefined ? [] : ["step"]),
+  ...by.map((_, at) => `c${at}`),
+];
+
+export const numberInputs = ({ inputs }: GroupPlan): number[] =>
+  inputs.flatMap(({ use }, at) => (use === "number" ? [at] : []));
+
+const isOutermost = ({ use }: Input) => use === "first" || use === "last";
+const hasPositions = ({ inputs }: GroupPlan) => inputs.some(isOutermost);
+
+// ---- forms
+
+function formsOf({ plan, parts, memory, summaries }: StatementInput): Forms {
+  const offset = plan.stepMs === undefined ? 0 : 1;
+  const cells = [...memory, ...summaries];
+  return {
+    by: plan.by.map((_, at) =>
+      formOf(
+        parts.map(({ said }) => said.by[at]!.type),
+        cells.map((row) => row.cells[offset + at]),
+      ),
+    ),
+    inputs: plan.inputs.map((_, at) =>
+      formOf(
+        parts.map(({ said }) => said.inputs[at]!.type),
+        memory.map((row) => row.values[at]),
+      ),
+    ),
+  };
+}
+
+function formOf(types: readonly Source["type"][], values: readonly unknown[]): Form {
+  const seen = new Set<Source["type"]>(types);
+  for (const value of values) {
+    if (value === null || value === undefined) continue;
+    const type = typeof value;
+    seen.add(type === "string" || type === "number" || type === "boolean" ? type : "json");
+  }
+  seen.delete("absent");
+  // In memory a level is its name.
+  if (seen.has("level")) return "level";
+  const [only = "string"] = seen;
+  return seen.size > 1 ? "json" : (only as Form);
+}
+
+const SQL_TYPES: Readonly<Record<Form, string>> = {
+  string: "varchar",
+  number: "double",
+  boolean: "boolean",
+  level: "integer",
+  json: "varchar",
+};
+
+function inForm({ type, text }: Source, form: Form): string {
+  if (type === "absent") return `null::${SQL_TYPES[form]}`;
+  if (type === "json") return canonical(text);
+  if (type === form) return type === "number" ? `(${text})::double` : `(${text})`;
+  if (type === "boolean") return `(${text})::varchar`;
+  return `case when ${text} is not null then to_json(${type === "number" ? `(${text})::double` : text})::varchar end`;
+}
+
+/** Equal scalars have the same text then, however they were written. */
+const canonical = (text: string) =>
+  `case when ${text} is null then null
+    when starts_with(${text}, '"') then to_json(json_extract_string(${text}::json, '$'))::varchar
+    when ${text} in ('true', 'false') or starts_with(${text}, '{') or starts_with(${text}, '[') then ${text}
+    else to_json(try_cast(${text} as double))::varchar end`;
+
+// ---- rows
+
+function ofSegments({ segments, said, counted }: Part<SegmentSources>, input: StatementInput, forms: Forms): Sql {
+  const { plan, steps } = input;
+  const jsons = said.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
+  const from = `(select *${jsons} from ${fromRows(segments)} where ${counted.where})`;
+  const columns = [
+    ...(steps === undefined ? [] : [`((t - ${steps.first}::bigint) // ${steps.length}::bigint)::double as step`]),
+    ...said.by.map((source, at) => `${inForm(source, forms.by[at]!)} as c${at}`),
+    "1::double as w",
+    ...plan.inputs.flatMap((one, at) => inputColumns(one, at, said.inputs[at]!, forms)),
+    ...(hasPositions(plan) ? [`t as position, ${ID} as event_id`] : []),
+  ];
+  const values: SqlValue[] = [...said.jsons, ...counted.values];
+  return { text: `select ${columns.join(", ")} from ${from}`, where: "", values };
+}
+
+function inputColumns({ use }: Input, at: number, source: Source, forms: Forms): string[] {
+  const { type, text } = source;
+  switch (use) {
+    case "number": {
+      const isNumber = type === "number" || type === "json";
+      const value = type === "json" ? `try_cast(${text} as double)` : isNumber ? text : "null";
+      const leftOut =
+        type === "number" || type === "absent"
+          ? "null"
+          : `case when ${text} is not null and ${type === "json" ? `try_cast(${text} as double) is null` : "true"} then 1 end`;
+      return [`(${value})::double as v${at}`, `(${leftOut})::double as x${at}`];
+    }
+    case "presence":
+      return [`${type === "absent" ? "null" : `case when ${text} is not null then true end`}::boolean as v${at}`];
+    default:
+      return [`${inForm(source, forms.inputs[at]!)} as v${at}`];
+  }
+}
+
+/** Columns of JSON lists in one bound text, side by side. */
+function ofMemory(memory: readonly MemoryRow[], { plan, steps }: StatementInput, forms: Forms): Sql {
+  const offset = steps === undefined ? 0 : 1;
+  const bound = new BoundTable();
+  bound.add(
+    "times",
+    "DOUBLE",
+    memory.map(({ times }) => times),
+  );
+  bound.add(
+    "w",
+    "DOUBLE",
+    memory.map(({ counts }) => counts),
+  );
+  if (steps !== undefined)
+    bound.add(
+      "step",
+      "DOUBLE",
+      memory.map(({ cells }) => cells[0]),
+    );
+  for (const at of plan.by.keys()) {
+    const form = forms.by[at]!;
+    bound.addInForm(
+      `c${at}`,
+      form,
+      memory.map(({ cells }) => cells[offset + at]),
+    );
+  }
+  for (const [at, { use }] of plan.inputs.entries()) {
+    const values = memory.map((row) => row.values[at]);
+    if (use === "number") {
+      bound.add(`v${at}`, "DOUBLE", values);
+      bound.add(
+        `x${at}`,
+        "DOUBLE",
+        memory.map(({ leftOut }) => leftOut[at]! || null),
+      );
+    } else if (use === "presence") bound.add(`v${at}`, "BOOLEAN", values);
+    else bound.addInForm(`v${at}`, forms.inputs[at]!, values);
+  }
+  if (hasPositions(plan)) {
+    bound.add(
+      "position",
+      "BIGINT",
+      memory.map(({ position }) => position && String(position.nanoseconds)),
+    );
+    bound.add(
+      "event_id",
+      "VARCHAR",
+      memory.map(({ position }) => position?.id),
+    );
+  }
+  const { from, values } = bound.table();
+  const names = [...cellNames(plan), "w", ...inputNames(plan), ...(hasPositions(plan) ? ["position", "event_id"] : [])];
+  // Each row as often as there are such events.
+  return {
+    text: `select ${names.join(", ")} from (select *, unnest(range(times::bigint)) from ${from})`,
+    where: "",
+    values,
+  };
+}
+
+const inputNames = ({ inputs }: GroupPlan) =>
+  inputs.flatMap(({ use }, at) => (use === "number" ? [`v${at}`, `x${at}`] : [`v${at}`]));
+
+/** Values as columns of one JSON text. */
+class BoundTable {
+  readonly #columns: { readonly name: string; readonly type: string; readonly text: (name: string) => string }[] = [];
+  readonly #lists: Record<string, readonly unknown[]> = {};
+
+  add(name: string, type: string, values: readonly unknown[], text = (column: string) => column): void {
+    this.#columns.push({ name, type, text });
+    this.#lists[name] = values.map((value) => value ?? null);
+  }
+
+  addInForm(name: string, form: Form, values: readonly unknown[]): void {
+    switch (form) {
+      case "json":
+        this.add(
+          name,
+          "VARCHAR",
+          values.map((value) => cellText(value ?? null)),
+          canonical,
+        );
+        return;
+      case "level":
+        this.add(
+          name,
+          "INTEGER",
+          values.map((value) => (value === null ? null : LEVELS.indexOf(value as Level))),
+        );
+        return;
+      default:
+        this.add(name, SQL_TYPES[form].toUpperCase(), values);
+    }
+  }
+
+  table(): { readonly from: string; readonly values: readonly SqlValue[] } {
+    const shape = Object.fromEntries(this.#columns.map(({ name, type }) => [name, [type]]));
+    const unnested = this.#columns.map(({ name }) => `unnest(bound.${name}) as ${name}`).join(", ");
+    const read = this.#columns.map(({ name, text }) => `${text(name)} as ${name}`).join(", ");
+    return {
+      from: `(select ${read} from (select ${unnested} from (select from_json(?, '${JSON.stringify(shape)}') as bound)))`,
+      values: [JSON.stringify(this.#lists)],
+    };
+  }
+}
+
+// ---- groups
+
+interface Rows {
+  readonly sql: Sql;
+  /** Whether each row is an event. */
+  readonly isCounted: boolean;
+}
+
+/** With percentiles or distinct values: all rows at once. */
+function groupedRows(rows: readonly Rows[], plan: GroupPlan): Select {
+  const sums = plan.inputs.flatMap(({ use }, at) => {
+    switch (use) {
+      case "number":
+        return [...partialNumbers(at), ...percentiles(plan, at)];
+      case "key":
+        return [`count(distinct v${at})::double as n${at}`];
+      default:
+        return partial(use, at);
+    }
+  });
+  const isAll = rows.every(({ isCounted }) => isCounted);
+  const names = [...cellNames(plan), `${isAll ? "count(*)::double" : "sum(w)"} as w`, ...sums].join(", ");
+  return {
+    text: `select ${names} from (${union(rows.map(({ sql }) => sql))}) group by all`,
+    values: rows.flatMap(({ sql }) => sql.values),
+  };
+}
+
+/** The groups of each part, joined. */
+function merged(rows: readonly Rows[], { plan, summaries, steps }: StatementInput, forms: Forms): Select {
+  const cells = cellNames(plan);
+  const parts = rows.map(({ sql, isCounted }): Select => {
+    const sums = plan.inputs.flatMap(({ use }, at) => (use === "number" ? partialNumbers(at) : partial(use, at)));
+    const names = [...cells, `${isCounted ? "count(*)::double" : "sum(w)"} as w`, ...sums].join(", ");
+    return { text: `select ${names} from (${sql.text}) group by all`, values: sql.values };
+  });
+  if (summaries.length > 0) parts.push(ofSummaries(summaries, { plan, steps }, forms));
+  const [only] = parts;
+  // Of summaries there are several rows of a group.
+  if (parts.length === 1 && summaries.length === 0) return only!;
+  const sums = plan.inputs.flatMap(({ use }, at) => joins(use, at));
+  return {
+    text: `select ${[...cells, "sum(w) as w", ...sums].join(", ")} from (${union(parts)}) group by all`,
+    values: parts.flatMap(({ values }) => values),
+  };
+}
+
+const union = (parts: readonly { readonly text: string }[]) =>
+  parts.map(({ text }) => `(${text})`).join(" union all by name ");
+
+/** Sums of fractions lose nothing on the way. */
+const partialNumbers = (at: number) => [
+  `count(v${at})::double as n${at}`,
+  `fsum(v${at}) as s${at}`,
+  `min(v${at}) as lo${at}`,
+  `max(v${at}) as hi${at}`,
+  `sum(x${at}) as x${at}`,
+];
+
+function partial(use: Input["use"], at: number): string[] {
+  if (use === "presence") return [`count(v${at})::double as n${at}`];
+  const order = use === "first" ? "arg_min" : "arg_max";
+  return [
+    `${order}({'v': v${at}, 'position': position, 'event_id': event_id}, {'position': position, 'event_id': event_id})
+      filter (v${at} is not null) as f${at}`,
+  ];
+}
+
+function joins(use: Input["use"], at: number): string[] {
+  switch (use) {
+    case "number":
+      return [
+        `sum(n${at}) as n${at}`,
+        `fsum(s${at}) as s${at}`,
+        `min(lo${at}) as lo${at}`,
+        `max(hi${at}) as hi${at}`,
+        `sum(x${at}) as x${at}`,
+      ];
+    case "presence":
+      return [`sum(n${at}) as n${at}`];
+    default: {
+      const order = use === "first" ? "arg_min" : "arg_max";
+      return [
+        `${order}(f${at}, {'position': f${at}.position, 'event_id': f${at}.event_id})
+          filter (f${at} is not null) as f${at}`,
+      ];
+    }
+  }
+}
+
+/** The nearest rank. A percent in decimals makes DuckDB reckon with whole numbers. */
+function percentiles({ aggregates }: GroupPlan, input: number): string[] {
+  const percents = new Set(
+    aggregates.flatMap((one) => (one.kind.name === "pNN" && one.input === input ? [one.kind.percent] : [])),
+  );
+  return [...percents].map(
+    (percent) => `quantile_disc(v${input}, ${quantile(percent)}) as ${percentileName(input, percent)}`,
+  );
+}
+
+const percentileName = (input: number, percent: number) => `q${input}_${String(percent).replace(/\D/g, "_")}`;
+
+/** Of 99.9 the text 0.999: as digits, since division would round. */
+function quantile(percent: number): string {
+  const [whole = "0", fraction = ""] = String(percent).split(".");
+  const digits = `${whole.padStart(3, "0")}${fraction}`;
+  return `${digits[0]}.${digits.slice(1)}`;
+}
+
+/** Counts of what summaries know. */
+function ofSummaries(
+  summaries: readonly SummaryRow[],
+  { plan, steps }: Pick<StatementInput, "plan" | "steps">,
+  forms: Forms,
+): Select {
+  const bound = new BoundTable();
+  const offset = steps === undefined ? 0 : 1;
+  if (steps !== undefined)
+    bound.add(
+      "step",
+      "DOUBLE",
+      summaries.map(({ cells }) => cells[0]),
+    );
+  for (const at of plan.by.keys()) {
+    const cells = summaries.map((row) => row.cells[offset + at]);
+    bound.addInForm(`c${at}`, forms.by[at]!, cells);
+  }
+  bound.add(
+    "w",
+    "DOUBLE",
+    summaries.map(({ events }) => events),
+  );
+  for (const [at, { use }] of plan.inputs.entries()) {
+    const numbers = summaries.map(({ inputs }) => inputs[at]!);
+    bound.add(
+      `n${at}`,
+      "DOUBLE",
+      numbers.map(({ count }) => count),
+    );
+    if (use !== "number") continue;
+    bound.add(
+      `s${at}`,
+      "DOUBLE",
+      numbers.map(({ sum }) => sum),
+    );
+    bound.add(
+      `lo${at}`,
+      "DOUBLE",
+      numbers.map(({ min }) => min),
+    );
+    bound.add(
+      `hi${at}`,
+      "DOUBLE",
+      numbers.map(({ max }) => max),
+    );
+    bound.add(
+      `x${at}`,
+      "DOUBLE",
+      numbers.map(({ leftOut }) => leftOut || null),
+    );
+  }
+  const { from, values } = bound.table();
+  return { text: `select * from ${from}`, values };
+}
