@@ -57,6 +57,11 @@ export function questionsOf(total: number): readonly Question[] {
     input: { ...range(query), field: "duration" },
     answer: ({ min, avg, max }: Operations["get_numeric_field_stats"]["output"]) => [min, rounded(avg), max],
   });
+  const stages = (query: string): Ask => ({
+    operation: "aggregate",
+    input: { ...range(), query },
+    answer: ({ rows }: Operations["aggregate"]["output"]) => groupsOf(rows),
+  });
   const levels = (startMs?: number): Ask => ({
     operation: "get_level_timeseries",
     input: { ...range("", startMs), max_points: 60 },
@@ -80,6 +85,10 @@ export function questionsOf(total: number): readonly Question[] {
       : `id in (select rowid from texts where texts match '"${text}"')`;
   const number = (path: string, rival: RivalName) =>
     rival === "table" ? `(fields->>'$.${path}')::double` : `(fields->>'$.${path}')`;
+  /** The nearest rank, in a way that both rivals have. */
+  const p99Sql = (field: string, rival: RivalName) =>
+    `select f, d from (select f, d, row_number() over (partition by f order by d) as place, count(*) over (partition by f) as n
+      from (select fields->>'$.${field}' as f, ${number("duration", rival)} as d from events)) where place = (99 * n + 99) ${rival === "table" ? "//" : "/"} 100`;
   const bucket = (rival: RivalName, stepMs: number) => (rival === "table" ? `t // ${stepMs}` : `t / ${stepMs}`);
   const { stepMs } = histogramSteps(BEGIN_MS, lastMs, 60);
 
@@ -183,6 +192,48 @@ export function questionsOf(total: number): readonly Question[] {
       rows: statistics,
     },
     {
+      what: "`| count by status`",
+      goalMs: 100,
+      ours: stages("| count by status"),
+      sql: (rival) => `select ${number("status", rival)}, count(*) from events group by 1`,
+      rows: groupsOf,
+    },
+    {
+      what: "`| stats p99(duration) by service`",
+      goalMs: 400,
+      ours: stages("| stats p99(duration) by service"),
+      sql: (rival) => p99Sql("service", rival),
+      rows: groupsOf,
+    },
+    {
+      what: "`| stats p99(duration) by path`, ten thousand paths",
+      goalMs: undefined,
+      ours: stages("| stats p99(duration) by path"),
+      sql: (rival) => p99Sql("path", rival),
+      rows: groupsOf,
+    },
+    {
+      what: "`status >= 500 | count by path`",
+      goalMs: undefined,
+      ours: stages("status >= 500 | count by path"),
+      sql: (rival) =>
+        `select fields->>'$.path', count(*) from events where ${number("status", rival)} >= 500 group by 1`,
+      rows: groupsOf,
+    },
+    {
+      what: "`| top 10 user.id`, 100,000 users",
+      goalMs: undefined,
+      ours: stages("| top 10 user.id | fields count"),
+      sql: (rival) => `select count(*) from events group by ${number("user.id", rival)} order by 1 desc limit 10`,
+      rows: groupsOf,
+    },
+    {
+      what: "`| timeseries count(), avg(duration) by level`",
+      goalMs: undefined,
+      ours: stages("| timeseries count(), avg(duration) by level | where count > 0 | fields count"),
+      expected: undefined,
+    },
+    {
       what: "discovered fields",
       goalMs: 20,
       ours: discovered(),
@@ -227,5 +278,7 @@ const levelCounts = (rows: Rows) => counts(rows.map((row) => Number(row[2])));
 const statistics = (rows: Rows) => [Number(rows[0]![0]), rounded(Number(rows[0]![1])), Number(rows[0]![2])];
 /** Empty steps are in our answers only, and the order is each one's own. */
 const counts = (all: readonly number[]) => all.filter((count) => count > 0).sort((a, b) => a - b);
+/** Groups of the same value may be in any order. */
+const groupsOf = (rows: Rows) => rows.map((row) => row.map(String).join(" ")).sort();
 /** Sums in another order differ in the last digits. */
 const rounded = (value: number | null) => (value === null ? null : Number(value.toPrecision(9)));
