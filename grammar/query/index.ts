@@ -25,8 +25,9 @@ export {
 } from "./near.ts";
 export { parseQuery } from "./parse.ts";
 export type { RowColumn } from "./pipe/columns.ts";
-export { type StagesResult, StagesRun } from "./pipe/evaluate.ts";
+export { isMergeable, type StagesResult, StagesRun } from "./pipe/evaluate.ts";
 export { explainStages } from "./pipe/explain.ts";
+export type { Packed } from "./pipe/packed.ts";
 export { parsePipeline } from "./pipe/parse.ts";
 export { printPipeline } from "./pipe/print.ts";
 export { readsOfPipeline } from "./pipe/reads.ts";

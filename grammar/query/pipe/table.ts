@@ -22,7 +22,10 @@ export interface TableNotes {
 
 /** More groups or values than memory is given for. */
 export class TooManyGroups extends Error {
+  readonly groups: number;
+
   constructor(groups: number) {
     super(`more than ${groups.toLocaleString("en")} groups, which is more than fits into memory`);
+    this.groups = groups;
   }
 }
