@@ -1,17 +1,16 @@
 import type { Entry } from "../../grammar/entry.ts";
-import { type Pipeline, readsOfPipeline, type StagesResult, StagesRun } from "../../grammar/query/index.ts";
+import { isMergeable, readsOfPipeline, type StagesResult } from "../../grammar/query/index.ts";
 import { readEntryLine } from "./entry-line.ts";
 import { type Block, CAUGHT_UP } from "./line-blocks.ts";
-import { type Found, lineScan, type Wanted } from "./line-scan.ts";
+import { type Found, lineScan } from "./line-scan.ts";
+import { parallelStages } from "./parallel-stages.ts";
 import type { Progress } from "./progress.ts";
-import { InputError, openFile, readOpenFile } from "./read-files.ts";
+import { InputError, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
 import type { Source } from "./source.ts";
+import { newRun, type StagesAsked } from "./stage-scan.ts";
+import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
-export interface Aggregation {
-  readonly wanted: Wanted;
-  readonly pipeline: Pipeline;
-  /** The period that was asked for. */
-  readonly range: { readonly fromMs: number | undefined; readonly toMs: number | undefined };
+export interface Aggregation extends StagesAsked {
   readonly progress: Progress;
   readonly signal: AbortSignal;
   /** Called once a second with what there is so far, for a source that is followed. */
@@ -34,7 +33,8 @@ export interface KeptEntry extends Entry {
  */
 export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<StagesResult> {
   const { wanted, pipeline, range, progress, signal, refresh, onError } = aggregation;
-  const run = new StagesRun(pipeline, { nowMs: wanted.nowMs, range });
+  const run = newRun(aggregation);
+  const isParallel = isMergeable(pipeline) && workerCount() > 1;
   const reads = readsOfPipeline(pipeline);
   const scan = lineScan(wanted, { reads });
   let isChanged = false;
@@ -67,17 +67,27 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
   };
 
   const onRead = (byteCount: number) => progress.add(byteCount);
+  const scanFile = async (file: PlainFile) => {
+    const opened = await openFile(file, signal);
+    const { handle, size } = opened;
+    try {
+      if (size === undefined || size < MIN_PARALLEL_BYTES || !isParallel) {
+        await scanBlocks(readOpenFile(file, opened, onRead));
+        return;
+      }
+      await readHead(file, opened);
+      const setup = { wanted, pipeline, range, file: handle.fd, size, place: run.nextPlace };
+      await parallelStages({ setup, run, signal, onRead });
+    } finally {
+      await handle.close();
+    }
+  };
+
   try {
     for await (const input of source.inputs(signal, onRead)) {
       try {
-        if ("path" in input) {
-          const opened = await openFile(input, signal);
-          try {
-            await scanBlocks(readOpenFile(input, opened, onRead));
-          } finally {
-            await opened.handle.close();
-          }
-        } else await scanBlocks(input);
+        if ("path" in input) await scanFile(input);
+        else await scanBlocks(input);
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
         progress.erase();

@@ -1,18 +1,16 @@
-import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import type { TextState } from "../output/log-text.ts";
 import type { Shown } from "./found-lines.ts";
 import type { Wanted } from "./line-scan.ts";
-import { type SegmentResult, type SegmentsSetup, type SegmentTask, segmentScanner } from "./segment-scan.ts";
+import {
+  SEGMENT_BYTES,
+  type SegmentResult,
+  type SegmentsSetup,
+  type SegmentTask,
+  segmentScanner,
+} from "./segment-scan.ts";
+import { WorkerPool, workerCount } from "./worker-pool.ts";
 
-/** For a smaller file starting a thread, 30 ms, costs more than it saves. */
-export const MIN_PARALLEL_BYTES = 32 * 1024 * 1024;
-/** More threads would only wait for memory and for the writer. */
-const MAX_WORKERS = 8;
-/** Large compared to the 50 µs of a message, and small enough that all segments in progress fit in memory. */
-const SEGMENT_BYTES = 2 * 1024 * 1024;
 /** Segments per worker that are in progress or wait for their turn. The waiting thread may add as many of its own. */
 const SEGMENTS_PER_WORKER = 4;
 
@@ -42,9 +40,6 @@ export interface ScannedPart {
   readonly resumeAt: number | undefined;
 }
 
-/** How many threads can be used. */
-export const workerCount = (): number => Math.min(availableParallelism(), MAX_WORKERS);
-
 /**
  * Scans a file with several threads. Each takes the next segment, and the results are yielded in order. The number of
  * segments in progress is limited, so that memory stays small if the reader of the output is slow. Text depends on the lines
@@ -53,7 +48,7 @@ export const workerCount = (): number => Math.min(availableParallelism(), MAX_WO
 export async function* parallelScan(scan: ParallelScan): AsyncGenerator<ScannedPart> {
   const { file, size, wanted, shown, segmentBytes = SEGMENT_BYTES } = scan;
   const setup: SegmentsSetup = { file, size, wanted, shown };
-  const pool = new Pool(Math.max(1, scan.workerCount ?? workerCount() - 1), setup);
+  const pool = new WorkerPool<SegmentTask, SegmentResult>(Math.max(1, scan.workerCount ?? workerCount() - 1), setup);
   const scanHere = segmentScanner(setup);
   const isText = shown.format === "text" && !shown.countOnly;
   let { textState, limit } = scan;
@@ -112,61 +107,4 @@ interface Pending {
   readonly task: SegmentTask;
   readonly result: Promise<SegmentResult>;
   isDone: boolean;
-}
-
-interface Waiting {
-  readonly worker: number;
-  readonly resolve: (result: SegmentResult) => void;
-  readonly reject: (error: Error) => void;
-}
-
-class Pool {
-  readonly #workers: Worker[];
-  readonly #load: number[];
-  readonly #waiting = new Map<number, Waiting>();
-  #failure: Error | undefined;
-  #id = 0;
-
-  constructor(count: number, workerData: SegmentsSetup) {
-    this.#workers = Array.from({ length: count }, () => new Worker(workerPath(), { workerData }));
-    this.#load = this.#workers.map(() => 0);
-    for (const worker of this.#workers) {
-      worker.on("message", (result: SegmentResult) => {
-        const waiting = this.#waiting.get(result.id)!;
-        this.#waiting.delete(result.id);
-        this.#load[waiting.worker]!--;
-        waiting.resolve(result);
-      });
-      worker.on("error", (error) => {
-        this.#failure = error as Error;
-        for (const { reject } of this.#waiting.values()) reject(error as Error);
-      });
-    }
-  }
-
-  get size(): number {
-    return this.#workers.length;
-  }
-
-  /** Passes the task to the worker with the fewest tasks. */
-  run(task: SegmentTask): Promise<SegmentResult> {
-    return new Promise((resolve, reject) => {
-      if (this.#failure !== undefined) return reject(this.#failure);
-      const worker = this.#load.indexOf(Math.min(...this.#load));
-      const id = this.#id++;
-      this.#load[worker]!++;
-      this.#waiting.set(id, { worker, resolve, reject });
-      this.#workers[worker]!.postMessage({ ...task, id });
-    });
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.terminate()));
-  }
-}
-
-/** The worker is next to this file, or in the bundle, where import.meta.url is a path, next to the command. */
-function workerPath(): string | URL {
-  const here = import.meta.url;
-  return here.startsWith("file:") ? new URL("./scan-worker.js", here) : join(dirname(here), "scan-worker.cjs");
 }

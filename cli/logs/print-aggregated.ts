@@ -42,10 +42,7 @@ export async function printAggregated(
   } catch (error) {
     if (!(error instanceof TooManyGroups)) throw error;
     progress.erase();
-    await aggregation.onError({
-      message: error.message,
-      hint: "narrow the query or the period, or group by a field with fewer values",
-    });
+    await aggregation.onError(error);
     return;
   }
   await stdout.write(erased(shownLines));

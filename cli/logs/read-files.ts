@@ -86,6 +86,19 @@ async function openToRead(path: string, signal: AbortSignal): Promise<FileHandle
   return handle;
 }
 
+/** Larger than what the check for binary files looks at. */
+const HEAD_BYTES = 64 * 1024;
+
+/** The whole lines at the start of a file that has random access. Refuses a binary file. */
+export async function readHead({ name }: PlainFile, { handle }: OpenFile): Promise<Block> {
+  const bytes = Buffer.alloc(HEAD_BYTES);
+  const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+  refuseBinary(name, { bytes, start: 0, end: bytesRead });
+  return { bytes, start: 0, end: bytes.lastIndexOf(LF, bytesRead - 1) };
+}
+
+const LF = 0x0a;
+
 /** The lines of an open file from `offset`, which must be the start of a line. */
 export async function* readOpenFile(
   { name }: PlainFile,
@@ -236,7 +249,7 @@ async function startsAsGzip(handle: FileHandle): Promise<boolean> {
   return probe.equals(GZIP);
 }
 
-export function refuseBinary(name: string, { bytes, start, end }: Block): void {
+function refuseBinary(name: string, { bytes, start, end }: Block): void {
   const probe = bytes.subarray(start, Math.min(end, start + BINARY_PROBE_BYTES));
   if (!probe.includes(0)) return;
   const isUtf16 = (probe[0] === 0xff && probe[1] === 0xfe) || (probe[0] === 0xfe && probe[1] === 0xff);

@@ -1,16 +1,32 @@
-// A thread that scans segments of a file for `parallel-scan.ts`.
-import { parentPort, workerData } from "node:worker_threads";
+// A thread that scans segments of a file for `parallel-scan.ts` or `parallel-stages.ts`.
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { type SegmentsSetup, type SegmentTask, segmentScanner } from "./segment-scan.ts";
+import { type StagesSetup, type StageTask, stageTasks } from "./stage-scan.ts";
 
 /** Copying a small buffer costs less than transferring it. */
 const MIN_TRANSFER_BYTES = 64 * 1024;
 
-if (parentPort !== null) {
-  const port = parentPort;
-  const scan = segmentScanner(workerData as SegmentsSetup);
+function scanLines(port: MessagePort, setup: SegmentsSetup): void {
+  const scan = segmentScanner(setup);
   port.on("message", (task: SegmentTask) => {
     const result = scan(task);
-    const { output } = result;
-    port.postMessage(result, output.length < MIN_TRANSFER_BYTES ? [] : [output.buffer as ArrayBuffer]);
+    port.postMessage(result, transferable(result.output));
   });
+}
+
+function collect(port: MessagePort, setup: StagesSetup): void {
+  const collected = stageTasks(setup);
+  port.on("message", (task: StageTask) => {
+    const result = collected(task);
+    port.postMessage(result, result.packed === undefined ? [] : transferable(result.packed.numbers));
+  });
+}
+
+const transferable = ({ byteLength, buffer }: Uint8Array | Float64Array) =>
+  byteLength < MIN_TRANSFER_BYTES ? [] : [buffer as ArrayBuffer];
+
+if (parentPort !== null) {
+  const setup = workerData as SegmentsSetup | { readonly stages: StagesSetup };
+  if ("stages" in setup) collect(parentPort, setup.stages);
+  else scanLines(parentPort, setup);
 }

@@ -1,8 +1,11 @@
 import { readSync } from "node:fs";
 import type { TextState } from "../output/log-text.ts";
 import { FoundLines, type Shown } from "./found-lines.ts";
-import { type Block, MAX_LINE_BYTES } from "./line-blocks.ts";
+import { type Block, LineBlocks, MAX_LINE_BYTES } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
+
+/** Large compared to the 50 µs of a message, and small enough that all segments in progress fit in memory. */
+export const SEGMENT_BYTES = 2 * 1024 * 1024;
 
 export interface SegmentsSetup {
   /** A file descriptor, which threads share. */
@@ -49,6 +52,8 @@ export function segmentScanner({ file, size, wanted, shown }: SegmentsSetup): (t
 export interface Segment {
   readonly block: Block | undefined;
   readonly tooLongAt: number | undefined;
+  /** The position in the file of the first byte of the block's buffer. */
+  readonly offset: number;
 }
 
 /**
@@ -74,13 +79,13 @@ export class SegmentReader {
     if (start > 0) {
       begin = this.#buffer.subarray(0, length).indexOf(LF) + 1;
       // No line starts here.
-      if (begin === 0 || from + begin >= end) return { block: undefined, tooLongAt: undefined };
+      if (begin === 0 || from + begin >= end) return { block: undefined, tooLongAt: undefined, offset: from };
     }
-    if (begin >= length) return { block: undefined, tooLongAt: undefined };
+    if (begin >= length) return { block: undefined, tooLongAt: undefined, offset: from };
     let last = this.#buffer.subarray(0, length).indexOf(LF, Math.max(begin, end - 1 - from));
     while (last < 0) {
       const lineStart = Math.max(begin, this.#buffer.subarray(0, length).lastIndexOf(LF) + 1);
-      if (length - lineStart > MAX_LINE_BYTES) return { block: undefined, tooLongAt: from + begin };
+      if (length - lineStart > MAX_LINE_BYTES) return { block: undefined, tooLongAt: from + begin, offset: from };
       const more = this.#fill(from + length, length, BEYOND_BYTES);
       if (more === 0) break;
       last = this.#buffer.subarray(0, length + more).indexOf(LF, length);
@@ -88,7 +93,27 @@ export class SegmentReader {
     }
     const blockEnd = last < 0 ? length : last;
     this.#buffer[blockEnd] = LF;
-    return { block: { bytes: this.#buffer, start: begin, end: blockEnd }, tooLongAt: undefined };
+    return { block: { bytes: this.#buffer, start: begin, end: blockEnd }, tooLongAt: undefined, offset: from };
+  }
+
+  /** The lines that start between two offsets, if one of them is too long: in parts, as a reader of the whole file has them. */
+  *inParts(start: number, end: number): Generator<Segment & { readonly block: Block }> {
+    const lines = new LineBlocks();
+    let offset = start;
+    for (let at = start; ; ) {
+      const space = lines.space();
+      const read = readSync(this.#file, space, 0, Math.min(space.length, this.#size - at), at);
+      // The line end after the last line that starts here.
+      const last = at + read < end ? -1 : space.subarray(0, read).indexOf(LF, Math.max(0, end - 1 - at));
+      const count = last < 0 ? read : last + 1;
+      at += count;
+      const block = read === 0 ? lines.end() : lines.filled(count);
+      if (block !== undefined) {
+        yield { block, tooLongAt: undefined, offset: offset - block.start };
+        offset += block.end - block.start + 1;
+      }
+      if (read === 0 || last >= 0) return;
+    }
   }
 
   /** Reads into the buffer at `at` and returns the number of bytes. One byte past them stays free. */

@@ -3,11 +3,12 @@ import { FoundLines, type Shown } from "./found-lines.ts";
 import { type Block, CAUGHT_UP } from "./line-blocks.ts";
 import { lineScan, type Wanted } from "./line-scan.ts";
 import { NewestLines } from "./newest-lines.ts";
-import { MIN_PARALLEL_BYTES, parallelScan, workerCount } from "./parallel-scan.ts";
+import { parallelScan } from "./parallel-scan.ts";
 import type { Progress } from "./progress.ts";
-import { InputError, type OnRead, openFile, type PlainFile, readOpenFile, refuseBinary } from "./read-files.ts";
+import { InputError, type OnRead, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
 import type { Source } from "./source.ts";
 import type { Survey } from "./survey.ts";
+import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
 export interface Selection {
   readonly wanted: Wanted;
@@ -27,9 +28,6 @@ export interface Selection {
 
 /** Smaller writes cost more system calls; larger ones gain nothing and make the reader of a pipe wait. */
 const BATCH_BYTES = 64 * 1024;
-const LF = 0x0a;
-/** Larger than what the check for binary files looks at. */
-const HEAD_BYTES = 64 * 1024;
 
 /**
  * Reads a source to its end (or the limit, or the signal) and writes the selected entries. The memory used does not depend
@@ -86,12 +84,9 @@ export async function selectEntries(source: Source, selection: Selection): Promi
         await scanBlocks(readOpenFile(file, opened, onRead));
         return;
       }
-      const head = Buffer.alloc(HEAD_BYTES);
-      const { bytesRead } = await handle.read(head, 0, head.length, 0);
-      refuseBinary(file.name, { bytes: head, start: 0, end: bytesRead });
+      const head = await readHead(file, opened);
       // Threads return only what they found, so the survey sees the start of the file.
-      const headEnd = head.lastIndexOf(LF, bytesRead - 1);
-      if (headEnd >= 0) survey?.add({ bytes: head, start: 0, end: headEnd });
+      if (head.end >= 0) survey?.add(head);
       survey?.leaveRest();
       await write(lines.take());
       const remaining = limit - count - lines.count;

@@ -25,15 +25,16 @@ export {
 } from "./near.ts";
 export { parseQuery } from "./parse.ts";
 export { columnName, outputOf, placeOf, type RowColumn, resultOf } from "./pipe/columns.ts";
-export { readOfField, type StagesResult, StagesRun, stagesOver } from "./pipe/evaluate.ts";
+export { isMergeable, readOfField, type StagesResult, StagesRun, stagesOver } from "./pipe/evaluate.ts";
 export { explainStages } from "./pipe/explain.ts";
 export { type FunctionKind, functionOf } from "./pipe/functions.ts";
 export { combinations } from "./pipe/operators.ts";
+export type { Packed } from "./pipe/packed.ts";
 export { parsePipeline } from "./pipe/parse.ts";
 export { printPipeline } from "./pipe/print.ts";
 export { readsOfPipeline } from "./pipe/reads.ts";
 export { stepCount, stepFor, stepStart } from "./pipe/steps.ts";
-export { type Table, type TableNotes, TooManyGroups, TooManySteps } from "./pipe/table.ts";
+export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, compareCells, jsonText, keyOf } from "./pipe/values.ts";
 export { compilePredicate } from "./predicate.ts";
 export { printField, printQuery } from "./print.ts";

@@ -1,4 +1,5 @@
 import type { FunctionKind } from "./functions.ts";
+import type { Packing, Unpacking } from "./packed.ts";
 import { DistinctSketch, PercentileSketch } from "./sketches.ts";
 import { type Cell, keyOf } from "./values.ts";
 
@@ -11,6 +12,9 @@ export interface Accumulator {
   add(value: unknown, place: number): void;
   /** What another one has seen of the same group. */
   merge(other: this): void;
+  /** All that it has seen, which `unpack` of a new one reads. */
+  pack(packing: Packing): void;
+  unpack(packed: Unpacking): void;
   /** `seconds` is the length of the period, or of the step, that `rate` divides by. */
   result(seconds: number): Cell;
   /** About how many bytes it holds beyond its first ones. */
@@ -66,6 +70,14 @@ class Count implements Accumulator {
     this.#count += other.#count;
   }
 
+  pack(packing: Packing): void {
+    packing.number(this.#count);
+  }
+
+  unpack(packed: Unpacking): void {
+    this.#count = packed.number();
+  }
+
   result(): number {
     return this.#count;
   }
@@ -81,6 +93,14 @@ class Rate implements Accumulator {
 
   merge(other: Rate): void {
     this.#count += other.#count;
+  }
+
+  pack(packing: Packing): void {
+    packing.number(this.#count);
+  }
+
+  unpack(packed: Unpacking): void {
+    this.#count = packed.number();
   }
 
   result(seconds: number): Cell {
@@ -118,6 +138,14 @@ abstract class OfNumbers implements Accumulator {
     this.leftOut += other.leftOut;
     this.join(other);
   }
+
+  pack(packing: Packing): void {
+    packing.number(this.leftOut);
+  }
+
+  unpack(packed: Unpacking): void {
+    this.leftOut = packed.number();
+  }
 }
 
 /** Whole numbers are added exactly as long as they are safe; everything else by Neumaier's compensated sum. */
@@ -144,6 +172,18 @@ class ExactSum {
     this.#lost += other.#lost;
   }
 
+  pack(packing: Packing): void {
+    packing.number(this.#whole);
+    packing.number(this.#sum);
+    packing.number(this.#lost);
+  }
+
+  unpack(packed: Unpacking): void {
+    this.#whole = packed.number();
+    this.#sum = packed.number();
+    this.#lost = packed.number();
+  }
+
   get value(): number {
     const fraction = this.#sum + this.#lost;
     return fraction === 0 ? this.#whole : this.#whole + fraction;
@@ -162,6 +202,18 @@ class Sum extends OfNumbers {
   protected join(other: this): void {
     this.count += other.count;
     this.#sum.merge(other.#sum);
+  }
+
+  override pack(packing: Packing): void {
+    super.pack(packing);
+    packing.number(this.count);
+    this.#sum.pack(packing);
+  }
+
+  override unpack(packed: Unpacking): void {
+    super.unpack(packed);
+    this.count = packed.number();
+    this.#sum.unpack(packed);
   }
 
   protected get total(): number {
@@ -198,6 +250,18 @@ class Extreme extends OfNumbers {
 
   protected join(other: this): void {
     if (other.#value !== undefined) this.take(other.#value);
+  }
+
+  override pack(packing: Packing): void {
+    super.pack(packing);
+    packing.number(this.#value ?? Number.NaN);
+  }
+
+  override unpack(packed: Unpacking): void {
+    super.unpack(packed);
+    const value = packed.number();
+    // JSON has no NaN.
+    this.#value = Number.isNaN(value) ? undefined : value;
   }
 
   result(): Cell {
@@ -244,6 +308,19 @@ class Percentile extends OfNumbers {
   protected join(other: this): void {
     if (other.#values !== undefined) for (const value of other.#values) this.take(value);
     else this.#toSketch().merge(other.#sketch!);
+  }
+
+  override pack(packing: Packing): void {
+    super.pack(packing);
+    packing.numbers(this.#values ?? []);
+    packing.number(this.#sketch === undefined ? 0 : 1);
+    this.#sketch?.pack(packing);
+  }
+
+  override unpack(packed: Unpacking): void {
+    super.unpack(packed);
+    for (const value of packed.numbers()) this.take(value);
+    if (packed.number() === 1) this.#toSketch().unpack(packed);
   }
 
   result(): Cell {
@@ -308,11 +385,25 @@ class Distinct implements Accumulator {
     else this.#toSketch().merge(other.#sketch!);
   }
 
+  pack(packing: Packing): void {
+    packing.number(this.#values?.size ?? NO_VALUES);
+    for (const key of this.#values ?? []) packing.value(key);
+    this.#sketch?.pack(packing);
+  }
+
+  unpack(packed: Unpacking): void {
+    const size = packed.number();
+    if (size === NO_VALUES) this.#toSketch().unpack(packed);
+    for (let at = 0; at < size; at++) this.#addKey(packed.value() as string);
+  }
+
   result(): Cell {
     return this.#values?.size ?? this.#sketch!.count;
   }
 }
 
+/** In place of their number, if there is a sketch of them. */
+const NO_VALUES = -1;
 const SET_ENTRY_BYTES = 40;
 const SKETCH_BYTES = 16 * 1024;
 
@@ -339,6 +430,16 @@ class Outermost implements Accumulator {
 
   merge(other: Outermost): void {
     this.add(other.#value, other.#place);
+  }
+
+  pack(packing: Packing): void {
+    packing.number(this.#place);
+    packing.value(this.#value);
+  }
+
+  unpack(packed: Unpacking): void {
+    this.#place = packed.number();
+    this.#value = packed.value();
   }
 
   result(): Cell {

@@ -18,6 +18,7 @@ import {
   type Aggregated,
   Budget,
   type Collector,
+  Grouped,
   type Grouping,
   Kept,
   Limit,
@@ -32,6 +33,7 @@ import {
   Unique,
   Where,
 } from "./operators.ts";
+import type { Packed } from "./packed.ts";
 import type { Table } from "./table.ts";
 
 export interface StagesOptions {
@@ -72,6 +74,32 @@ export class StagesRun {
     return this.#chain.isDone;
   }
 
+  /**
+   * The place of the next entry in the input, of a run that `isMergeable`: parts of an input may be pushed in any order, or
+   * into runs of their own.
+   */
+  get nextPlace(): number {
+    return this.#chain.grouped.nextPlace;
+  }
+
+  set nextPlace(place: number) {
+    this.#chain.grouped.nextPlace = place;
+  }
+
+  /** About how much memory the groups and values take. */
+  get takenBytes(): number {
+    return this.#chain.takenBytes;
+  }
+
+  /** What was collected, as plain data that `merge` of another run of these stages adds to its own. */
+  pack(): Packed {
+    return this.#chain.grouped.pack();
+  }
+
+  merge(packed: Packed): void {
+    this.#chain.grouped.merge(packed);
+  }
+
   result(): StagesResult {
     this.#notes.leftOut.clear();
     this.#notes.estimates.clear();
@@ -95,6 +123,17 @@ export function stagesOver(
   return chain.result() as Table & { readonly kind: "table" };
 }
 
+/**
+ * Whether runs over parts of an input give, merged, what one over all of it gives: nothing but `where` comes before the first
+ * aggregate. What a limit or a sort keeps depends on all that comes before.
+ */
+export function isMergeable({ stages }: Pick<Pipeline, "stages">): boolean {
+  const first = stages.find(({ kind }) => kind !== "where");
+  return first !== undefined && AGGREGATING.has(first.kind);
+}
+
+const AGGREGATING: ReadonlySet<Stage["kind"]> = new Set(["count", "stats", "timeseries", "top"]);
+
 interface ChainOptions {
   readonly nowMs: number;
   readonly range: TimeRange;
@@ -113,9 +152,11 @@ class Chain {
   readonly #rest: readonly Stage[];
   readonly #limit: number;
   readonly #options: ChainOptions;
+  readonly #budget: Budget;
 
   constructor(stages: readonly Stage[], input: Input, options: ChainOptions) {
     const budget = new Budget(options.budgetBytes);
+    this.#budget = budget;
     const at = stages.findIndex(({ kind }) => COLLECTING.has(kind));
     const passing = at < 0 ? stages : stages.slice(0, at);
     const inputs: Input[] = [input];
@@ -144,6 +185,15 @@ class Chain {
     return this.#first.isDone;
   }
 
+  get grouped(): Grouped<Item> {
+    if (this.#collector instanceof Grouped) return this.#collector;
+    throw new TypeError("these stages do not begin with an aggregate");
+  }
+
+  get takenBytes(): number {
+    return this.#budget.takenBytes;
+  }
+
   result(): StagesResult {
     const all = this.#collector.given();
     const given = all.length > this.#limit ? all.slice(0, this.#limit) : all;
@@ -164,7 +214,7 @@ class Chain {
   }
 }
 
-const COLLECTING: ReadonlySet<Stage["kind"]> = new Set(["count", "stats", "timeseries", "top", "sort"]);
+const COLLECTING: ReadonlySet<Stage["kind"]> = new Set([...AGGREGATING, "sort"]);
 
 interface Making {
   readonly input: Input;

@@ -4,8 +4,9 @@
 import { type Accumulator, accumulator } from "./accumulators.ts";
 import type { RowColumn } from "./columns.ts";
 import type { FunctionKind } from "./functions.ts";
+import { type Packed, Packing, Unpacking } from "./packed.ts";
 import { LADDER_MS, stepCount, stepFor, stepStart } from "./steps.ts";
-import { TooManyGroups, TooManySteps } from "./table.ts";
+import { TooManyGroups } from "./table.ts";
 import { type Cell, compareCells, keyOf } from "./values.ts";
 
 export interface Sink<Item> {
@@ -68,11 +69,17 @@ export class Limit<Item> extends Operator<Item, Item> {
 
 /** What a question may hold in memory, all stages together. */
 export class Budget {
+  readonly #bytes: number;
   #left: number;
   #groups = 0;
 
   constructor(bytes: number) {
+    this.#bytes = bytes;
     this.#left = bytes;
+  }
+
+  get takenBytes(): number {
+    return this.#bytes - this.#left;
   }
 
   /** Throws if there is no more. */
@@ -207,7 +214,10 @@ export interface MutableNotes {
 }
 
 interface Group {
-  readonly cells: Row;
+  /** Those of the first entry: equal objects may have their members in another order. */
+  cells: Row;
+  /** The place of the first entry. */
+  place: number;
   readonly values: readonly Accumulator[];
 }
 
@@ -224,28 +234,68 @@ class Groups<Item> {
     const { by, aggregates } = this.#grouping;
     const inputs = aggregates.map(({ read }) => read?.(item));
     for (const cells of combinations(by.map((read) => read(item)))) {
-      const { values } = this.groupOf(cells);
+      const { values } = this.groupOf(cells, place);
       for (const [at, value] of values.entries()) value.add(inputs[at], place);
     }
   }
 
   merge(other: Groups<Item>): void {
-    for (const { cells, values } of other.byKey.values()) {
-      const mine = this.groupOf(cells).values;
-      for (const [at, value] of values.entries()) mine[at]!.merge(value);
+    for (const [key, group] of other.byKey) this.#join(key, group);
+  }
+
+  #join(key: string, { cells, place, values }: Group): void {
+    const mine = this.byKey.get(key);
+    if (mine === undefined) {
+      this.#take(key);
+      this.byKey.set(key, { cells, place, values });
+      return;
+    }
+    if (place < mine.place) {
+      mine.cells = cells;
+      mine.place = place;
+    }
+    for (const [at, value] of mine.values.entries()) value.merge(values[at]!);
+  }
+
+  pack(packing: Packing): void {
+    packing.number(this.byKey.size);
+    for (const { cells, place, values } of this.byKey.values()) {
+      packing.number(place);
+      for (const cell of cells) packing.value(cell);
+      for (const value of values) value.pack(packing);
     }
   }
 
-  groupOf(cells: Row): Group {
+  /** Adds the groups that another one has packed. */
+  unpack(packed: Unpacking): void {
+    const { by } = this.#grouping;
+    for (let left = packed.number(); left > 0; left--) {
+      const place = packed.number();
+      const cells = by.map(() => packed.value());
+      const values = this.#newValues();
+      for (const value of values) value.unpack(packed);
+      this.#join(joined(cells.map(keyOf)), { cells, place, values });
+    }
+  }
+
+  groupOf(cells: Row, place: number): Group {
     const key = joined(cells.map(keyOf));
     let group = this.byKey.get(key);
     if (group === undefined) {
-      const { aggregates, budget } = this.#grouping;
-      budget.take(KEPT_BYTES + 2 * key.length + aggregates.length * ACCUMULATOR_BYTES, 1);
-      group = { cells, values: aggregates.map(({ kind, read }) => accumulator(kind, read !== undefined)) };
+      this.#take(key);
+      group = { cells, place, values: this.#newValues() };
       this.byKey.set(key, group);
     }
     return group;
+  }
+
+  #newValues(): readonly Accumulator[] {
+    return this.#grouping.aggregates.map(({ kind, read }) => accumulator(kind, read !== undefined));
+  }
+
+  #take(key: string): void {
+    const { aggregates, budget } = this.#grouping;
+    budget.take(KEPT_BYTES + 2 * key.length + aggregates.length * ACCUMULATOR_BYTES, 1);
   }
 
   get bytes(): number {
@@ -285,10 +335,12 @@ function elementsOf(list: readonly unknown[]): Cell[] {
 /** How often the bytes of values are counted: adding up takes as long as there are groups. */
 const COUNT_EVERY = 4096;
 
-abstract class Grouped<Item> implements Collector<Item, Row> {
+export abstract class Grouped<Item> implements Collector<Item, Row> {
   readonly isDone = false;
+  /** The place of the next item in the input; each comes after the one before, if nothing else is said. */
+  nextPlace = 0;
   protected readonly grouping: Grouping<Item>;
-  #places = 0;
+  #pushed = 0;
   #counted = 0;
   #nextCount = COUNT_EVERY;
   protected firstMs = Number.POSITIVE_INFINITY;
@@ -302,15 +354,40 @@ abstract class Grouped<Item> implements Collector<Item, Row> {
   abstract given(): readonly Row[];
 
   protected place(): number {
-    if (++this.#places >= this.#nextCount) this.#countBytes();
-    return this.#places;
+    if (++this.#pushed >= this.#nextCount) this.#countBytes();
+    return this.nextPlace++;
   }
+
+  /** What was collected, for `merge` of a collector of the same stage. */
+  pack(): Packed {
+    const packing = new Packing();
+    packing.number(this.firstMs);
+    packing.number(this.lastMs);
+    this.packGroups(packing);
+    return packing.packed();
+  }
+
+  /** Adds what another one has collected, from other places of the input. */
+  merge(packed: Packed): void {
+    const unpacking = new Unpacking(packed);
+    const [firstMs, lastMs] = [unpacking.number(), unpacking.number()];
+    // Not so if no item had a time.
+    if (firstMs <= lastMs) {
+      this.see(firstMs);
+      this.see(lastMs);
+    }
+    this.mergeGroups(unpacking);
+    this.#countBytes();
+  }
+
+  protected abstract packGroups(packing: Packing): void;
+  protected abstract mergeGroups(packed: Unpacking): void;
 
   #countBytes(): void {
     const { bytes, groups } = this.held();
     this.grouping.budget.take(bytes - this.#counted);
     this.#counted = bytes;
-    this.#nextCount = this.#places + Math.max(COUNT_EVERY, groups);
+    this.#nextCount = this.#pushed + Math.max(COUNT_EVERY, groups);
   }
 
   /** What all values hold, beyond what was taken for their groups. */
@@ -349,7 +426,7 @@ export class Aggregate<Item> extends Grouped<Item> {
     this.#groups = new Groups(grouping);
     this.#needsTime = grouping.aggregates.some(({ kind }) => kind.name === "rate");
     // Without groups there is always one row.
-    if (grouping.by.length === 0) this.#groups.groupOf([]);
+    if (grouping.by.length === 0) this.#groups.groupOf([], 0);
   }
 
   push(item: Item): void {
@@ -357,6 +434,14 @@ export class Aggregate<Item> extends Grouped<Item> {
     if (!this.#needsTime) return;
     const timeMs = this.grouping.timeOf(item);
     if (timeMs !== undefined) this.see(timeMs);
+  }
+
+  protected packGroups(packing: Packing): void {
+    this.#groups.pack(packing);
+  }
+
+  protected mergeGroups(packed: Unpacking): void {
+    this.#groups.unpack(packed);
   }
 
   protected held() {
@@ -418,7 +503,7 @@ export class Timeseries<Item> extends Grouped<Item> {
   #groupsAt(start: number): Groups<Item> {
     let groups = this.#steps.get(start);
     if (groups === undefined) {
-      if (this.#steps.size >= MOST_WRITTEN_STEPS) throw new TooManySteps(this.#steps.size);
+      if (this.#steps.size >= MOST_WRITTEN_STEPS) throw new TooManyGroups(this.#steps.size, "steps");
       groups = new Groups(this.grouping);
       this.#steps.set(start, groups);
     }
@@ -433,6 +518,25 @@ export class Timeseries<Item> extends Grouped<Item> {
       longer.at(-1) ??
       this.#stepMs
     );
+  }
+
+  protected packGroups(packing: Packing): void {
+    packing.number(this.grouping.notes.withoutTime);
+    packing.number(this.#stepMs);
+    packing.number(this.#steps.size);
+    for (const [start, groups] of this.#steps) {
+      packing.number(start);
+      groups.pack(packing);
+    }
+  }
+
+  protected mergeGroups(packed: Unpacking): void {
+    this.grouping.notes.withoutTime += packed.number();
+    // Each step of the ladder divides the next one, so that the longer of both fits both.
+    this.#widen(Math.max(this.#stepMs, packed.number()));
+    for (let left = packed.number(); left > 0; left--)
+      this.#groupsAt(stepStart(packed.number(), this.#stepMs)).unpack(packed);
+    if (!this.#isWritten && this.#steps.size > MOST_STEPS_KEPT) this.#widen(this.#wider());
   }
 
   #widen(stepMs: number): void {
@@ -460,7 +564,8 @@ export class Timeseries<Item> extends Grouped<Item> {
     const { fromMs, toMs } = this.range;
     if (!(fromMs <= toMs)) return [];
     if (!this.#isWritten) this.#widen(Math.max(this.#stepMs, stepFor(fromMs, toMs, MOST_STEPS)));
-    if (stepCount(fromMs, toMs, this.#stepMs) > MOST_WRITTEN_STEPS) throw new TooManySteps(MOST_WRITTEN_STEPS);
+    if (stepCount(fromMs, toMs, this.#stepMs) > MOST_WRITTEN_STEPS)
+      throw new TooManyGroups(MOST_WRITTEN_STEPS, "steps");
     const { by, aggregates } = this.grouping;
     const all = new Map<string, Row>();
     if (by.length === 0) all.set("", []);

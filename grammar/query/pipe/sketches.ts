@@ -1,5 +1,7 @@
 // What stands for many values in bounded memory, once there are more than are kept.
 
+import type { Packing, Unpacking } from "./packed.ts";
+
 /** DDSketch (Masson, Rim and Lee, 2019): any percentile within `ACCURACY` of the value, whatever the values are. */
 const ACCURACY = 0.005;
 const GAMMA = (1 + ACCURACY) / (1 - ACCURACY);
@@ -29,6 +31,25 @@ export class PercentileSketch {
       [this.#negative, other.#negative],
     ] as const)
       for (const [bin, count] of theirs) mine.set(bin, (mine.get(bin) ?? 0) + count);
+  }
+
+  pack(packing: Packing): void {
+    packing.number(this.count);
+    packing.number(this.#zeros);
+    for (const bins of [this.#positive, this.#negative]) {
+      packing.numbers([...bins.keys()]);
+      packing.numbers([...bins.values()]);
+    }
+  }
+
+  /** Into a new one. */
+  unpack(packed: Unpacking): void {
+    this.count = packed.number();
+    this.#zeros = packed.number();
+    for (const bins of [this.#positive, this.#negative]) {
+      const [keys, counts] = [packed.numbers(), packed.numbers()];
+      for (const [at, bin] of keys.entries()) bins.set(bin, counts[at]!);
+    }
   }
 
   /** The value of a rank from 1 to `count`, within the accuracy. */
@@ -69,6 +90,14 @@ export class DistinctSketch {
   merge(other: DistinctSketch): void {
     for (let at = 0; at < REGISTERS; at++)
       if (other.#registers[at]! > this.#registers[at]!) this.#registers[at] = other.#registers[at]!;
+  }
+
+  pack(packing: Packing): void {
+    packing.value(this.#registers);
+  }
+
+  unpack(packed: Unpacking): void {
+    this.#registers.set(packed.value() as Uint8Array);
   }
 
   get count(): number {

@@ -20,21 +20,23 @@ export interface TableNotes {
   readonly estimates: ReadonlySet<string>;
 }
 
-/** More groups or values than memory is given for. */
+/** More groups or values than memory is given for, or more steps of time than anybody reads. */
 export class TooManyGroups extends Error {
-  /** What to do about it. */
-  readonly hint: string = "select fewer entries, or group by fields with fewer different values";
+  readonly count: number;
+  readonly what: "groups" | "steps";
 
-  constructor(groups: number, what = "groups, which is more than fits into memory") {
-    super(`more than ${groups.toLocaleString("en")} ${what}`);
+  constructor(count: number, what: "groups" | "steps" = "groups") {
+    super(
+      `more than ${count.toLocaleString("en")} ${what === "groups" ? "groups, which is more than fits into memory" : "steps of time"}`,
+    );
+    this.count = count;
+    this.what = what;
   }
-}
 
-/** More rows of `timeseries` than anybody reads. */
-export class TooManySteps extends TooManyGroups {
-  override readonly hint = "narrow the range of time, or write a longer step such as timeseries 1h";
-
-  constructor(steps: number) {
-    super(steps, "steps of time");
+  /** What to do about it. */
+  get hint(): string {
+    return this.what === "groups"
+      ? "narrow the query or the period, or group by a field with fewer values"
+      : "narrow the period, or write a longer step such as timeseries 1h";
   }
 }

@@ -12,7 +12,6 @@ import {
   stepStart,
   type TableNotes,
   TooManyGroups,
-  TooManySteps,
   target,
 } from "../../../../../grammar/query/index.ts";
 import { yieldToLoop } from "../../../event-loop.ts";
@@ -117,7 +116,8 @@ async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: Stage
   const { selection, nowMs } = context;
   const { startMs, stopMs } = selection.range;
   const { stepMs } = plan;
-  if (stepMs !== undefined && stepCount(startMs, stopMs, stepMs) > MOST_STEPS) throw new TooManySteps(MOST_STEPS);
+  if (stepMs !== undefined && stepCount(startMs, stopMs, stepMs) > MOST_STEPS)
+    throw new TooManyGroups(MOST_STEPS, "steps");
   const firstMs = stepMs === undefined ? 0 : stepStart(startMs, stepMs);
   const steps = stepMs === undefined ? undefined : { first: nanoseconds(firstMs), length: nanoseconds(stepMs) };
   const seconds = (stepMs ?? stopMs - startMs) / 1000;
@@ -268,7 +268,7 @@ function everyStep(
   }
   if (by.length === 0 && cells.size === 0) cells.set("", []);
   const count = stepCount(startMs, stopMs, stepMs);
-  if (count * cells.size > MOST_STEPS) throw new TooManySteps(MOST_STEPS);
+  if (count * cells.size > MOST_STEPS) throw new TooManyGroups(MOST_STEPS, "steps");
   const groups = [...cells].sort(([, a], [, b]) => compareGroups(a, b));
   const nothing = aggregates.map(({ kind: { name } }): Cell => (IS_ZERO.has(name) ? 0 : null));
   const all: (readonly Cell[])[] = [];
