@@ -317,6 +317,21 @@ t.test("more groups than memory is given for are refused", (t) => {
   t.end();
 });
 
+t.test("a limit after sort keeps no more than it needs", (t) => {
+  const pipeline = parsed("| sort n desc, k | limit 10 | fields n, k");
+  const stages = new StagesRun(pipeline, { nowMs: NOW, budgetBytes: 1_000_000 });
+  const expected: [number, number][] = [];
+  for (let at = 0; at < 100_000; at++) {
+    const n = (at * 7919) % 5000;
+    stages.push({ timestamp: "", level: "info", message: "", fields: { n, k: at } });
+    if (n > 4998) expected.push([n, at]);
+  }
+  const result = stages.result();
+  t.strictSame(result.kind === "table" && result.rows, expected.slice(0, 10));
+  t.equal(expected.length > 10, true);
+  t.end();
+});
+
 t.test("sums of whole numbers are exact, and of others compensated", (t) => {
   const of = (values: number[]) => values.map((n) => ({ timestamp: "", level: "info", message: "m", fields: { n } }));
   t.strictSame(rowsOf("| stats sum(n)", of([9007199254740991, -1, 1])).rows, [[9007199254740991]]);

@@ -167,7 +167,13 @@ class Chain {
     this.#collector =
       collecting === undefined
         ? new Kept<Item>(budget)
-        : collectorOf(collecting, { ...options, input: last, output: this.#output, budget });
+        : collectorOf(collecting, {
+            ...options,
+            input: last,
+            output: this.#output,
+            budget,
+            most: limitOf(stages[at + 1]),
+          });
     this.#limit = collecting?.kind === "top" ? (collecting.count?.value ?? TOP_ROWS) : Number.POSITIVE_INFINITY;
     this.#rest = at < 0 ? [] : stages.slice(at + 1);
     this.#options = options;
@@ -222,7 +228,11 @@ interface Making {
   readonly nowMs: number;
 }
 
+const limitOf = (stage: Stage | undefined) => (stage?.kind === "limit" ? stage.count.value : Number.POSITIVE_INFINITY);
+
 interface Collecting extends Making {
+  /** How many of the first items are wanted. */
+  readonly most: number;
   readonly output: Input;
   readonly notes: MutableNotes;
   readonly range: TimeRange;
@@ -256,6 +266,7 @@ function collectorOf(stage: Stage, making: Collecting): Collector<Item, unknown>
           isDescending: direction === "desc",
         })),
         budget,
+        making.most,
       );
     case "count":
       return new Aggregate(groupingOf(stage.by, [], making));

@@ -118,35 +118,53 @@ export class Kept<Item> implements Collector<Item, Item> {
   }
 }
 
+interface Sortable<Item> {
+  readonly item: Item;
+  readonly cells: Row;
+}
+
+/** `most`: no more of the first items are wanted. */
 export class Sort<Item> implements Collector<Item, Item> {
   readonly isDone = false;
   readonly #keys: readonly SortKeyRead<Item>[];
   readonly #budget: Budget;
-  readonly #items: { readonly item: Item; readonly cells: Row }[] = [];
+  readonly #most: number;
+  #items: Sortable<Item>[] = [];
 
-  constructor(keys: readonly SortKeyRead<Item>[], budget: Budget) {
+  constructor(keys: readonly SortKeyRead<Item>[], budget: Budget, most: number) {
     this.#keys = keys;
     this.#budget = budget;
+    this.#most = most;
   }
 
   push(item: Item): void {
     this.#budget.take(KEPT_BYTES);
     this.#items.push({ item, cells: this.#keys.map(({ read }) => read(item)) });
+    if (this.#items.length < 2 * this.#most + CUT_EVERY) return;
+    this.#budget.take(-KEPT_BYTES * (this.#items.length - this.#most));
+    this.#items = this.#sorted();
   }
 
   given(): readonly Item[] {
+    return this.#sorted().map(({ item }) => item);
+  }
+
+  #sorted(): Sortable<Item>[] {
     const signs = this.#keys.map(({ isDescending }) => (isDescending ? -1 : 1));
     // Sorting keeps the order of equal items.
-    const sorted = [...this.#items].sort((a, b) => {
+    const sorted = this.#items.toSorted((a, b) => {
       for (const [at, sign] of signs.entries()) {
         const order = compareCells(a.cells[at], b.cells[at]);
         if (order !== 0) return order * sign;
       }
       return 0;
     });
-    return sorted.map(({ item }) => item);
+    return sorted.length > this.#most ? sorted.slice(0, this.#most) : sorted;
   }
 }
+
+/** Sorting what a limit leaves costs little then for each item. */
+const CUT_EVERY = 1000;
 
 /** Rows of some columns. */
 export class Select<Item> extends Operator<Item, Row> {
