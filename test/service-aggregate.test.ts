@@ -1,5 +1,9 @@
 // The operation `aggregate` over HTTP, and what all other readers of events say of stages.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import t from "tap";
+import { tool } from "./support/cli.ts";
 import { startTestService } from "./support/service.ts";
 
 const PERIOD = { start: "2026-05-01T10:00:00Z", stop: "2026-05-01T10:59:59.999Z" };
@@ -114,6 +118,40 @@ t.test("rows: what is refused", async (t) => {
   const writer = await service.token(["events:write"]);
   const refused = await service.call("aggregate", { project_id, ...PERIOD, query: "| count" }, writer);
   t.equal(refused.status, 403);
+});
+
+t.test("tool logs gives the same of a service and of a file", async (t) => {
+  const { service, project_id } = await filled(t);
+  const directory = mkdtempSync(join(tmpdir(), "tool-aggregate-"));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, "events.ndjson");
+  writeFileSync(file, EVENTS.map((event) => `${JSON.stringify(event)}\n`).join(""));
+  const url = service.running.url;
+  const env = { TOOL_LOGS_TOKEN: service.owner };
+  const of = (...argv: string[]) => tool(["logs", ...argv], { cwd: directory, env });
+  const inService = ["--service", url, "--project", project_id, "-S", PERIOD.start, "--until", "2026-05-01T11:00:00Z"];
+  const inFile = ["--file", file, "-S", PERIOD.start, "--until", "2026-05-01T11:00:00Z"];
+  for (const query of [
+    "| count by level, path",
+    "status >= 500 | where path = /a | stats avg(duration), rate(), first(message), last(level) by status",
+    "| timeseries 15m max(duration) by path",
+    "| stats distinct(path), p90(duration)",
+    "path = /nowhere | count by path",
+    "warn | sort duration desc | limit 2",
+    "| where level = warn",
+  ]) {
+    const [mine, theirs] = await Promise.all([of(...inService, query), of(...inFile, query)]);
+    const comparable = (text: string) => text.replace(/"id":"\w+",/g, "").replace(/"(?:WARN|warning)"/g, '"warn"');
+    t.equal(comparable(mine.stdout), comparable(theirs.stdout), query);
+    t.notMatch(mine.stderr, /error/, query);
+    t.equal(mine.code, 0, query);
+  }
+  // Without a period it is that of the events, which are of another day.
+  const none = await of("--service", url, "--project", project_id, "| timeseries count()");
+  t.same([none.stdout, none.code], ["", 0]);
+  const noToken = await tool(["logs", ...inService, "| count"], { cwd: directory, env: { TOOL_LOGS_TOKEN: "lgs_x" } });
+  t.equal(noToken.code, 1);
+  t.match(noToken.stderr, /TOOL_LOGS_TOKEN holds the token/);
 });
 
 t.test("every other reader of events names aggregate; saved searches take stages", async (t) => {

@@ -372,6 +372,9 @@ t.test("an app's log goes to the service, and is searched and followed there", a
 
   const all = Number((await logs("--count", "path = /followed and message = response")).stdout);
   t.ok(all > 0);
+  const counted = await logs("path = /followed and message = response | count by level, path");
+  t.match(JSON.parse(counted.stdout), { level: "info", path: "/followed" }, "the service answers stages");
+  t.ok(JSON.parse(counted.stdout).count >= all);
   const newest = (await logs("-n", "2")).stdout
     .trim()
     .split("\n")

@@ -1,5 +1,5 @@
 import { renderProblem } from "../../grammar/problem.ts";
-import { completedMoment, parseMoment, parsePipeline, readFields } from "../../grammar/query/index.ts";
+import { completedMoment, parseMoment, parsePipeline, readFields, withLeading } from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
 import { chooseSource } from "../logs/choose-source.ts";
@@ -65,13 +65,14 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     for (const problem of parsed.problems) await context.say(renderProblem(problem, { source, color, columns }));
     return EXIT.failed;
   }
-  const { query, stages } = parsed.value;
-  if (stages.length > 0) {
+  if (parsed.value.stages.length > 0) {
     const flag = (["count", "limit", "expand"] as const).find(
       (name) => options[name] !== undefined && options[name] !== false,
     );
     if (flag !== undefined) return context.misuse(`--${flag} is of entries, and the query has stages`, STAGE_FOR[flag]);
   }
+  const pipeline = withLeading(parsed.value);
+  const { query, stages } = pipeline;
 
   const chosen = await chooseSource(context, {
     files: options.file,
@@ -120,7 +121,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
         format,
         aggregation: {
           wanted,
-          pipeline: parsed.value,
+          pipeline,
           range: { fromMs: bounds.since, toMs: bounds.until === undefined ? undefined : bounds.until - 1 },
           progress: shownProgress,
           signal: stop.signal,

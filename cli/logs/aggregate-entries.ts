@@ -34,6 +34,15 @@ export interface KeptEntry extends Entry {
 export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<StagesResult> {
   const { wanted, pipeline, range, progress, signal, refresh, onError } = aggregation;
   const run = newRun(aggregation);
+  try {
+    const answered = await source.aggregate?.(aggregation);
+    if (answered !== undefined) return answered;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    progress.erase();
+    await onError(error);
+    return run.result();
+  }
   const isParallel = isMergeable(pipeline) && workerCount() > 1;
   const reads = readsOfPipeline(pipeline);
   const scan = lineScan(wanted, { reads });

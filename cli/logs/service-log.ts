@@ -1,9 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Event } from "../../schema/rpc.generated.ts";
+import {
+  levelOf,
+  printPipeline,
+  printQuery,
+  resultOf,
+  type StagesResult,
+  type TableNotes,
+} from "../../grammar/query/index.ts";
+import type { Event, Operations } from "../../schema/rpc.generated.ts";
 import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.ts";
 import type { ServiceAddress } from "../service/service-address.ts";
 import { type Block, LineBlocks } from "./line-blocks.ts";
 import { InputError } from "./read-files.ts";
+import type { SourceAggregation } from "./source.ts";
 
 export interface ServiceQuestion {
   readonly address: ServiceAddress;
@@ -43,6 +52,79 @@ export async function discoveredFields(asked: ServiceQuestion, signal: AbortSign
     if (error instanceof RpcFailure || signal.aborted) return [];
     throw inputError(asked, error);
   }
+}
+
+/**
+ * What the service makes of stages. Undefined where the events have to be read instead: if the stages give events, if there
+ * are more rows than it answers, and if it is older than the operation.
+ */
+export async function aggregateInService(
+  asked: ServiceQuestion,
+  { pipeline, range, signal }: SourceAggregation,
+): Promise<StagesResult | undefined> {
+  const output = resultOf(pipeline.stages);
+  if (output.kind === "events") return undefined;
+  const times = await timesOf(asked, { pipeline, range, signal });
+  if (times === undefined) return undefined;
+  const input = { project_id: asked.address.project, query: printPipeline(pipeline), ...times };
+  const call = () => clientOf(asked).call("aggregate", input, { signal });
+  let answer: Operations["aggregate"]["output"] | undefined;
+  try {
+    answer = await withRetries(asked, signal, call);
+  } catch (error) {
+    const { cause } = error as InputError;
+    if (cause instanceof RpcFailure && cause.status === 404) return undefined;
+    throw error;
+  }
+  if (answer === undefined || answer.truncated) return undefined;
+  if (answer.stats.missing_bytes !== undefined) asked.onMissing(answer.stats.missing_bytes);
+  const { columns } = output;
+  const levels = columns.flatMap(({ type }, at) => (type === "level" ? [at] : []));
+  return { kind: "table", columns, rows: answer.rows.map((row) => withLevels(row, levels)), notes: notesOf(answer) };
+}
+
+function notesOf({ columns }: Operations["aggregate"]["output"]): TableNotes {
+  return {
+    leftOut: new Map(columns.flatMap(({ name, left_out = 0 }) => (left_out > 0 ? [[name, left_out] as const] : []))),
+    estimates: new Set(columns.flatMap(({ name, is_estimate = false }) => (is_estimate ? [name] : []))),
+    withoutTime: 0,
+  };
+}
+
+/** The service's names of levels are not those that are printed here. */
+function withLevels(row: readonly unknown[], levels: readonly number[]): readonly unknown[] {
+  if (levels.length === 0) return row;
+  return row.map((cell, at) => (levels.includes(at) && typeof cell === "string" ? (levelOf(cell) ?? cell) : cell));
+}
+
+/** The period of steps and rates: as it was written, otherwise from the first selected event to the last. */
+async function timesOf(
+  asked: ServiceQuestion,
+  { pipeline, range, signal }: SourceAggregation,
+): Promise<{ readonly start: string; readonly stop: string } | undefined> {
+  const { startMs, stopMs } = asked;
+  const whole = {
+    start: new Date(range.fromMs ?? startMs).toISOString(),
+    stop: new Date(range.toMs ?? stopMs).toISOString(),
+  };
+  const isTimed = pipeline.stages.some(
+    (stage) =>
+      stage.kind === "timeseries" ||
+      (stage.kind === "stats" && stage.aggregates.some(({ call }) => call.name === "rate")),
+  );
+  if (!isTimed || (range.fromMs !== undefined && range.toMs !== undefined)) return whole;
+  const outermost = async (order: "ascending" | "descending") => {
+    const input = { project_id: asked.address.project, ...whole, query: printQuery(pipeline.query), limit: 1, order };
+    const answer = await withRetries(asked, signal, () => clientOf(asked).call("search", input, { signal }));
+    return answer?.events[0]?.timestamp;
+  };
+  const [first, last] = await Promise.all([outermost("ascending"), outermost("descending")]);
+  // Without an event there is no period either.
+  if (!first || !last) return undefined;
+  return {
+    start: range.fromMs === undefined ? first : whole.start,
+    stop: range.toMs === undefined ? last : whole.stop,
+  };
 }
 
 /** The events since `startMs` if `withPast`, then new ones, until the signal. A broken connection is reopened. */

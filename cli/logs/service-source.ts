@@ -2,7 +2,13 @@ import { printQuery, type Query } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { serviceAddress } from "../service/service-address.ts";
-import { discoveredFields, followService, type ServiceQuestion, searchService } from "./service-log.ts";
+import {
+  aggregateInService,
+  discoveredFields,
+  followService,
+  type ServiceQuestion,
+  searchService,
+} from "./service-log.ts";
 import type { Chosen } from "./source.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -54,6 +60,7 @@ export async function serviceSource(
       limitsToNewest: !follow && isLimited,
       known: (signal) => discoveredFields(wanted, signal),
       totalBytes: undefined,
+      ...(!follow && { aggregate: (of) => aggregateInService(wanted, of) }),
       async *inputs(signal) {
         yield follow ? followService({ ...wanted, withPast }, signal) : searchService(wanted, signal);
       },

@@ -1,3 +1,4 @@
+import type { Pipeline, StagesResult } from "../../grammar/query/index.ts";
 import type { Block } from "./line-blocks.ts";
 import type { OnRead, PlainFile } from "./read-files.ts";
 
@@ -22,8 +23,19 @@ export interface Source {
   readonly saysWhenCaughtUp?: boolean;
   /** Size of all inputs together, if it is known. */
   readonly totalBytes: number | undefined;
+  /**
+   * What stages that make rows give, where the source computes it itself; undefined if its entries have to be read for that.
+   */
+  aggregate?(asked: SourceAggregation): Promise<StagesResult | undefined>;
   /** The inputs, one after another: files to open and read once, and blocks of anything else. */
   inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<Input>;
+}
+
+export interface SourceAggregation {
+  readonly pipeline: Pipeline;
+  /** The period as it was written. */
+  readonly range: { readonly fromMs: number | undefined; readonly toMs: number | undefined };
+  readonly signal: AbortSignal;
 }
 
 export type Input = PlainFile | AsyncIterable<Block>;

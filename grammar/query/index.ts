@@ -28,6 +28,7 @@ export { columnName, outputOf, placeOf, type RowColumn, resultOf } from "./pipe/
 export { isMergeable, readOfField, type StagesResult, StagesRun, stagesOver } from "./pipe/evaluate.ts";
 export { explainStages } from "./pipe/explain.ts";
 export { type FunctionKind, functionOf } from "./pipe/functions.ts";
+export { withLeading } from "./pipe/leading.ts";
 export { combinations } from "./pipe/operators.ts";
 export type { Packed } from "./pipe/packed.ts";
 export { parsePipeline } from "./pipe/parse.ts";

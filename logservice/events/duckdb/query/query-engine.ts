@@ -1,4 +1,4 @@
-import { TooManyGroups } from "../../../../grammar/query/index.ts";
+import { TooManyGroups, withLeading } from "../../../../grammar/query/index.ts";
 import { codeOf } from "../../durable.ts";
 import { stepTime } from "../../histogram-steps.ts";
 import type { Memtables } from "../../memtables.ts";
@@ -24,7 +24,6 @@ import type { Segments } from "../segments.ts";
 import type { SqlRunner } from "../sql/run-sql.ts";
 import { discovered } from "./discovered.ts";
 import { Narrowing } from "./narrow.ts";
-import { withoutLeading } from "./pipeline/plan.ts";
 import { runStages } from "./pipeline/run.ts";
 import { type QueryContext, selectionOf } from "./query-context.ts";
 import { search } from "./search.ts";
@@ -103,8 +102,9 @@ export class QueryEngine {
     });
 
   aggregate: EventsStore["aggregate"] = (asked) => {
-    const { query, stages } = withoutLeading(asked.query, asked.stages);
-    return this.#run({ ...asked, query }, async (context) => {
+    const all = { source: "", query: asked.query ?? { source: "", expr: undefined }, stages: asked.stages };
+    const { query, stages } = withLeading(all);
+    return this.#run({ ...asked, query: query.expr === undefined ? undefined : query }, async (context) => {
       try {
         return await runStages(context, { stages, limit: asked.limit });
       } catch (error) {

@@ -1,12 +1,10 @@
 import {
-  andQueries,
   type Column,
   columnName,
   type FunctionKind,
   functionOf,
   outputOf,
   placeOf,
-  type Query,
   type RowColumn,
   type Stage,
   stepFor,
@@ -50,20 +48,6 @@ export interface PlannedAggregate {
 
 /** A longest step or more would have no end of rows. */
 const MOST_STEPS = 60;
-
-/** The stages before the first that is no `where` select events, as the query does. */
-export function withoutLeading(
-  query: Query | undefined,
-  stages: readonly Stage[],
-): { readonly query: Query | undefined; readonly stages: readonly Stage[] } {
-  const first = stages.findIndex(({ kind }) => kind !== "where");
-  const leading = first < 0 ? stages : stages.slice(0, first);
-  let all: Query = query ?? { source: "", expr: undefined };
-  for (const stage of leading) {
-    if (stage.kind === "where") all = andQueries(all, { source: "", expr: stage.expr });
-  }
-  return { query: all.expr === undefined ? undefined : all, stages: first < 0 ? [] : stages.slice(first) };
-}
 
 /** Undefined if the first stage makes no groups: then events have to be read in their order. */
 export function groupPlan(
