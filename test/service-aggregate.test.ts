@@ -65,11 +65,28 @@ t.test("rows: what a query with stages answers", async (t) => {
       ],
     ],
     ["| count by nothing", [value("nothing"), number("count")], [[null, 60]]],
+    [
+      "| count by duration | limit 3",
+      [{ ...value("duration"), unit: "ms" }, number("count")],
+      [
+        [0, 1],
+        [10, 1],
+      ],
+      true,
+      { limit: 2 },
+    ],
     ["path = /nowhere | count by path", [value("path"), number("count")], []],
     ["path = /nowhere | stats count(), sum(duration)", [number("count()"), number("sum(duration)", "ms")], [[0, null]]],
     ["| count by status | limit 1", [value("status"), number("count")], [[200, 45]]],
     ["| top 1 status", [value("status"), number("count")], [[200, 45]]],
     ["| count by status", [value("status"), number("count")], [[200, 45]], true, { limit: 1 }],
+    [
+      "| count by duration | sort duration | limit 3 | fields duration",
+      [{ name: "duration", type: "value", unit: "ms" }],
+      [[0], [10]],
+      true,
+      { limit: 2 },
+    ],
     ["| sort duration desc | limit 2 | fields message", [value("message")], [["request 7"], ["request 59"]]],
   ] as const) {
     const { status, json } = await ask(query, more);

@@ -176,8 +176,10 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
     takeRows(columns, { plan, forms: statement.forms, rows, left }),
   );
   const isWhole = rows.length <= statement.most;
-  if (statement.isCut && plan.limit === undefined) return { rows, isWhole, leftOut: left };
-  if (statement.isCut) return { rows: rows.slice(0, statement.most), isWhole: true, leftOut: left };
+  if (statement.isCut) {
+    const { most } = statement;
+    return { rows: rows.slice(0, most), isWhole: isWhole || most === plan.limit, leftOut: left };
+  }
   if (!isWhole) throw new TooManyGroups(statement.most);
   return { rows: plan.stepMs === undefined ? inPlansOrder(rows, plan) : rows, isWhole: true, leftOut: left };
 }

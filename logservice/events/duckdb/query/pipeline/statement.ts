@@ -59,10 +59,7 @@ export function groupStatement(input: StatementInput): GroupStatement {
   const listed = cells === "" ? "" : `${cells}, `;
   const outs = plan.aggregates.map((one, at) => `${valueSql(one, input.seconds)} as o${at}`);
   const order = orderOf(plan, forms);
-  const most =
-    order === undefined
-      ? MOST_GROUPS
-      : Math.min(plan.limit ?? MOST_GROUPS, plan.rest.length > 0 ? MOST_GROUPS : input.wanted);
+  const most = order === undefined ? MOST_GROUPS : Math.min(plan.limit ?? input.wanted, mostLeft(plan, input.wanted));
   const sums = numberInputs(plan).map((at) => `x${at}`);
   const values = [...cellNames(plan), ...outs.map((_, at) => `o${at}`), ...sums.map((name) => `sum(${name}) over ()`)];
   const text = `select ${values.join(", ")} from (select ${listed}${[...outs, ...sums].join(", ")} from (${grouped.text}))
@@ -70,9 +67,12 @@ export function groupStatement(input: StatementInput): GroupStatement {
   return { select: { text, values: grouped.values }, forms, isCut: order !== undefined, most };
 }
 
+const mostLeft = ({ rest }: GroupPlan, wanted: number) => (rest.length > 0 ? MOST_GROUPS : wanted);
+
 /** Undefined where SQL does not order values as the language does, or where the order of all rows is of no use. */
 function orderOf(plan: GroupPlan, forms: Forms): string | undefined {
-  if (plan.stepMs !== undefined || (plan.limit === undefined && plan.rest.length > 0)) return undefined;
+  if (plan.stepMs !== undefined) return undefined;
+  if (plan.rest.length > 0 && (plan.limit === undefined || plan.limit > MOST_GROUPS)) return undefined;
   const { by, aggregates, order } = plan;
   const cells = by.map((_, at) => ({ form: forms.by[at]!, text: `c${at}` }));
   const outs = aggregates.map((one, at) => ({ form: formOfValue(one, plan, forms), text: `o${at}` }));
