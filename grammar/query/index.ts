@@ -24,10 +24,12 @@ export {
   soughtTexts,
 } from "./near.ts";
 export { parseQuery } from "./parse.ts";
+export { type Accumulator, accumulator } from "./pipe/accumulators.ts";
 export type { RowColumn } from "./pipe/columns.ts";
 export { isMergeable, type StagesResult, StagesRun } from "./pipe/evaluate.ts";
 export { explainStages } from "./pipe/explain.ts";
-export type { Packed } from "./pipe/packed.ts";
+export { type FunctionKind, functionOf } from "./pipe/functions.ts";
+export { type Packed, Packing } from "./pipe/packed.ts";
 export { parsePipeline } from "./pipe/parse.ts";
 export { printPipeline } from "./pipe/print.ts";
 export { readsOfPipeline } from "./pipe/reads.ts";

@@ -404,6 +404,16 @@ export abstract class Grouped<Item> implements Collector<Item, Row> {
     return { fromMs, toMs };
   }
 
+  /** Puts the notes into the order of the columns, so that it does not depend on that of the groups. */
+  protected orderNotes(): void {
+    const { aggregates, notes } = this.grouping;
+    for (const { column } of aggregates) {
+      const leftOut = notes.leftOut.get(column.name);
+      if (leftOut !== undefined && notes.leftOut.delete(column.name)) notes.leftOut.set(column.name, leftOut);
+      if (notes.estimates.delete(column.name)) notes.estimates.add(column.name);
+    }
+  }
+
   protected cellsOf(values: readonly Accumulator[], seconds: number): Cell[] {
     const { aggregates, notes } = this.grouping;
     return values.map((value, at) => {
@@ -456,6 +466,7 @@ export class Aggregate<Item> extends Grouped<Item> {
       ...cells,
       ...this.cellsOf(values, seconds),
     ]);
+    this.orderNotes();
     return rows.sort((a, b) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups));
   }
 }
@@ -582,6 +593,7 @@ export class Timeseries<Item> extends Grouped<Item> {
         rows.push([time, ...cells, ...this.cellsOf(values, seconds)]);
       }
     }
+    this.orderNotes();
     return rows;
   }
 }
