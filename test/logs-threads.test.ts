@@ -35,7 +35,7 @@ async function onThreads(path: string, { pipeline, segmentBytes = 2_000, budgetB
   try {
     const setup = { ...asked, file, size, place: 0 };
     await parallelStages({ setup, lines, signal, onRead, segmentBytes, workerCount: 1 });
-    return lines.run.result();
+    return lines.result();
   } finally {
     closeSync(file);
   }
@@ -189,7 +189,7 @@ t.test("lines of known shapes are counted as all others", (t) => {
       // Small, so that the buffer is reused while shapes are learned.
       const blocks = new LineBlocks(200);
       for (const block of blocks.push(Buffer.from(`${text}\n`))) lines.add(block);
-      return isSameTable(lines.run.result(), inMemory(text, pipeline));
+      return isSameTable(lines.result(), inMemory(text, pipeline));
     }),
     { numRuns, seed: Number(process.env.FUZZ_SEED ?? 1) },
   );

@@ -41,7 +41,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
   const refreshed = async () => {
     if (refresh === undefined || !isChanged || performance.now() < nextRefreshMs) return;
     isChanged = false;
-    await refresh(lines.run.result());
+    await refresh(lines.result());
     nextRefreshMs = performance.now() + REFRESH_MS;
   };
   const timer = refresh && setInterval(() => void refreshed(), REFRESH_MS);
@@ -91,12 +91,12 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
     clearInterval(timer);
   }
   progress.erase();
-  return lines.run.result();
+  return lines.result();
 }
 
 /** The selected entries of lines, for stages to which each entry comes after those before. */
 class LinesInOrder {
-  readonly run: StagesRun;
+  readonly #run: StagesRun;
   readonly #scan: ReturnType<typeof lineScan>;
   readonly #found: Found;
 
@@ -104,7 +104,7 @@ class LinesInOrder {
     const run = newRun(asked);
     const reads = readsOfPipeline(asked.pipeline);
     const scan = lineScan(asked.wanted, { reads });
-    this.run = run;
+    this.#run = run;
     this.#scan = scan;
     this.#found = (bytes, start, end, line) => {
       if (reads !== undefined) run.push(line?.entry ?? scan.partialEntry());
@@ -122,6 +122,10 @@ class LinesInOrder {
   }
 
   get isDone(): boolean {
-    return this.run.isDone;
+    return this.#run.isDone;
+  }
+
+  result(): StagesResult {
+    return this.#run.result();
   }
 }

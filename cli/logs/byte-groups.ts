@@ -120,7 +120,7 @@ export class ByteGroups {
     return this.#insert(at, hash, 1);
   }
 
-  /** Makes a group of the key that was written behind the others and ends at `keyEnd`. */
+  /** Makes a group of the key that was written after the others and ends at `keyEnd`. */
   #insert(keyEnd: number, hash: number, count: number): number {
     if (this.size === this.#keyEnds.length) this.#growGroups();
     const group = this.size++;
@@ -243,19 +243,18 @@ export function byGroup({ groups, values }: GroupNumbers, groupCount: number) {
   return { starts, values: sorted };
 }
 
-/** The values of a key: null, texts, numbers and booleans. */
-export function cellsOfKey(
+/** Called with each value of a key: its type, and where its bytes are. */
+export function readKey(
   keys: Uint8Array,
   start: number,
   end: number,
-): { type: number; start: number; end: number }[] {
-  const cells: { type: number; start: number; end: number }[] = [];
+  read: (type: number, start: number, end: number) => void,
+): void {
   for (let at = start; at < end; ) {
     const type = keys[at]!;
     const length = (keys[at + 1]! << 8) | keys[at + 2]!;
     at += KEY_HEAD_BYTES;
-    cells.push({ type, start: at, end: at + length });
+    read(type, at, at + length);
     at += length;
   }
-  return cells;
 }

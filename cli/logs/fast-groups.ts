@@ -2,6 +2,7 @@ import { POINT } from "../../grammar/json-bytes.ts";
 import {
   type Accumulator,
   accumulator,
+  type Cell,
   type Column,
   type FunctionKind,
   functionOf,
@@ -11,7 +12,7 @@ import {
   type Stage,
   target,
 } from "../../grammar/query/index.ts";
-import { ByteGroups, byGroup, cellsOfKey, type PackedByteGroups, TOO_LONG } from "./byte-groups.ts";
+import { ByteGroups, byGroup, type PackedByteGroups, readKey, TOO_LONG } from "./byte-groups.ts";
 import type { Wanted } from "./line-scan.ts";
 import {
   FALSE,
@@ -42,7 +43,7 @@ interface FastStage {
  * Groups lines by the bytes of their values, without an entry, a text or an object for a line: for stages that count, or take
  * numbers, of all entries. Lines with anything unusual are left to the stages themselves; the result is the same.
  */
-export class FastGroups {
+class FastGroups {
   readonly #stage: FastStage;
   readonly #lines: ShapedLines;
   readonly #values: Float64Array;
@@ -112,6 +113,35 @@ export class FastGroups {
     this.#groups.merge(packed);
   }
 
+  /** A row for each group; undefined if it takes a run of the stages to say more than the values. */
+  rows(): Cell[][] | undefined {
+    const { keys, keyEnds, counts, numbers } = this.#groups.pack();
+    const { by, aggregates } = this.#stage;
+    // Without groups there is always one row.
+    if (by.length === 0) return undefined;
+    const sorted = numbers.map((list) => byGroup(list, keyEnds.length));
+    const texts = Buffer.from(keys.buffer, keys.byteOffset, keys.length);
+    const rows: Cell[][] = [];
+    let row: Cell[] = [];
+    const addCell = (type: number, start: number, end: number) => row.push(cellOf(texts, type, start, end));
+    for (let group = 0, start = 0; group < keyEnds.length; group++) {
+      row = [];
+      readKey(keys, start, keyEnds[group]!, addCell);
+      start = keyEnds[group]!;
+      for (const { kind, list } of aggregates) {
+        const values = sorted[list];
+        if (values === undefined) row.push(counts[group]!);
+        else {
+          const of = collected(kind, values, group);
+          if (of.isEstimate) return undefined;
+          row.push(of.result(0));
+        }
+      }
+      rows.push(row);
+    }
+    return rows;
+  }
+
   /** What was collected as a run of the stages packs it, and forgets it. */
   takePacked(): Packed {
     const { keys, keyEnds, counts, numbers } = this.takeGroups();
@@ -126,23 +156,25 @@ export class FastGroups {
     for (let group = 0, start = 0; group < keyEnds.length; group++) {
       // Equal cells are the same ones: it does not matter which entry was the first.
       packing.number(Number.POSITIVE_INFINITY);
-      for (const cell of cellsOfKey(keys, start, keyEnds[group]!)) packing.value(cellOf(texts, cell));
+      readKey(keys, start, keyEnds[group]!, (...cell) => packing.value(cellOf(texts, ...cell)));
       start = keyEnds[group]!;
       for (const { kind, list } of aggregates) {
         const values = sorted[list];
         if (values === undefined) packing.number(counts[group]!);
-        else {
-          const of: Accumulator = accumulator(kind, true);
-          for (let at = values.starts[group]!; at < values.starts[group + 1]!; at++) of.add(values.values[at], 0);
-          of.pack(packing);
-        }
+        else collected(kind, values, group).pack(packing);
       }
     }
     return packing.packed();
   }
 }
 
-function cellOf(keys: Buffer, { type, start, end }: { type: number; start: number; end: number }): unknown {
+function collected(kind: FunctionKind, { starts, values }: ReturnType<typeof byGroup>, group: number): Accumulator {
+  const of = accumulator(kind, true);
+  for (let at = starts[group]!; at < starts[group + 1]!; at++) of.add(values[at], 0);
+  return of;
+}
+
+function cellOf(keys: Buffer, type: number, start: number, end: number): Cell {
   if (type === MISSING) return null;
   if (type === TRUE) return true;
   if (type === FALSE) return false;

@@ -32,7 +32,7 @@ const MAX_SHAPELESS = 1000;
  * and values of the same types. Then only the values have to be looked at. The lines of a log have few shapes.
  */
 export class ShapedLines {
-  /** Of each sought value of the last line: its type, and its bytes; those of a text without quotation marks. */
+  /** The type of each sought value of the last line, and its bytes; those of a text without quotation marks. */
   readonly types: Uint8Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
@@ -159,7 +159,7 @@ function stepAt(steps: readonly Step[], bytes: Uint8Array, at: number): Step | u
     let same = 0;
     while (same < literal.length && literal[same] === bytes[at + same]) same++;
     if (same < literal.length) continue;
-    // The same bytes may stand before values of different types.
+    // The same bytes may come before values of different types.
     if (step.kind === "text" || step.kind === "end" || step.kind === kindOf(bytes[at + same]!)) return step;
   }
   return undefined;

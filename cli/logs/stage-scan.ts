@@ -1,4 +1,11 @@
-import { type Packed, type Pipeline, readsOfPipeline, StagesRun, TooManyGroups } from "../../grammar/query/index.ts";
+import {
+  type Packed,
+  type Pipeline,
+  readsOfPipeline,
+  type StagesResult,
+  StagesRun,
+  TooManyGroups,
+} from "../../grammar/query/index.ts";
 import type { PackedByteGroups } from "./byte-groups.ts";
 import { fastGroups } from "./fast-groups.ts";
 import type { Block } from "./line-blocks.ts";
@@ -42,10 +49,12 @@ export class StageLines {
     this.#run = newRun(asked);
   }
 
-  /** With all that was collected. */
-  get run(): StagesRun {
+  /** What the stages give of all that was collected. */
+  result(): StagesResult {
+    const rows = this.#run.isEmpty ? this.#fast?.rows() : undefined;
+    if (rows !== undefined) return this.#run.result(rows);
     if (this.#fast?.isEmpty === false) this.#run.merge(this.#fast.takePacked());
-    return this.#run;
+    return this.#run.result();
   }
 
   /** The place of the next line in the input; each comes after the one before, if nothing else is said. */

@@ -467,8 +467,31 @@ export class Aggregate<Item> extends Grouped<Item> {
       ...this.cellsOf(values, seconds),
     ]);
     this.orderNotes();
-    return rows.sort((a, b) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups));
+    return inOrder(rows, groups);
   }
+
+  /** The rows of groups that were collected elsewhere, in the order of all rows. */
+  givenFrom(rows: readonly Row[]): readonly Row[] {
+    return inOrder(rows, this.grouping.by.length);
+  }
+
+  get isEmpty(): boolean {
+    return this.#groups.byKey.size === 0;
+  }
+}
+
+/** The greatest first value first, then by groups. */
+function inOrder(rows: readonly Row[], groups: number): readonly Row[] {
+  // Comparing numbers alone is many times as fast. What is infinite would be equal to null.
+  const isOfNumbers = rows.every((row) => row[groups] === null || Number.isFinite(row[groups]));
+  const numberIn = (row: Row) => (row[groups] as number | null) ?? Number.NEGATIVE_INFINITY;
+  const compare = isOfNumbers
+    ? (a: Row, b: Row) => {
+        const [valueA, valueB] = [numberIn(a), numberIn(b)];
+        return valueA === valueB ? byGroups(a, b, groups) : valueB - valueA;
+      }
+    : (a: Row, b: Row) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups);
+  return [...rows].sort(compare);
 }
 
 function byGroups(a: Row, b: Row, groups: number): number {
