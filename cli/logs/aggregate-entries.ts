@@ -1,5 +1,5 @@
 import type { Entry } from "../../grammar/entry.ts";
-import { isMergeable, readsOfPipeline, type StagesResult } from "../../grammar/query/index.ts";
+import { isMergeable, readsOfPipeline, type StagesResult, type StagesRun } from "../../grammar/query/index.ts";
 import { readEntryLine } from "./entry-line.ts";
 import { type Block, CAUGHT_UP } from "./line-blocks.ts";
 import { type Found, lineScan } from "./line-scan.ts";
@@ -7,7 +7,7 @@ import { parallelStages } from "./parallel-stages.ts";
 import type { Progress } from "./progress.ts";
 import { InputError, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
 import type { Source } from "./source.ts";
-import { newRun, type StagesAsked } from "./stage-scan.ts";
+import { newRun, StageLines, type StagesAsked } from "./stage-scan.ts";
 import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
 export interface Aggregation extends StagesAsked {
@@ -32,8 +32,9 @@ export interface KeptEntry extends Entry {
  * make of the entries that it selects. What neither the query nor its stages ask about is not read.
  */
 export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<StagesResult> {
-  const { wanted, pipeline, range, progress, signal, refresh, onError } = aggregation;
-  const run = newRun(aggregation);
+  const { pipeline, progress, signal, refresh, onError } = aggregation;
+  const merged = isMergeable(pipeline) ? new StageLines(aggregation) : undefined;
+  const lines = merged ?? new LinesInOrder(aggregation);
   try {
     const answered = await source.aggregate?.(aggregation);
     if (answered !== undefined) return answered;
@@ -41,37 +42,27 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
     if (!(error instanceof InputError)) throw error;
     progress.erase();
     await onError(error);
-    return run.result();
+    return lines.result();
   }
-  const isParallel = isMergeable(pipeline) && workerCount() > 1;
-  const reads = readsOfPipeline(pipeline);
-  const scan = lineScan(wanted, { reads });
   let isChanged = false;
-  const found: Found = (bytes, start, end, line) => {
-    isChanged = true;
-    if (reads !== undefined) run.push(line?.entry ?? scan.partialEntry());
-    else {
-      const whole = line?.entry ?? readEntryLine(bytes.toString("utf8", start, end)).entry;
-      // A copy, as the block's buffer is reused.
-      run.push({ ...whole, line: Buffer.from(bytes.subarray(start, end + 1)) } as KeptEntry);
-    }
-    return !run.isDone;
-  };
 
   let nextRefreshMs = performance.now();
   const refreshed = async () => {
     if (refresh === undefined || !isChanged || performance.now() < nextRefreshMs) return;
     isChanged = false;
-    await refresh(run.result());
+    await refresh(lines.result());
     nextRefreshMs = performance.now() + REFRESH_MS;
   };
   const timer = refresh && setInterval(() => void refreshed(), REFRESH_MS);
 
   const scanBlocks = async (blocks: AsyncIterable<Block>) => {
     for await (const block of blocks) {
-      if (block !== CAUGHT_UP && !scan(block, found)) return;
+      if (block !== CAUGHT_UP) {
+        lines.add(block);
+        isChanged = true;
+      }
       await refreshed();
-      if (signal.aborted) return;
+      if (signal.aborted || lines.isDone) return;
     }
   };
 
@@ -80,13 +71,14 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
     const opened = await openFile(file, signal);
     const { handle, size } = opened;
     try {
-      if (size === undefined || size < MIN_PARALLEL_BYTES || !isParallel) {
+      if (merged === undefined || size === undefined || size < MIN_PARALLEL_BYTES || workerCount() < 2) {
         await scanBlocks(readOpenFile(file, opened, onRead));
         return;
       }
       await readHead(file, opened);
-      const setup = { wanted, pipeline, range, file: handle.fd, size, place: run.nextPlace };
-      await parallelStages({ setup, run, signal, onRead });
+      const { wanted, range } = aggregation;
+      const setup = { wanted, pipeline, range, file: handle.fd, size, place: merged.nextPlace };
+      await parallelStages({ setup, lines: merged, signal, onRead });
     } finally {
       await handle.close();
     }
@@ -102,11 +94,47 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
         progress.erase();
         await onError(error);
       }
-      if (run.isDone || signal.aborted) break;
+      if (lines.isDone || signal.aborted) break;
     }
   } finally {
     clearInterval(timer);
   }
   progress.erase();
-  return run.result();
+  return lines.result();
+}
+
+/** The selected entries of lines, for stages to which each entry comes after those before. */
+class LinesInOrder {
+  readonly #run: StagesRun;
+  readonly #scan: ReturnType<typeof lineScan>;
+  readonly #found: Found;
+
+  constructor(asked: StagesAsked) {
+    const run = newRun(asked);
+    const reads = readsOfPipeline(asked.pipeline);
+    const scan = lineScan(asked.wanted, { reads });
+    this.#run = run;
+    this.#scan = scan;
+    this.#found = (bytes, start, end, line) => {
+      if (reads !== undefined) run.push(line?.entry ?? scan.partialEntry());
+      else {
+        const whole = line?.entry ?? readEntryLine(bytes.toString("utf8", start, end)).entry;
+        // A copy, as the block's buffer is reused.
+        run.push({ ...whole, line: Buffer.from(bytes.subarray(start, end + 1)) } as KeptEntry);
+      }
+      return !run.isDone;
+    };
+  }
+
+  add(block: Block): void {
+    this.#scan(block, this.#found);
+  }
+
+  get isDone(): boolean {
+    return this.#run.isDone;
+  }
+
+  result(): StagesResult {
+    return this.#run.result();
+  }
 }

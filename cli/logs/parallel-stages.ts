@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers/promises";
-import { type StagesRun, TooManyGroups } from "../../grammar/query/index.ts";
+import { TooManyGroups } from "../../grammar/query/index.ts";
 import type { OnRead } from "./read-files.ts";
 import { SEGMENT_BYTES } from "./segment-scan.ts";
-import { type StageResult, type StagesSetup, type StageTask, stageScanner } from "./stage-scan.ts";
+import { type StageLines, type StageResult, type StagesSetup, type StageTask, stageScanner } from "./stage-scan.ts";
 import { WorkerPool, workerCount } from "./worker-pool.ts";
 
 export interface ParallelStages {
   readonly setup: StagesSetup;
   /** Gets all that is found; its stages are such that `isMergeable`. */
-  readonly run: StagesRun;
+  readonly lines: StageLines;
   readonly signal: AbortSignal;
   readonly onRead: OnRead;
   /** For tests: small segments, so that every line crosses a boundary. */
@@ -20,17 +20,17 @@ export interface ParallelStages {
 const SEGMENTS_PER_WORKER = 4;
 
 /**
- * Adds the entries of a file to a run, with several threads: each takes the next segment, and this one does so too. Workers
+ * Adds the lines of a file, with several threads: each takes the next segment, and this one does so too. Workers
  * hand over what they have collected when it becomes large, and at the end; it is merged here, so that the memory for groups
  * is bounded as with one thread. After the signal, what was read until then is merged.
  */
 export async function parallelStages(parallel: ParallelStages): Promise<void> {
-  const { setup, run, signal, onRead, segmentBytes = SEGMENT_BYTES } = parallel;
+  const { setup, lines, signal, onRead, segmentBytes = SEGMENT_BYTES } = parallel;
   const { size, place } = setup;
   const pool = new WorkerPool<StageTask, StageResult>(Math.max(1, parallel.workerCount ?? workerCount() - 1), {
     stages: setup,
   });
-  const scanHere = stageScanner(setup);
+  const scanHere = stageScanner(setup, lines);
   let next = 0;
   let failure: unknown;
   const takeNext = () => {
@@ -40,7 +40,7 @@ export async function parallelStages(parallel: ParallelStages): Promise<void> {
   };
   const merge = ({ packed, tooMany }: StageResult) => {
     if (tooMany !== undefined) throw new TooManyGroups(tooMany.count, tooMany.what);
-    if (packed !== undefined) run.merge(packed);
+    if (packed !== undefined) lines.merge(packed);
   };
   const pending = new Set<Promise<void>>();
   const start = (task: StageTask) => {
@@ -59,7 +59,7 @@ export async function parallelStages(parallel: ParallelStages): Promise<void> {
       while (next < size && pending.size < pool.size * SEGMENTS_PER_WORKER) start(takeNext());
       if (next === size) break;
       const own = takeNext();
-      scanHere(own.start, own.end, run);
+      scanHere(own.start, own.end);
       onRead(own.end - own.start);
       await setImmediate();
     }
@@ -67,7 +67,7 @@ export async function parallelStages(parallel: ParallelStages): Promise<void> {
     if (failure !== undefined) throw failure;
     await Promise.all(pending);
     for (const result of await pool.runOnEach({ id: 0, start: 0, end: 0, isLast: true })) merge(result);
-    run.nextPlace = place + size;
+    lines.nextPlace = place + size;
   } finally {
     await pool.close();
   }

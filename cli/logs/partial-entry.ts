@@ -317,7 +317,7 @@ function lineEnd(bytes: Buffer, from: number): number {
 }
 
 /** The position after the value at `at`, which is checked as JSON.parse does. */
-function skip(bytes: Buffer, from: number, depth: number): number {
+export function skip(bytes: Uint8Array, from: number, depth: number): number {
   const first = bytes[from]!;
   if (first === QUOTE) {
     let at = from + 1;
@@ -384,7 +384,7 @@ const isEscape = (byte: number) =>
   byte === 0x74;
 
 /** RFC 8259, section 6: no leading zeros, digits on both sides of the decimal point. */
-function skipNumber(bytes: Buffer, from: number): number {
+function skipNumber(bytes: Uint8Array, from: number): number {
   let at = bytes[from] === 0x2d ? from + 1 : from;
   if (bytes[at] === 0x30) at++;
   else {

@@ -18,11 +18,17 @@ function collect(port: MessagePort, setup: StagesSetup): void {
   const collected = stageTasks(setup);
   port.on("message", (task: StageTask) => {
     const result = collected(task);
-    port.postMessage(result, result.packed === undefined ? [] : transferable(result.packed.numbers));
+    const { run, fast } = result.packed ?? {};
+    const numbers = fast?.numbers.flatMap(({ groups, values }) => [groups, values]) ?? [];
+    const large = [run?.numbers, fast?.keys, fast?.keyEnds, fast?.hashes, fast?.counts, ...numbers];
+    port.postMessage(
+      result,
+      large.flatMap((array) => (array === undefined ? [] : transferable(array))),
+    );
   });
 }
 
-const transferable = ({ byteLength, buffer }: Uint8Array | Float64Array) =>
+const transferable = ({ byteLength, buffer }: ArrayBufferView) =>
   byteLength < MIN_TRANSFER_BYTES ? [] : [buffer as ArrayBuffer];
 
 if (parentPort !== null) {

@@ -1,4 +1,13 @@
-import { type Packed, type Pipeline, readsOfPipeline, StagesRun, TooManyGroups } from "../../grammar/query/index.ts";
+import {
+  type Packed,
+  type Pipeline,
+  readsOfPipeline,
+  type StagesResult,
+  StagesRun,
+  TooManyGroups,
+} from "../../grammar/query/index.ts";
+import type { PackedByteGroups } from "./byte-groups.ts";
+import { fastGroups } from "./fast-groups.ts";
 import type { Block } from "./line-blocks.ts";
 import { type Found, lineScan, type Wanted } from "./line-scan.ts";
 import { SegmentReader } from "./segment-scan.ts";
@@ -13,23 +22,95 @@ export interface StagesAsked {
   readonly budgetBytes?: number | undefined;
 }
 
-export const newRun = ({ wanted, pipeline, range, budgetBytes }: StagesAsked) =>
-  new StagesRun(pipeline, { nowMs: wanted.nowMs, range, ...(budgetBytes !== undefined && { budgetBytes }) });
+/** What threads hand over to each other. */
+export interface PackedLines {
+  readonly run: Packed;
+  readonly fast: PackedByteGroups | undefined;
+}
 
-/** Adds the selected entries of a block, whose buffer begins at `offset` of the file, to the run. */
-export type SegmentLines = (block: Block, offset: number, run: StagesRun) => void;
+const LF = 0x0a;
 
-function segmentLines({ wanted, pipeline }: StagesAsked, place: number): SegmentLines {
-  const scan = lineScan(wanted, { reads: readsOfPipeline(pipeline) });
-  return (block, offset, run) => {
+/** What is collected outside of the run, and of its memory, is at most so much. */
+const MOST_FAST_BYTES = 64 * 1024 * 1024;
+
+/** The selected entries of lines, collected by the stages that come first. */
+export class StageLines {
+  /** Aggregates are never done. */
+  readonly isDone = false;
+  readonly #asked: StagesAsked;
+  readonly #scan: ReturnType<typeof lineScan>;
+  readonly #fast: ReturnType<typeof fastGroups>;
+  #run: StagesRun;
+
+  constructor(asked: StagesAsked) {
+    this.#asked = asked;
+    this.#scan = lineScan(asked.wanted, { reads: readsOfPipeline(asked.pipeline) });
+    this.#fast = fastGroups(asked.wanted, asked.pipeline);
+    this.#run = newRun(asked);
+  }
+
+  /** What the stages give of all that was collected. */
+  result(): StagesResult {
+    const rows = this.#run.isEmpty ? this.#fast?.rows() : undefined;
+    if (rows !== undefined) return this.#run.result(rows);
+    if (this.#fast?.isEmpty === false) this.#run.merge(this.#fast.takePacked());
+    return this.#run.result();
+  }
+
+  /** The place of the next line in the input; each comes after the one before, if nothing else is said. */
+  get nextPlace(): number {
+    return this.#run.nextPlace;
+  }
+
+  set nextPlace(place: number) {
+    this.#run.nextPlace = place;
+  }
+
+  /** About how many bytes were collected. */
+  get bytes(): number {
+    return this.#run.takenBytes + (this.#fast?.bytes ?? 0);
+  }
+
+  /** Adds a block of lines. `place` is that of the first byte of its buffer, if blocks do not come in their order. */
+  add(block: Block, place?: number): void {
+    const fast = this.#fast;
     const found: Found = (_, start, _end, line) => {
-      run.nextPlace = place + offset + start;
-      run.push(line?.entry ?? scan.partialEntry());
+      if (place !== undefined) this.#run.nextPlace = place + start;
+      this.#run.push(line?.entry ?? this.#scan.partialEntry());
       return true;
     };
-    scan(block, found);
-  };
+    if (fast === undefined) {
+      this.#scan(block, found);
+      return;
+    }
+    const { bytes, start, end } = block;
+    for (let at = start; at <= end; ) {
+      let lineEnd = fast.take(bytes, at);
+      if (lineEnd < 0) {
+        lineEnd = bytes.indexOf(LF, at);
+        this.#scan({ bytes, start: at, end: lineEnd }, found);
+      }
+      at = lineEnd + 1;
+    }
+    if (fast.bytes > MOST_FAST_BYTES) this.#run.merge(fast.takePacked());
+  }
+
+  /** What was collected, and forgets it. */
+  take(): PackedLines {
+    const packed = { run: this.#run.pack(), fast: this.#fast?.takeGroups() };
+    this.#run = newRun(this.#asked);
+    return packed;
+  }
+
+  merge({ run, fast }: PackedLines): void {
+    this.#run.merge(run);
+    if (fast !== undefined) this.#fast!.merge(fast);
+    if (this.#fast !== undefined && this.#fast.bytes > MOST_FAST_BYTES) this.#run.merge(this.#fast.takePacked());
+  }
 }
+
+export const newRun = ({ wanted, pipeline, range, budgetBytes }: StagesAsked) =>
+  new StagesRun(pipeline, { nowMs: wanted.nowMs, range, ...(budgetBytes !== undefined && { budgetBytes }) });
 
 /** A file of which threads read segments. */
 export interface StagesSetup extends StagesAsked {
@@ -40,15 +121,17 @@ export interface StagesSetup extends StagesAsked {
   readonly place: number;
 }
 
-/** Adds the entries of segments of a file to a run: in a worker thread, or in the main thread. */
-export function stageScanner(setup: StagesSetup): (start: number, end: number, run: StagesRun) => void {
-  const scan = segmentLines(setup, setup.place);
-  const segments = new SegmentReader(setup.file, setup.size);
-  return (start, end, run) => {
+/** Adds the lines of segments of a file: in a worker thread, or in the main thread. */
+export function stageScanner(
+  { file, size, place }: StagesSetup,
+  lines: StageLines,
+): (start: number, end: number) => void {
+  const segments = new SegmentReader(file, size);
+  return (start, end) => {
     const { block, tooLongAt, offset } = segments.read(start, end);
-    if (block !== undefined) scan(block, offset, run);
+    if (block !== undefined) lines.add(block, place + offset);
     if (tooLongAt !== undefined)
-      for (const part of segments.inParts(tooLongAt, end)) scan(part.block, part.offset, run);
+      for (const part of segments.inParts(tooLongAt, end)) lines.add(part.block, place + part.offset);
   };
 }
 
@@ -63,7 +146,7 @@ export interface StageTask {
 export interface StageResult {
   readonly id: number;
   /** What was collected from this segment and those before; undefined if it is kept for later. */
-  readonly packed: Packed | undefined;
+  readonly packed: PackedLines | undefined;
   /** Set if there are more groups, or steps of time, than may be. */
   readonly tooMany: Pick<TooManyGroups, "count" | "what"> | undefined;
 }
@@ -76,18 +159,16 @@ const KEPT_BYTES = 16 * 1024 * 1024;
 
 /** The tasks of a worker thread. */
 export function stageTasks(setup: StagesSetup): (task: StageTask) => StageResult {
-  const scan = stageScanner(setup);
-  let run = newRun(setup);
+  const lines = new StageLines(setup);
+  const scan = stageScanner(setup, lines);
   return ({ id, start, end, isLast }) => {
     try {
-      if (start < end) scan(start, end, run);
+      if (start < end) scan(start, end);
     } catch (error) {
       if (!(error instanceof TooManyGroups)) throw error;
       return { id, packed: undefined, tooMany: { count: error.count, what: error.what } };
     }
-    if (!isLast && run.takenBytes < KEPT_BYTES) return { id, packed: undefined, tooMany: undefined };
-    const packed = run.pack();
-    run = newRun(setup);
+    const packed = isLast || lines.bytes > KEPT_BYTES ? lines.take() : undefined;
     return { id, packed, tooMany: undefined };
   };
 }

@@ -48,12 +48,13 @@ export function tableText({ columns, rows, stepMs }: Table, { width, color }: Ta
 
 /** The rows as JSON lines, an object each. */
 export function tableJson({ columns, rows }: Table): string {
-  return rows
-    .map((row) => {
-      const members = columns.map(({ name }, at) => `${JSON.stringify(name)}:${JSON.stringify(row[at] ?? null)}`);
-      return `{${members.join(",")}}\n`;
-    })
-    .join("");
+  const names = columns.map(({ name }, at) => `${at === 0 ? "{" : ","}${JSON.stringify(name)}:`);
+  const line = (row: readonly Cell[]) => {
+    let text = "";
+    for (let at = 0; at < names.length; at++) text += names[at]! + JSON.stringify(row[at] ?? null);
+    return `${text}}\n`;
+  };
+  return rows.map(line).join("");
 }
 
 function cellText(cell: Cell, { type, unit }: RowColumn, stepMs: number | undefined): string {

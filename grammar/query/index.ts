@@ -24,13 +24,14 @@ export {
   soughtTexts,
 } from "./near.ts";
 export { parseQuery } from "./parse.ts";
+export { type Accumulator, accumulator } from "./pipe/accumulators.ts";
 export { columnName, outputOf, placeOf, type RowColumn, resultOf } from "./pipe/columns.ts";
 export { isMergeable, readOfField, type StagesResult, StagesRun, stagesOver } from "./pipe/evaluate.ts";
 export { explainStages } from "./pipe/explain.ts";
 export { type FunctionKind, functionOf } from "./pipe/functions.ts";
 export { withLeading } from "./pipe/leading.ts";
 export { combinations } from "./pipe/operators.ts";
-export type { Packed } from "./pipe/packed.ts";
+export { type Packed, Packing } from "./pipe/packed.ts";
 export { parsePipeline } from "./pipe/parse.ts";
 export { printPipeline } from "./pipe/print.ts";
 export { readsOfPipeline } from "./pipe/reads.ts";

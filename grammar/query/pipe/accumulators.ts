@@ -328,10 +328,15 @@ class Percentile extends OfNumbers {
     if (count === 0) return null;
     const rank = rankOf(this.#percent, count);
     if (this.#values === undefined) return this.#sketch!.at(rank);
-    const value = Float64Array.from(this.#values).sort()[rank - 1]!;
+    // A typed array is sorted faster, and takes longer to be made.
+    const sorted =
+      count <= FEW_VALUES ? [...this.#values].sort((a, b) => a - b) : Float64Array.from(this.#values).sort();
+    const value = sorted[rank - 1]!;
     return value === 0 ? 0 : value;
   }
 }
+
+const FEW_VALUES = 32;
 
 /** From 1 to `count`. Written so that 99.9 % of 1000 values is the rank 999, as in decimals, and not 1000. */
 const rankOf = (percent: number, count: number) =>

@@ -100,10 +100,17 @@ export class StagesRun {
     this.#chain.grouped.merge(packed);
   }
 
-  result(): StagesResult {
+  /** Whether there are no groups. */
+  get isEmpty(): boolean {
+    const { grouped } = this.#chain;
+    return grouped instanceof Aggregate && grouped.isEmpty;
+  }
+
+  /** `rows` are those of the first aggregate, if they were collected elsewhere, and this run `isEmpty`. */
+  result(rows?: readonly Row[]): StagesResult {
     this.#notes.leftOut.clear();
     this.#notes.estimates.clear();
-    return this.#chain.result();
+    return this.#chain.result(rows);
   }
 }
 
@@ -200,8 +207,9 @@ class Chain {
     return this.#budget.takenBytes;
   }
 
-  result(): StagesResult {
-    const all = this.#collector.given();
+  result(rows?: readonly Row[]): StagesResult {
+    const isElsewhere = rows !== undefined && this.#collector instanceof Aggregate;
+    const all = isElsewhere ? this.#collector.givenFrom(rows) : this.#collector.given();
     const given = all.length > this.#limit ? all.slice(0, this.#limit) : all;
     const stepMs = this.#collector instanceof Timeseries ? this.#collector.stepMs : undefined;
     if (this.#rest.length > 0) {

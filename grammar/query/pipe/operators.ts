@@ -422,6 +422,16 @@ export abstract class Grouped<Item> implements Collector<Item, Row> {
     return { fromMs, toMs };
   }
 
+  /** Puts the notes into the order of the columns, so that it does not depend on that of the groups. */
+  protected orderNotes(): void {
+    const { aggregates, notes } = this.grouping;
+    for (const { column } of aggregates) {
+      const leftOut = notes.leftOut.get(column.name);
+      if (leftOut !== undefined && notes.leftOut.delete(column.name)) notes.leftOut.set(column.name, leftOut);
+      if (notes.estimates.delete(column.name)) notes.estimates.add(column.name);
+    }
+  }
+
   protected cellsOf(values: readonly Accumulator[], seconds: number): Cell[] {
     const { aggregates, notes } = this.grouping;
     return values.map((value, at) => {
@@ -474,8 +484,32 @@ export class Aggregate<Item> extends Grouped<Item> {
       ...cells,
       ...this.cellsOf(values, seconds),
     ]);
-    return rows.sort((a, b) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups));
+    this.orderNotes();
+    return inOrder(rows, groups);
   }
+
+  /** The rows of groups that were collected elsewhere, in the order of all rows. */
+  givenFrom(rows: readonly Row[]): readonly Row[] {
+    return inOrder(rows, this.grouping.by.length);
+  }
+
+  get isEmpty(): boolean {
+    return this.#groups.byKey.size === 0;
+  }
+}
+
+/** The greatest first value first, then by groups. */
+function inOrder(rows: readonly Row[], groups: number): readonly Row[] {
+  // Comparing numbers alone is many times as fast. What is infinite would be equal to null.
+  const isOfNumbers = rows.every((row) => row[groups] === null || Number.isFinite(row[groups]));
+  const numberIn = (row: Row) => (row[groups] as number | null) ?? Number.NEGATIVE_INFINITY;
+  const compare = isOfNumbers
+    ? (a: Row, b: Row) => {
+        const [valueA, valueB] = [numberIn(a), numberIn(b)];
+        return valueA === valueB ? byGroups(a, b, groups) : valueB - valueA;
+      }
+    : (a: Row, b: Row) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups);
+  return [...rows].sort(compare);
 }
 
 function byGroups(a: Row, b: Row, groups: number): number {
@@ -601,6 +635,7 @@ export class Timeseries<Item> extends Grouped<Item> {
         rows.push([time, ...cells, ...this.cellsOf(values, seconds)]);
       }
     }
+    this.orderNotes();
     return rows;
   }
 }
