@@ -234,7 +234,8 @@ const MOST_TRIES = 4;
 /** `where status = 500` is told by parseQuery; `top and path` are two terms. */
 function isPlausible(source: string, start: number): boolean {
   const text = source.slice(start);
-  return /^\w+\s+(?:and|or|not|in|contains|exists|AND|OR|NOT)\b/.test(text) || /^where\b/.test(text);
+  if (/^\w+\s+(?:and|or|not|in|contains|exists|AND|OR|NOT)\b/.test(text)) return true;
+  return /^where\b/.test(text) && source.slice(0, start).trim() === "";
 }
 
 const STAGE_BEGIN = new RegExp(`(?:^|\\s)(${STAGE_WORDS.join("|")})(?=[ \\t\\r\\n])`, "g");
