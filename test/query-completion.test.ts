@@ -7,8 +7,10 @@ import {
   type CompletionSources,
   explain,
   explainAt,
+  explainStageAt,
   type KnownField,
   type KnownValue,
+  type Pipeline,
   parsePipeline,
   parseQuery,
   printQuery,
@@ -212,6 +214,27 @@ t.test("what stands under the cursor, in words", (t) => {
   t.end();
 });
 
+t.test("what is under the cursor in a stage, in words", (t) => {
+  for (const { at, of, text } of explanations.stages as HoverRow[]) {
+    const [source, offset] = cursor(at, "¦");
+    const found = explainStageAt(piped(source), offset);
+    t.equal(found && source.slice(found.span.start, found.span.end), of, `${at}, of what`);
+    t.equal(found?.text, text, at);
+  }
+  for (const { query } of pipes.valid) {
+    const pipeline = piped(query);
+    for (let offset = 0; offset <= query.length; offset++) {
+      const { span, text } = explainStageAt(pipeline, offset) ?? {
+        span: { start: offset, end: offset + 1 },
+        text: ".",
+      };
+      if (span.start > offset || span.end <= offset || /^$|undefined|NaN|\[object/.test(text))
+        t.fail(`${query}: ${text}`);
+    }
+  }
+  t.end();
+});
+
 interface CompletionRow {
   /** What stands for the cursor. */
   readonly mark: string;
@@ -231,6 +254,12 @@ interface HoverRow {
 function cursor(at: string, mark = "|"): [source: string, offset: number] {
   const offset = at.indexOf(mark);
   return [at.slice(0, offset) + at.slice(offset + 1), offset];
+}
+
+function piped(source: string): Pipeline {
+  const result = parsePipeline(source);
+  if (!result.ok) throw new Error(`${source}: ${result.problems[0]!.message}`);
+  return result.value;
 }
 
 function parsed(source: string): Query {

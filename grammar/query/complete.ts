@@ -11,6 +11,7 @@ import {
 } from "./known-fields.ts";
 import { LEVEL_SPELLINGS, LEVELS, STAGE_WORDS } from "./levels.ts";
 import { encodeString, isTimeUnit, NUMBER_UNITS } from "./literals.ts";
+import { aboutColumn } from "./pipe/columns.ts";
 import * as pipe from "./pipe/complete.ts";
 import { KEYWORD_DOCS, STAGE_DOCS, STAGE_WORDS as STAGE_NAMES, STAGE_USES } from "./pipe/stage-words.ts";
 import { type Token, tokenize } from "./tokens.ts";
@@ -296,7 +297,7 @@ function fieldItems(context: Context): CompletionItem[] {
         label: text,
         kind: "column",
         sort: `3${String(rank).padStart(3, "0")}`,
-        detail: pipe.aboutColumn(column),
+        detail: aboutColumn(column),
       }),
     );
   }

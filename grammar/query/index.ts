@@ -26,7 +26,7 @@ export {
 export { parseQuery } from "./parse.ts";
 export type { RowColumn } from "./pipe/columns.ts";
 export { type StagesResult, StagesRun } from "./pipe/evaluate.ts";
-export { explainStages } from "./pipe/explain.ts";
+export { explainStageAt, explainStages } from "./pipe/explain.ts";
 export { parsePipeline } from "./pipe/parse.ts";
 export { printPipeline } from "./pipe/print.ts";
 export { readsOfPipeline } from "./pipe/reads.ts";

@@ -103,9 +103,6 @@ const TYPES: Readonly<Record<ColumnType, FieldType | undefined>> = {
   value: undefined,
 };
 
-/** `number, ms`: what is known of a column's values. */
-export const aboutColumn = ({ type, unit }: RowColumn) => (unit === undefined ? type : `${type}, ${unit}`);
-
 /** The operand whose last token is at the end: `count`, `p99(duration)`. */
 export function operandBefore(source: string, tokens: readonly Token[]): string | undefined {
   const last = tokens.at(-1);
