@@ -7,8 +7,11 @@ import {
   type CompletionSources,
   explain,
   explainAt,
+  explainStageAt,
   type KnownField,
   type KnownValue,
+  type Pipeline,
+  parsePipeline,
   parseQuery,
   printQuery,
   type Query,
@@ -20,6 +23,7 @@ import vectors from "./vectors/query.json" with { type: "json" };
 import completions from "./vectors/query-completion.json" with { type: "json" };
 import errors from "./vectors/query-errors.json" with { type: "json" };
 import explanations from "./vectors/query-explain.json" with { type: "json" };
+import pipes from "./vectors/query-pipes.json" with { type: "json" };
 
 const supplied = completions.sources.values as Readonly<Record<string, readonly KnownValue[]>>;
 const sources: CompletionSources = {
@@ -32,9 +36,21 @@ const texts = [
   ...errors.map(({ query }) => query),
 ];
 
+const STAGE = /(?<!\|)\|(?!\|)/;
+const pipelines = [
+  ...pipes.valid.map(({ query }) => query),
+  ...pipes.invalid.map(({ query }) => query),
+  ...pipes.foreign.map(({ fixed }) => fixed),
+].filter((query) => STAGE.test(query));
+
 t.test("what is offered at the cursor", (t) => {
-  for (const { at, offers, count, first } of completions.rows as CompletionRow[]) {
-    const [source, offset] = cursor(at);
+  // In pipelines a bar is a bar.
+  const rows = [
+    ...completions.rows.map((row) => ({ ...row, mark: "|" })),
+    ...completions.stages.map((row) => ({ ...row, mark: "¦" })),
+  ];
+  for (const { at, offers, count, first, mark } of rows as CompletionRow[]) {
+    const [source, offset] = cursor(at, mark);
     const { items } = complete(source, offset, sources);
     t.same(
       items.slice(0, offers.length || 1).map(({ kind, label }) => `${kind} ${label}`),
@@ -72,6 +88,37 @@ t.test("an item leads to a text that can go on, at any offset of any query", slo
     }
   }
   t.ok(applied > 3000, `${applied} applied`);
+  t.end();
+});
+
+// What a text that only goes on cannot be cured of.
+const NEVER =
+  /unknown-(?:column|function|stage)|duplicate-column|no-events|call-in|no-numbers|no-rows|bad-step|needless|term-after|foreign/;
+
+t.test("an item in a stage leads to no problem, at any offset of any pipeline", slow(), (t) => {
+  const codesOf = (source: string) => {
+    const result = parsePipeline(source);
+    return result.ok ? [] : result.problems.map(({ code }) => code).filter((code) => NEVER.test(code));
+  };
+  const session = new QuerySession();
+  let applied = 0;
+  for (const source of pipelines) {
+    session.update(source);
+    for (let offset = source.search(STAGE) + 1; offset <= source.length; offset++) {
+      for (const { span, insertText, snippet } of session.complete(offset, sources).items) {
+        const before = source.slice(0, span.start);
+        if (codesOf(before).length > 0) continue;
+        applied++;
+        const text = before + insertText;
+        const found = [text, `${text})`].map(codesOf);
+        if (!found.some(({ length }) => length === 0)) t.fail(`${source} at ${offset}: ${text}: ${found[0]}`);
+        if (snippet === undefined) continue;
+        const filled = before + snippet.replace(/\$\{1:(.*?)\}/g, "$1");
+        if (!parsePipeline(filled).ok) t.fail(`${source} at ${offset}: ${filled}`);
+      }
+    }
+  }
+  t.ok(applied > 10_000, `${applied} applied`);
   t.end();
 });
 
@@ -167,7 +214,30 @@ t.test("what stands under the cursor, in words", (t) => {
   t.end();
 });
 
+t.test("what is under the cursor in a stage, in words", (t) => {
+  for (const { at, of, text } of explanations.stages as HoverRow[]) {
+    const [source, offset] = cursor(at, "¦");
+    const found = explainStageAt(piped(source), offset);
+    t.equal(found && source.slice(found.span.start, found.span.end), of, `${at}, of what`);
+    t.equal(found?.text, text, at);
+  }
+  for (const { query } of pipes.valid) {
+    const pipeline = piped(query);
+    for (let offset = 0; offset <= query.length; offset++) {
+      const { span, text } = explainStageAt(pipeline, offset) ?? {
+        span: { start: offset, end: offset + 1 },
+        text: ".",
+      };
+      if (span.start > offset || span.end <= offset || /^$|undefined|NaN|\[object/.test(text))
+        t.fail(`${query}: ${text}`);
+    }
+  }
+  t.end();
+});
+
 interface CompletionRow {
+  /** What stands for the cursor. */
+  readonly mark: string;
   readonly at: string;
   readonly offers: readonly string[];
   readonly count?: number;
@@ -180,10 +250,16 @@ interface HoverRow {
   readonly text?: string;
 }
 
-/** The text without its first `|`, and where that was. */
-function cursor(at: string): [source: string, offset: number] {
-  const offset = at.indexOf("|");
+/** The text without its first mark, and where that was. */
+function cursor(at: string, mark = "|"): [source: string, offset: number] {
+  const offset = at.indexOf(mark);
   return [at.slice(0, offset) + at.slice(offset + 1), offset];
+}
+
+function piped(source: string): Pipeline {
+  const result = parsePipeline(source);
+  if (!result.ok) throw new Error(`${source}: ${result.problems[0]!.message}`);
+  return result.value;
 }
 
 function parsed(source: string): Query {

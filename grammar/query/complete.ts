@@ -11,17 +11,29 @@ import {
 } from "./known-fields.ts";
 import { LEVEL_SPELLINGS, LEVELS, STAGE_WORDS } from "./levels.ts";
 import { encodeString, isTimeUnit, NUMBER_UNITS } from "./literals.ts";
-import { FUNCTIONS } from "./pipe/functions.ts";
-import { STAGE_WORDS as STAGE_NAMES, STAGE_USES } from "./pipe/stage-words.ts";
+import { aboutColumn } from "./pipe/columns.ts";
+import * as pipe from "./pipe/complete.ts";
+import { KEYWORD_DOCS, STAGE_DOCS, STAGE_WORDS as STAGE_NAMES, STAGE_USES } from "./pipe/stage-words.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
-export type CompletionKind = "field" | "operator" | "value" | "unit" | "keyword" | "level" | "stage";
+export type CompletionKind =
+  | "field"
+  | "operator"
+  | "value"
+  | "unit"
+  | "keyword"
+  | "level"
+  | "stage"
+  | "column"
+  | "function";
 
 export interface CompletionItem {
   readonly label: string;
   readonly kind: CompletionKind;
   /** Replaces `span`, which holds or touches the cursor. */
   readonly insertText: string;
+  /** The same with `${1:placeholders}`, if there is something to fill in. */
+  readonly snippet?: string;
   readonly span: Span;
   /** A few words to show beside the label. */
   readonly detail?: string;
@@ -68,7 +80,8 @@ export function completeWith(
     if (slot === undefined) continue;
     const before = tokens.filter(({ end }) => end <= slot.span.start);
     const expected = expectedAt(expectation, source, before, slot.span.start);
-    items.push(...itemsFor({ ...slot, tokens: before, expected, sources }));
+    const stage = pipe.stageAt(source, before);
+    items.push(...itemsFor({ ...slot, source, tokens: before, expected, sources, stage }));
   }
   return { items: items.sort((a, b) => (a.sortText < b.sortText ? -1 : a.sortText > b.sortText ? 1 : 0)) };
 }
@@ -147,21 +160,43 @@ function expectedAt(
 const MAX_STARTS = 4;
 
 interface Context extends Slot {
+  readonly source: string;
+  /** The stage that the cursor is in. */
+  readonly stage: pipe.StageCursor | undefined;
   readonly tokens: readonly Token[];
   readonly expected: ReadonlySet<string>;
   readonly sources: CompletionSources;
 }
 
 function itemsFor(context: Context): CompletionItem[] {
-  const { expected, typed } = context;
+  const { stage, source, span } = context;
+  if (stage === undefined) return termItems(context);
+  const items = [...termItems(context), ...stageItems(context)];
+  // In conditions each name is a column already.
+  if (stage.tokens[0]?.text === "where") return items;
+  const isAllowed = (text: string) => pipe.isAllowed(source.slice(0, span.start) + text, stage);
+  return items.filter(({ kind, insertText }) => kind === "function" || isAllowed(insertText));
+}
+
+/** What terms are made of, and their values. */
+function termItems(context: Context): CompletionItem[] {
+  const { expected, typed, stage } = context;
+  if (stage !== undefined && isStep(expected)) return stepItems(context);
+  const call = stage && pipe.openCall(stage);
+  // Only rows have columns that are named like calls.
+  if (call !== undefined) return call.isComputed || stage?.input.kind === "rows" ? fieldItems(context) : [];
   if (expected.has("a word") || (expected.has("a number") && !expected.has("a field"))) return valueItems(context);
   const items: CompletionItem[] = [];
-  if (typed.startsWith('"')) return expected.has("a quoted text") ? valuesOf(context, "message", true) : [];
+  const has = (column: string) => stage?.input.kind !== "rows" || pipe.columnOf(stage, column) !== undefined;
+  if (typed.startsWith('"'))
+    return expected.has("a quoted text") && has("message") ? valuesOf(context, "message", true) : [];
   if (expected.has("an operator")) items.push(...operatorItems(context));
   else if (expected.has("in")) items.push(...keyword(context, "in", "1", "operator"));
   for (const word of ["and", "or"] as const) if (expected.has(word)) items.push(...keyword(context, word, "2"));
+  // Names side by side are no terms of a stage.
+  if (stage !== undefined && expected.has("an operator")) return items;
   if (expected.has("a field")) items.push(...fieldItems(context));
-  if (expected.has("a level")) {
+  if (expected.has("a level") && has("level")) {
     for (const [rank, level] of LEVELS.entries()) {
       items.push(
         ...item(context, { label: level, kind: "level", sort: `4${rank}`, detail: "level", documentation: WORD_LEVEL }),
@@ -180,7 +215,7 @@ function itemsFor(context: Context): CompletionItem[] {
       }
     }
   }
-  if (expected.has("a stage")) {
+  if (expected.has("a stage") && has("stage")) {
     for (const stage of STAGE_WORDS) {
       items.push(
         ...item(context, {
@@ -196,34 +231,48 @@ function itemsFor(context: Context): CompletionItem[] {
   for (const word of ["not", "exists"] as const) {
     if (expected.has(word) && expected.has("a field")) items.push(...keyword(context, word, "6"));
   }
-  items.push(...stageItems(context));
   return items;
 }
 
+/** Only after `timeseries` may a number be that is no value. */
+const isStep = (expected: ReadonlySet<string>) => expected.has("a number") && !expected.has("a word");
+
 /** Words of stages, and functions where nothing else may be. */
 function stageItems(context: Context): CompletionItem[] {
-  const { expected } = context;
+  const { expected, stage, source, span } = context;
   const items: CompletionItem[] = [];
-  for (const [rank, word] of STAGE_NAMES.entries())
-    if (expected.has(word)) items.push(...pipeWord(context, word, `7${rank}`, `such as ${STAGE_USES[word]}`));
-  for (const word of ["by", "as", "asc", "desc"] as const)
-    if (expected.has(word)) items.push(...pipeWord(context, word, `1${word}`, "keyword"));
-  if (!expected.has("a function") || expected.has("a field")) return items;
-  for (const [rank, [name, { argument, documentation }]] of Object.entries(FUNCTIONS).entries()) {
-    const label = `${name === "pNN" ? "p99" : name}${argument === "needed" ? "(" : "()"}`;
-    items.push(...item(context, { label, kind: "keyword", sort: `8${rank}`, detail: "function", documentation }));
+  for (const [rank, label] of STAGE_NAMES.entries()) {
+    const offer = { label, sort: `7${rank}`, detail: `such as ${STAGE_USES[label]}`, documentation: STAGE_DOCS[label] };
+    if (expected.has(label)) items.push(...item(context, { ...offer, kind: "keyword" }));
+  }
+  for (const label of ["by", "as", "asc", "desc"] as const) {
+    const offer = { label, sort: `1${label}`, detail: "keyword", documentation: KEYWORD_DOCS[label] };
+    if (expected.has(label)) items.push(...item(context, { ...offer, kind: "keyword" }));
+  }
+  if (stage === undefined || !expected.has("a function") || expected.has("a field")) return items;
+  for (const [rank, { text, example, documentation }] of pipe
+    .functionsAt(source.slice(0, span.start), stage)
+    .entries()) {
+    const offer = { label: text, sort: `8${rank}`, detail: "function", documentation, snippet: example };
+    items.push(...item(context, { ...offer, kind: "function" }));
   }
   return items;
 }
 
-const pipeWord = (context: Context, label: string, sort: string, detail: string) =>
-  item(context, { label, kind: "keyword", sort, detail });
+function stepItems(context: Context): CompletionItem[] {
+  const number = /^\d+/.exec(context.typed)?.[0];
+  const typed = number === undefined ? [] : ["s", "m", "h", "d"].map((unit) => `${number}${unit}`);
+  const steps = [...new Set([...pipe.STEPS, ...typed])].filter((step) => step.startsWith(context.typed));
+  return steps.flatMap((label, rank) =>
+    item(context, { label, kind: "unit", sort: `0${String(rank).padStart(2, "0")}`, detail: "step of time" }),
+  );
+}
 
 const WORD_LEVEL = "A level alone tests the entry's level; all its spellings are equal.";
 
 function operatorItems(context: Context): CompletionItem[] {
-  const field = context.tokens.at(-1);
-  const type = field === undefined ? undefined : typeOf(field.text, context.sources);
+  const field = pipe.operandBefore(context.source, context.tokens);
+  const type = field === undefined ? undefined : typeOf(field, context);
   const operators = OPERATORS_OF[type ?? "any"];
   return operators.flatMap((operator, rank) => keyword(context, operator, `1${rank}`, "operator"));
 }
@@ -241,11 +290,24 @@ const OPERATORS_OF: Readonly<Record<FieldType | "any", readonly string[]>> = {
 };
 
 function fieldItems(context: Context): CompletionItem[] {
+  const columns = context.stage && pipe.columnsAt(context.stage);
+  if (columns !== undefined) {
+    return columns.flatMap(({ text, column }, rank) =>
+      item(context, {
+        label: text,
+        kind: "column",
+        sort: `3${String(rank).padStart(3, "0")}`,
+        detail: aboutColumn(column),
+      }),
+    );
+  }
   const supplied = context.sources.fields ?? [];
   const known = new Map<string, KnownField>(KNOWN_FIELDS.map((field) => [field.name, field]));
   for (const field of supplied) known.set(field.name, { ...known.get(field.name), ...field });
   const items: CompletionItem[] = [];
+  const isNumeric = pipe.takesNumbers(context.stage);
   for (const field of known.values()) {
+    if (isNumeric && (field.type === "string" || field.type === "boolean")) continue;
     const detail = field.type ?? "field";
     items.push(
       ...item(context, {
@@ -271,9 +333,9 @@ const FIELD =
 const RESERVED = /^(?:and|or|not|in|contains|exists)(?![\p{L}\p{M}0-9_@$-])/iu;
 
 function valueItems(context: Context): CompletionItem[] {
-  const { typed, tokens, expected } = context;
-  const field = fieldOf(tokens);
-  const type = field === undefined ? undefined : typeOf(field, context.sources);
+  const { typed, expected } = context;
+  const field = fieldOf(context);
+  const type = field === undefined ? undefined : typeOf(field, context);
   const number = NUMBER.exec(typed);
   const items: CompletionItem[] = [];
   if (number !== null && number[1] !== "-" && expected.has("a number")) {
@@ -293,7 +355,10 @@ function valueItems(context: Context): CompletionItem[] {
 
 function valuesOf(context: Context, field: string, quotable: boolean): CompletionItem[] {
   const { tokens, expected } = context;
-  const type = typeOf(field, context.sources);
+  const type = typeOf(field, context);
+  const column = context.stage && pipe.columnOf(context.stage, field);
+  // What is computed has no values that are known.
+  if (column?.type === "number" && !column.isGroup) return [];
   const ordered = tokens.at(-1)?.kind === "compare" && /^[<>]/.test(tokens.at(-1)!.text);
   const known: KnownValue[] = [...(context.sources.values?.(field) ?? [])];
   const seen = new Set(known.map(({ value }) => value));
@@ -338,17 +403,18 @@ const READS_OTHERWISE = /^(?:and|or|not|in|contains|exists|true|false|null|-?\.?
 const NUMBER = /^(-?(?:\d+(?:\.\d+)?|\.\d+))[a-z]*$/;
 
 /** The field that the value at the end of the tokens is compared with. */
-function fieldOf(tokens: readonly Token[]): string | undefined {
+function fieldOf({ source, tokens }: Context): string | undefined {
   let index = tokens.length - 1;
   const inList = tokens[index]?.kind === "comma" || tokens[index]?.kind === "open";
   if (inList) while (index >= 0 && tokens[index]!.kind !== "in") index--;
   index--;
   if (tokens[index]?.kind === "not") index--;
-  const token = tokens[index];
-  return token?.kind === "word" ? token.text : undefined;
+  return pipe.operandBefore(source, tokens.slice(0, index + 1));
 }
 
-function typeOf(name: string, sources: CompletionSources): FieldType | undefined {
+function typeOf(name: string, { sources, stage }: Context): FieldType | undefined {
+  const column = stage && pipe.columnOf(stage, name);
+  if (column !== undefined && column.type !== "value") return pipe.fieldTypeOf(column);
   const supplied = sources.fields?.find((field) => field.name === name)?.type;
   return supplied ?? KNOWN_FIELDS.find((field) => field.name === name)?.type;
 }
@@ -364,16 +430,19 @@ interface Offer {
   readonly sort: string;
   readonly detail: string;
   readonly documentation?: string | undefined;
+  readonly snippet?: string | undefined;
 }
 
 /** The item, if what was typed is a part of it. */
-function item({ typed, span, tail }: Context, { label, kind, sort, detail, documentation }: Offer): CompletionItem[] {
+function item({ typed, span, tail }: Context, offer: Offer): CompletionItem[] {
+  const { label, kind, sort, detail, documentation, snippet } = offer;
   const found = plain(label).indexOf(plain(typed));
   // One letter is in every other name.
   if (found < 0 || (found > 0 && typed.length < 2)) return [];
   const insertText = label + tail;
   const sortText = `${found === 0 ? 0 : 1}${sort}${label}`;
-  return [{ label, kind, insertText, span, detail, ...(documentation && { documentation }), sortText }];
+  const more = { ...(documentation && { documentation }), ...(snippet && { snippet: snippet + tail }) };
+  return [{ label, kind, insertText, span, detail, ...more, sortText }];
 }
 
 const plain = (text: string) => text.toLowerCase().replace(/^"|"$/g, "");

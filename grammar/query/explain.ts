@@ -259,7 +259,8 @@ function word(span: Span, source: string): Explanation {
   return { span, text: docs ?? source.slice(span.start, span.end) };
 }
 
-function fieldDocs(field: Field): string {
+/** What a field of entries is. */
+export function fieldDocs(field: Field): string {
   const place = target(field);
   const printed = printField(field);
   const known = KNOWN_FIELDS.find(({ name }) => name === printed)?.documentation;

@@ -32,10 +32,10 @@ const OPENERS =
   /^[ \t\r\n]*(?:where|filter|select|fields|search|e?grep|rg)[ \t\r\n]+(?![=<>~!]|(?:in|contains|and|or|not|AND|OR|NOT|IN|CONTAINS)\b)/i;
 
 // Longer than what anyone copies from elsewhere; bounds the time of the expressions below.
-const MAX_LENGTH = 2000;
+export const MAX_LENGTH = 2000;
 
 /** Applies fixes until the text is a query. Undefined if one is missing. */
-function mend(text: string, parse: (source: string) => Parsed<Query>): string | undefined {
+export function mend(text: string, parse: (source: string) => Parsed<unknown>): string | undefined {
   let mended = text.trim();
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const result = parse(mended);
@@ -50,7 +50,7 @@ function mend(text: string, parse: (source: string) => Parsed<Query>): string | 
 // Each round mends up to five slips.
 const MAX_ROUNDS = 8;
 
-interface Condition {
+export interface Condition {
   readonly text: string;
   /** The parts that select nothing, such as a sort. */
   readonly dropped: readonly string[];
@@ -89,7 +89,7 @@ function json(text: string): Condition | undefined {
   return { text: terms.join(" and "), dropped: [] };
 }
 
-function sql(text: string): Condition | undefined {
+export function sql(text: string): Condition | undefined {
   if (/^select\s[\s\S]*\sfrom\s/i.test(text) && !/\swhere\s/i.test(text)) return { text: "", dropped: [] };
   const match =
     /^(?:select\s[\s\S]*?\s)?where\s+([\s\S]+?)((?:\s+(?:group|order)\s+by\s[\s\S]*|\s+limit\s+\d+)?)\s*;?$/i.exec(
@@ -102,7 +102,7 @@ function sql(text: string): Condition | undefined {
 }
 
 /** `{app="web", env!="dev"} |= "timeout" != "retry" |~ "5.." | json | status >= 500` */
-function loki(whole: string): Condition | undefined {
+export function loki(whole: string): Condition | undefined {
   // sum by (path) (rate({app="web"} |= "x" [5m])): the streams that are counted
   const metric = /^(?:\w+\s*(?:(?:by|without)\s*\([^()]*\)\s*)?\(\s*)+(\{[\s\S]*?)\s*\[\d+\w*\]\s*\)[\s\S]*$/.exec(
     whole,
@@ -155,7 +155,7 @@ function filterPattern(text: string): Condition | undefined {
 }
 
 /** `.[] | select(.status >= 500 and (.path | test("x")))` */
-function jq(text: string): Condition | undefined {
+export function jq(text: string): Condition | undefined {
   const match = /^(?:\.(?:\[\])?\s*\|\s*)?(?:map\(\s*)?select\(([\s\S]*)\)\s*((?:\|[\s\S]*)?)$/.exec(text);
   if (match === null) return undefined;
   let inner = match[1]!;
@@ -227,7 +227,7 @@ function stagesOf(stages: readonly string[]): Condition {
 }
 
 /** `grep -i "timed out"` as a term; undefined for anything else. */
-function grepped(stage: string): string | undefined {
+export function grepped(stage: string): string | undefined {
   const match = /^(?:e?grep|rg)\s+((?:-[a-zA-Z]+\s+)*)(?:"([^"\\]+)"|'([^'"\\]+)'|([^\s"'\\|]+))\s*$/.exec(stage);
   if (match === null) return undefined;
   const [, flags = "", double, single, bare] = match;
@@ -238,7 +238,7 @@ function grepped(stage: string): string | undefined {
 }
 
 /** Spellings that other languages share. */
-const words = (part: string) =>
+export const words = (part: string) =>
   part
     .replace(/@(timestamp|message)\b/g, "$1")
     .replace(/\b(and|or|not|in|contains)\b/gi, (keyword) => keyword.toLowerCase())
@@ -246,7 +246,7 @@ const words = (part: string) =>
     .replace(/\btrue\b|\bfalse\b|\bnull\b/gi, (value) => value.toLowerCase());
 
 /** Rewrites the text outside quotes and regular expressions. */
-function outsideQuotes(text: string, rewrite: (part: string) => string): string {
+export function outsideQuotes(text: string, rewrite: (part: string) => string): string {
   let result = "";
   let at = 0;
   for (const quoted of text.matchAll(QUOTED)) {
@@ -257,7 +257,7 @@ function outsideQuotes(text: string, rewrite: (part: string) => string): string 
 }
 
 /** Splits at a character outside quotes, parentheses and regular expressions; `||` is no `|`. */
-function topLevel(text: string, separator: string): string[] {
+export function topLevel(text: string, separator: string): string[] {
   const plain = text.replace(QUOTED, (quoted) => "_".repeat(quoted.length)).replace(/\|\||\|[=~]/g, "__");
   const parts: string[] = [];
   let depth = 0;
@@ -277,5 +277,5 @@ function topLevel(text: string, separator: string): string[] {
 
 const QUOTED = /"(?:[^"\\]|\\.)*"|'[^']*'|`[^`]*`|(?<=(?:~|like|regex)\s*)\/(?:[^/\\\n]|\\.)+\//gi;
 
-const word = (stage: string) => /^\s*(\w*)/.exec(stage)![1]!;
+export const word = (stage: string) => /^\s*(\w*)/.exec(stage)![1]!;
 const slashed = (regex: string) => regex.replace(/(^|[^\\])\//g, "$1\\/");

@@ -156,7 +156,7 @@ export function clause(place: Place): Slip | undefined {
 
 const LIMIT = /(?:limit|head|tail|take|top|first|last)\s+(\d{1,9})(?![\w.:-])(?:\s+(?:entries|lines|rows|results))?/iy;
 const SUMMARY =
-  /(?:avg|average|sum|min|max|median|mean|distinct|unique|count|p\d\d)\s+(?:of\s+)?[a-z][\w.@-]*(?!\s*[=<>~!(:])(?![\w.@-])/iy;
+  /(?:avg|average|sum|min|max|median|mean|distinct|unique|count|p\d\d)\s+(?:of\s+)?(?!(?:and|or|not|in|contains|exists)\b)[a-z][\w.@-]*(?!\s*[=<>~!(:])(?![\w.@-])/iy;
 const ORDER =
   /(?:(?:order|sort|group|count|stats\s+count|count\(\))\s+by\s+[\w.@-]+(?:\s*,\s*[\w.@-]+)*(?:\s+(?:asc|desc))?)(?![\w.=(])/iy;
 

@@ -27,7 +27,7 @@ export { parseQuery } from "./parse.ts";
 export { type Accumulator, accumulator } from "./pipe/accumulators.ts";
 export { columnName, outputOf, placeOf, type RowColumn, resultOf } from "./pipe/columns.ts";
 export { isMergeable, readOfField, type StagesResult, StagesRun, stagesOver } from "./pipe/evaluate.ts";
-export { explainStages } from "./pipe/explain.ts";
+export { explainStageAt, explainStages } from "./pipe/explain.ts";
 export { type FunctionKind, functionOf } from "./pipe/functions.ts";
 export { withLeading } from "./pipe/leading.ts";
 export { combinations } from "./pipe/operators.ts";

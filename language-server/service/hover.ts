@@ -4,6 +4,7 @@ import { filterPatterns, textPattern } from "../../grammar/query/cloudwatch/filt
 import {
   explain,
   explainAt,
+  explainStageAt,
   explainStages,
   parsePipeline,
   printPipeline,
@@ -73,7 +74,7 @@ function queryWords(source: string, offset: number): Found | undefined {
   const parsed = parsePipeline(source);
   if (!parsed.ok) return undefined;
   const { query, stages } = parsed.value;
-  const part = explainAt(query, offset);
+  const part = explainAt(query, offset) ?? explainStageAt(parsed.value, offset);
   const whole = `Entries where ${explain(query)}.`;
   const canonical = printPipeline(parsed.value);
   const all = query.expr === undefined ? "Every entry." : whole;

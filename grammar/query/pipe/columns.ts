@@ -17,6 +17,12 @@ export interface RowColumn {
   readonly isGroup: boolean;
 }
 
+/** `number, ms`: what is known of a column's values; "value" is anything. */
+export const aboutColumn = ({ type, unit }: RowColumn) => {
+  const values = type === "value" ? "any value" : type;
+  return unit === undefined ? values : `${values}, ${unit}`;
+};
+
 /** What a stage reads: events, or the rows of the stage before. */
 export type Input = { readonly kind: "events" } | { readonly kind: "rows"; readonly columns: readonly RowColumn[] };
 

@@ -27,8 +27,30 @@ const spanOf = (tokens: readonly Token[]): Span => ({ start: tokens[0]!.start, e
 function inWhere(source: string, word: Token, end: number): Problem[] {
   const text = source.slice(word.end, end);
   if (text.trim() === "") return [problems.wrongStage(word, "where")];
-  const parsed = parseQuery(" ".repeat(word.end) + text);
-  return parsed.ok ? [problems.wrongStage(word, "where")] : [...parsed.problems];
+  // A column of rows may be named p99(duration): to the reader of queries it is a name of the same length.
+  const names = new Map<string, string>();
+  const named = text.replace(/\b(\w+(?:\.\d+)?)\(([\w@$.-]*)\)/g, (call, name: string, argument: string) => {
+    if (functionOf(name) === undefined) return call;
+    const plain = `${name}_${argument}_`.replace(/[^\w]/g, "_");
+    names.set(plain, call);
+    return plain;
+  });
+  const parsed = parseQuery(" ".repeat(word.end) + named);
+  if (parsed.ok) return [problems.wrongStage(word, "where")];
+  const inOurs = (told: string) => [...names].reduce((one, [plain, call]) => one.replaceAll(plain, call), told);
+  return parsed.problems.map((problem) => renamed(problem, inOurs));
+}
+
+/** A problem with other words in all that it says. */
+function renamed(problem: Problem, rename: (text: string) => string): Problem {
+  const { message, hint, fix } = problem;
+  const edits = fix?.edits.map(({ span, text }) => ({ span, text: rename(text) }));
+  return {
+    ...problem,
+    message: rename(message),
+    ...(hint !== undefined && { hint: rename(hint) }),
+    ...(fix !== undefined && { fix: { ...fix, title: rename(fix.title), edits: edits! } }),
+  };
 }
 
 interface Text {
@@ -234,7 +256,8 @@ const MOST_TRIES = 4;
 /** `where status = 500` is told by parseQuery; `top and path` are two terms. */
 function isPlausible(source: string, start: number): boolean {
   const text = source.slice(start);
-  return /^\w+\s+(?:and|or|not|in|contains|exists|AND|OR|NOT)\b/.test(text) || /^where\b/.test(text);
+  if (/^\w+\s+(?:and|or|not|in|contains|exists|AND|OR|NOT)\b/.test(text)) return true;
+  return /^where\b/.test(text) && source.slice(0, start).trim() === "";
 }
 
 const STAGE_BEGIN = new RegExp(`(?:^|\\s)(${STAGE_WORDS.join("|")})(?=[ \\t\\r\\n])`, "g");

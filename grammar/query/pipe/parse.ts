@@ -1,13 +1,14 @@
 import type { Parsed, Problem } from "../../problem.ts";
 import type { ReadPipeline } from "../actions.ts";
 import type { Pipeline, Stage } from "../ast.ts";
-import { foreignQuery } from "../foreign-query.ts";
+import { foreignQuery, MAX_LENGTH as MAX_FOREIGN, mend } from "../foreign-query.ts";
 import { deepest, MAX_LENGTH, parseQuery } from "../parse.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import { type Token, tokenize } from "../tokens.ts";
 import { checkStages } from "./check.ts";
 import { missingBar, whatIsWrong } from "./diagnose.ts";
+import { foreignPipeline } from "./foreign.ts";
 import * as problems from "./problems.ts";
 
 /**
@@ -16,6 +17,20 @@ import * as problems from "./problems.ts";
  * Source: the specification's "Log query language", settled in README.md.
  */
 export function parsePipeline(source: string, before: readonly Stage[] = []): Parsed<Pipeline> {
+  const read = readPipeline(source, before);
+  if (read.ok || source.length > MAX_FOREIGN) return read;
+  const parse = (text: string) => readPipeline(text, before);
+  const foreign = foreignPipeline(source, parse);
+  // Slips that lead to a query one by one say more than the whole does.
+  if (foreign?.isCertain) return failed([foreign.problem]);
+  if (mend(source, parse) !== undefined) return read;
+  const whole = foreign?.problem ?? (source.includes("|") ? foreignQuery(source, parseQuery) : undefined);
+  // Where the other language has stages, too, each is told by itself.
+  return whole === undefined || (foreign === undefined && whole.message.includes("in stages")) ? read : failed([whole]);
+}
+
+/** As `parsePipeline`, but each slip by itself. */
+function readPipeline(source: string, before: readonly Stage[]): Parsed<Pipeline> {
   if (source.length > MAX_LENGTH) return failed([queryProblems.tooLong(source.length, MAX_LENGTH)]);
   if (!source.includes("|")) return withoutStages(source);
   const bars = barsOf(source);
@@ -66,10 +81,9 @@ function wrong(
     const { start, end } = bars[MAX_STAGES]!;
     return [problems.tooManyStages({ start, end }, MAX_STAGES)];
   }
-  const foreign = ofQuery.length === 0 ? undefined : foreignQuery(source, parseQuery);
-  // Where the other language has stages, too, each is told by itself.
-  if (foreign !== undefined && !foreign.message.includes("in stages")) return [foreign];
-  const found = [...ofQuery];
+  // count by path | sort count
+  const bar = ofQuery.length === 0 ? undefined : missingBar(source.slice(0, bars[0]!.start));
+  const found = bar === undefined ? [...ofQuery] : [bar];
   let read: readonly Stage[] = [];
   for (const [index, bar] of bars.entries()) {
     const end = bars[index + 1]?.start ?? source.length;

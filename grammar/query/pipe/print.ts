@@ -11,7 +11,7 @@ export function printPipeline({ query, stages }: Pipeline): string {
   return selected === "" || printed === "" ? selected + printed : `${selected} ${printed}`;
 }
 
-function printStage(stage: Stage): string {
+export function printStage(stage: Stage): string {
   switch (stage.kind) {
     case "count":
       return `count${by(stage.by)}`;

@@ -12,3 +12,24 @@ export const STAGE_USES = {
 } as const;
 
 export const STAGE_WORDS = Object.keys(STAGE_USES) as (keyof typeof STAGE_USES)[];
+
+/** What each stage gives, in a sentence. */
+export const STAGE_DOCS: Readonly<Record<keyof typeof STAGE_USES, string>> = {
+  count: "How many there are, for each value of the fields after by.",
+  stats: "Functions such as avg(duration), for each value of the fields after by.",
+  timeseries: "How many there are, or functions, for each step of time.",
+  top: "The most frequent values of a field, with their count; 10 if no number is written.",
+  where: "Only those for which the terms are true: of entries, or of the rows of the stage before.",
+  sort: "In the order of columns; desc puts the greatest first.",
+  limit: "Only the first ones.",
+  fields: "Only these columns, in this order.",
+  unique: "Each combination of these columns once.",
+};
+
+/** What the other words of stages do. */
+export const KEYWORD_DOCS: Readonly<Record<"by" | "as" | "asc" | "desc", string>> = {
+  by: "A row for each value of the fields that follow.",
+  as: "The name of the column, for the stages after this one.",
+  asc: "The least first, which is usual.",
+  desc: "The greatest first.",
+};

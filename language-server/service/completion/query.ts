@@ -30,7 +30,7 @@ export function completeQuery(
     values: (field) => (field === "stage" ? stages.map((value) => ({ value })) : []),
   });
   const wanted = items.filter(({ span }) => !isBeforeOperator || span.end > span.start);
-  return wanted.map(({ label, kind, insertText, span, detail, documentation, sortText }) => ({
+  return wanted.map(({ label, kind, insertText, snippet, span, detail, documentation, sortText }) => ({
     label,
     kind: KINDS[kind],
     ...(detail !== undefined && { detail }),
@@ -38,7 +38,11 @@ export function completeQuery(
     sortText,
     // What holds the typed text rather than begins with it is left to the editor's own way of matching.
     filterText: query.write(insertText.trimEnd()),
-    textEdit: { range: query.document.rangeOf(query.toText(span)), newText: query.write(insertText) },
+    ...(client.snippets && snippet !== undefined && { insertTextFormat: 2 as const }),
+    textEdit: {
+      range: query.document.rangeOf(query.toText(span)),
+      newText: query.write((client.snippets ? snippet : undefined) ?? insertText),
+    },
   }));
 }
 
@@ -63,6 +67,8 @@ const KINDS = {
   keyword: KIND.keyword,
   level: KIND.enumMember,
   stage: KIND.constant,
+  column: KIND.field,
+  function: KIND.function,
 } as const satisfies Record<CompletionKind, number>;
 
 /** The custom stages of a project, which a query names by `stage = x`. */
