@@ -103,6 +103,25 @@ t.test("what a reader should know is said", async (t) => {
   t.equal(missing.code, 2, "a file that is not there");
 });
 
+t.test("rows as comma-separated values", async (t) => {
+  const { logs, folder } = logIn(t);
+  const csv = (...argv: string[]) => logs("--format", "csv", ...argv);
+  t.equal((await csv("error | count by path | limit 2")).stdout, "path,count\r\n/0,4\r\n/1,3\r\n");
+  t.match((await csv("| timeseries 15s | limit 1")).stdout, /^time,count\r\n2026-05-01T12:00:00\.000Z,15\r\n$/);
+  const odd = [{ a: 'x,"y"\nz', b: [1, "p"] }, { a: "", b: { k: 1.5 } }, { a: true }, { a: " \u00e9", b: 1e21 }];
+  writeFileSync(join(folder, "a.ndjson"), odd.map((fields) => entry(1, fields)).join(""));
+  t.equal(
+    (await csv("| fields a, b")).stdout,
+    'a,b\r\n"x,""y""\nz","[1,""p""]"\r\n"","{""k"":1.5}"\r\ntrue,\r\n \u00e9,1e+21\r\n',
+  );
+  t.equal((await csv("| fields none | limit 1")).stdout, 'none\r\n""\r\n', "a row of nothing is a row");
+  for (const query of ["error", "error | where status > 1", "| limit 3 | sort status"]) {
+    const { code, stdout, stderr } = await csv(query);
+    t.same([code, stdout], [2, ""], query);
+    t.match(stderr, /--format csv is of rows, and the query gives entries[\s\S]*\| fields timestamp, level, message/);
+  }
+});
+
 t.test("a log that is followed gives its rows at the end", async (t) => {
   const { folder } = logIn(t);
   const running = spawnTool(["logs", "--file", "a.ndjson", "-f", "error | count by path"], { cwd: folder });

@@ -1,5 +1,5 @@
 import { renderProblem } from "../../grammar/problem.ts";
-import { completedMoment, parseMoment, parsePipeline, readFields } from "../../grammar/query/index.ts";
+import { completedMoment, parseMoment, parsePipeline, readFields, readsOfPipeline } from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
 import { chooseSource } from "../logs/choose-source.ts";
@@ -72,6 +72,12 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     );
     if (flag !== undefined) return context.misuse(`--${flag} is of entries, and the query has stages`, STAGE_FOR[flag]);
   }
+
+  if (context.format === "csv" && readsOfPipeline(parsed.value) === undefined)
+    return context.misuse(
+      "--format csv is of rows, and the query gives entries",
+      "choose columns, as in | fields timestamp, level, message, or write --format json",
+    );
 
   const chosen = await chooseSource(context, {
     files: options.file,

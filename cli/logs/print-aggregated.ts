@@ -1,6 +1,7 @@
 import { type StagesResult, type Table, TooManyGroups } from "../../grammar/query/index.ts";
 import type { Format } from "../argv.ts";
 import type { Context } from "../context.ts";
+import { tableCsv } from "../output/table-csv.ts";
 import { tableJson, tableText } from "../output/table-text.ts";
 import { type Aggregation, aggregateEntries, type KeptEntry } from "./aggregate-entries.ts";
 import { FoundLines } from "./found-lines.ts";
@@ -51,7 +52,7 @@ export async function printAggregated(
   await stdout.write(erased(shownLines));
   if (result.kind === "entries")
     await printEntries(context, format, result.entries as readonly KeptEntry[], aggregation);
-  else await stdout.write(format === "text" ? text(result) : tableJson(result));
+  else await stdout.write(format === "text" ? text(result) : format === "csv" ? tableCsv(result) : tableJson(result));
   if (result.kind === "table") await sayNotes(context, result, signal.aborted && !isFollowed);
 }
 
