@@ -3,7 +3,9 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { chartText } from "../cli/output/chart-text.ts";
 import { tableText } from "../cli/output/table-text.ts";
+import type { Table } from "../grammar/query/index.ts";
 import { spawnTool, tool, until } from "./support/cli.ts";
 
 const entry = (second: number, fields: object, level = "info") =>
@@ -94,6 +96,8 @@ t.test("stages exclude flags that are of entries", async (t) => {
 t.test("what a reader should know is said", async (t) => {
   const { logs, folder } = logIn(t);
   appendFileSync(join(folder, "a.ndjson"), `${entry(41, { duration: "slow" })}not JSON\n`);
+  const chart = await logs("--format", "text", "| timeseries 1s");
+  t.match(chart.stdout, /^count, steps of 1s, most 1 at /);
   const sum = await logs("| stats max(duration)");
   t.equal(sum.stdout, '{"max(duration)":39}\n');
   t.match(sum.stderr, "max(duration): 1 value was no number and is left out");
@@ -133,6 +137,95 @@ t.test("a log that is followed gives its rows at the end", async (t) => {
   await until("its end", () => running.child.exitCode !== null);
   t.match(running.stdout(), /\{"path":"\/new","count":1\}\n$/);
   t.equal(running.child.exitCode, 130);
+});
+
+/** The table of `timeseries` over minutes with these columns and groups. */
+function stepsTable(steps: number, groups: readonly string[], numbers: readonly string[]): Table {
+  const rows = Array.from({ length: steps }, (_, step) => {
+    const time = new Date(Date.parse("2026-05-01T23:40:00Z") + step * 60_000).toISOString();
+    return (groups.length === 0 ? [[]] : groups.map((group) => [group])).map((group, at) => [
+      time,
+      ...group,
+      ...numbers.map((name) =>
+        name === "avg(size)" && step === 1 ? null : (step % 10) * (at + 1) * (step === 17 ? 9 : 1),
+      ),
+    ]);
+  }).flat();
+  const columns = [
+    { name: "time", type: "time", isGroup: true },
+    ...(groups.length === 0 ? [] : [{ name: "path", type: "value", isGroup: true } as const]),
+    ...numbers.map((name) => ({
+      name,
+      type: "number",
+      ...(name.includes("duration") && { unit: "ms" }),
+      isGroup: false,
+    })),
+  ] as Table["columns"];
+  return { columns, rows, stepMs: 60_000, notes: { leftOut: new Map(), withoutTime: 0, estimates: new Set() } };
+}
+
+t.test("steps of time are drawn as a chart that fits the terminal", (t) => {
+  const one = chartText(stepsTable(40, [], ["count"]), { width: 60, color: false });
+  t.equal(
+    one,
+    [
+      "count, steps of 1m, most 63 at 2026-05-01 23:57",
+      "63                  \u2588",
+      "                    \u2588",
+      "                    \u2588",
+      "                    \u2588",
+      "                    \u2588",
+      "                    \u2588",
+      "            \u2581       \u2588 \u2581         \u2581         \u2581",
+      " 0  \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588\u2588 \u2581\u2582\u2583\u2584\u2585\u2586\u2588\u2588\u2588 \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588\u2588 \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588\u2588",
+      "   2026-05-01 23:40    2026-05-02 00:00",
+      "",
+    ].join("\n"),
+  );
+  const tables = [
+    stepsTable(60, [], ["p99(duration)"]),
+    stepsTable(60, ["/a", "/b", `/${"long".repeat(30)}`], ["count"]),
+    stepsTable(60, ["/a"], ["count()", "max(duration)"]),
+    stepsTable(60, [], ["count()", "avg(size)"]),
+    stepsTable(5_000, ["/a", "/b"], ["count"]),
+  ];
+  for (const width of [40, 80, 200]) {
+    for (const [at, table] of tables.entries()) {
+      const text = chartText(table, { width, color: false }) ?? tableText(table, { width, color: false });
+      t.ok(
+        text.split("\n").every((line) => line.length <= width),
+        `table ${at} fits ${width}`,
+      );
+      t.notMatch(text, "\u001b");
+      t.match(text, /[\u2581-\u2588]/);
+    }
+  }
+  const grouped = chartText(stepsTable(20, ["/a", "/b"], ["count"]), { width: 60, color: false })!.split("\n");
+  t.match(grouped[1], /^\/a {2} [\u2581-\u2588 ]+ max 63 {3}sum 146$/);
+  t.match(grouped[2], /^\/b {2} [\u2581-\u2588 ]+ max 126 {2}sum 292$/);
+  const narrow = chartText(stepsTable(20, ["/a", "/b"], ["count"]), { width: 30, color: false })!;
+  t.notMatch(narrow, "sum");
+  t.match(chartText(stepsTable(60, [], ["count"]), { width: 40, color: false }), "the greatest of 2 steps");
+  t.match(chartText(stepsTable(20, [], ["count"]), { width: 80, color: true }), "\u001b[2m");
+  t.end();
+});
+
+t.test("rows of steps that a table shows better", (t) => {
+  const shown = { width: 80, color: false };
+  const table = stepsTable(20, ["/a", "/b"], ["count"]);
+  const below = { ...table, rows: table.rows.map(([time, path]) => [time, path, -1]) };
+  const texts = { ...table, columns: table.columns.map((column) => ({ ...column, type: "value" as const })) };
+  for (const [name, one] of [
+    ["few steps", stepsTable(12, [], ["count"])],
+    ["another order", { ...table, rows: [...table.rows].reverse() }],
+    ["a step with fewer rows", { ...table, rows: table.rows.slice(1) }],
+    ["values below zero", below],
+    ["values of any type", texts],
+    ["no rows", { ...table, rows: [] }],
+  ] as const)
+    t.equal(chartText(one, shown), undefined, name);
+  t.equal(chartText(table, { width: 12, color: false }), undefined, "a narrow terminal");
+  t.end();
 });
 
 t.test("texts of logs cannot move the cursor, and long ones do not push the rest away", (t) => {

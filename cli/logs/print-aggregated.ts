@@ -1,6 +1,7 @@
 import { type StagesResult, type Table, TooManyGroups } from "../../grammar/query/index.ts";
 import type { Format } from "../argv.ts";
 import type { Context } from "../context.ts";
+import { chartText } from "../output/chart-text.ts";
 import { tableCsv } from "../output/table-csv.ts";
 import { tableJson, tableText } from "../output/table-text.ts";
 import { type Aggregation, aggregateEntries, type KeptEntry } from "./aggregate-entries.ts";
@@ -26,7 +27,10 @@ export async function printAggregated(
   const { signal, progress } = aggregation;
   const isLive = isFollowed && stdout.isTerminal && format === "text";
   let shownLines = 0;
-  const text = (table: Table) => tableText(table, { width: stdout.columns, color: stdout.color });
+  const text = (table: Table) => {
+    const shown = { width: stdout.columns, color: stdout.color };
+    return chartText(table, shown) ?? tableText(table, shown);
+  };
   const refresh = async (result: StagesResult) => {
     if (result.kind !== "table") return;
     progress.erase();
