@@ -1,7 +1,9 @@
 // `tool logs` with stages: what is printed for programs and for people, and what cannot be.
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { chartText } from "../cli/output/chart-text.ts";
 import { tableText } from "../cli/output/table-text.ts";
@@ -105,6 +107,30 @@ t.test("what a reader should know is said", async (t) => {
   t.match(steps.stderr, "1 entry has no time and is left out");
   const missing = await tool(["logs", "--file", "a.ndjson", "--file", "none.ndjson", "| count"], { cwd: folder });
   t.equal(missing.code, 2, "a file that is not there");
+});
+
+t.test("rows of a part of the log are marked", { skip: process.platform === "win32" }, async (t) => {
+  const { folder, logs } = logIn(t);
+  const lines = Array.from({ length: 60_000 }, (_, i) => entry(i % 60, { n: i * 7919 })).join("");
+  writeFileSync(join(folder, "cut.gz"), Buffer.from(gzipSync(lines)).subarray(0, 50_000));
+  const cut = await tool(["logs", "--file", "cut.gz", "--file", "a.ndjson", "| stats count(), last(path)"], {
+    cwd: folder,
+  });
+  t.match(cut.stdout, /^\{"count\(\)":\d+,"last\(path\)":"\/0"\}\n$/, "the other file is read");
+  t.match(cut.stderr, /cannot read "cut\.gz"[\s\S]*partial: not everything could be read\n/);
+  t.equal(cut.code, 1);
+
+  execFileSync("mkfifo", ["fifo"], { cwd: folder });
+  const running = spawnTool(["logs", "--file", "fifo", "| count"], { cwd: folder });
+  const writer = openSync(join(folder, "fifo"), constants.O_WRONLY);
+  t.teardown(() => closeSync(writer));
+  writeSync(writer, entry(1, {}));
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  running.child.kill("SIGINT");
+  const { code, stdout, stderr } = await running.ended;
+  t.same([code, stdout], [130, '{"count":1}\n']);
+  t.match(stderr, "partial: interrupted, so that these are of what was read until then\n");
+  t.notMatch((await logs("| count")).stderr, "partial");
 });
 
 t.test("rows as comma-separated values", async (t) => {

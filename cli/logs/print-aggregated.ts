@@ -41,9 +41,14 @@ export async function printAggregated(
     await stdout.write(`${erased(shownLines)}${lines.join("\n").replace(/\n?$/, "\n")}`);
     shownLines = lines.filter((line, at) => line !== "" || at < lines.length - 1).length;
   };
+  let isFailed = false;
+  const onError: Aggregation["onError"] = async (error) => {
+    isFailed = true;
+    await aggregation.onError(error);
+  };
   let result: StagesResult;
   try {
-    result = await aggregateEntries(source, { ...aggregation, ...(isLive && { refresh }) });
+    result = await aggregateEntries(source, { ...aggregation, onError, ...(isLive && { refresh }) });
   } catch (error) {
     if (!(error instanceof TooManyGroups)) throw error;
     progress.erase();
@@ -57,7 +62,14 @@ export async function printAggregated(
   if (result.kind === "entries")
     await printEntries(context, format, result.entries as readonly KeptEntry[], aggregation);
   else await stdout.write(format === "text" ? text(result) : format === "csv" ? tableCsv(result) : tableJson(result));
-  if (result.kind === "table") await sayNotes(context, result, signal.aborted && !isFollowed);
+  const missing =
+    signal.aborted && !isFollowed
+      ? "interrupted, so that these are of what was read until then"
+      : isFailed
+        ? "not everything could be read"
+        : source.missing?.();
+  if (missing !== undefined) await context.say(`partial: ${missing}`);
+  if (result.kind === "table") await sayNotes(context, result, missing !== undefined);
 }
 
 const erased = (lines: number) => (lines === 0 ? "" : `\u001b[${lines}A\u001b[J`);
@@ -79,8 +91,7 @@ async function printEntries(
 
 /** What a reader of the table should know. */
 async function sayNotes(context: Context, { rows, notes }: Table, isPartial: boolean): Promise<void> {
-  if (isPartial) await context.say("interrupted: the rows are of what was read until then");
-  else if (rows.length === 0 && context.io.stderr.isTerminal) await context.say("no rows");
+  if (!isPartial && rows.length === 0 && context.io.stderr.isTerminal) await context.say("no rows");
   for (const [name, count] of notes.leftOut)
     await context.say(
       `${name}: ${count.toLocaleString("en")} ${count === 1 ? "value was no number and is" : "values were no numbers and are"} left out`,

@@ -128,7 +128,8 @@ function blockOf(value: number | null, most: number, lineCount: number, line: nu
 /** Times below the columns that they begin, the first one with its day, and as many others as there is room for. */
 function timeAxis({ times, stepMs }: Drawing, stepsEach: number, wide: number): string {
   const room = Math.ceil(times.length / stepsEach) * wide;
-  const first = shortened(timeText(times[0]!, stepMs), room);
+  const begin = timeText(times[0]!, stepMs);
+  const first = begin.length <= room ? begin : shortened(begin.split(" ").at(-1)!, room);
   let axis = first;
   const labels = 4;
   for (let label = 1; label < labels; label++) {
@@ -137,7 +138,7 @@ function timeAxis({ times, stepMs }: Drawing, stepsEach: number, wide: number): 
     const time = timeText(times[at * stepsEach]!, stepMs);
     // The day is only told again when it is another one.
     const [day, clock] = time.split(" ");
-    const text = clock !== undefined && first.startsWith(day!) ? clock : time;
+    const text = clock !== undefined && begin.startsWith(day!) ? clock : time;
     if (column < axis.length + GAP.length || column + text.length > room) continue;
     axis = axis.padEnd(column) + text;
   }
