@@ -23,7 +23,7 @@ export interface Shape {
   readonly maxWords: number;
 }
 
-export type Format = "text" | "json" | "github" | "sarif";
+export type Format = "text" | "json" | "csv" | "github" | "sarif";
 
 /** The flags that every command has, at any position. */
 export interface Globals {
@@ -58,9 +58,13 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
 /** The command that runs without arguments, by the specification. */
 const DEFAULT_COMMAND = "deploy";
 
-/** The formats of a command, the default first. `validate` also writes what code hosts and other viewers read. */
+/**
+ * The formats of a command, the default first. `validate` also writes what code hosts and other viewers read, `logs` the rows
+ * of stages for spreadsheets.
+ */
 export function formatsOf(name: string | undefined): readonly Format[] {
-  return name === "validate" ? ["text", "json", "github", "sarif"] : ["text", "json"];
+  if (name === "validate") return ["text", "json", "github", "sarif"];
+  return name === "logs" ? ["text", "json", "csv"] : ["text", "json"];
 }
 
 /** The global flags, described for one command. */

@@ -392,6 +392,12 @@ t.test("what cannot be read", async (t) => {
     "what came is shown",
   );
   aws.controls.failures.clear();
+  aws.controls.failures.plan({ service: "logs", nth: 3, times: Number.POSITIVE_INFINITY, error: denied });
+  const counted = await logs("| count");
+  t.equal(counted.code, 1);
+  t.ok(JSON.parse(counted.stdout).count > 0, "rows of what came");
+  t.match(counted.stderr, /error: .*logs:FilterLogEvents[\s\S]*partial: not everything could be read/);
+  aws.controls.failures.clear();
 
   const elsewhere = await tool(["logs"], { cwd, env: { ...aws.env, CLOUD_REGION: "us-east-1" } });
   t.same(

@@ -1,9 +1,13 @@
 // `tool logs` with stages: what is printed for programs and for people, and what cannot be.
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
+import { chartText } from "../cli/output/chart-text.ts";
 import { tableText } from "../cli/output/table-text.ts";
+import type { Table } from "../grammar/query/index.ts";
 import { spawnTool, tool, until } from "./support/cli.ts";
 
 const entry = (second: number, fields: object, level = "info") =>
@@ -94,6 +98,8 @@ t.test("stages exclude flags that are of entries", async (t) => {
 t.test("what a reader should know is said", async (t) => {
   const { logs, folder } = logIn(t);
   appendFileSync(join(folder, "a.ndjson"), `${entry(41, { duration: "slow" })}not JSON\n`);
+  const chart = await logs("--format", "text", "| timeseries 1s");
+  t.match(chart.stdout, /^count, steps of 1s, most 1 at /);
   const sum = await logs("| stats max(duration)");
   t.equal(sum.stdout, '{"max(duration)":39}\n');
   t.match(sum.stderr, "max(duration): 1 value was no number and is left out");
@@ -101,6 +107,49 @@ t.test("what a reader should know is said", async (t) => {
   t.match(steps.stderr, "1 entry has no time and is left out");
   const missing = await tool(["logs", "--file", "a.ndjson", "--file", "none.ndjson", "| count"], { cwd: folder });
   t.equal(missing.code, 2, "a file that is not there");
+});
+
+t.test("rows of a part of the log are marked", { skip: process.platform === "win32" }, async (t) => {
+  const { folder, logs } = logIn(t);
+  const lines = Array.from({ length: 60_000 }, (_, i) => entry(i % 60, { n: i * 7919 })).join("");
+  writeFileSync(join(folder, "cut.gz"), Buffer.from(gzipSync(lines)).subarray(0, 50_000));
+  const cut = await tool(["logs", "--file", "cut.gz", "--file", "a.ndjson", "| stats count(), last(path)"], {
+    cwd: folder,
+  });
+  t.match(cut.stdout, /^\{"count\(\)":\d+,"last\(path\)":"\/0"\}\n$/, "the other file is read");
+  t.match(cut.stderr, /cannot read "cut\.gz"[\s\S]*partial: not everything could be read\n/);
+  t.equal(cut.code, 1);
+
+  execFileSync("mkfifo", ["fifo"], { cwd: folder });
+  const running = spawnTool(["logs", "--file", "fifo", "| count"], { cwd: folder });
+  const writer = openSync(join(folder, "fifo"), constants.O_WRONLY);
+  t.teardown(() => closeSync(writer));
+  writeSync(writer, entry(1, {}));
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  running.child.kill("SIGINT");
+  const { code, stdout, stderr } = await running.ended;
+  t.same([code, stdout], [130, '{"count":1}\n']);
+  t.match(stderr, "partial: interrupted, so that these are of what was read until then\n");
+  t.notMatch((await logs("| count")).stderr, "partial");
+});
+
+t.test("rows as comma-separated values", async (t) => {
+  const { logs, folder } = logIn(t);
+  const csv = (...argv: string[]) => logs("--format", "csv", ...argv);
+  t.equal((await csv("error | count by path | limit 2")).stdout, "path,count\r\n/0,4\r\n/1,3\r\n");
+  t.match((await csv("| timeseries 15s | limit 1")).stdout, /^time,count\r\n2026-05-01T12:00:00\.000Z,15\r\n$/);
+  const odd = [{ a: 'x,"y"\nz', b: [1, "p"] }, { a: "", b: { k: 1.5 } }, { a: true }, { a: " \u00e9", b: 1e21 }];
+  writeFileSync(join(folder, "a.ndjson"), odd.map((fields) => entry(1, fields)).join(""));
+  t.equal(
+    (await csv("| fields a, b")).stdout,
+    'a,b\r\n"x,""y""\nz","[1,""p""]"\r\n"","{""k"":1.5}"\r\ntrue,\r\n \u00e9,1e+21\r\n',
+  );
+  t.equal((await csv("| fields none | limit 1")).stdout, 'none\r\n""\r\n', "a row of nothing is a row");
+  for (const query of ["error", "error | where status > 1", "| limit 3 | sort status"]) {
+    const { code, stdout, stderr } = await csv(query);
+    t.same([code, stdout], [2, ""], query);
+    t.match(stderr, /--format csv is of rows, and the query gives entries[\s\S]*\| fields timestamp, level, message/);
+  }
 });
 
 t.test("a log that is followed gives its rows at the end", async (t) => {
@@ -114,6 +163,95 @@ t.test("a log that is followed gives its rows at the end", async (t) => {
   await until("its end", () => running.child.exitCode !== null);
   t.match(running.stdout(), /\{"path":"\/new","count":1\}\n$/);
   t.equal(running.child.exitCode, 130);
+});
+
+/** The table of `timeseries` over minutes with these columns and groups. */
+function stepsTable(steps: number, groups: readonly string[], numbers: readonly string[]): Table {
+  const rows = Array.from({ length: steps }, (_, step) => {
+    const time = new Date(Date.parse("2026-05-01T23:40:00Z") + step * 60_000).toISOString();
+    return (groups.length === 0 ? [[]] : groups.map((group) => [group])).map((group, at) => [
+      time,
+      ...group,
+      ...numbers.map((name) =>
+        name === "avg(size)" && step === 1 ? null : (step % 10) * (at + 1) * (step === 17 ? 9 : 1),
+      ),
+    ]);
+  }).flat();
+  const columns = [
+    { name: "time", type: "time", isGroup: true },
+    ...(groups.length === 0 ? [] : [{ name: "path", type: "value", isGroup: true } as const]),
+    ...numbers.map((name) => ({
+      name,
+      type: "number",
+      ...(name.includes("duration") && { unit: "ms" }),
+      isGroup: false,
+    })),
+  ] as Table["columns"];
+  return { columns, rows, stepMs: 60_000, notes: { leftOut: new Map(), withoutTime: 0, estimates: new Set() } };
+}
+
+t.test("steps of time are drawn as a chart that fits the terminal", (t) => {
+  const one = chartText(stepsTable(40, [], ["count"]), { width: 60, color: false });
+  t.equal(
+    one,
+    [
+      "count, steps of 1m, most 63 at 2026-05-01 23:57",
+      "63                  \u2588",
+      "                    \u2588",
+      "                    \u2588",
+      "                    \u2588",
+      "                    \u2588",
+      "                    \u2588",
+      "            \u2581       \u2588 \u2581         \u2581         \u2581",
+      " 0  \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588\u2588 \u2581\u2582\u2583\u2584\u2585\u2586\u2588\u2588\u2588 \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588\u2588 \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588\u2588",
+      "   2026-05-01 23:40    2026-05-02 00:00",
+      "",
+    ].join("\n"),
+  );
+  const tables = [
+    stepsTable(60, [], ["p99(duration)"]),
+    stepsTable(60, ["/a", "/b", `/${"long".repeat(30)}`], ["count"]),
+    stepsTable(60, ["/a"], ["count()", "max(duration)"]),
+    stepsTable(60, [], ["count()", "avg(size)"]),
+    stepsTable(5_000, ["/a", "/b"], ["count"]),
+  ];
+  for (const width of [40, 80, 200]) {
+    for (const [at, table] of tables.entries()) {
+      const text = chartText(table, { width, color: false }) ?? tableText(table, { width, color: false });
+      t.ok(
+        text.split("\n").every((line) => line.length <= width),
+        `table ${at} fits ${width}`,
+      );
+      t.notMatch(text, "\u001b");
+      t.match(text, /[\u2581-\u2588]/);
+    }
+  }
+  const grouped = chartText(stepsTable(20, ["/a", "/b"], ["count"]), { width: 60, color: false })!.split("\n");
+  t.match(grouped[1], /^\/a {2} [\u2581-\u2588 ]+ max 63 {3}sum 146$/);
+  t.match(grouped[2], /^\/b {2} [\u2581-\u2588 ]+ max 126 {2}sum 292$/);
+  const narrow = chartText(stepsTable(20, ["/a", "/b"], ["count"]), { width: 30, color: false })!;
+  t.notMatch(narrow, "sum");
+  t.match(chartText(stepsTable(60, [], ["count"]), { width: 40, color: false }), "the greatest of 2 steps");
+  t.match(chartText(stepsTable(20, [], ["count"]), { width: 80, color: true }), "\u001b[2m");
+  t.end();
+});
+
+t.test("rows of steps that a table shows better", (t) => {
+  const shown = { width: 80, color: false };
+  const table = stepsTable(20, ["/a", "/b"], ["count"]);
+  const below = { ...table, rows: table.rows.map(([time, path]) => [time, path, -1]) };
+  const texts = { ...table, columns: table.columns.map((column) => ({ ...column, type: "value" as const })) };
+  for (const [name, one] of [
+    ["few steps", stepsTable(12, [], ["count"])],
+    ["another order", { ...table, rows: [...table.rows].reverse() }],
+    ["a step with fewer rows", { ...table, rows: table.rows.slice(1) }],
+    ["values below zero", below],
+    ["values of any type", texts],
+    ["no rows", { ...table, rows: [] }],
+  ] as const)
+    t.equal(chartText(one, shown), undefined, name);
+  t.equal(chartText(table, { width: 12, color: false }), undefined, "a narrow terminal");
+  t.end();
 });
 
 t.test("texts of logs cannot move the cursor, and long ones do not push the rest away", (t) => {

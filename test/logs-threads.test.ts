@@ -304,5 +304,5 @@ t.test("the command on a large file: rows, order of files, an interruption", slo
   await until("its end", () => running.child.exitCode !== null);
   t.equal(running.child.exitCode, 130);
   t.match(running.stdout(), /^\{"count":\d+\}\n$/);
-  t.match(running.stderr(), "interrupted: the rows are of what was read until then");
+  t.match(running.stderr(), "partial: interrupted, so that these are of what was read until then");
 });

@@ -1,5 +1,12 @@
 import { renderProblem } from "../../grammar/problem.ts";
-import { completedMoment, parseMoment, parsePipeline, readFields, withLeading } from "../../grammar/query/index.ts";
+import {
+  completedMoment,
+  parseMoment,
+  parsePipeline,
+  readFields,
+  readsOfPipeline,
+  withLeading,
+} from "../../grammar/query/index.ts";
 import { parseDuration } from "../../grammar/units/duration.ts";
 import { type Context, EXIT } from "../context.ts";
 import { chooseSource } from "../logs/choose-source.ts";
@@ -73,6 +80,12 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   }
   const pipeline = withLeading(parsed.value);
   const { query, stages } = pipeline;
+
+  if (context.format === "csv" && readsOfPipeline(parsed.value) === undefined)
+    return context.misuse(
+      "--format csv is of rows, and the query gives entries",
+      "choose columns, as in | fields timestamp, level, message, or write --format json",
+    );
 
   const chosen = await chooseSource(context, {
     files: options.file,

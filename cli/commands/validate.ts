@@ -109,6 +109,7 @@ interface Report extends CheckedFile {
 const DOCUMENTS: Readonly<Record<Format, string | undefined>> = {
   text: undefined,
   json: "JSON document",
+  csv: undefined,
   github: "workflow commands",
   sarif: "SARIF log",
 };

@@ -43,6 +43,7 @@ export async function deployedSource(
   const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
   const log = await openLog({ env: io.env, config });
   let isAwaited = false;
+  let isSampled = false;
   const lines = log.read(
     {
       ...asked,
@@ -51,8 +52,10 @@ export async function deployedSource(
       onAwaited: () => {
         isAwaited = true;
       },
-      onSampled: () =>
-        void context.say("more than 500 entries a second: the cloud leaves some out; without --live all are shown"),
+      onSampled: () => {
+        isSampled = true;
+        void context.say("more than 500 entries a second: the cloud leaves some out; without --live all are shown");
+      },
       onTrouble: (error) => void context.say(`${error.message}; trying again`),
     },
     stop.signal,
@@ -94,6 +97,7 @@ export async function deployedSource(
     known: "period",
     saysWhenCaughtUp: asked.follow,
     totalBytes: undefined,
+    missing: () => (isSampled ? "the cloud left entries out" : undefined),
     async *inputs(signal, onRead) {
       signal.addEventListener("abort", () => stop.abort(), { once: true });
       yield joined(first, lines, development, { follow: asked.follow, signal, onRead });

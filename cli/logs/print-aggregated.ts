@@ -1,6 +1,8 @@
 import { type StagesResult, type Table, TooManyGroups } from "../../grammar/query/index.ts";
 import type { Format } from "../argv.ts";
 import type { Context } from "../context.ts";
+import { chartText } from "../output/chart-text.ts";
+import { tableCsv } from "../output/table-csv.ts";
 import { tableJson, tableText } from "../output/table-text.ts";
 import { type Aggregation, aggregateEntries, type KeptEntry } from "./aggregate-entries.ts";
 import { FoundLines } from "./found-lines.ts";
@@ -25,7 +27,10 @@ export async function printAggregated(
   const { signal, progress } = aggregation;
   const isLive = isFollowed && stdout.isTerminal && format === "text";
   let shownLines = 0;
-  const text = (table: Table) => tableText(table, { width: stdout.columns, color: stdout.color });
+  const text = (table: Table) => {
+    const shown = { width: stdout.columns, color: stdout.color };
+    return chartText(table, shown) ?? tableText(table, shown);
+  };
   const refresh = async (result: StagesResult) => {
     if (result.kind !== "table") return;
     progress.erase();
@@ -36,9 +41,14 @@ export async function printAggregated(
     await stdout.write(`${erased(shownLines)}${lines.join("\n").replace(/\n?$/, "\n")}`);
     shownLines = lines.filter((line, at) => line !== "" || at < lines.length - 1).length;
   };
+  let isFailed = false;
+  const onError: Aggregation["onError"] = async (error) => {
+    isFailed = true;
+    await aggregation.onError(error);
+  };
   let result: StagesResult;
   try {
-    result = await aggregateEntries(source, { ...aggregation, ...(isLive && { refresh }) });
+    result = await aggregateEntries(source, { ...aggregation, onError, ...(isLive && { refresh }) });
   } catch (error) {
     if (!(error instanceof TooManyGroups)) throw error;
     progress.erase();
@@ -48,8 +58,15 @@ export async function printAggregated(
   await stdout.write(erased(shownLines));
   if (result.kind === "entries")
     await printEntries(context, format, result.entries as readonly KeptEntry[], aggregation);
-  else await stdout.write(format === "text" ? text(result) : tableJson(result));
-  if (result.kind === "table") await sayNotes(context, result, signal.aborted && !isFollowed);
+  else await stdout.write(format === "text" ? text(result) : format === "csv" ? tableCsv(result) : tableJson(result));
+  const missing =
+    signal.aborted && !isFollowed
+      ? "interrupted, so that these are of what was read until then"
+      : isFailed
+        ? "not everything could be read"
+        : source.missing?.();
+  if (missing !== undefined) await context.say(`partial: ${missing}`);
+  if (result.kind === "table") await sayNotes(context, result, missing !== undefined);
 }
 
 const erased = (lines: number) => (lines === 0 ? "" : `\u001b[${lines}A\u001b[J`);
@@ -71,8 +88,7 @@ async function printEntries(
 
 /** What a reader of the table should know. */
 async function sayNotes(context: Context, { rows, notes }: Table, isPartial: boolean): Promise<void> {
-  if (isPartial) await context.say("interrupted: the rows are of what was read until then");
-  else if (rows.length === 0 && context.io.stderr.isTerminal) await context.say("no rows");
+  if (!isPartial && rows.length === 0 && context.io.stderr.isTerminal) await context.say("no rows");
   for (const [name, count] of notes.leftOut)
     await context.say(
       `${name}: ${count.toLocaleString("en")} ${count === 1 ? "value was no number and is" : "values were no numbers and are"} left out`,

@@ -32,12 +32,12 @@ export async function serviceSource(
   const nowMs = context.io.nowMs();
   const withPast = !follow || asked.sinceMs !== undefined;
   const sinceMs = asked.sinceMs ?? (follow ? undefined : nowMs - DAY_MS);
-  let isWarned = false;
+  let missing: string | undefined;
   const warn = (bytes: number) => {
-    if (isWarned) return;
-    isWarned = true;
+    if (missing !== undefined) return;
+    missing = `${byteSize(bytes)} of this time's events are missing`;
     const which = '"tool service check" on the service\'s machine says which';
-    void context.say(`warning: ${byteSize(bytes)} of this time's events are missing: ${which}`);
+    void context.say(`warning: ${missing}: ${which}`);
   };
   const isLimited = asked.limit !== Number.POSITIVE_INFINITY;
   const wanted: ServiceQuestion = {
@@ -47,7 +47,10 @@ export async function serviceSource(
     // Clocks differ: an event that another machine dates a little ahead has happened, too.
     stopMs: untilMs ?? nowMs + DAY_MS,
     limit: follow ? Number.POSITIVE_INFINITY : asked.limit,
-    onDropped: (count) => void context.say(`${count ?? "some"} entries came too fast and were left out`),
+    onDropped: (count) => {
+      missing ??= "entries that came too fast were left out";
+      void context.say(`${count ?? "some"} entries came too fast and were left out`);
+    },
     onTrouble: (message) => void context.say(message),
     onMissing: warn,
   };
@@ -61,6 +64,7 @@ export async function serviceSource(
       known: (signal) => discoveredFields(wanted, signal),
       totalBytes: undefined,
       ...(!follow && { aggregate: (of) => aggregateInService(wanted, of) }),
+      missing: () => missing,
       async *inputs(signal) {
         yield follow ? followService({ ...wanted, withPast }, signal) : searchService(wanted, signal);
       },

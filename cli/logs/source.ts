@@ -21,6 +21,8 @@ export interface Source {
   readonly unread?: string;
   /** A followed source that yields `CAUGHT_UP` between existing and new lines. */
   readonly saysWhenCaughtUp?: boolean;
+  /** What could not be read of the inputs so far, although they did not fail; undefined for nothing. */
+  missing?(): string | undefined;
   /** Size of all inputs together, if it is known. */
   readonly totalBytes: number | undefined;
   /**

@@ -32,7 +32,7 @@ export function tableText({ columns, rows, stepMs }: Table, { width, color }: Ta
   const line = (texts: readonly string[]) =>
     texts
       .map((text, at) => {
-        const short = text.length > widths[at]! ? `${text.slice(0, widths[at]! - 3)}...` : text;
+        const short = shortened(text, widths[at]!);
         return isRight[at] ? short.padStart(widths[at]!) : short.padEnd(widths[at]!);
       })
       .join(GAP);
@@ -57,7 +57,11 @@ export function tableJson({ columns, rows }: Table): string {
   return rows.map(line).join("");
 }
 
-function cellText(cell: Cell, { type, unit }: RowColumn, stepMs: number | undefined): string {
+/** Text of at most so many columns. */
+export const shortened = (text: string, width: number) =>
+  text.length > width ? `${text.slice(0, Math.max(0, width - 3))}...`.slice(0, width) : text;
+
+export function cellText(cell: Cell, { type, unit }: RowColumn, stepMs: number | undefined): string {
   if (cell === null || cell === undefined) return "-";
   if (typeof cell === "number") {
     if (unit === "ms" && cell >= 0) return humanDuration(cell);
@@ -74,7 +78,7 @@ const rounded = (value: number) => (Number.isInteger(value) ? String(value) : St
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** As much of a time as steps of that length need, in UTC as the steps are. */
-function timeText(time: string, stepMs: number): string {
+export function timeText(time: string, stepMs: number): string {
   const [day = "", clock = ""] = time.split("T");
   if (stepMs % DAY_MS === 0) return day;
   return `${day} ${stepMs % 60_000 === 0 ? clock.slice(0, 5) : stepMs % 1000 === 0 ? clock.slice(0, 8) : clock.slice(0, 12)}`;

@@ -135,4 +135,8 @@ t.test("tool logs says once that events are missing", async (t) => {
     t.same(warnings, said === undefined ? [] : [`warning: ${said} of this time's events are missing: ${which}`], words);
     t.notOk(stdout.includes("warning"));
   }
+  state.bytes = 4_500;
+  const counted = await logs("| count");
+  t.same([counted.code, counted.stdout], [0, '{"count":2500}\n']);
+  t.match(counted.stderr, "partial: 4.5 kB of this time's events are missing\n");
 });
