@@ -27,6 +27,7 @@ export { parseQuery } from "./parse.ts";
 export type { RowColumn } from "./pipe/columns.ts";
 export { type StagesResult, StagesRun } from "./pipe/evaluate.ts";
 export { explainStageAt, explainStages } from "./pipe/explain.ts";
+export { columnNamedAt } from "./pipe/occurrences.ts";
 export { parsePipeline } from "./pipe/parse.ts";
 export { printPipeline } from "./pipe/print.ts";
 export { readsOfPipeline } from "./pipe/reads.ts";
