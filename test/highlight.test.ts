@@ -144,6 +144,20 @@ const QUERY_LEAVES: Leaves = {
   ",": ["punctuation"],
 };
 
+const PIPELINE_LEAVES: Leaves = {
+  ...QUERY_LEAVES,
+  ...Object.fromEntries(
+    ["count", "stats", "timeseries", "top", "where", "sort", "limit", "fields", "unique", "by", "as"].map((word) => [
+      `${word}Word`,
+      ["keyword"],
+    ]),
+  ),
+  direction: ["keyword"],
+  // Where it names a column it looks like one.
+  callName: ["function", "property"],
+  rowCount: ["number"],
+};
+
 const ROUTE_LEAVES: Leaves = {
   param: ["parameter"],
   wildcards: ["operator"],
@@ -262,6 +276,25 @@ t.test("queries: each leaf that Ohm finds has its colour at its place", slow(), 
   });
   t.same(found, [], "generated queries");
   t.ok(count() > 3000, `${count()} leaves`);
+  t.end();
+});
+
+t.test("pipelines: each leaf that Ohm finds has its colour at its place", slow(), (t) => {
+  const leavesIn = leavesOf(loadQuery(), "Pipeline", PIPELINE_LEAVES);
+  const { check, count } = checker(languages.query!, PIPELINE_LEAVES, leavesIn);
+  const { seeds, texts } = subjects().at(-1)!;
+  const near = texts!(seeds, random(4));
+  // The engine reads lines, and no halves of surrogate pairs; and the word of a stage is on the line of its bar.
+  const all = [...seeds, ...Array.from({ length: 3000 }, () => near.next().value)].filter(
+    (text) => !/\n/.test(text) && isWellFormed(text),
+  );
+  t.same(all.flatMap(check), []);
+  t.ok(count() > 5000, `${count()} leaves`);
+  t.end();
+});
+
+t.test("pipelines: words are keywords in their places only", (t) => {
+  for (const source of subjects().at(-1)!.seeds) t.same(differences(languages.query!, source), [], source);
   t.end();
 });
 

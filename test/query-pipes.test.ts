@@ -12,6 +12,7 @@ import {
   readsOfPipeline,
   StagesRun,
 } from "../grammar/query/index.ts";
+import { random, textsNear } from "./support/parser-fuzz.ts";
 import { byOracle, parsed } from "./support/pipe-oracle.ts";
 import vectors from "./vectors/query-pipes.json" with { type: "json" };
 
@@ -105,6 +106,27 @@ t.test("texts of other languages: the same in ours, and what is left out", (t) =
     const [, named] = /; left out: (.*)$/.exec(problem?.hint ?? "") ?? [];
     t.strictSame(named?.split(", ") ?? [], left, `${query}, left out`);
   }
+  t.end();
+});
+
+t.test("texts near those of other languages: what a fix of the whole leads to is right", (t) => {
+  const near = textsNear(
+    vectors.foreign.map(({ query }) => query),
+    random(Number(process.env.FUZZ_SEED ?? 3)),
+  );
+  let fixed = 0;
+  for (let done = 0; done < Number(process.env.FUZZ_COUNT ?? 1500); done++) {
+    const query = near.next().value;
+    const parsed = parsePipeline(query);
+    const [problem] = parsed.ok ? [] : parsed.problems;
+    if (problem?.code !== "query/foreign-query" || problem.fix === undefined) continue;
+    // A part of the text may be of another language, too.
+    if (query.slice(problem.span.end).trim() !== "") continue;
+    const written = applyEdits(query, problem.fix.edits);
+    fixed++;
+    if (!parsePipeline(written).ok) t.fail(`${query}: ${written}`);
+  }
+  t.ok(fixed > 100, `${fixed} have a fix`);
   t.end();
 });
 

@@ -42,9 +42,14 @@ export const highlighting: Highlighting = {
     classStart = "[" "^"? "]"?
     classEnd = "]"
     className = "[:" "^"? letter* ":]"
-    stageName
-      = countWord | statsWord | timeseriesWord | topWord | whereWord | sortWord | limitWord | fieldsWord | uniqueWord
-    stageBegin = bar blank* stageName
+    computing = countWord | statsWord | timeseriesWord
+    choosing = topWord | limitWord | fieldsWord | uniqueWord
+    computingBegin = bar blank* computing
+    choosingBegin = bar blank* choosing
+    sortBegin = bar blank* sortWord
+    whereBegin = bar blank* whereWord
+    stageEnd = &bar
+    callFraction = "." digit+ &"("
     blank = " " | "\t"
     open = "("
     close = ")"
@@ -63,6 +68,27 @@ export const highlighting: Highlighting = {
   `,
   contexts: {
     query: { leaves: [...stages(), ...terms()] },
+    /** Functions with their names, up to by; each name that no parenthesis encloses is a function's. */
+    functions: stage([
+      { rule: "byWord", type: "keyword", scope: "keyword.other.by", enter: "columns" },
+      { rule: "asWord", type: "keyword", scope: "keyword.other.as", enter: "presence" },
+      { rule: "callName", type: "function", scope: "support.function" },
+      { rule: "open", type: "punctuation", scope: "punctuation.section.parens.begin", enter: "argument" },
+    ]),
+    /** Names, whichever words they are. A parenthesis belongs to the name of a column. */
+    columns: stage([{ rule: "fieldName", type: "property", scope: field() }]),
+    argument: stage([
+      { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end", leave: true },
+      { rule: "fieldName", type: "property", scope: field() },
+    ]),
+    keys: stage([
+      { rule: "fieldName", type: "property", scope: field(), enter: "direction" },
+      { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end", enter: "direction" },
+    ]),
+    /** What follows a column: the rest of its name, then the direction. */
+    direction: {
+      leaves: [{ rule: "direction", type: "keyword", scope: "keyword.other.direction", leave: true }, ...segments()],
+    },
     /** After an operator. A quoted value looks as it does alone. */
     value: { leaves: values().map((leaf) => ({ ...leaf, leave: true })) },
     membership: {
@@ -129,25 +155,44 @@ export const highlighting: Highlighting = {
   },
 };
 
-/** A bar, with the word of a stage if that is on its line. */
+/** A bar, with the word of a stage if that is on its line, which says what the names after it are. */
 function stages(): Leaf[] {
+  const begin = (rule: string, word: string, enter?: string): Leaf => ({
+    rule,
+    type: "operator",
+    scope: "keyword.operator.pipe",
+    parts: { [word]: { type: "keyword", scope: "keyword.other.stage" } },
+    ...(enter !== undefined && { enter }),
+  });
   return [
-    {
-      rule: "stageBegin",
-      type: "operator",
-      scope: "keyword.operator.pipe",
-      parts: { stageName: { type: "keyword", scope: "keyword.other.stage" } },
-    },
+    begin("computingBegin", "computing", "functions"),
+    begin("choosingBegin", "choosing", "columns"),
+    begin("sortBegin", "sortWord", "keys"),
+    begin("whereBegin", "whereWord"),
     { rule: "bar", type: "operator", scope: "keyword.operator.pipe" },
   ];
 }
 
-/** What a query is made of. */
-function terms(): Leaf[] {
+/** What comes after the word of a stage, up to the next bar. */
+function stage(leaves: readonly Leaf[]): Context {
+  return {
+    leaves: [
+      { rule: "stageEnd", type: "operator", leave: true },
+      ...leaves,
+      { rule: "stringStart", type: "string", scope: beginOfString(), notAfter: "\\", enter: "pattern" },
+      ...unclosed(),
+      ...segments(),
+      ...marks(),
+      { rule: "logicalSymbol", type: "operator", scope: "keyword.operator.logical" },
+      { rule: "loose", type: "invalid", scope: "invalid.illegal.word" },
+      { rule: "other", type: "invalid", scope: "invalid.illegal.character" },
+    ],
+  };
+}
+
+/** The parts of a field's name after the first, and of a function's. */
+function segments(): Leaf[] {
   return [
-    { rule: "stringStart", type: "string", scope: beginOfString(), notAfter: "\\", enter: "pattern" },
-    ...unclosed(),
-    { rule: "flags", type: "keyword", scope: "keyword.other.flag", after: "/" },
     { rule: "keyStart", type: "punctuation", scope: "punctuation.accessor", notAfter: "\\", enter: "key" },
     {
       rule: "index",
@@ -161,6 +206,32 @@ function terms(): Leaf[] {
       scope: "punctuation.accessor",
       parts: { name: { type: "property", scope: field() } },
     },
+    { rule: "callFraction", type: "property", scope: field() },
+  ];
+}
+
+/** Numbers of rows, lengths of steps, and what is between names. */
+function marks(): Leaf[] {
+  return [
+    {
+      rule: "number",
+      type: "number",
+      scope: "constant.numeric",
+      parts: { unit: { type: "keyword", scope: "keyword.other.unit" } },
+    },
+    { rule: "open", type: "punctuation", scope: "punctuation.section.parens.begin" },
+    { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end" },
+    { rule: "comma", type: "punctuation", scope: "punctuation.separator.comma" },
+  ];
+}
+
+/** What a query is made of. */
+function terms(): Leaf[] {
+  return [
+    { rule: "stringStart", type: "string", scope: beginOfString(), notAfter: "\\", enter: "pattern" },
+    ...unclosed(),
+    { rule: "flags", type: "keyword", scope: "keyword.other.flag", after: "/" },
+    ...segments(),
     { rule: "comparisonOp", type: "operator", scope: "keyword.operator.comparison", enter: "value" },
     { rule: "matchOp", type: "operator", scope: "keyword.operator.comparison", enter: "match" },
     { rule: "logicalSymbol", type: "operator", scope: "keyword.operator.logical" },
@@ -173,16 +244,7 @@ function terms(): Leaf[] {
     { rule: "levelAlone", type: "constant", scope: "constant.language.level entity.name.type.level" },
     { rule: "stageAlone", type: "constant", scope: "constant.language.stage entity.name.type.stage" },
     { rule: "fieldName", type: "property", scope: field() },
-    // A number of rows, or the length of a step.
-    {
-      rule: "number",
-      type: "number",
-      scope: "constant.numeric",
-      parts: { unit: { type: "keyword", scope: "keyword.other.unit" } },
-    },
-    { rule: "open", type: "punctuation", scope: "punctuation.section.parens.begin" },
-    { rule: "close", type: "punctuation", scope: "punctuation.section.parens.end" },
-    { rule: "comma", type: "punctuation", scope: "punctuation.separator.comma" },
+    ...marks(),
     { rule: "wrongQuotes", type: "invalid", scope: "invalid.illegal.quotes" },
     { rule: "escape", type: "invalid", scope: "invalid.illegal.escape" },
     { rule: "loose", type: "invalid", scope: "invalid.illegal.word" },

@@ -30,6 +30,7 @@ export { isMergeable, readOfField, type StagesResult, StagesRun, stagesOver } fr
 export { explainStageAt, explainStages } from "./pipe/explain.ts";
 export { type FunctionKind, functionOf } from "./pipe/functions.ts";
 export { withLeading } from "./pipe/leading.ts";
+export { columnNamedAt } from "./pipe/occurrences.ts";
 export { combinations } from "./pipe/operators.ts";
 export { type Packed, Packing } from "./pipe/packed.ts";
 export { parsePipeline } from "./pipe/parse.ts";

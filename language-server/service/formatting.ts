@@ -46,12 +46,17 @@ export function formatOnType(
   return formatJson(document, range, options, { keepLines: true });
 }
 
+/** Columns; a query with stages that is longer has each of them on a line. */
+const LINE = 80;
+
 function formatQuery(document: ToolDocument, { insertFinalNewline }: FormattingOptions): TextEdit[] {
   const parsed = parsePipeline(document.text);
   if (!parsed.ok) return [];
-  const printed = printPipeline(parsed.value);
+  const line = printPipeline(parsed.value);
+  const stages = parsed.value.stages.length;
+  const printed = line.length <= LINE || stages < 2 ? line : printPipeline(parsed.value, "\n");
   const end = /[\r\n]$/.test(document.text) || insertFinalNewline ? eolOf(document.text) : "";
-  const text = printed === "" ? "" : printed + end;
+  const text = printed === "" ? "" : printed.replaceAll("\n", eolOf(document.text)) + end;
   if (text === document.text) return [];
   return [{ range: document.rangeOf({ start: 0, end: document.text.length }), newText: text }];
 }

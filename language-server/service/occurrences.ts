@@ -1,5 +1,5 @@
 import type { Span } from "../../grammar/problem.ts";
-import { type NamedStage, parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
+import { columnNamedAt, type NamedStage, parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { locationCaptures, parseLocation, parseRoute } from "../../grammar/route/index.ts";
 import { DEFAULT_STAGES } from "../../schema/index.ts";
 import { memberOf, type StringNode, spanInside } from "../../schema/json.ts";
@@ -8,7 +8,7 @@ import type { Entry, ToolDocument } from "./document.ts";
 
 /** Something in a tool.json that has a name, and every place where that name is written. */
 export interface Occurrences {
-  readonly kind: "action" | "stage" | "query" | "param" | "splat";
+  readonly kind: "action" | "stage" | "query" | "column" | "param" | "splat";
   readonly name: string;
   /** In the order of the text; the one under the cursor is among them. */
   readonly places: readonly Place[];
@@ -26,10 +26,11 @@ export interface Place {
 }
 
 /**
- * The named thing at an offset: an action, a stage (in saved queries too), a saved query, a param of a redirect's pattern,
- * or the splat.
+ * The named thing at an offset: an action, a stage (in saved queries too), a saved query, a column of a query's rows, a
+ * param of a redirect's pattern, or the splat.
  */
 export function occurrencesAt(document: ToolDocument, offset: number): Occurrences | undefined {
+  if (document.kind === "query") return column(document.text, offset, (span) => span);
   const at = document.pathAt(offset);
   if (at === undefined) return undefined;
   const [section, , field] = at.path;
@@ -43,9 +44,14 @@ export function occurrencesAt(document: ToolDocument, offset: number): Occurrenc
   }
   if (at.node.type !== "string" || at.path.length !== 3 || !touches(at.node.content, offset)) return undefined;
   if (section === "logs" && at.path[1] === "queries") {
-    const named = stagesIn(document, at.node).find(({ span }) => touches(span, offset));
+    const { node } = at;
+    const named = stagesIn(document, node).find(({ span }) => touches(span, offset));
     // A stage that every app has needs no key to be one.
-    return named && stageAt(document, named.name);
+    if (named !== undefined) return stageAt(document, named.name);
+    const inQuery = document.embeddedAt(offset)?.toValue(offset);
+    return inQuery === undefined
+      ? undefined
+      : column(node.value, inQuery, (span) => spanInside(document.text, node, span));
   }
   if ((section === "actions" && field === "name") || (section === "alerts" && field === "action")) {
     const found = action(document, at.node.value);
@@ -93,6 +99,17 @@ function stagesIn(document: ToolDocument, node: StringNode): NamedStage[] {
   const parsed = parsePipeline(node.value);
   if (!parsed.ok) return [];
   return stagesNamedIn(parsed.value).map((named) => ({ ...named, span: spanInside(document.text, node, named.span) }));
+}
+
+/** The column at an offset of a query; `toText` gives the place of a part of it in the document. */
+function column(source: string, offset: number, toText: (span: Span) => Span): Occurrences | undefined {
+  const parsed = parsePipeline(source);
+  const found = parsed.ok ? columnNamedAt(parsed.value, offset) : undefined;
+  if (found === undefined) return undefined;
+  const { name, isGiven } = found;
+  const places = found.places.map((span, at): Place => ({ span: toText(span), isDefinition: at === 0 }));
+  const fixed = `"${name}" has no name of its own: give it one by as, such as stats count() as hits`;
+  return { kind: "column", name, places, ...(!isGiven && { fixed }) };
 }
 
 /** Saved queries are named in tool.json and used on command lines. */

@@ -29,10 +29,11 @@ export function rename(document: ToolDocument, offset: number, newName: string):
   const found = occurrencesAt(document, offset);
   if (found === undefined) return undefined;
   if (found.fixed !== undefined) throw new Refusal(found.fixed);
-  const text = JSON.stringify(newName).slice(1, -1);
+  const isQuery = document.kind === "query";
+  const text = isQuery ? newName : JSON.stringify(newName).slice(1, -1);
   const quoted = isWordOfQueries(newName) ? text : JSON.stringify(JSON.stringify(newName)).slice(1, -1);
   const edits = found.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text }));
-  const objection = invalid(found, newName) ?? worse(document, edits);
+  const objection = invalid(found, newName) ?? (isQuery ? worseQuery(document, edits) : worse(document, edits));
   if (objection !== undefined) throw new Refusal(objection);
   return {
     changes: {
@@ -48,6 +49,8 @@ function isWordOfQueries(name: string): boolean {
 }
 
 function invalid({ kind, name }: Occurrences, newName: string): string | undefined {
+  if (kind === "column" && !/^[\p{L}_@$][\p{L}\p{M}0-9_@$-]*$/u.test(newName))
+    return `${quote(newName)} is no name of a column: write letters, digits and _, not beginning with a digit`;
   if (newName === name || kind !== "param") return undefined;
   const route = parseRoute(`/:${newName}`);
   const param = route.ok ? route.value.parts[1] : undefined;
@@ -55,6 +58,12 @@ function invalid({ kind, name }: Occurrences, newName: string): string | undefin
   // The pattern "/:splat" alone would say that the name is taken.
   if (newName === "splat" && !route.ok) return describe(route.problems[0]!);
   return `${quote(newName)} is not a valid param name: write letters, digits and _, not beginning with a digit`;
+}
+
+/** The same of a query by itself, which was right before. */
+function worseQuery({ text }: ToolDocument, edits: readonly TextEdit[]): string | undefined {
+  const parsed = parsePipeline(applyEdits(text, edits));
+  return parsed.ok ? undefined : describe(parsed.problems[0]!);
 }
 
 /** The message of a problem that the change would cause, as the checks say it. */

@@ -21,9 +21,10 @@ export interface Translated {
  * is one that `parse` accepts where it is. Undefined if nothing can be said.
  */
 export function foreignPipeline(source: string, parse: Parse): Translated | undefined {
-  const text = source.trim();
+  // Other blanks than ours, as web pages have them, go with the rest.
+  const text = source.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
   if (text.length > MAX_LENGTH) return undefined;
-  const parts = partsOf(text);
+  const parts = partsOf(text.trim());
   if (parts === undefined) return undefined;
   const { write, dropped } = written(parts, parse);
   // Of what may be ours, too, only the whole is worth saying.
@@ -52,9 +53,9 @@ interface Parts {
 function written({ language, first, stages, dropped }: Parts, parse: Parse) {
   const names: Names = { columns: new Map(), computed: new Set() };
   const left = [...dropped];
-  const begin = first.trim() === "" ? "" : mend(first, parse);
-  if (begin === undefined) return { write: undefined, dropped: left };
-  let write: string = begin;
+  const query = first.trim() === "" ? "" : mend(first, parse);
+  if (query === undefined) return { write: undefined, dropped: left };
+  let write: string = query;
   const isKusto = language === KUSTO;
   // Columns that are only shown are the last thing to choose, and nothing where others take their place.
   const shown = /^(?:fields|display)\b/.test(stages[0] ?? "") && stages.length > 1 ? stages[0]! : undefined;
@@ -62,7 +63,8 @@ function written({ language, first, stages, dropped }: Parts, parse: Parse) {
   const ordered = shown === undefined ? stages : [...stages.slice(1), ...(isShown ? [shown] : [])];
   for (const [index, stage] of ordered.entries()) {
     const added = translateStage(stage, names, isKusto);
-    const next: string | undefined = added === undefined ? renamed(write, stage, names) : joined(write, added, parse);
+    const begin: string | undefined = added === undefined ? renamed(write, stage, names) : write;
+    const next = begin === undefined ? undefined : joined(begin, added ?? [], parse);
     if (next !== undefined) write = next;
     else {
       left.push(word(stage) || stage.trim() || "|");

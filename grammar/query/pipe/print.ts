@@ -3,12 +3,12 @@ import { printField, printQuery, printValue } from "../print.ts";
 
 /**
  * The canonical text: the query as `printQuery` prints it, then each stage after " | ". Without a query it begins with the
- * first bar. `parsePipeline` reads it back to the same tree, spans aside.
+ * first bar. `parsePipeline` reads it back to the same tree, spans aside. `between`: the blank before each bar.
  */
-export function printPipeline({ query, stages }: Pipeline): string {
+export function printPipeline({ query, stages }: Pipeline, between = " "): string {
   const selected = printQuery(query);
-  const printed = stages.map((stage) => `| ${printStage(stage)}`).join(" ");
-  return selected === "" || printed === "" ? selected + printed : `${selected} ${printed}`;
+  const printed = stages.map((stage) => `| ${printStage(stage)}`).join(between);
+  return selected === "" || printed === "" ? selected + printed : `${selected}${between}${printed}`;
 }
 
 export function printStage(stage: Stage): string {
