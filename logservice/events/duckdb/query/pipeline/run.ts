@@ -80,7 +80,8 @@ async function inOrder(context: QueryContext, { stages, limit }: StagesQuestion)
   return answerOf(run.result(), limit);
 }
 
-const PAGE_EVENTS = 2048;
+/** Each page is a statement over what is left. */
+const PAGE_EVENTS = 10_000;
 
 function answerOf(result: StagesResult, limit: number): StagesAnswer {
   if (result.kind === "entries") {

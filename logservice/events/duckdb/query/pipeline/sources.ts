@@ -55,6 +55,9 @@ export function sourcesOf(
   };
 }
 
+/** Few events store a time as text. All others are written as Date does. */
+const TIMESTAMP = "coalesce(timestamp, strftime(make_timestamp(t // 1000), '%Y-%m-%dT%H:%M:%S.%gZ'))";
+
 /** Of JSON the path. Undefined where SQL cannot or must not read it. */
 function sourceOf(segment: Segment, place: Target): Source | undefined {
   if (place.at === "entry") {
@@ -65,9 +68,8 @@ function sourceOf(segment: Segment, place: Target): Source | undefined {
         return { type: "string", text: "message" };
       case "id":
         return { type: "string", text: ID };
-      default:
-        // Few events store a time as text. The times of all others are made from nanoseconds.
-        return undefined;
+      case "timestamp":
+        return { type: "string", text: TIMESTAMP };
     }
   }
   const type = columnsOf(segment).typeOf(place.path);

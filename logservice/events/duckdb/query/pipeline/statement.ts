@@ -195,7 +195,7 @@ function ofSegments({ segments, said, counted }: Part<SegmentSources>, input: St
   const jsons = said.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
   const from = `(select *${jsons} from ${fromRows(segments)} where ${counted.where})`;
   const columns = [
-    ...(steps === undefined ? [] : [`((t - ${steps.first}::bigint) // ${steps.length}::bigint)::double as step`]),
+    ...(steps === undefined ? [] : [stepSql(steps)]),
     ...said.by.map((source, at) => `${inForm(source, forms.by[at]!)} as c${at}`),
     "1::double as w",
     ...plan.inputs.flatMap((one, at) => inputColumns(one, at, said.inputs[at]!, forms)),
@@ -203,6 +203,12 @@ function ofSegments({ segments, said, counted }: Part<SegmentSources>, input: St
   ];
   const values: SqlValue[] = [...said.jsons, ...counted.values];
   return { text: `select ${columns.join(", ")} from ${from}`, where: "", values };
+}
+
+/** Before 1970 a difference of nanoseconds may need more than 64 bits. */
+function stepSql({ first, length }: NonNullable<StatementInput["steps"]>): string {
+  const type = first < 0n ? "hugeint" : "bigint";
+  return `((t::${type} - (${first})::${type}) // ${length}::${type})::double as step`;
 }
 
 function inputColumns({ use }: Input, at: number, source: Source, forms: Forms): string[] {

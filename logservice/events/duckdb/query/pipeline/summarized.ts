@@ -36,10 +36,12 @@ export type SummaryReader = (summary: Summary, levels: readonly boolean[]) => Su
 /** `firstMs` is where the first step begins. */
 export function summaryReader(plan: GroupPlan, by: readonly Target[], firstMs: number): SummaryReader {
   const { inputs, aggregates, stepMs } = plan;
-  const isTold = aggregates.every(({ kind }) => TOLD.has(kind.name));
-  if (!isTold || by.length > 1 || (stepMs !== undefined && stepMs % MINUTE_MS !== 0)) return () => undefined;
   const [only] = by;
   const isByLevel = only?.at === "entry" && only.name === "level";
+  const named = [...inputs.map(({ target }) => target), ...(isByLevel ? [] : by)];
+  // Of an event's own properties nothing is summarized but its level.
+  const isTold = aggregates.every(({ kind }) => TOLD.has(kind.name)) && named.every((place) => pathKey(place));
+  if (!isTold || by.length > 1 || (stepMs !== undefined && stepMs % MINUTE_MS !== 0)) return () => undefined;
   if (only !== undefined && !isByLevel) {
     return stepMs === undefined && inputs.length === 0
       ? (summary, levels) => valuesOf(only, summary, levels)
