@@ -37,7 +37,9 @@ export function columnsOf(text: string, names: Names): string[] | undefined {
   const inner = text.trim().replace(/^\(([^()]*)\)$/, "$1");
   const parts = inner.includes(",") || inner.includes("(") ? topLevel(inner, ",") : inner.trim().split(/\s+/);
   const columns = parts.map((part) => columnOf(part, names));
-  return inner.trim() === "" || columns.includes(undefined) ? undefined : (columns as string[]);
+  // Words between names, such as path as p, are none.
+  const isList = inner.trim() !== "" && parts.every((part) => !/^\s*(?:as|by)\s*$/.test(part));
+  return !isList || columns.includes(undefined) ? undefined : (columns as string[]);
 }
 
 /** The calls that say what a call of another language says: several for percentiles; undefined if none does. */
