@@ -11,7 +11,7 @@ export interface Names {
   step?: string;
 }
 
-export const NAME = /^[A-Za-z_@$][\w@$.-]*$/;
+const NAME = /^[A-Za-z_@$][\w@$.-]*$/;
 
 const plain = (text: string) => text.replace(/[\s"'`]/g, "").toLowerCase();
 
@@ -87,7 +87,7 @@ export interface Groups {
 }
 
 /** What follows `by`: columns, and a step of time in any of its spellings; undefined if one is none of them. */
-export function groupsOf(text: string, names: Names): Groups | undefined {
+function groupsOf(text: string, names: Names): Groups | undefined {
   let inner = text.trim();
   if (/^\(/.test(inner) && inner.indexOf(")") === inner.length - 1) inner = inner.slice(1, -1);
   // The blanks around = and in span=5m do not separate columns.

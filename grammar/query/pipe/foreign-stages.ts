@@ -149,7 +149,7 @@ function first(rest: string, names: Names, isKusto: boolean): readonly string[] 
   return sorted && [...sorted, `limit ${most}`];
 }
 
-/** Of what is in the order of time, the newest. */
+/** The newest entries. */
 function tail(rest: string): readonly string[] | undefined {
   return head(rest)?.flatMap((most) => ["sort timestamp desc", most]);
 }

@@ -27,7 +27,7 @@ export function foreignPipeline(source: string, parse: Parse): Translated | unde
   const parts = partsOf(text.trim());
   if (parts === undefined) return undefined;
   const { write, dropped } = written(parts, parse);
-  // Of what may be ours, too, only the whole is worth saying.
+  // The text may be ours, too: then only a whole translation is worth saying.
   if (write === undefined || (parts.language === IN_STAGES && dropped.length > 0)) return undefined;
   const start = source.indexOf(text);
   const left = dropped.length === 0 ? "" : `; left out: ${dropped.join(", ")}`;
