@@ -18,7 +18,7 @@ import { accept, CLIENT, documentOf } from "./support/editor.ts";
 import { applyLspEdits } from "./support/editor-fixture.ts";
 import vectors from "./vectors/query-pipes.json" with { type: "json" };
 
-/** A configuration with a query, and what stands before and after it. */
+/** A configuration around a query. */
 const BEFORE = '{ "name": "app", "logs": { "queries": { "q": "';
 const AFTER = '" } } }';
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1);

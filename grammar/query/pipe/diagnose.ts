@@ -2,8 +2,10 @@ import { didYouMean } from "../../did-you-mean.ts";
 import type { Problem, Span } from "../../problem.ts";
 import { NUMBER_UNITS } from "../literals.ts";
 import { parseQuery } from "../parse.ts";
+import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import { type Token, tokenize } from "../tokens.ts";
+import { stepOf } from "./foreign-functions.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import * as problems from "./problems.ts";
 import { type STAGE_USES, STAGE_WORDS } from "./stage-words.ts";
@@ -19,7 +21,33 @@ export function whatIsWrong(source: string, bar: Token, end: number): Problem[] 
   const word = STAGE_WORDS.find((one) => one === first.text);
   if (word === undefined) return [notAStage(source, bar, { first, rest, end })];
   if (word === "where") return inWhere(source, first, end);
-  return [inStage(word, first, rest) ?? problems.wrongStage(spanOf(tokens), word)];
+  return [glued(source, tokens, end) ?? inStage(word, first, rest) ?? problems.wrongStage(spanOf(tokens), word)];
+}
+
+/** What may be wrong in any stage: a condition, a stage that lacks its bar, a parenthesis or comma that is left over. */
+function glued(source: string, tokens: readonly Token[], end: number): Problem | undefined {
+  const [first, next] = tokens as [Token, Token | undefined];
+  const text = source.slice(first.start, end).trim();
+  const isCompared = next?.kind === "compare" || next?.kind === "match";
+  if (isCompared && parseQuery(text).ok) return problems.foreignForm(spanOf(tokens), text, `where ${text}`);
+  let tries = 0;
+  for (const [index, token] of tokens.entries()) {
+    const before = tokens[index - 1];
+    if (index < 2 || before?.kind === "comma" || before?.text === "by") continue;
+    if (!STAGE_WORDS.some((word) => word === token.text)) continue;
+    if (++tries > MOST_TRIES) break;
+    const stage = source.slice(token.start, end).trim();
+    // A word alone is a column.
+    if (!/[\s(]/.test(stage) || parsers.Stage(source, token.start, end) === NO_MATCH) continue;
+    if (parsers.Stage(source, first.start, token.start) === NO_MATCH) continue;
+    return problems.missingBar({ start: token.start, end: token.start + stage.length }, stage);
+  }
+  const last = tokens.at(-1)!;
+  if (last.kind === "comma")
+    return problems.needlessWord({ start: tokens.at(-2)!.end, end: last.end }, last.end, ",", first.text);
+  const open = tokens.filter(({ kind }) => kind === "open");
+  const isClosed = open.length <= tokens.filter(({ kind }) => kind === "close").length;
+  return isClosed ? undefined : queryProblems.unclosedParen(open.at(-1)!, last.end);
 }
 
 const spanOf = (tokens: readonly Token[]): Span => ({ start: tokens[0]!.start, end: tokens.at(-1)!.end });
@@ -155,6 +183,8 @@ function inStage(word: StageWord, first: Token, rest: readonly Token[]): Problem
   if (word === "limit" || word === "top") {
     if (next === undefined) return word === "limit" ? problems.missingRowCount(first, word) : undefined;
     if (next.text === "by") return problems.needlessWord(next, after?.start ?? next.end, "by", word);
+    if (word === "top" && after !== undefined && /^\d+$/.test(after.text) && rest.length === 2)
+      return problems.foreignForm(spanOf(rest), `${next.text} ${after.text}`, `${after.text} ${next.text}`);
     if (word === "top" && after !== undefined) return inList(rest.slice(1));
     return undefined;
   }
@@ -180,7 +210,8 @@ const closeOf = (rest: readonly Token[]) => rest.find(({ kind }) => kind === "cl
 function inList(rest: readonly Token[]): Problem | undefined {
   for (const [index, token] of rest.entries()) {
     const before = rest[index - 1];
-    const isWord = (one: Token | undefined) => one?.kind === "word" && !/^(?:asc|desc)$/.test(one.text);
+    const isWord = (one: Token | undefined) =>
+      one?.kind === "word" && /^[^\d-]/.test(one.text) && !/^(?:asc|desc|as|by|having|order|limit)$/.test(one.text);
     if (isWord(token) && isWord(before))
       return problems.missingComma({ start: before!.end, end: token.end }, token.text);
   }
@@ -189,6 +220,8 @@ function inList(rest: readonly Token[]): Problem | undefined {
 
 function inAggregates(word: StageWord, rest: readonly Token[]): Problem | undefined {
   if (word === "stats" && rest.length === 0) return undefined;
+  const step = word === "timeseries" ? stepIn(rest) : undefined;
+  if (step !== undefined) return step;
   for (const [index, token] of rest.entries()) {
     const [next, comma] = [rest[index + 1], rest[index - 1]];
     if (token.kind !== "word") continue;
@@ -206,6 +239,17 @@ function inAggregates(word: StageWord, rest: readonly Token[]): Problem | undefi
   }
   const by = rest.findIndex(({ text }) => text === "by");
   return by < 0 ? undefined : inList(rest.slice(by + 1));
+}
+
+/** `timeseries every 5m`, `timeseries 5 minutes`, `timeseries span=5m` */
+function stepIn(rest: readonly Token[]): Problem | undefined {
+  for (const length of [4, 3, 2]) {
+    const tokens = rest.slice(0, length);
+    const text = tokens.map((token) => token.text).join(" ");
+    const step = stepOf(text.replace(/^(?:by|every|each|per|span|interval|step)(?: =)? /, ""));
+    if (tokens.length === length && step !== undefined) return problems.foreignForm(spanOf(tokens), text, step);
+  }
+  return undefined;
 }
 
 const UNIT = new RegExp(`^\\d+(?:${Object.keys(NUMBER_UNITS).join("|")})$`);

@@ -11,7 +11,7 @@ export interface Names {
   step?: string;
 }
 
-export const NAME = /^[A-Za-z_@$][\w@$.-]*$/;
+const NAME = /^[A-Za-z_@$][\w@$.-]*$/;
 
 const plain = (text: string) => text.replace(/[\s"'`]/g, "").toLowerCase();
 
@@ -37,7 +37,9 @@ export function columnsOf(text: string, names: Names): string[] | undefined {
   const inner = text.trim().replace(/^\(([^()]*)\)$/, "$1");
   const parts = inner.includes(",") || inner.includes("(") ? topLevel(inner, ",") : inner.trim().split(/\s+/);
   const columns = parts.map((part) => columnOf(part, names));
-  return inner.trim() === "" || columns.includes(undefined) ? undefined : (columns as string[]);
+  // Words between names, such as path as p, are none.
+  const isList = inner.trim() !== "" && parts.every((part) => !/^\s*(?:as|by)\s*$/.test(part));
+  return !isList || columns.includes(undefined) ? undefined : (columns as string[]);
 }
 
 /** The calls that say what a call of another language says: several for percentiles; undefined if none does. */
@@ -85,7 +87,7 @@ export interface Groups {
 }
 
 /** What follows `by`: columns, and a step of time in any of its spellings; undefined if one is none of them. */
-export function groupsOf(text: string, names: Names): Groups | undefined {
+function groupsOf(text: string, names: Names): Groups | undefined {
   let inner = text.trim();
   if (/^\(/.test(inner) && inner.indexOf(")") === inner.length - 1) inner = inner.slice(1, -1);
   // The blanks around = and in span=5m do not separate columns.

@@ -37,6 +37,7 @@ function where(text: string, names: Names): readonly string[] | undefined {
   const written = outsideQuotes(words(text.trim()), (part) =>
     part
       .replace(/\bago\((\d+\w+)\)/g, "$1")
+      .replace(/([\w.]+)\s+between\s*\(([^().]+)\.\.([^().]+)\)/g, "$1 >= $2 and $1 <= $3")
       .replace(
         /[@\w]+(?:\([^()]*\)|(?=\s*(?:[=<>!~]|in\b|contains\b|like\b)))/g,
         (name) => columnOf(name, names) ?? name,
@@ -69,8 +70,9 @@ const OPTIONS = /\b\w+\s*=\s*(?:\w+|"[^"]*")\s*/g;
 
 /** `bin _time span=5m` names a step for what groups by the time later. */
 function bin(rest: string, names: Names): readonly string[] | undefined {
-  const step = stepOf(/\bspan\s*=\s*(\w+)/.exec(rest)?.[1] ?? "");
-  if (step === undefined || !/\b_time\b/.test(rest)) return undefined;
+  const step = stepOf(/(?:\bspan\s*=|\))\s*(\w+)/.exec(rest)?.[1] ?? "");
+  if (step === undefined || !/_time\b|timestamp|^\(@t\)/.test(rest)) return undefined;
+  names.columns.set("_timeslice", "timestamp");
   names.step = step;
   return [];
 }
@@ -96,12 +98,15 @@ function sort(rest: string, names: Names, isKusto: boolean): readonly string[] |
 
 const limit = (rest: string) => (/^\d+$/.test(rest) ? [`limit ${rest}`] : undefined);
 
-const head = (rest: string) => limit(rest.replace(/^limit\s*=\s*/, "") || "10");
+const head = (rest: string) => limit(rest.replace(/^(?:limit\s*=\s*|-n\s*|-)/, "") || "10");
 
 /** `top limit=5 path`, `top 5 by (path)`; of Kusto `top 5 by duration` are the rows with the greatest. */
 function top(rest: string, names: Names, isKusto: boolean): readonly string[] | undefined {
   const most = /^(\d+)\s/.exec(rest)?.[1] ?? /\blimit\s*=\s*(\d+)/.exec(rest)?.[1] ?? "10";
-  const list = rest.replace(/^\d+\s+/, "").replace(OPTIONS, "");
+  const list = rest
+    .replace(/^\d+\s+/, "")
+    .replace(OPTIONS, "")
+    .replace(/(?<=\))\s*hits(?:\s+as\s+\w+)?$/, "");
   if (isKusto) {
     const sorted = sort(list, names, true);
     return sorted && [...sorted, `limit ${most}`];
@@ -122,11 +127,12 @@ function rare(rest: string, names: Names): readonly string[] | undefined {
 
 /** `uniq by (path) with hits`, `dedup path, user`, `distinct path` */
 function unique(rest: string, names: Names): readonly string[] | undefined {
-  const isCounted = /\s+with\s+hits\s*$/.test(rest);
-  const columns = columnsOf(rest.replace(/\s+with\s+hits\s*$/, "").replace(/^by\b/, ""), names);
+  const [, list = "", hits, most] = /^(.*?)(\s+with\s+hits)?(?:\s+limit\s+(\d+))?$/s.exec(rest)!;
+  const columns = columnsOf(list.replace(/^by\b/, ""), names);
   if (columns === undefined || /^\d/.test(rest) || columns.includes("sortby")) return undefined;
   names.columns.set("hits", "count");
-  return [`${isCounted ? "count by" : "unique"} ${columns.join(", ")}`];
+  const stage = `${hits === undefined ? "unique" : "count by"} ${columns.join(", ")}`;
+  return most === undefined ? [stage] : [stage, `limit ${most}`];
 }
 
 /** `table a b`, `project a, b`, `fields @timestamp, @message` */
@@ -136,7 +142,14 @@ function fields(rest: string, names: Names): readonly string[] | undefined {
   return columns && [`fields ${[...new Set(columns)].join(", ")}`];
 }
 
-/** Of what is in the order of time, the newest. */
+/** `first 5 by (duration desc)` */
+function first(rest: string, names: Names, isKusto: boolean): readonly string[] | undefined {
+  const [, most, keys = ""] = /^(\d+)\s+(by\b.*)$/s.exec(rest) ?? [];
+  const sorted = most === undefined ? undefined : sort(keys, names, isKusto);
+  return sorted && [...sorted, `limit ${most}`];
+}
+
+/** The newest entries. */
 function tail(rest: string): readonly string[] | undefined {
   return head(rest)?.flatMap((most) => ["sort timestamp desc", most]);
 }
@@ -150,13 +163,15 @@ const nothing = () => [];
 
 const STAGES: Readonly<Record<string, Translate>> = {
   ...each("where filter search having", where),
-  ...each("stats summarize aggregate", stats),
-  ...each("count wc", count),
+  ...each("stats summarize aggregate chart", stats),
+  count,
+  wc: () => ["count"],
   timechart,
-  ...each("bin bucket", bin),
+  ...each("bin bucket timeslice", bin),
   ...each("sort order", sort),
   limit,
   ...each("head take", head),
+  first,
   tail,
   ...each("grep egrep rg", grep),
   top,

@@ -27,7 +27,7 @@ export function foreignPipeline(source: string, parse: Parse): Translated | unde
   const parts = partsOf(text.trim());
   if (parts === undefined) return undefined;
   const { write, dropped } = written(parts, parse);
-  // Of what may be ours, too, only the whole is worth saying.
+  // The text may be ours, too: then only a whole translation is worth saying.
   if (write === undefined || (parts.language === IN_STAGES && dropped.length > 0)) return undefined;
   const start = source.indexOf(text);
   const left = dropped.length === 0 ? "" : `; left out: ${dropped.join(", ")}`;
@@ -58,7 +58,8 @@ function written({ language, first, stages, dropped }: Parts, parse: Parse) {
   let write: string = query;
   const isKusto = language === KUSTO;
   // Columns that are only shown are the last thing to choose, and nothing where others take their place.
-  const shown = /^(?:fields|display)\b/.test(stages[0] ?? "") && stages.length > 1 ? stages[0]! : undefined;
+  const shown =
+    language === INSIGHTS && /^fields\b/.test(stages[0] ?? "") && stages.length > 1 ? stages[0]! : undefined;
   const isShown = shown !== undefined && !stages.slice(1).some((stage) => ROWS.test(stage));
   const ordered = shown === undefined ? stages : [...stages.slice(1), ...(isShown ? [shown] : [])];
   for (const [index, stage] of ordered.entries()) {
@@ -101,6 +102,8 @@ function joined(before: string, stages: readonly string[], parse: Parse): string
 const grouped = (text: string) => (/\bor\b|\|\|/i.test(text) ? `(${text})` : text);
 
 const JQ = "a filter of jq";
+const VICTORIA = "a query of VictoriaLogs";
+const INSIGHTS = "a query of CloudWatch Logs Insights";
 const KUSTO = "a query of Kusto";
 const IN_STAGES = "a query in stages, as Splunk and Kusto have it";
 
@@ -116,7 +119,13 @@ function sqlParts(text: string): Parts | undefined {
   const [, distinct, list = ""] = /^(distinct\s+)?([\s\S]*)$/i.exec(clauses.select!)!;
   const columns = topLevel(list, ",").map((column) => column.trim());
   const calls = columns.filter((column) => /^(?!bin|date_trunc|time_bucket)\w+\s*\(/i.test(column));
-  const by = group && byNumber(group, columns);
+  const steps = columns.map((column) => /^(\w+\(.*\))\s+(?:as\s+)?(\w+)$/is.exec(column) ?? []);
+  const by =
+    group &&
+    byNumber(group, columns).replace(/\b\w+$|\b\w+(?=\s*,)/g, (name) => {
+      const step = steps.find(([, , alias]) => alias === name)?.[1];
+      return step === undefined ? name : `${name} = ${step}`;
+    });
   const stages: string[] = [];
   if (calls.length > 0) stages.push(`stats ${calls.join(", ")}${by === undefined ? "" : ` by ${by}`}`);
   else if (by !== undefined || distinct !== undefined) stages.push(`unique ${by ?? list}`);
@@ -161,8 +170,8 @@ function metricParts(text: string): Parts | undefined {
     );
   if (match === null) return undefined;
   const [, most, outer, before, name = "", number, inner = "", step = "", within, after] = match;
-  const [, field] = /\|\s*unwrap\s+(?:\w+\()?([\w.]+)\)?\s*$/.exec(inner) ?? [];
-  const condition = loki(inner.replace(/\|\s*unwrap\s[^|]*$/, ""));
+  const [, field] = /\|\s*unwrap\s+(?:\w+\()?([\w.]+)\)?\s*(?:\|\s*__error__\s*=\s*""\s*)?$/.exec(inner) ?? [];
+  const condition = loki(inner.replace(/\|\s*unwrap\s.*$/s, ""));
   const by = before ?? within ?? after;
   const groups = by === undefined || by.trim() === "" ? "" : ` by ${by}`;
   const call = metricCall(name, field, number);
@@ -198,8 +207,22 @@ function metricCall(name: string, field: string | undefined, number: string | un
 const STAGE_BEGIN = new RegExp(`^\\s*(?:${STAGE_WORDS.join("|")})\\b(?!\\s*[=<>!~])`);
 
 /** `{app="x"} | json | status >= 500`: what is no stage of ours selects. */
-function lokiParts(text: string): Parts | undefined {
+function lokiParts(whole: string): Parts | undefined {
+  const text = whole.replace(/^_stream:(?=\{)/, "");
   const parts = topLevel(text, "|");
+  // VictoriaLogs has words after the labels.
+  const [, labels, words] = /^(\{[^{}]*\})\s*(?![!|])(\S.*)$/s.exec(parts[0]!.trim()) ?? [];
+  const selected = labels === undefined ? undefined : loki(labels);
+  if (selected !== undefined && selected.text !== "") {
+    const { first } = firstOf(words!, VICTORIA);
+    return {
+      language: VICTORIA,
+      first: `${selected.text} and ${grouped(first)}`,
+      stages: parts.slice(1),
+      dropped: [],
+      isCertain: true,
+    };
+  }
   const own = parts.findIndex((part, at) => at > 0 && STAGE_BEGIN.test(part));
   const stages = own < 0 ? [] : parts.slice(own);
   const found = loki(own < 0 ? text : parts.slice(0, own).join("|").trim());
@@ -209,10 +232,17 @@ function lokiParts(text: string): Parts | undefined {
 }
 
 /** `select(.status >= 500) | [.path, .status] | @tsv` */
-function jqParts(text: string): Parts | undefined {
-  const [, group] = /^(?:\[inputs\]\s*\|\s*)?group_by\(\.([\w.]+)\)\s*\|\s*map\(.*\blength\b.*\)$/s.exec(text) ?? [];
-  if (group !== undefined)
-    return { language: JQ, first: "", stages: [`count by ${group}`], dropped: [], isCertain: true };
+function jqParts(whole: string): Parts | undefined {
+  const [, before, group] =
+    /^(?:(.*?)\s*\|\s*)?group_by\(\.([\w.]+)\)\s*\|\s*map\(.*\blength\b.*\)(?:\s*\|\s*add)?$/s.exec(whole) ?? [];
+  if (group !== undefined) {
+    const first = before === undefined || /^(?:\.|\[inputs\])$/.test(before) ? "" : jq(before)?.text;
+    return first === undefined
+      ? undefined
+      : { language: JQ, first, stages: [`count by ${group}`], dropped: [], isCertain: true };
+  }
+  // [.[] | select(...)] | length
+  const text = whole.replace(/^\[(.*)\](?=\s*\|\s*length$)/s, "$1");
   const found = jq(text);
   if (found === undefined) return undefined;
   const tail = /\)\s*((?:\|[^()]*)?)$/.exec(text)?.[1] ?? "";
@@ -230,7 +260,9 @@ function jqParts(text: string): Parts | undefined {
 
 /** Languages whose stages follow bars; the first part selects. */
 function stagedParts(text: string): Parts | undefined {
-  const [begin = "", ...stages] = topLevel(text, "|").map((stage) => stage.trim());
+  const [begin = "", ...written] = topLevel(text, "|").map((stage) => stage.trim());
+  // count by path having count > 5 order by count desc
+  const stages = written.flatMap((stage) => (GROUPS.test(stage) ? stage.split(CLAUSE) : [stage]));
   const language = languageOf(text, begin);
   if (INSIGHTS_BEGIN.test(begin) && !/^\w+\s*(?:[=<>~!.[:]|in\b|contains\b|and\b|or\b)/i.test(begin)) {
     if (stages.length === 0 && !/^(?:stats|filter)\s|[@,]/i.test(begin)) return undefined;
@@ -238,7 +270,7 @@ function stagedParts(text: string): Parts | undefined {
     const isCertain = !/^(?:stats|fields)\b/.test(begin) || text.includes("@");
     const all = [begin, ...stages];
     return {
-      language: language ?? "a query of CloudWatch Logs Insights",
+      language: language ?? INSIGHTS,
       first: "",
       stages: all,
       dropped: [],
@@ -250,15 +282,18 @@ function stagedParts(text: string): Parts | undefined {
   return { language: language ?? IN_STAGES, first, stages, dropped, isCertain: isMarked };
 }
 
+const GROUPS = /^(?:count|stats|summarize)\b/i;
+const CLAUSE = /\s+(?=(?:having|order\s+by|sort\s+by)\s)/i;
 const INSIGHTS_BEGIN = /^(?:fields|filter|stats|display|parse|source)\s/i;
 
 /** Undefined if it may be any. */
 function languageOf(text: string, begin: string): string | undefined {
-  if (/_time:|_msg:|\bby\s*\(/.test(text)) return "a query of VictoriaLogs";
+  if (/_time:|_msg:|\bby\s*\(/.test(text)) return VICTORIA;
   if (/^(?:search\s+)?(?:index|sourcetype)\s*=|\|\s*(?:timechart|table|dedup|eval|rex)\b|\|\s*sort\s+[-+]/.test(text))
     return "a search of Splunk";
-  if (/\|\s*(?:summarize|project|extend|take|distinct|top\s+\d+\s+by)\b/.test(text)) return KUSTO;
-  if (/@timestamp|@message|^(?:fields|filter|stats)\s|\bpct\(/.test(text)) return "a query of CloudWatch Logs Insights";
+  if (/\|\s*(?:summarize|project|extend|take|distinct|top\s+\d+\s+by)\b|\b(?:ago|between)\s*\(/.test(text))
+    return KUSTO;
+  if (/@timestamp|@message|^(?:fields|filter|stats)\s|\bpct\(/.test(text)) return INSIGHTS;
   return begin === "*" ? "a query of angle-grinder or VictoriaLogs" : undefined;
 }
 
@@ -267,7 +302,7 @@ function firstOf(begin: string, language: string | undefined): { first: string; 
   const dropped: string[] = [];
   let first = begin.replace(/^search\s+/i, "");
   const isTable = language === KUSTO && /^[A-Za-z_]\w*$/.test(first) && levelOf(first) === undefined;
-  if (first === "*" || isTable) return { first: "", dropped, isMarked: true };
+  if (first === "*" || isTable || /^cat\s+\S+$/.test(first)) return { first: "", dropped, isMarked: true };
   first = first.replace(/(?:^|\s)(index|sourcetype|source)\s*=\s*("[^"]*"|\S+)/gi, (_, name: string) => {
     dropped.push(name);
     return " ";
