@@ -70,7 +70,7 @@ t.test("-f at 20,000 lines a second: steady memory, and less than a core", { ski
     const values = query.includes("p99") ? written * 8 * 2 : 0;
     const said = `${query}: ${cores.toFixed(2)} cores, ${(last.bytes / MB).toFixed(0)} MB, ${(grown / MB).toFixed(1)} MB more after ${SECONDS} s`;
     t.ok(cores < 1, said);
-    t.ok(grown < 40 * MB + values, said);
+    t.ok(grown < 64 * MB + values, said);
     t.comment(`measured: ${said}`);
   }
 });
