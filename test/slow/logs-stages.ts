@@ -113,6 +113,16 @@ t.test("2,000,000 groups: a clear error in bounded memory", { skip: !isLinux && 
     t.ok(most > 0 && most < 1400 * MB, `${query}: ${(most / MB).toFixed(0)} MB`);
     t.comment(`measured: ${query}: at most ${(most / MB).toFixed(0)} MB`);
   }
+  if (skip !== false) return;
+  const followed = `exec '${process.execPath}' '${cliPath}' logs --file groups.ndjson -f '| count by user'`;
+  const terminal = spawnSync("script", ["-qec", followed, "/dev/null"], {
+    cwd,
+    env: cleanEnv({ TERM: "xterm" }),
+    encoding: "utf8",
+    maxBuffer: 1 << 30,
+  });
+  t.match(terminal.stdout, /error: more than [\d,]+ groups/, "while it is followed");
+  t.equal(terminal.status, 1);
   const few = await tool(["logs", "--file", "groups.ndjson", "| top 1 message"], { cwd });
   t.equal(few.stdout, '{"message":"m","count":2000000}\n');
 });
