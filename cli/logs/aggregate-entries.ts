@@ -53,7 +53,16 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
     await refresh(lines.result());
     nextRefreshMs = performance.now() + REFRESH_MS;
   };
-  const timer = refresh && setInterval(() => void refreshed(), REFRESH_MS);
+  // Groups that do not fit into memory may show while nothing comes that could end the reading.
+  let failure: unknown;
+  const failed = new AbortController();
+  const ended = AbortSignal.any([signal, failed.signal]);
+  const refreshLate = () =>
+    refreshed().catch((error: unknown) => {
+      failure ??= error;
+      failed.abort();
+    });
+  const timer = refresh && setInterval(() => void refreshLate(), REFRESH_MS);
 
   const scanBlocks = async (blocks: AsyncIterable<Block>) => {
     for await (const block of blocks) {
@@ -62,7 +71,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
         isChanged = true;
       }
       await refreshed();
-      if (signal.aborted || lines.isDone) return;
+      if (ended.aborted || lines.isDone) return;
     }
   };
 
@@ -85,7 +94,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
   };
 
   try {
-    for await (const input of source.inputs(signal, onRead)) {
+    for await (const input of source.inputs(ended, onRead)) {
       try {
         if ("path" in input) await scanFile(input);
         else await scanBlocks(input);
@@ -94,11 +103,12 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
         progress.erase();
         await onError(error);
       }
-      if (lines.isDone || signal.aborted) break;
+      if (lines.isDone || ended.aborted) break;
     }
   } finally {
     clearInterval(timer);
   }
+  if (failure !== undefined) throw failure;
   progress.erase();
   return lines.result();
 }

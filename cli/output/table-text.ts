@@ -51,7 +51,10 @@ export function tableJson({ columns, rows }: Table): string {
   const names = columns.map(({ name }, at) => `${at === 0 ? "{" : ","}${JSON.stringify(name)}:`);
   const line = (row: readonly Cell[]) => {
     let text = "";
-    for (let at = 0; at < names.length; at++) text += names[at]! + JSON.stringify(row[at] ?? null);
+    for (let at = 0; at < names.length; at++) {
+      const cell = row[at] ?? null;
+      text += names[at]! + (Number.isFinite(cell) ? String(cell) : JSON.stringify(cell));
+    }
     return `${text}}\n`;
   };
   return rows.map(line).join("");

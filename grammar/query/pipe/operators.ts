@@ -500,16 +500,45 @@ export class Aggregate<Item> extends Grouped<Item> {
 
 /** The greatest first value first, then by groups. */
 function inOrder(rows: readonly Row[], groups: number): readonly Row[] {
-  // Comparing numbers alone is many times as fast. What is infinite would be equal to null.
+  // What is infinite would be equal to null.
   const isOfNumbers = rows.every((row) => row[groups] === null || Number.isFinite(row[groups]));
+  if (isOfNumbers) return byNumber(rows, groups);
+  return [...rows].sort((a, b) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups));
+}
+
+/** Sorts the numbers alone and then finds the place of each row, which is many times as fast as comparing rows. */
+function byNumber(rows: readonly Row[], groups: number): readonly Row[] {
+  const { length } = rows;
   const numberIn = (row: Row) => (row[groups] as number | null) ?? Number.NEGATIVE_INFINITY;
-  const compare = isOfNumbers
-    ? (a: Row, b: Row) => {
-        const [valueA, valueB] = [numberIn(a), numberIn(b)];
-        return valueA === valueB ? byGroups(a, b, groups) : valueB - valueA;
-      }
-    : (a: Row, b: Row) => compareCells(b[groups], a[groups]) || byGroups(a, b, groups);
-  return [...rows].sort(compare);
+  const numbers = new Float64Array(length);
+  for (let at = 0; at < length; at++) numbers[at] = numberIn(rows[at]!);
+  numbers.sort();
+  const taken = new Uint32Array(length);
+  const found: Row[] = new Array(length);
+  for (const row of rows) {
+    const at = firstAt(numbers, numberIn(row));
+    found[length - 1 - at - taken[at]!++] = row;
+  }
+  for (let start = 0; start < length; ) {
+    const number = numberIn(found[start]!);
+    let end = start + 1;
+    while (end < length && numberIn(found[end]!) === number) end++;
+    const same = end - start === 1 ? [] : found.slice(start, end).sort((a, b) => byGroups(a, b, groups));
+    for (const [at, row] of same.entries()) found[start + at] = row;
+    start = end;
+  }
+  return found;
+}
+
+/** The first place of a number in sorted numbers that have it. */
+function firstAt(numbers: Float64Array, number: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (numbers[middle]! < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function byGroups(a: Row, b: Row, groups: number): number {
