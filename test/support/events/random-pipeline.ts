@@ -100,6 +100,7 @@ export function randomPipeline(random: Random): string {
     ` | count by ${column}`,
     ` | stats count(), max(${column}) as b`,
     ` | fields ${column}`,
+    column === "time" ? "" : ` | where ${column} > ${random.below(20)} and ${column} != 30 | limit 5`,
   ]);
   const leading = random.chance(0.2) ? `| where ${random.pick(PREDICATES.filter(Boolean))} ` : "";
   return `${random.pick(PREDICATES)} ${leading}| ${grouping.stage}${rest}`;

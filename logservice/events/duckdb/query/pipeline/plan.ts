@@ -1,6 +1,7 @@
 import {
   type Column,
   columnName,
+  type Expr,
   type FunctionKind,
   functionOf,
   outputOf,
@@ -22,11 +23,20 @@ export interface GroupPlan {
   readonly stepMs: number | undefined;
   /** The columns of the rows that the grouping gives, the step's time first. */
   readonly columns: readonly RowColumn[];
+  /** Conditions of the rows' numbers. */
+  readonly having: readonly Having[];
   /** Places of columns, before the usual order. */
   readonly order: readonly { readonly place: number; readonly isDescending: boolean }[];
   readonly limit: number | undefined;
   /** What is left to do with the rows. */
   readonly rest: readonly Stage[];
+}
+
+/** Of the column at a place, which is a function's. */
+export interface Having {
+  readonly place: number;
+  readonly operator: "=" | "!=" | "<" | "<=" | ">" | ">=";
+  readonly number: number;
 }
 
 /** What functions need of a field. Several of them may share one. */
@@ -83,9 +93,30 @@ export function groupPlan(
     columns,
   };
   const rest = stages.slice(1);
-  if (isSeries) return { ...plan, order: [], limit: undefined, rest };
-  if (first.kind === "top") return { ...plan, order: [], limit: first.count?.value ?? TOP_ROWS, rest };
-  return { ...plan, ...ordering(rest, columns) };
+  if (isSeries) return { ...plan, having: [], order: [], limit: undefined, rest };
+  if (first.kind === "top") return { ...plan, having: [], order: [], limit: first.count?.value ?? TOP_ROWS, rest };
+  const [where] = rest;
+  const isNumber = (place: number) => {
+    const name = plan.aggregates[place - by.length]?.kind.name;
+    return name !== undefined && name !== "first" && name !== "last";
+  };
+  const having = where?.kind === "where" ? havingOf(where.expr, columns, isNumber) : undefined;
+  return { ...plan, having: having ?? [], ...ordering(having === undefined ? rest : rest.slice(1), columns) };
+}
+
+/** Comparisons of numbers with numbers, joined by and; undefined if there is anything else. */
+function havingOf(
+  expr: Expr,
+  columns: readonly RowColumn[],
+  isNumber: (place: number) => boolean,
+): readonly Having[] | undefined {
+  if (expr.kind === "and") {
+    const parts = expr.terms.map((term) => havingOf(term, columns, isNumber));
+    return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
+  }
+  if (expr.kind !== "comparison" || expr.value.kind !== "number") return undefined;
+  const place = placeOf(columns, columnName(expr.field));
+  return isNumber(place) ? [{ place, operator: expr.op, number: expr.value.value }] : undefined;
 }
 
 const USES: Readonly<Record<string, Input["use"]>> = {

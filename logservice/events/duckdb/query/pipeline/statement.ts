@@ -54,17 +54,20 @@ export function groupStatement(input: StatementInput): GroupStatement {
       ? [{ sql: ofMemory(memory, input, forms), isCounted: false }]
       : []),
   ];
-  const cells = cellNames(plan).join(", ");
   const grouped = needsRows ? groupedRows(rows, plan) : merged(rows, input, forms);
-  const listed = cells === "" ? "" : `${cells}, `;
   const outs = plan.aggregates.map((one, at) => `${valueSql(one, input.seconds)} as o${at}`);
   const order = orderOf(plan, forms);
   const most = order === undefined ? MOST_GROUPS : Math.min(plan.limit ?? input.wanted, mostLeft(plan, input.wanted));
   const sums = numberInputs(plan).map((at) => `x${at}`);
-  const values = [...cellNames(plan), ...outs.map((_, at) => `o${at}`), ...sums.map((name) => `sum(${name}) over ()`)];
-  const text = `select ${values.join(", ")} from (select ${listed}${[...outs, ...sums].join(", ")} from (${grouped.text}))
+  const values = [...cellNames(plan), ...outs.map((_, at) => `o${at}`), ...sums];
+  // Values that were left out are those of all groups.
+  const inner = [...cellNames(plan), ...outs, ...sums.map((name) => `sum(${name}) over () as ${name}`)];
+  const having = plan.having.map(({ place, operator }) => `o${place - plan.by.length} ${operator} ?::double`);
+  const text = `select ${values.join(", ")} from (select ${inner.join(", ")} from (${grouped.text}))
+    ${having.length === 0 ? "" : `where ${having.join(" and ")}`}
     ${order === undefined ? "" : `order by ${order}`} limit ${most + 1}`;
-  return { select: { text, values: grouped.values }, forms, isCut: order !== undefined, most };
+  const bound = [...grouped.values, ...plan.having.map(({ number }) => number)];
+  return { select: { text, values: bound }, forms, isCut: order !== undefined, most };
 }
 
 const mostLeft = ({ rest }: GroupPlan, wanted: number) => (rest.length > 0 ? MOST_GROUPS : wanted);
