@@ -80,7 +80,7 @@ export function randomPipeline(random: Random): string {
     }),
     () => ({ stage: `unique ${random.pick(FIELDS)}, status | count by status`, columns: ["count"] }),
     () => ({
-      stage: `sort ${random.pick(FIELDS)} desc, duration | limit ${1 + random.below(30)}`,
+      stage: `sort ${random.pick([...FIELDS, "timestamp"])}${random.pick(["", " desc", " asc"])}, ${random.pick(["duration", "status desc", "tags", "mixed desc"])} | limit ${1 + random.below(30)}`,
       columns: ["duration"],
     }),
     () => ({ stage: `limit ${1 + random.below(3000)} | stats ${calls(1)}${by(1)}`, columns: ["a0"] }),

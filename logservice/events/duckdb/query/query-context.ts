@@ -215,6 +215,12 @@ export const positionOf = ({ event, sequence, hasOwnId }: StoredEvent): Position
   id: hasOwnId ? event.id : generatedId(sequence),
 });
 
+/** Where an event is in the order of events. */
+export const positionIn = (event: Event): Position => ({
+  nanoseconds: BigInt(nanosecondsOf(event.timestamp)),
+  id: event.id,
+});
+
 /**
  * Calls `take` for the selected events in memory, in the order of acceptance. Yields to the event loop now and then:
  * predicates over a hundred thousand events take a while.

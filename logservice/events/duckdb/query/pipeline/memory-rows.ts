@@ -42,6 +42,11 @@ export class MemoryRows {
   }
 
   add(event: Event, positionOf: () => Position): void {
+    if (this.#plan.isUnique) {
+      const cells = this.#by.map((read) => read(event) ?? null);
+      this.#addFirst(cells, positionOf());
+      return;
+    }
     const values = this.#inputs.map((read) => read(event));
     const step = this.#stepOf === undefined ? [] : [this.#stepOf(event)];
     const position = this.#isOrdered ? positionOf() : undefined;
@@ -56,6 +61,14 @@ export class MemoryRows {
   *rows(): Generator<MemoryRow> {
     yield* this.#rows.values();
     yield* this.#outermost.values();
+  }
+
+  #addFirst(cells: readonly Cell[], position: Position): void {
+    const key = keyOf(cells.map(keyOf));
+    const known = this.#rows.get(key)?.position;
+    if (known !== undefined && comparePositions(position, known) > 0) return;
+    this.#rows.set(key, { times: 1, counts: 1, cells, values: [], leftOut: [], position });
+    if (this.#rows.size > MOST_ROWS) throw tooMuch();
   }
 
   #addGroup(cells: readonly Cell[], values: readonly unknown[]): void {

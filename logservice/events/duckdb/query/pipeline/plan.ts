@@ -19,6 +19,8 @@ export interface GroupPlan {
   readonly by: readonly Column[];
   readonly inputs: readonly Input[];
   readonly aggregates: readonly PlannedAggregate[];
+  /** For `unique`: rows come in the order of the first event of each, and lists are values. */
+  readonly isUnique: boolean;
   /** For `timeseries`, in milliseconds. */
   readonly stepMs: number | undefined;
   /** The columns of the rows that the grouping gives, the step's time first. */
@@ -67,7 +69,8 @@ export function groupPlan(
   const [first] = stages;
   if (first === undefined) return undefined;
   const calls = first.kind === "stats" || first.kind === "timeseries" ? first.aggregates.map(({ call }) => call) : [];
-  const by = first.kind === "top" ? [first.column] : "by" in first ? first.by : undefined;
+  const isUnique = first.kind === "unique";
+  const by = isUnique ? first.columns : first.kind === "top" ? [first.column] : "by" in first ? first.by : undefined;
   if (by === undefined) return undefined;
   const output = outputOf(first, { kind: "events" });
   if (output.kind !== "rows") return undefined;
@@ -87,22 +90,37 @@ export function groupPlan(
   const plan = {
     by,
     inputs,
-    aggregates:
-      aggregates.length === 0 ? [{ kind: { name: "count", percent: 0 } as const, input: undefined }] : aggregates,
+    aggregates: aggregates.length === 0 && !isUnique ? [COUNT] : aggregates,
+    isUnique,
     stepMs: isSeries ? (written ?? stepFor(startMs, stopMs, MOST_STEPS)) : undefined,
     columns,
   };
   const rest = stages.slice(1);
   if (isSeries) return { ...plan, having: [], order: [], limit: undefined, rest };
   if (first.kind === "top") return { ...plan, having: [], order: [], limit: first.count?.value ?? TOP_ROWS, rest };
+  if (isUnique) {
+    const [limit] = rest;
+    const isCut = limit?.kind === "limit";
+    return {
+      ...plan,
+      having: [],
+      order: [],
+      limit: isCut ? limit.count.value : undefined,
+      rest: isCut ? rest.slice(1) : rest,
+    };
+  }
   const [where] = rest;
   const isNumber = (place: number) => {
     const name = plan.aggregates[place - by.length]?.kind.name;
     return name !== undefined && name !== "first" && name !== "last";
   };
-  const having = where?.kind === "where" ? havingOf(where.expr, columns, isNumber) : undefined;
+  // Values that were left out are told even if no row is.
+  const isTold = inputs.every(({ use }) => use !== "number");
+  const having = where?.kind === "where" && isTold ? havingOf(where.expr, columns, isNumber) : undefined;
   return { ...plan, having: having ?? [], ...ordering(having === undefined ? rest : rest.slice(1), columns) };
 }
+
+const COUNT: PlannedAggregate = { kind: { name: "count", percent: 0 }, input: undefined };
 
 /** Comparisons of numbers with numbers, joined by and; undefined if there is anything else. */
 function havingOf(

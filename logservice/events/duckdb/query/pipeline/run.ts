@@ -16,16 +16,16 @@ import {
 } from "../../../../../grammar/query/index.ts";
 import { yieldToLoop } from "../../../event-loop.ts";
 import { nanosecondsOf } from "../../../instant.ts";
-import type { Position } from "../../../order.ts";
 import type { Event } from "../../../store.ts";
 import { gather } from "../aggregate.ts";
-import type { QueryContext } from "../query-context.ts";
+import { positionIn, type QueryContext } from "../query-context.ts";
 import { search } from "../search.ts";
 import { MemoryRows } from "./memory-rows.ts";
 import { type GroupPlan, groupPlan } from "./plan.ts";
 import { sourcesOf } from "./sources.ts";
 import { cellNames, type Form, type Forms, formOfValue, groupStatement, numberInputs } from "./statement.ts";
 import { type SummaryRow, summaryReader } from "./summarized.ts";
+import { topEvents } from "./top-events.ts";
 
 export interface StagesAnswer {
   readonly columns: readonly RowColumn[];
@@ -67,6 +67,12 @@ async function inOrder(context: QueryContext, { stages, limit }: StagesQuestion)
     { stages: [...stages, cut] },
     { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES },
   );
+  const [sort] = stages;
+  const wanted = wantedOf(stages, limit);
+  if (sort?.kind === "sort" && wanted !== undefined) {
+    for (const { event } of await topEvents(context, sort.keys, wanted)) run.push(event);
+    return answerOf(run.result(), limit);
+  }
   let cursor: string | undefined;
   do {
     const page = await search(context, { limit: PAGE_EVENTS, order: "ascending", cursor });
@@ -79,6 +85,17 @@ async function inOrder(context: QueryContext, { stages, limit }: StagesQuestion)
   } while (cursor !== undefined && !run.isDone);
   return answerOf(run.result(), limit);
 }
+
+/** How many events of those that the first stage sorts are looked at afterwards; undefined if that may be all. */
+function wantedOf([, ...rest]: readonly Stage[], limit: number): number | undefined {
+  const last = rest.findIndex(({ kind }) => kind !== "fields");
+  const next = last < 0 ? undefined : rest[last];
+  if (next === undefined) return limit + 1;
+  return next.kind === "limit" && next.count.value <= MOST_TOP ? next.count.value : undefined;
+}
+
+/** As many rows as an answer has at most. */
+const MOST_TOP = 10_001;
 
 /** Each page is a statement over what is left. */
 const PAGE_EVENTS = 10_000;
@@ -179,13 +196,13 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
   const isWhole = rows.length <= statement.most;
   if (statement.isCut) {
     const { most } = statement;
+    // What is left to do needs all of them.
+    if (!isWhole && most !== plan.limit && plan.rest.length > 0) throw new TooManyGroups(most);
     return { rows: rows.slice(0, most), isWhole: isWhole || most === plan.limit, leftOut: left };
   }
   if (!isWhole) throw new TooManyGroups(statement.most);
   return { rows: plan.stepMs === undefined ? inPlansOrder(rows, plan) : rows, isWhole: true, leftOut: left };
 }
-
-const positionIn = (event: Event): Position => ({ nanoseconds: BigInt(nanosecondsOf(event.timestamp)), id: event.id });
 
 interface Taken {
   readonly plan: GroupPlan;

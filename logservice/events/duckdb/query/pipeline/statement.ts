@@ -61,7 +61,12 @@ export function groupStatement(input: StatementInput): GroupStatement {
   const sums = numberInputs(plan).map((at) => `x${at}`);
   const values = [...cellNames(plan), ...outs.map((_, at) => `o${at}`), ...sums];
   // Values that were left out are those of all groups.
-  const inner = [...cellNames(plan), ...outs, ...sums.map((name) => `sum(${name}) over () as ${name}`)];
+  const inner = [
+    ...cellNames(plan),
+    ...(plan.isUnique ? ["first"] : []),
+    ...outs,
+    ...sums.map((name) => `sum(${name}) over () as ${name}`),
+  ];
   const having = plan.having.map(({ place, operator }) => `o${place - plan.by.length} ${operator} ?::double`);
   const text = `select ${values.join(", ")} from (select ${inner.join(", ")} from (${grouped.text}))
     ${having.length === 0 ? "" : `where ${having.join(" and ")}`}
@@ -74,6 +79,7 @@ const mostLeft = ({ rest }: GroupPlan, wanted: number) => (rest.length > 0 ? MOS
 
 /** Undefined where SQL does not order values as the language does, or where the order of all rows is of no use. */
 function orderOf(plan: GroupPlan, forms: Forms): string | undefined {
+  if (plan.isUnique) return "first.position, first.event_id";
   if (plan.stepMs !== undefined) return undefined;
   if (plan.rest.length > 0 && (plan.limit === undefined || plan.limit > MOST_GROUPS)) return undefined;
   const { by, aggregates, order } = plan;
@@ -131,7 +137,7 @@ export const numberInputs = ({ inputs }: GroupPlan): number[] =>
   inputs.flatMap(({ use }, at) => (use === "number" ? [at] : []));
 
 const isOutermost = ({ use }: Input) => use === "first" || use === "last";
-const hasPositions = ({ inputs }: GroupPlan) => inputs.some(isOutermost);
+const hasPositions = ({ inputs, isUnique }: GroupPlan) => isUnique || inputs.some(isOutermost);
 
 // ---- forms
 
@@ -374,7 +380,8 @@ function merged(rows: readonly Rows[], { plan, summaries, steps }: StatementInpu
   const cells = cellNames(plan);
   const parts = rows.map(({ sql, isCounted }): Select => {
     const sums = plan.inputs.flatMap(({ use }, at) => (use === "number" ? partialNumbers(at) : partial(use, at)));
-    const names = [...cells, `${isCounted ? "count(*)::double" : "sum(w)"} as w`, ...sums].join(", ");
+    const events = plan.isUnique ? FIRST : `${isCounted ? "count(*)::double" : "sum(w)"} as w`;
+    const names = [...cells, events, ...sums].join(", ");
     return { text: `select ${names} from (${sql.text}) group by all`, values: sql.values };
   });
   if (summaries.length > 0) parts.push(ofSummaries(summaries, { plan, steps }, forms));
@@ -383,10 +390,13 @@ function merged(rows: readonly Rows[], { plan, summaries, steps }: StatementInpu
   if (parts.length === 1 && summaries.length === 0) return only!;
   const sums = plan.inputs.flatMap(({ use }, at) => joins(use, at));
   return {
-    text: `select ${[...cells, "sum(w) as w", ...sums].join(", ")} from (${union(parts)}) group by all`,
+    text: `select ${[...cells, plan.isUnique ? "min(first) as first" : "sum(w) as w", ...sums].join(", ")} from (${union(parts)}) group by all`,
     values: parts.flatMap(({ values }) => values),
   };
 }
+
+/** The place of a group's first event. */
+const FIRST = "min({'position': position, 'event_id': event_id}) as first";
 
 const union = (parts: readonly { readonly text: string }[]) =>
   parts.map(({ text }) => `(${text})`).join(" union all by name ");

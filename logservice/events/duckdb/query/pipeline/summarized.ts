@@ -35,7 +35,8 @@ export type SummaryReader = (summary: Summary, levels: readonly boolean[]) => Su
 
 /** `firstMs` is where the first step begins. */
 export function summaryReader(plan: GroupPlan, by: readonly Target[], firstMs: number): SummaryReader {
-  const { inputs, aggregates, stepMs } = plan;
+  const { inputs, aggregates, stepMs, isUnique } = plan;
+  if (isUnique) return () => undefined;
   const [only] = by;
   const isByLevel = only?.at === "entry" && only.name === "level";
   const named = [...inputs.map(({ target }) => target), ...(isByLevel ? [] : by)];
