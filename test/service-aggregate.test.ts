@@ -137,6 +137,69 @@ t.test("rows: what is refused", async (t) => {
   t.equal(refused.status, 403);
 });
 
+t.test("rows of large events are cut before the answer is too large", async (t) => {
+  const { service, project_id, ask } = await filled(t);
+  const message = "x".repeat(60_000);
+  for (let batch = 0; batch < 6; batch++) {
+    const events = Array.from({ length: 60 }, (_, at) => ({
+      timestamp: PERIOD.stop,
+      level: "debug",
+      message: `${batch * 60 + at} ${message}`,
+    }));
+    await service.call("add_events", { project_id, events });
+  }
+  for (const query of [
+    "debug | limit 1000",
+    "debug | fields message",
+    "debug | sort message | fields message",
+    "debug | unique message",
+  ]) {
+    const { status, json } = await ask(query);
+    t.equal(status, 200, query);
+    t.equal(json.truncated, true, query);
+    t.ok(json.rows.length > 200 && json.rows.length < 300, `${query}: ${json.rows.length} rows`);
+  }
+  t.same((await ask("debug | stats count(), distinct(message)")).json.rows, [[360, 360]]);
+});
+
+t.test("properties of events without fields are counted, and steps over centuries", async (t) => {
+  const service = await startTestService(t, { engine: "duckdb" });
+  const project_id: string = (await service.call("add_project", { project: { name: "p" } })).json.id;
+  const events = ["a", "b", "a"].map((message, at) => ({
+    timestamp: `${1700 + 250 * at}-01-01T00:00:00Z`,
+    level: "debug",
+    message,
+    id: `e${at}`,
+  }));
+  await service.call("add_events", { project_id, events });
+  const ask = async (query: string) =>
+    (
+      await service.call("aggregate", {
+        project_id,
+        start: "0002-01-01T00:00:00Z",
+        stop: "2300-01-01T00:00:00Z",
+        query,
+      })
+    ).json;
+  t.same((await ask("| count by message")).rows, [
+    ["a", 2],
+    ["b", 1],
+  ]);
+  t.same((await ask("level = debug | stats count(message), count(id), count(timestamp), count(level)")).rows, [
+    [3, 3, 3, 3],
+  ]);
+  t.same((await ask("debug | count by timestamp, id | limit 1")).rows, [["1700-01-01T00:00:00Z", "e0", 1]]);
+  const { rows, message } = (
+    await service.call("aggregate", {
+      project_id,
+      start: "1690-01-01T00:00:00Z",
+      stop: "2240-01-01T00:00:00Z",
+      query: "message = * | timeseries 7d count() by level | where count > 0 | fields time",
+    })
+  ).json;
+  t.same(rows, [["1699-12-28T00:00:00.000Z"], ["1949-12-26T00:00:00.000Z"], ["2199-12-30T00:00:00.000Z"]], message);
+});
+
 t.test("tool logs gives the same of a service and of a file", async (t) => {
   const { service, project_id } = await filled(t);
   const directory = mkdtempSync(join(tmpdir(), "tool-aggregate-"));

@@ -7,7 +7,7 @@ import { PAGE_BYTES, pageFits } from "../../page.ts";
 import type { SearchQuery } from "../../store.ts";
 import type { Segment } from "../segment.ts";
 import { conditionOf, eachInMemory, groupBy, open, overlaps, positionOf, type QueryContext } from "./query-context.ts";
-import { eventsAt, firstRows, type PageBounds, type Row } from "./rows.ts";
+import { eventsAt, firstRows, type PageBounds, type Row, type SizedEvent } from "./rows.ts";
 
 type Found = readonly (Row | PositionedEvent)[];
 
@@ -15,13 +15,13 @@ type Found = readonly (Row | PositionedEvent)[];
 export async function search(
   context: QueryContext,
   { limit, order, cursor }: Pick<SearchQuery, "limit" | "order" | "cursor">,
-): Promise<{ events: PositionedEvent[]; cursor: string | undefined }> {
+): Promise<{ events: SizedEvent[]; cursor: string | undefined }> {
   const sign = order === "ascending" ? 1 : -1;
   const after = cursor === undefined ? undefined : readCursor(cursor);
   if (limit <= 0) return { events: [], cursor: undefined };
   // One more event tells whether there is another page.
   const found = await find(context, { sign, after, limit: limit + 1 });
-  const page: PositionedEvent[] = [];
+  const page: SizedEvent[] = [];
   let bytes = 0;
   for await (const event of eventsAt(context, found.slice(0, limit))) {
     if (!pageFits(bytes, event.bytes)) break;

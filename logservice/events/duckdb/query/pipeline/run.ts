@@ -16,6 +16,7 @@ import {
 } from "../../../../../grammar/query/index.ts";
 import { yieldToLoop } from "../../../event-loop.ts";
 import { nanosecondsOf } from "../../../instant.ts";
+import { PAGE_BYTES } from "../../../page.ts";
 import type { Event } from "../../../store.ts";
 import { gather } from "../aggregate.ts";
 import { positionIn, type QueryContext } from "../query-context.ts";
@@ -73,17 +74,22 @@ async function inOrder(context: QueryContext, { stages, limit }: StagesQuestion)
     for (const { event } of await topEvents(context, sort.keys, wanted)) run.push(event);
     return answerOf(run.result(), limit);
   }
+  // Each event is a row then, and may be large.
+  const isEach = stages.every(({ kind }) => kind === "fields" || kind === "limit");
   let cursor: string | undefined;
+  let bytes = 0;
   do {
     const page = await search(context, { limit: PAGE_EVENTS, order: "ascending", cursor });
-    for (const { event } of page.events) {
+    for (const { event, bytes: length } of page.events) {
       if (run.isDone) break;
       run.push(event);
+      bytes += length;
     }
     cursor = page.cursor;
     await yieldToLoop(signal);
-  } while (cursor !== undefined && !run.isDone);
-  return answerOf(run.result(), limit);
+  } while (cursor !== undefined && !run.isDone && !(isEach && bytes > PAGE_BYTES));
+  const answer = answerOf(run.result(), limit);
+  return cursor !== undefined && !run.isDone ? { ...answer, isTruncated: true } : answer;
 }
 
 /** How many events of those that the first stage sorts are looked at afterwards; undefined if that may be all. */
@@ -112,10 +118,19 @@ function answerOf(result: StagesResult, limit: number): StagesAnswer {
   return { columns, ...cutTo(rows, limit), ...(stepMs !== undefined && { stepMs }), notes };
 }
 
-const cutTo = (rows: readonly (readonly Cell[])[], limit: number) => ({
-  rows: rows.slice(0, limit),
-  isTruncated: rows.length > limit,
-});
+/** As many rows as are wanted, and no more than a page of events may hold. */
+function cutTo(rows: readonly (readonly Cell[])[], limit: number) {
+  let [count, bytes] = [0, 0];
+  while (count < Math.min(limit, rows.length)) {
+    for (const cell of rows[count]!) bytes += bytesOfCell(cell);
+    if (count > 0 && bytes > PAGE_BYTES) break;
+    count++;
+  }
+  return { rows: rows.slice(0, count), isTruncated: rows.length > count };
+}
+
+const bytesOfCell = (cell: Cell): number =>
+  typeof cell === "string" ? cell.length : typeof cell === "object" && cell !== null ? JSON.stringify(cell).length : 8;
 
 /** Of stages that give events. */
 const EVENT_COLUMNS: readonly RowColumn[] = [
