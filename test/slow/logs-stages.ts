@@ -121,7 +121,7 @@ t.test("2,000,000 groups: a clear error in bounded memory", { skip: !isLinux && 
     encoding: "utf8",
     maxBuffer: 1 << 30,
   });
-  t.match(terminal.stdout, /error: more than [\d,]+ groups/, "while it is followed");
+  t.ok(/more than [\d,]+ groups, which is more than fits into memory/.test(terminal.stdout), "while it is followed");
   t.equal(terminal.status, 1);
   const few = await tool(["logs", "--file", "groups.ndjson", "| top 1 message"], { cwd });
   t.equal(few.stdout, '{"message":"m","count":2000000}\n');
