@@ -1,5 +1,5 @@
 import type { Span } from "../problem.ts";
-import { STAGE_WORDS } from "./pipe/stage-words.ts";
+import { STAGE_WORDS } from "./stage-words.ts";
 
 /** A piece of a query that may be wrong. Valid queries are parsed without this. */
 export interface Token extends Span {

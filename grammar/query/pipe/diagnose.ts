@@ -4,11 +4,11 @@ import { NUMBER_UNITS } from "../literals.ts";
 import { parseQuery } from "../parse.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
+import { type STAGE_USES, STAGE_WORDS } from "../stage-words.ts";
 import { type Token, tokenize } from "../tokens.ts";
 import { stepOf } from "./foreign-functions.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import * as problems from "./problems.ts";
-import { type STAGE_USES, STAGE_WORDS } from "./stage-words.ts";
 
 type StageWord = keyof typeof STAGE_USES;
 

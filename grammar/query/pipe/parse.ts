@@ -51,7 +51,7 @@ function readPipeline(source: string, before: readonly Stage[]): Parsed<Pipeline
 /** More would be no query that a person wrote. */
 const MAX_STAGES = 64;
 
-/** Of what is wrong with stages: more would tell a person nothing. */
+/** The most problems of stages that are told: more would tell a person nothing. */
 const MOST_TOLD = 5;
 
 function withoutStages(source: string): Parsed<Pipeline> {

@@ -1,9 +1,9 @@
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Fix, quote, type Span } from "../../problem.ts";
 import { problem, replace } from "../problems.ts";
+import { STAGE_USES, STAGE_WORDS } from "../stage-words.ts";
 import type { RowColumn } from "./columns.ts";
 import { FOREIGN_FUNCTIONS, FUNCTIONS } from "./functions.ts";
-import { STAGE_USES, STAGE_WORDS } from "./stage-words.ts";
 
 // Every problem that the stages of a query can have: of the text, then of what it names. Codes are stable.
 
