@@ -82,6 +82,14 @@ t.test("rows: what is wrong, where, and the query that the fix leads to", (t) =>
   t.end();
 });
 
+t.test("at most five problems of stages are told", (t) => {
+  for (const source of ["| count by count ".repeat(64), "| limi 5 ".repeat(20)]) {
+    const parsed = parsePipeline(source);
+    t.equal(parsed.ok ? 0 : parsed.problems.length, 5, source);
+  }
+  t.end();
+});
+
 /** Every fix applied, again and again, until the text is a pipeline; undefined where one is missing. */
 function allFixed(query: string): string | undefined {
   let source = query;

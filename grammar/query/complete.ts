@@ -13,7 +13,7 @@ import { LEVEL_SPELLINGS, LEVELS, STAGE_WORDS } from "./levels.ts";
 import { encodeString, isTimeUnit, NUMBER_UNITS } from "./literals.ts";
 import { aboutColumn } from "./pipe/columns.ts";
 import * as pipe from "./pipe/complete.ts";
-import { KEYWORD_DOCS, STAGE_DOCS, STAGE_WORDS as STAGE_NAMES, STAGE_USES } from "./pipe/stage-words.ts";
+import { KEYWORD_DOCS, STAGE_DOCS, STAGE_WORDS as STAGE_NAMES, STAGE_USES } from "./stage-words.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
 export type CompletionKind =

@@ -35,7 +35,7 @@ function character({ source, tokens, at }: Place): Slip | undefined {
   const token = tokens[at]!;
   switch (token.kind) {
     case "unclosed-string": {
-      const problem = problems.unclosedString(token, token.end < source.length);
+      const problem = problems.unclosedString(token, /[\r\n]/.test(source[token.end] ?? ""));
       // fields["a] = 1
       const key = tokens[at - 1]?.text === "[" ? token.text.indexOf("]") : -1;
       if (key < 0 || problem.fix === undefined) return one(problem);

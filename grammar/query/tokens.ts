@@ -1,4 +1,5 @@
 import type { Span } from "../problem.ts";
+import { STAGE_WORDS } from "./stage-words.ts";
 
 /** A piece of a query that may be wrong. Valid queries are parsed without this. */
 export interface Token extends Span {
@@ -79,11 +80,11 @@ function next(
   const char = source[at]!;
   if (char === '"') {
     const text = take(STRING, source, at);
-    return text === "" ? ["unclosed-string", take(LINE, source, at)] : ["string", text];
+    return text === "" ? ["unclosed-string", take(UNCLOSED, source, at)] : ["string", text];
   }
   if (char === "/" && previous === "match") {
     const text = takeRegex(source, at);
-    return text === "" ? ["unclosed-regex", take(LINE, source, at)] : ["regex", text];
+    return text === "" ? ["unclosed-regex", take(UNCLOSED, source, at)] : ["regex", text];
   }
   if (char === "(") return ["open", char];
   if (char === ")") return ["close", char];
@@ -133,7 +134,8 @@ function take(sticky: RegExp, source: string, at: number): string {
 }
 
 const BLANKS = /[ \t\r\n]*/y;
-const LINE = /[^\r\n]*/y;
+// Up to the end of the line, or a stage. The counts of blanks bound the time.
+const UNCLOSED = new RegExp(`(?:(?![ \\t]{0,9}\\|[ \\t]{1,9}(?:${STAGE_WORDS.join("|")})\\b)[^\\r\\n])*`, "y");
 const STRING = /"(?:[^"\\\r\n]|\\[^\r\n])*"/y;
 const NAME =
   /[\p{L}_@$][\p{L}\p{M}0-9_@$-]*(?:\.[\p{L}_@$][\p{L}\p{M}0-9_@$-]*|\[[0-9]+\]|\["(?:[^"\\\r\n]|\\[^\r\n])*"\])*/uy;

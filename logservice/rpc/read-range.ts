@@ -35,6 +35,9 @@ export function readQuery(text: string, place: string): Query | undefined {
 
 /** Parses a query that may have stages. Throws `invalid`. */
 export function readPipeline(text: string, place: string): Pipeline {
+  // The name of a saved query, to the command; here it would be a field.
+  if (/^\s*@[^\s()=<>!~,:"'@|]+\s*\|(?!\|)/.test(text))
+    throw new RpcError("invalid", `${place}: saved queries are known to the command only: send their text`);
   const parsed = parsePipeline(text);
   if (!parsed.ok) throw new RpcError("invalid", `${place}: ${parsed.problems.map(describe).join("; ")}`);
   return parsed.value;

@@ -4,24 +4,31 @@ import { NUMBER_UNITS } from "../literals.ts";
 import { parseQuery } from "../parse.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
+import { type STAGE_USES, STAGE_WORDS } from "../stage-words.ts";
 import { type Token, tokenize } from "../tokens.ts";
 import { stepOf } from "./foreign-functions.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import * as problems from "./problems.ts";
-import { type STAGE_USES, STAGE_WORDS } from "./stage-words.ts";
 
 type StageWord = keyof typeof STAGE_USES;
 
-/** Why the text between a bar and `end` is no stage: at least one problem. */
-export function whatIsWrong(source: string, bar: Token, end: number): Problem[] {
+/**
+ * Why the text between a bar and `end` is no stage: at least one problem. `isAfterTerm`: no stage comes before it, so that
+ * the bar may stand for or.
+ */
+export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm: boolean): Problem[] {
   // Positions stay those of the whole.
   const tokens = tokenize(" ".repeat(bar.end) + source.slice(bar.end, end));
   const [first, ...rest] = tokens;
   if (first === undefined) return [problems.missingStage(bar)];
   const word = STAGE_WORDS.find((one) => one === first.text);
-  if (word === undefined) return [notAStage(source, bar, { first, rest, end })];
+  if (word === undefined) return [notAStage(source, isAfterTerm ? bar : undefined, { first, rest, end })];
   if (word === "where") return inWhere(source, first, end);
-  return [glued(source, tokens, end) ?? inStage(word, first, rest) ?? problems.wrongStage(spanOf(tokens), word)];
+  const one = glued(source, tokens, end);
+  if (one !== undefined) return [one];
+  const isOfFunctions = word === "stats" || word === "timeseries";
+  const found = isOfFunctions ? inAggregates(word, rest) : [inStage(word, first, rest) ?? []].flat();
+  return found.length > 0 ? found : [problems.wrongStage(spanOf(tokens), word)];
 }
 
 /** What may be wrong in any stage: a condition, a stage that lacks its bar, a parenthesis or comma that is left over. */
@@ -30,18 +37,16 @@ function glued(source: string, tokens: readonly Token[], end: number): Problem |
   const text = source.slice(first.start, end).trim();
   const isCompared = next?.kind === "compare" || next?.kind === "match";
   if (isCompared && parseQuery(text).ok) return problems.foreignForm(spanOf(tokens), text, `where ${text}`);
-  let tries = 0;
-  for (const [index, token] of tokens.entries()) {
-    const before = tokens[index - 1];
-    if (index < 2 || before?.kind === "comma" || before?.text === "by") continue;
-    if (!STAGE_WORDS.some((word) => word === token.text)) continue;
-    if (++tries > MOST_TRIES) break;
-    const stage = source.slice(token.start, end).trim();
-    // A word alone is a column.
-    if (!/[\s(]/.test(stage) || parsers.Stage(source, token.start, end) === NO_MATCH) continue;
-    if (parsers.Stage(source, first.start, token.start) === NO_MATCH) continue;
-    return problems.missingBar({ start: token.start, end: token.start + stage.length }, stage);
-  }
+  const starts = stagesIn(source, tokens, end)?.slice(1);
+  if (starts !== undefined) return withoutBars(source, starts, end);
+  // count by path order by count desc
+  const order = tokens.findIndex(
+    ({ text }, index) => index > 1 && text === "order" && tokens[index + 1]?.text === "by",
+  );
+  const isLast =
+    order > 0 && /^order\s+by\s+\S+(?:\s+(?:asc|desc))?$/.test(source.slice(tokens[order]!.start, end).trim());
+  if (isLast && parsers.Stage(source, first.start, tokens[order]!.start) !== NO_MATCH)
+    return problems.foreignForm(spanOf(tokens.slice(order, order + 2)), "order by", "| sort");
   const last = tokens.at(-1)!;
   if (last.kind === "comma")
     return problems.needlessWord({ start: tokens.at(-2)!.end, end: last.end }, last.end, ",", first.text);
@@ -50,11 +55,40 @@ function glued(source: string, tokens: readonly Token[], end: number): Problem |
   return isClosed ? undefined : queryProblems.unclosedParen(open.at(-1)!, last.end);
 }
 
+/** Where the stages of a text begin that has no bars between them: `count by path limit 10`. */
+function stagesIn(
+  source: string,
+  tokens: readonly Token[],
+  end: number,
+  tries = { left: 2 * MOST_TRIES },
+): number[] | undefined {
+  const { start } = tokens[0]!;
+  if (parsers.Stage(source, start, end) !== NO_MATCH) return [start];
+  for (const [index, token] of tokens.entries()) {
+    const before = tokens[index - 1];
+    if (index < 2 || before?.kind === "comma" || before?.text === "by") continue;
+    if (!STAGE_WORDS.some((word) => word === token.text)) continue;
+    if (--tries.left < 0) break;
+    // A word alone is a column.
+    if (tokens.length === index + 1 || parsers.Stage(source, start, token.start) === NO_MATCH) continue;
+    const later = stagesIn(source, tokens.slice(index), end, tries);
+    if (later !== undefined) return [start, ...later];
+  }
+  return undefined;
+}
+
+/** `starts`: of the stages that lack their bars. */
+function withoutBars(source: string, starts: readonly number[], end: number): Problem {
+  const [start = 0, next = end] = starts;
+  const stage = source.slice(start, next).trim();
+  return problems.missingBar({ start, end: start + stage.length }, stage, starts);
+}
+
 const spanOf = (tokens: readonly Token[]): Span => ({ start: tokens[0]!.start, end: tokens.at(-1)!.end });
 
 function inWhere(source: string, word: Token, end: number): Problem[] {
-  const text = source.slice(word.end, end);
-  if (text.trim() === "") return [problems.wrongStage(word, "where")];
+  const text = source.slice(word.end, end).trimEnd();
+  if (text === "") return [problems.wrongStage(word, "where")];
   // A column of rows may be named p99(duration): to the reader of queries it is a name of the same length.
   const names = new Map<string, string>();
   const named = text.replace(/\b(\w+(?:\.\d+)?)\(([\w@$.-]*)\)/g, (call, name: string, argument: string) => {
@@ -87,8 +121,8 @@ interface Text {
   readonly end: number;
 }
 
-/** The first word is no stage's. */
-function notAStage(source: string, bar: Token, { first, rest, end }: Text): Problem {
+/** The first word is no stage's. `or`: the bar, if it may stand for or. */
+function notAStage(source: string, or: Token | undefined, { first, rest, end }: Text): Problem {
   const lower = first.text.toLowerCase();
   const own = STAGE_WORDS.find((word) => word === lower);
   if (own !== undefined) return problems.unknownStage(first, first.text, "stage words are in lower case", own);
@@ -97,8 +131,10 @@ function notAStage(source: string, bar: Token, { first, rest, end }: Text): Prob
   const near = didYouMean(first.text, STAGE_WORDS);
   const term = source.slice(first.start, end).trim();
   // One word alone is more likely a stage with a slip than a term.
-  if (near === undefined || rest.some(({ kind }) => kind === "compare" || kind === "match")) {
-    if (parseQuery(term).ok) return problems.termAfterBar(bar, term);
+  const isCompared = rest.some(({ kind }) => kind === "compare" || kind === "match");
+  if ((isCompared || (or !== undefined && near === undefined)) && parseQuery(term).ok) {
+    if (or !== undefined) return problems.termAfterBar(or, term);
+    return problems.foreignForm({ start: first.start, end: first.start + term.length }, term, `where ${term}`);
   }
   const nearForeign = near === undefined ? didYouMean(lower, Object.keys(FOREIGN_STAGES)) : undefined;
   const meant = nearForeign === undefined ? undefined : FOREIGN_STAGES[nearForeign]!;
@@ -158,21 +194,10 @@ const FOREIGN_STAGES: Readonly<Record<string, ForeignStage>> = {
 
 function inStage(word: StageWord, first: Token, rest: readonly Token[]): Problem | undefined {
   const [next, after] = rest;
-  switch (word) {
-    case "count":
-    case "top":
-    case "limit":
-    case "fields":
-    case "unique":
-    case "sort":
-      break;
-    default:
-      return inAggregates(word, rest);
-  }
   if (word === "count") {
     if (next === undefined) return undefined;
     if (next.kind === "open") {
-      const isEmpty = after?.kind === "close";
+      const isEmpty = after?.kind === "close" || after?.text === "*";
       const call = `count(${isEmpty ? "" : (after?.text ?? "")})`;
       const span = { start: first.start, end: closeOf(rest) };
       return problems.foreignForm(span, call, isEmpty ? "count" : `stats ${call}`);
@@ -182,11 +207,18 @@ function inStage(word: StageWord, first: Token, rest: readonly Token[]): Problem
   }
   if (word === "limit" || word === "top") {
     if (next === undefined) return word === "limit" ? problems.missingRowCount(first, word) : undefined;
+    // What follows the number of a limit is none of it.
+    const isNumber = /^\d+$/.test(next.text);
+    const wrong = word === "limit" ? rest : /^[-+.\d]/.test(next.text) && !isNumber ? [next] : undefined;
+    if (wrong !== undefined)
+      return problems.wrongRowCount(spanOf(wrong), wrong.map(({ text }) => text).join(" "), word);
     if (next.text === "by") return problems.needlessWord(next, after?.start ?? next.end, "by", word);
     if (word === "top" && after !== undefined && /^\d+$/.test(after.text) && rest.length === 2)
       return problems.foreignForm(spanOf(rest), `${next.text} ${after.text}`, `${after.text} ${next.text}`);
-    if (word === "top" && after !== undefined) return inList(rest.slice(1));
-    return undefined;
+    const last = rest.at(-1)!;
+    if (rest.length > 2 && rest.at(-2)!.text === "by" && last.text === "count")
+      return problems.needlessWord({ start: rest.at(-3)!.end, end: last.end }, last.end, "by count", word);
+    return after === undefined ? undefined : inList(rest.slice(1));
   }
   if (word === "sort" && next !== undefined) {
     if (next.text === "by") return problems.needlessWord(next, after?.start ?? next.end, "by", word);
@@ -218,27 +250,42 @@ function inList(rest: readonly Token[]): Problem | undefined {
   return undefined;
 }
 
-function inAggregates(word: StageWord, rest: readonly Token[]): Problem | undefined {
-  if (word === "stats" && rest.length === 0) return undefined;
+function inAggregates(word: StageWord, rest: readonly Token[]): Problem[] {
   const step = word === "timeseries" ? stepIn(rest) : undefined;
-  if (step !== undefined) return step;
-  for (const [index, token] of rest.entries()) {
-    const [next, comma] = [rest[index + 1], rest[index - 1]];
-    if (token.kind !== "word") continue;
-    const begins = comma === undefined || comma.kind === "comma" || UNIT.test(comma.text);
-    // quantile(0.99, duration), percentile(duration, 99)
-    const percentile = /^(?:quantile|percentile|perc|pct|percentiles)$/i.test(token.text)
-      ? percentileAt(rest, index)
-      : undefined;
-    if (percentile !== undefined) return problems.foreignForm(percentile.span, token.text, percentile.write);
-    if (!begins) continue;
-    const kind = functionOf(token.text);
-    if (kind !== undefined && next?.kind !== "open" && next?.text !== "as")
-      return problems.missingParentheses(token, token.text, FUNCTIONS[kind.name].argument === "needed");
-    if (kind !== undefined && next?.text === "as") return problems.missingParentheses(token, token.text, false);
-  }
+  if (step !== undefined) return [step];
+  const found = rest.flatMap((_, index) => inAggregate(rest, index) ?? []);
   const by = rest.findIndex(({ text }) => text === "by");
-  return by < 0 ? undefined : inList(rest.slice(by + 1));
+  const groups = found.length > 0 || by < 0 ? undefined : inList(rest.slice(by + 1));
+  return groups === undefined ? found : [groups];
+}
+
+/** What is wrong with the word at `index`, and what follows it. */
+function inAggregate(rest: readonly Token[], index: number): Problem | undefined {
+  const [before, token, next] = [rest[index - 1], rest[index]!, rest[index + 1]];
+  const { kind, text, start, end } = token;
+  if (before?.text === "as" && /^"[A-Za-z_]\w*"$/.test(text))
+    return problems.foreignForm(token, text, text.slice(1, -1));
+  if (kind !== "word") return undefined;
+  // quantile(0.99, duration), percentile(duration, 99)
+  const percentile = /^(?:quantile|percentile|perc|pct|percentiles)$/i.test(text)
+    ? percentileAt(rest, index)
+    : undefined;
+  if (percentile !== undefined) return problems.foreignForm(percentile.span, text, percentile.write);
+  const isCall = next?.kind === "open";
+  if (before?.kind === "close" && text !== "by" && text !== "as") {
+    if (isCall) return problems.missingComma({ start: before.end, end }, text);
+    if (next === undefined || next.kind === "comma" || next.text === "by")
+      return problems.missingWord(token, text, "as");
+  }
+  if (isCall && text === "count" && rest[index + 2]?.text === "*")
+    return problems.foreignForm({ start, end: closeOf(rest.slice(index)) }, "count(*)", "count()");
+  if (isCall && next.start > end && text !== "by")
+    return problems.foreignForm({ start, end: next.end }, `${text} (`, `${text}(`);
+  const begins = before === undefined || before.kind === "comma" || UNIT.test(before.text);
+  const own = begins && !isCall ? functionOf(text) : undefined;
+  return (
+    own && problems.missingParentheses(token, text, next?.text !== "as" && FUNCTIONS[own.name].argument === "needed")
+  );
 }
 
 /** `timeseries every 5m`, `timeseries 5 minutes`, `timeseries span=5m` */
@@ -282,14 +329,12 @@ export function missingBar(source: string): Problem | undefined {
   for (const match of source.matchAll(STAGE_BEGIN)) {
     if (++tries > MOST_TRIES) return undefined;
     const start = match.index + match[0].length - match[1]!.length;
-    // The end of the text, or another bar, which the caller has looked for.
-    const stage = parsers.Stage(source, start, source.length);
-    if (stage === NO_MATCH) continue;
-    const text = source.slice(start).trim();
     // `count`, `top` and the like alone are fields; so is what reads as a term.
-    if (!/[\s(]/.test(text) || isPlausible(source, start)) continue;
-    if (!parseQuery(source.slice(0, start)).ok) continue;
-    return problems.missingBar({ start, end: start + text.length }, text);
+    if (!/[\s(]/.test(source.slice(start).trim()) || isPlausible(source, start)) continue;
+    // The end of the text, or another bar, which the caller has looked for.
+    const starts = stagesIn(source, tokenize(" ".repeat(start) + source.slice(start)), source.length);
+    if (starts === undefined || !parseQuery(source.slice(0, start)).ok) continue;
+    return withoutBars(source, starts, source.length);
   }
   return undefined;
 }

@@ -3,10 +3,10 @@ import { formatDuration } from "../../units/duration.ts";
 import type { Aggregate, Call, Column, Expr, Field, Pipeline, Stage } from "../ast.ts";
 import { type Explanation, explain, explainAt, fieldDocs } from "../explain.ts";
 import { printField } from "../print.ts";
+import { KEYWORD_DOCS, STAGE_DOCS } from "../stage-words.ts";
 import { aboutColumn, aggregateName, columnName, placeOf, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import { printStage } from "./print.ts";
-import { KEYWORD_DOCS, STAGE_DOCS } from "./stage-words.ts";
 
 /** Each stage in plain words, a sentence each. */
 export const explainStages = (stages: readonly Stage[]): string[] => stages.map((stage) => `${inWords(stage)}.`);

@@ -15,7 +15,9 @@ export function translateStage(stage: string, names: Names, isKusto: boolean): r
   if (text !== undefined) return [`where "*${text}*"`];
   const summary = /^\s*\w+\s*\(/.test(stage) ? summaryOf(stage, names) : undefined;
   if (summary !== undefined) return [summaryStage(summary)];
-  return /^\s*(?:[@\w.]+\s*(?:[=<>!~]|(?:in|contains|like)\b)|\(|not\b)/i.test(stage) ? where(stage, names) : undefined;
+  return /^\s*(?:[@\w.]+\s*(?:[=<>!~]|\b(?:in|contains|like)\b)|\(|not\b)/i.test(stage)
+    ? where(stage, names)
+    : undefined;
 }
 
 /** Whether what follows a stage that is left out means something else without it. */

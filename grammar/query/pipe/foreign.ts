@@ -4,9 +4,9 @@ import { jq, loki, MAX_LENGTH, mend, sql, topLevel, word } from "../foreign-quer
 import { levelOf } from "../levels.ts";
 import { isMessageWord } from "../place.ts";
 import * as queryProblems from "../problems.ts";
+import { STAGE_WORDS } from "../stage-words.ts";
 import type { Names } from "./foreign-functions.ts";
 import { changesRows, computedBy, renamed, translateStage } from "./foreign-stages.ts";
-import { STAGE_WORDS } from "./stage-words.ts";
 
 type Parse = (source: string) => Parsed<Pipeline>;
 

@@ -5,7 +5,7 @@ import { type Accumulator, accumulator } from "./accumulators.ts";
 import type { RowColumn } from "./columns.ts";
 import type { FunctionKind } from "./functions.ts";
 import { type Packed, Packing, Unpacking } from "./packed.ts";
-import { LADDER_MS, stepCount, stepFor, stepStart } from "./steps.ts";
+import { LADDER_MS, stepCount, stepFor, stepStart, stepsOf } from "./steps.ts";
 import { TooManyGroups } from "./table.ts";
 import { type Cell, compareCells, keyOf } from "./values.ts";
 
@@ -584,7 +584,7 @@ export class Timeseries<Item> extends Grouped<Item> {
   #groupsAt(start: number): Groups<Item> {
     let groups = this.#steps.get(start);
     if (groups === undefined) {
-      if (this.#steps.size >= MOST_WRITTEN_STEPS) throw new TooManyGroups(this.#steps.size, "steps");
+      if (this.#steps.size >= MOST_WRITTEN_STEPS) throw new TooManyGroups(this.#steps.size, stepsOf(this.#stepMs));
       groups = new Groups(this.grouping);
       this.#steps.set(start, groups);
     }
@@ -646,7 +646,7 @@ export class Timeseries<Item> extends Grouped<Item> {
     if (!(fromMs <= toMs)) return [];
     if (!this.#isWritten) this.#widen(Math.max(this.#stepMs, stepFor(fromMs, toMs, MOST_STEPS)));
     if (stepCount(fromMs, toMs, this.#stepMs) > MOST_WRITTEN_STEPS)
-      throw new TooManyGroups(MOST_WRITTEN_STEPS, "steps");
+      throw new TooManyGroups(MOST_WRITTEN_STEPS, stepsOf(this.#stepMs));
     const { by, aggregates } = this.grouping;
     const all = new Map<string, Row>();
     if (by.length === 0) all.set("", []);

@@ -38,18 +38,21 @@ function readPipeline(source: string, before: readonly Stage[]): Parsed<Pipeline
   const tooDeep = deepest(source);
   if (tooDeep !== undefined) return failed([tooDeep]);
   // The query is checked by itself.
-  const selected = parseQuery(source.slice(0, bars[0]!.start));
+  const selected = parseQuery(source.slice(0, bars[0]!.start).trimEnd());
   const read = bars.length > MAX_STAGES ? NO_MATCH : readStages(source, bars);
   if (read === NO_MATCH || !selected.ok)
     return failed(wrong({ source, bars, before }, selected.ok ? [] : selected.problems));
   const query = { source, expr: selected.value.expr };
   const { stages } = read as ReadPipeline;
   const found = checkStages({ source, stages }, before);
-  return found.length > 0 ? failed(found) : { ok: true, value: { source, query, stages } };
+  return found.length > 0 ? failed(found.slice(0, MOST_TOLD)) : { ok: true, value: { source, query, stages } };
 }
 
 /** More would be no query that a person wrote. */
 const MAX_STAGES = 64;
+
+/** The most problems of stages that are told: more would tell a person nothing. */
+const MOST_TOLD = 5;
 
 function withoutStages(source: string): Parsed<Pipeline> {
   const bar = missingBar(source);
@@ -83,17 +86,19 @@ function wrong(
   }
   // count by path | sort count
   const bar = ofQuery.length === 0 ? undefined : missingBar(source.slice(0, bars[0]!.start));
-  const found = bar === undefined ? [...ofQuery] : [bar];
+  const found: Problem[] = [];
+  const isTerm = source.slice(0, bars[0]!.start).trim() !== "";
   let read: readonly Stage[] = [];
   for (const [index, bar] of bars.entries()) {
     const end = bars[index + 1]?.start ?? source.length;
     const stage = parsers.Stage(source, bar.end, end);
-    if (stage === NO_MATCH) found.push(...whatIsWrong(source, bar, end));
+    if (stage === NO_MATCH) found.push(...whatIsWrong(source, bar, end, isTerm && read.length === 0));
     // What later stages may name depends on all before them.
     else if (read.length === index) read = [...read, stage as Stage];
   }
   found.push(...checkStages({ source, stages: read }, before));
-  return found.sort((a, b) => a.span.start - b.span.start);
+  found.sort((a, b) => a.span.start - b.span.start);
+  return [...(bar === undefined ? ofQuery : [bar]), ...found.slice(0, MOST_TOLD)];
 }
 
 const failed = (found: readonly Problem[]): { readonly ok: false; readonly problems: readonly Problem[] } => ({

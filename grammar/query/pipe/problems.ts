@@ -1,9 +1,9 @@
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Fix, quote, type Span } from "../../problem.ts";
 import { problem, replace } from "../problems.ts";
+import { STAGE_USES, STAGE_WORDS } from "../stage-words.ts";
 import type { RowColumn } from "./columns.ts";
 import { FOREIGN_FUNCTIONS, FUNCTIONS } from "./functions.ts";
-import { STAGE_USES, STAGE_WORDS } from "./stage-words.ts";
 
 // Every problem that the stages of a query can have: of the text, then of what it names. Codes are stable.
 
@@ -44,11 +44,14 @@ export const stageAfterOr = (operator: Span, stage: string) =>
     fix: replace(operator, "|"),
   });
 
-/** `count by path` without a bar. */
-export const missingBar = (at: Span, stage: string) =>
+/** `count by path` without a bar. `starts`: where one belongs. */
+export const missingBar = (at: Span, stage: string, starts: readonly number[]) =>
   problem("missing-bar", at, `${quote(stage)} reads like a stage without its |`, {
     hint: `write | ${stage}`,
-    fix: insert(at.start, "| ", "Write | before it"),
+    fix: {
+      title: "Write | before it",
+      edits: starts.map((start) => ({ span: { start, end: start }, text: "| " })),
+    },
   });
 
 export const wrongStage = (at: Span, word: keyof typeof STAGE_USES) =>
@@ -87,8 +90,18 @@ export const missingRowCount = (at: Span, word: string) =>
     fix: { ...insert(at.end, " 10", `Write ${word} 10`), isSuggestion: true },
   });
 
+/** `limit 1.5`, `limit 5 offset 5` */
+export const wrongRowCount = (at: Span, text: string, word: string) => {
+  const count = Number(text);
+  const isCount = Number.isSafeInteger(count) && count > 0;
+  return problem("wrong-row-count", at, `${word} takes a whole number, not ${quote(text)}`, {
+    hint: `write ${word} ${isCount ? count : 10}${text.includes(" ") ? "; there is no offset" : ""}`,
+    fix: isCount ? replace(at, `${count}`) : undefined,
+  });
+};
+
 export const foreignForm = (at: Span, text: string, write: string) =>
-  problem("foreign-form", at, `${quote(text)} is written in another way here`, {
+  problem("foreign-form", at, `${/^"\w*"$/.test(text) ? text : quote(text)} is written in another way here`, {
     hint: `write ${write}`,
     fix: replace(at, write),
   });

@@ -33,5 +33,8 @@ export function stepFor(firstMs: number, lastMs: number, most: number): number {
   return LADDER_MS.find((stepMs) => stepCount(firstMs, lastMs, stepMs) <= most) ?? WEEK;
 }
 
+/** What there are too many of: nothing is longer than a week. */
+export const stepsOf = (stepMs: number) => (stepMs === WEEK ? "weeks" : "steps");
+
 /** Whether a written step divides a day, as the beginnings of steps are to be the same on all days. */
 export const isStep = (ms: number) => ms === WEEK || (Number.isInteger(ms) && ms > 0 && ms <= DAY && DAY % ms === 0);

@@ -23,9 +23,10 @@ export interface TableNotes {
 /** More groups or values than memory is given for, or more steps of time than anybody reads. */
 export class TooManyGroups extends Error {
   readonly count: number;
-  readonly what: "groups" | "steps";
+  readonly what: "groups" | "steps" | "weeks";
 
-  constructor(count: number, what: "groups" | "steps" = "groups") {
+  /** `what`: weeks are the longest steps. */
+  constructor(count: number, what: TooManyGroups["what"] = "groups") {
     super(
       `more than ${count.toLocaleString("en")} ${what === "groups" ? "groups, which is more than fits into memory" : "steps of time"}`,
     );
@@ -35,8 +36,7 @@ export class TooManyGroups extends Error {
 
   /** What to do about it. */
   get hint(): string {
-    return this.what === "groups"
-      ? "narrow the query or the period, or group by a field with fewer values"
-      : "narrow the period, or write a longer step such as timeseries 1h";
+    if (this.what === "groups") return "narrow the query or the period, or group by a field with fewer values";
+    return `narrow the period${this.what === "steps" ? ", or write a longer step" : ""}`;
   }
 }

@@ -10,6 +10,7 @@ import {
   stagesOver,
   stepCount,
   stepStart,
+  stepsOf,
   type TableNotes,
   TooManyGroups,
   target,
@@ -150,7 +151,7 @@ async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: Stage
   const { startMs, stopMs } = selection.range;
   const { stepMs } = plan;
   if (stepMs !== undefined && stepCount(startMs, stopMs, stepMs) > MOST_STEPS)
-    throw new TooManyGroups(MOST_STEPS, "steps");
+    throw new TooManyGroups(MOST_STEPS, stepsOf(stepMs));
   const firstMs = stepMs === undefined ? 0 : stepStart(startMs, stepMs);
   const steps = stepMs === undefined ? undefined : { first: nanoseconds(firstMs), length: nanoseconds(stepMs) };
   const seconds = (stepMs ?? stopMs - startMs) / 1000;
@@ -303,7 +304,7 @@ function everyStep(
   }
   if (by.length === 0 && cells.size === 0) cells.set("", []);
   const count = stepCount(startMs, stopMs, stepMs);
-  if (count * cells.size > MOST_STEPS) throw new TooManyGroups(MOST_STEPS, "steps");
+  if (count * cells.size > MOST_STEPS) throw new TooManyGroups(MOST_STEPS, stepsOf(stepMs));
   const groups = [...cells].sort(([, a], [, b]) => compareGroups(a, b));
   const nothing = aggregates.map(({ kind: { name } }): Cell => (IS_ZERO.has(name) ? 0 : null));
   const all: (readonly Cell[])[] = [];
