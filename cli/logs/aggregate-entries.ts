@@ -29,9 +29,10 @@ export interface KeptEntry extends Entry {
 
 /**
  * Reads a source to its end (or until nothing can change the result, or the signal) and gives what the stages of the query
- * make of the entries that it selects. What neither the query nor its stages ask about is not read.
+ * make of the entries that it selects. What neither the query nor its stages ask about is not read. Undefined if nothing
+ * could be read at all.
  */
-export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<StagesResult> {
+export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<StagesResult | undefined> {
   const { pipeline, progress, signal, refresh, onError } = aggregation;
   const merged = isMergeable(pipeline) ? new StageLines(aggregation) : undefined;
   const lines = merged ?? new LinesInOrder(aggregation);
@@ -42,10 +43,11 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
     if (!(error instanceof InputError)) throw error;
     progress.erase();
     await onError(error);
-    return lines.result();
+    return undefined;
   }
   let isChanged = false;
-
+  let isRead = false;
+  let isFailed = false;
   let nextRefreshMs = performance.now();
   const refreshed = async () => {
     if (refresh === undefined || !isChanged || performance.now() < nextRefreshMs) return;
@@ -66,6 +68,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
 
   const scanBlocks = async (blocks: AsyncIterable<Block>) => {
     for await (const block of blocks) {
+      isRead = true;
       if (block !== CAUGHT_UP) {
         lines.add(block);
         isChanged = true;
@@ -98,8 +101,10 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
       try {
         if ("path" in input) await scanFile(input);
         else await scanBlocks(input);
+        isRead = true;
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
+        isFailed = true;
         progress.erase();
         await onError(error);
       }
@@ -110,7 +115,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
   }
   if (failure !== undefined) throw failure;
   progress.erase();
-  return lines.result();
+  return isFailed && !isRead ? undefined : lines.result();
 }
 
 /** The selected entries of lines, for stages to which each entry comes after those before. */

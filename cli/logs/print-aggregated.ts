@@ -1,4 +1,10 @@
-import { type StagesResult, type Table, TooManyGroups } from "../../grammar/query/index.ts";
+import {
+  readsOfPipeline,
+  type Stage,
+  type StagesResult,
+  type Table,
+  TooManyGroups,
+} from "../../grammar/query/index.ts";
 import type { Format } from "../argv.ts";
 import type { Context } from "../context.ts";
 import { chartText } from "../output/chart-text.ts";
@@ -25,7 +31,10 @@ export async function printAggregated(
 ): Promise<void> {
   const { stdout } = context.io;
   const { signal, progress } = aggregation;
-  const isLive = isFollowed && stdout.isTerminal && format === "text";
+  const { stages } = aggregation.pipeline;
+  const isLive =
+    isFollowed && stdout.isTerminal && format === "text" && readsOfPipeline(aggregation.pipeline) !== undefined;
+  if (isFollowed && !isLive && stages.some(({ kind }) => COLLECTING.has(kind))) await context.say(AT_THE_END);
   let shownLines = 0;
   const text = (table: Table) => {
     const shown = { width: stdout.columns, color: stdout.color };
@@ -34,19 +43,18 @@ export async function printAggregated(
   const refresh = async (result: StagesResult) => {
     if (result.kind !== "table") return;
     progress.erase();
+    const lines = text(result).replace(/\n$/, "").split("\n");
     // What has left the top of the screen cannot be written again.
-    const lines = text(result)
-      .split("\n")
-      .slice(0, Math.max(2, stdout.rows - 1));
-    await stdout.write(`${erased(shownLines)}${lines.join("\n").replace(/\n?$/, "\n")}`);
-    shownLines = lines.filter((line, at) => line !== "" || at < lines.length - 1).length;
+    const fitting = fitted(lines, Math.max(3, stdout.rows - 1), !stages.some(({ kind }) => REORDERING.has(kind)));
+    await stdout.write(`${erased(shownLines)}${fitting.join("\n")}\n`);
+    shownLines = fitting.length;
   };
   let isFailed = false;
   const onError: Aggregation["onError"] = async (error) => {
     isFailed = true;
     await aggregation.onError(error);
   };
-  let result: StagesResult;
+  let result: StagesResult | undefined;
   try {
     result = await aggregateEntries(source, { ...aggregation, onError, ...(isLive && { refresh }) });
   } catch (error) {
@@ -56,11 +64,13 @@ export async function printAggregated(
     return;
   }
   await stdout.write(erased(shownLines));
+  // Zero would look like a count of what could not be read.
+  if (result === undefined) return;
   if (result.kind === "entries")
     await printEntries(context, format, result.entries as readonly KeptEntry[], aggregation);
   else await stdout.write(format === "text" ? text(result) : format === "csv" ? tableCsv(result) : tableJson(result));
   const missing =
-    signal.aborted && !isFollowed
+    signal.aborted && !isFollowed && !stdout.closed.aborted
       ? "interrupted, so that these are of what was read until then"
       : isFailed
         ? "not everything could be read"
@@ -69,7 +79,24 @@ export async function printAggregated(
   if (result.kind === "table") await sayNotes(context, result, missing !== undefined);
 }
 
-const erased = (lines: number) => (lines === 0 ? "" : `\u001b[${lines}A\u001b[J`);
+/** Stages whose rows may all change with the next entry. */
+const COLLECTING: ReadonlySet<Stage["kind"]> = new Set(["count", "stats", "timeseries", "top", "sort"]);
+/** Stages after which the newest rows are not the last ones. */
+const REORDERING: ReadonlySet<Stage["kind"]> = new Set(["count", "stats", "top", "sort"]);
+const AT_THE_END = `the rows are printed at the end; Ctrl-C ends what reads them, too: end it with kill -INT ${process.pid}`;
+
+/** The lines that a screen has room for, and how many it has not: the newest where they come in the order of time. */
+function fitted(lines: readonly string[], room: number, isNewestLast: boolean): readonly string[] {
+  if (lines.length <= room) return lines;
+  const left = lines.length - room + 1;
+  const [header = "", ...rest] = lines;
+  return isNewestLast
+    ? [header, `... ${left} more above`, ...rest.slice(left)]
+    : [header, ...rest.slice(0, room - 2), `... ${left} more`];
+}
+
+/** The return undoes what a terminal shows of Ctrl-C. */
+const erased = (lines: number) => (lines === 0 ? "" : `\u001b[${lines}A\r\u001b[J`);
 
 async function printEntries(
   { io }: Context,

@@ -80,7 +80,9 @@ export async function aggregateInService(
   if (answer.stats.missing_bytes !== undefined) asked.onMissing(answer.stats.missing_bytes);
   const { columns } = output;
   const levels = columns.flatMap(({ type }, at) => (type === "level" ? [at] : []));
-  return { kind: "table", columns, rows: answer.rows.map((row) => withLevels(row, levels)), notes: notesOf(answer) };
+  const { step } = answer;
+  const rows = answer.rows.map((row) => withLevels(row, levels));
+  return { kind: "table", columns, rows, ...(step !== undefined && { stepMs: step }), notes: notesOf(answer) };
 }
 
 function notesOf({ columns }: Operations["aggregate"]["output"]): TableNotes {

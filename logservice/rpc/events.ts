@@ -62,11 +62,12 @@ export const events: Handlers<
     const question = readStages(input);
     const project = await eventsKeyOf(service.records.db, project_id);
     const answer = await service.events.aggregate({ ...question, project, limit, signal });
-    const { columns, rows, isTruncated, notes, stats } = answer;
+    const { columns, rows, isTruncated, stepMs, notes, stats } = answer;
     const levels = columns.flatMap(({ type }, at) => (type === "level" ? [at] : []));
     return {
       columns: columns.map((column) => wireColumn(column, notes)),
       rows: rows.map((row) => (levels.length === 0 ? [...row] : withLevelNames(row, levels))),
+      ...(stepMs !== undefined && { step: stepMs }),
       truncated: isTruncated,
       stats: statsOf(stats),
     };
