@@ -3,6 +3,7 @@ import type { Query } from "./ast.ts";
 import { levelOf } from "./levels.ts";
 import { isMessageWord } from "./place.ts";
 import * as problems from "./problems.ts";
+import { tokenize } from "./tokens.ts";
 
 /**
  * Recognizes a text that is a query of another language as a whole: one problem, with the same query in ours if what it
@@ -205,6 +206,8 @@ function pipeline(text: string): Condition | undefined {
     return { text: outsideQuotes(search[1]!, words), dropped: [] };
   }
   if (!stages.slice(1).some((stage) => verb.test(stage))) return undefined;
+  // The bars may be in the text that is never closed.
+  if (tokenize(text).some(({ kind }) => kind.startsWith("unclosed"))) return undefined;
   // The first is a table's name, or Splunk's search.
   const isTable = /^[\w.]*$/.test(stages[0]!) && levelOf(stages[0]!) === undefined;
   const first = isTable ? [] : [`where ${stages[0]!.replace(/^search\s+/i, "")}`];

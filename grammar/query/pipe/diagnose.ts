@@ -23,6 +23,8 @@ export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm
   if (first === undefined) return [problems.missingStage(bar)];
   const word = STAGE_WORDS.find((one) => one === first.text);
   if (word === undefined) return [notAStage(source, isAfterTerm ? bar : undefined, { first, rest, end })];
+  const starts = stagesIn(source, tokens, end)?.slice(1);
+  if (starts !== undefined) return [withoutBars(source, starts, end)];
   if (word === "where") return inWhere(source, first, end);
   const one = glued(source, tokens, end);
   if (one !== undefined) return [one];
@@ -31,14 +33,12 @@ export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm
   return found.length > 0 ? found : [problems.wrongStage(spanOf(tokens), word)];
 }
 
-/** What may be wrong in any stage: a condition, a stage that lacks its bar, a parenthesis or comma that is left over. */
+/** What may be wrong in any stage: a condition, an order, a parenthesis or comma that is left over. */
 function glued(source: string, tokens: readonly Token[], end: number): Problem | undefined {
   const [first, next] = tokens as [Token, Token | undefined];
   const text = source.slice(first.start, end).trim();
   const isCompared = next?.kind === "compare" || next?.kind === "match";
   if (isCompared && parseQuery(text).ok) return problems.foreignForm(spanOf(tokens), text, `where ${text}`);
-  const starts = stagesIn(source, tokens, end)?.slice(1);
-  if (starts !== undefined) return withoutBars(source, starts, end);
   // count by path order by count desc
   const order = tokens.findIndex(
     ({ text }, index) => index > 1 && text === "order" && tokens[index + 1]?.text === "by",
@@ -211,7 +211,14 @@ function inStage(word: StageWord, first: Token, rest: readonly Token[]): Problem
     const isNumber = /^\d+$/.test(next.text);
     const wrong = word === "limit" ? rest : /^[-+.\d]/.test(next.text) && !isNumber ? [next] : undefined;
     if (wrong !== undefined)
-      return problems.wrongRowCount(spanOf(wrong), wrong.map(({ text }) => text).join(" "), word);
+      return problems.wrongRowCount(
+        spanOf(wrong),
+        wrong
+          .map(({ text }) => text)
+          .join(" ")
+          .replaceAll(" ,", ","),
+        word,
+      );
     if (next.text === "by") return problems.needlessWord(next, after?.start ?? next.end, "by", word);
     if (word === "top" && after !== undefined && /^\d+$/.test(after.text) && rest.length === 2)
       return problems.foreignForm(spanOf(rest), `${next.text} ${after.text}`, `${after.text} ${next.text}`);
@@ -272,7 +279,7 @@ function inAggregate(rest: readonly Token[], index: number): Problem | undefined
     : undefined;
   if (percentile !== undefined) return problems.foreignForm(percentile.span, text, percentile.write);
   const isCall = next?.kind === "open";
-  if (before?.kind === "close" && text !== "by" && text !== "as") {
+  if (before?.kind === "close" && !/^(?:by|as|group)$/.test(text)) {
     if (isCall) return problems.missingComma({ start: before.end, end }, text);
     if (next === undefined || next.kind === "comma" || next.text === "by")
       return problems.missingWord(token, text, "as");

@@ -141,7 +141,7 @@ export function summaryOf(text: string, names: Names): Summary | undefined {
     rest = rest.slice(whole.length);
     AGGREGATE.lastIndex = 0;
   }
-  const after = /^\s*by\b([\s\S]+)$/i.exec(rest);
+  const after = /^\s*(?:group\s+)?by\b([\s\S]+)$/i.exec(rest);
   if (found.length === 0 || (after === null && rest.trim() !== "")) return undefined;
   const groups = groupsOf(before?.[1] ?? after?.[1] ?? "()", names);
   const isEmpty = before === null && after === null;
@@ -154,7 +154,7 @@ export function summaryOf(text: string, names: Names): Summary | undefined {
 }
 
 const AGGREGATE =
-  /\s*,?\s*(?:([A-Za-z_]\w*)\s*=\s*)?(?!by\b)([A-Za-z_]\w*)(?:\s*\(((?:[^()]|\([^()]*\))*)\))?(?:\s+as\s+(?:"([^"]+)"|([A-Za-z_]\w*))|(?<=\))\s+(?!(?:by|as|count)\b)([A-Za-z_]\w*)\b(?!\s*\())?/iy;
+  /\s*,?\s*(?:([A-Za-z_]\w*)\s*=\s*)?(?!(?:group\s+)?by\b)([A-Za-z_]\w*)(?:\s*\(((?:[^()]|\([^()]*\))*)\))?(?:\s+as\s+(?:"([^"]+)"|([A-Za-z_]\w*))|(?<=\))\s+(?!(?:by|as|count|group)\b)([A-Za-z_]\w*)\b(?!\s*\())?/iy;
 
 /** A call is named by itself, and in Kusto `avg_duration`. */
 function know({ columns }: Names, call: string, own: string): void {

@@ -44,7 +44,7 @@ function readPipeline(source: string, before: readonly Stage[]): Parsed<Pipeline
     return failed(wrong({ source, bars, before }, selected.ok ? [] : selected.problems));
   const query = { source, expr: selected.value.expr };
   const { stages } = read as ReadPipeline;
-  const found = checkStages({ source, stages }, before);
+  const found = wrongNames(source, stages, before);
   return found.length > 0 ? failed(found.slice(0, MOST_TOLD)) : { ok: true, value: { source, query, stages } };
 }
 
@@ -75,6 +75,18 @@ function barsOf(source: string): Token[] {
   );
 }
 
+/** What is wrong with stages that the grammar accepts: to it, `where a = 1 count by b` has terms only. */
+function wrongNames(source: string, stages: readonly Stage[], before: readonly Stage[]): readonly Problem[] {
+  let found = checkStages({ source, stages }, before);
+  for (const { kind, word, span } of stages) {
+    const others = found.filter((one) => one.span.start < word.end || one.span.start >= span.end);
+    if (kind !== "where" || others.length === found.length) continue;
+    const bar = missingBar(" ".repeat(word.end) + source.slice(word.end, span.end));
+    if (bar !== undefined) found = [...others, bar];
+  }
+  return found;
+}
+
 /** The problems of the query, if it has any, and of each stage. */
 function wrong(
   { source, bars, before }: { source: string; bars: readonly Token[]; before: readonly Stage[] },
@@ -96,7 +108,7 @@ function wrong(
     // What later stages may name depends on all before them.
     else if (read.length === index) read = [...read, stage as Stage];
   }
-  found.push(...checkStages({ source, stages: read }, before));
+  found.push(...wrongNames(source, read, before));
   found.sort((a, b) => a.span.start - b.span.start);
   return [...(bar === undefined ? ofQuery : [bar]), ...found.slice(0, MOST_TOLD)];
 }

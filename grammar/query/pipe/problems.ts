@@ -95,7 +95,7 @@ export const wrongRowCount = (at: Span, text: string, word: string) => {
   const count = Number(text);
   const isCount = Number.isSafeInteger(count) && count > 0;
   return problem("wrong-row-count", at, `${word} takes a whole number, not ${quote(text)}`, {
-    hint: `write ${word} ${isCount ? count : 10}${text.includes(" ") ? "; there is no offset" : ""}`,
+    hint: `write ${word} ${isCount ? count : 10}${text.includes("offset") ? "; there is no offset" : ""}`,
     fix: isCount ? replace(at, `${count}`) : undefined,
   });
 };
