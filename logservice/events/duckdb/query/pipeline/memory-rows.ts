@@ -14,7 +14,7 @@ export interface MemoryRow {
   readonly values: readonly Cell[];
   /** For each input of numbers: values that are none. */
   readonly leftOut: readonly number[];
-  /** Of the event, for rows with a first or last value. */
+  /** Place of the event, for rows with a first or last value. */
   readonly position: Position | undefined;
 }
 

@@ -34,7 +34,7 @@ export interface GroupPlan {
   readonly rest: readonly Stage[];
 }
 
-/** Of the column at a place, which is a function's. */
+/** A condition of the column at a place, which is a function's. */
 export interface Having {
   readonly place: number;
   readonly operator: "=" | "!=" | "<" | "<=" | ">" | ">=";

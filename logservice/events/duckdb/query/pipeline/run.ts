@@ -133,7 +133,7 @@ function cutTo(rows: readonly (readonly Cell[])[], limit: number) {
 const bytesOfCell = (cell: Cell): number =>
   typeof cell === "string" ? cell.length : typeof cell === "object" && cell !== null ? JSON.stringify(cell).length : 8;
 
-/** Of stages that give events. */
+/** The columns of stages that give events. */
 const EVENT_COLUMNS: readonly RowColumn[] = [
   { name: "id", type: "value", isGroup: false },
   { name: "timestamp", type: "time", isGroup: false },

@@ -58,7 +58,7 @@ export function sourcesOf(
 /** Few events store a time as text. All others are written as Date does. */
 const TIMESTAMP = "coalesce(timestamp, strftime(make_timestamp(t // 1000), '%Y-%m-%dT%H:%M:%S.%gZ'))";
 
-/** Of JSON the path. Undefined where SQL cannot or must not read it. */
+/** A source; in place of the text of JSON its path. Undefined where SQL cannot or must not read it. */
 function sourceOf(segment: Segment, place: Target): Source | undefined {
   if (place.at === "entry") {
     switch (place.name) {

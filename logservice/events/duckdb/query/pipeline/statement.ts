@@ -41,7 +41,7 @@ export interface GroupStatement {
 }
 
 /** Groups that are kept in memory where SQL cannot cut them. */
-export const MOST_GROUPS = 100_000;
+const MOST_GROUPS = 100_000;
 
 /** The columns of rows: c0, c1, ... are cells, v0 or what is like it the values of inputs. */
 export function groupStatement(input: StatementInput): GroupStatement {
@@ -386,7 +386,7 @@ function merged(rows: readonly Rows[], { plan, summaries, steps }: StatementInpu
   });
   if (summaries.length > 0) parts.push(ofSummaries(summaries, { plan, steps }, forms));
   const [only] = parts;
-  // Of summaries there are several rows of a group.
+  // Summaries give several rows of a group.
   if (parts.length === 1 && summaries.length === 0) return only!;
   const sums = plan.inputs.flatMap(({ use }, at) => joins(use, at));
   return {
@@ -453,7 +453,7 @@ function percentiles({ aggregates }: GroupPlan, input: number): string[] {
 
 const percentileName = (input: number, percent: number) => `q${input}_${String(percent).replace(/\D/g, "_")}`;
 
-/** Of 99.9 the text 0.999: as digits, since division would round. */
+/** A percent as a share: 0.999 for 99.9, made of its digits, since division would round. */
 function quantile(percent: number): string {
   const [whole = "0", fraction = ""] = String(percent).split(".");
   const digits = `${whole.padStart(3, "0")}${fraction}`;

@@ -40,7 +40,7 @@ export function summaryReader(plan: GroupPlan, by: readonly Target[], firstMs: n
   const [only] = by;
   const isByLevel = only?.at === "entry" && only.name === "level";
   const named = [...inputs.map(({ target }) => target), ...(isByLevel ? [] : by)];
-  // Of an event's own properties nothing is summarized but its level.
+  // Summaries know nothing of an event's own properties but its level.
   const isTold = aggregates.every(({ kind }) => TOLD.has(kind.name)) && named.every((place) => pathKey(place));
   if (!isTold || by.length > 1 || (stepMs !== undefined && stepMs % MINUTE_MS !== 0)) return () => undefined;
   if (only !== undefined && !isByLevel) {
