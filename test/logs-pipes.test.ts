@@ -1,5 +1,5 @@
 // `tool logs` with stages: what is printed for programs and for people, and what cannot be.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { appendFileSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { chartText } from "../cli/output/chart-text.ts";
 import { tableText } from "../cli/output/table-text.ts";
 import type { Table } from "../grammar/query/index.ts";
-import { spawnTool, tool, until } from "./support/cli.ts";
+import { cleanEnv, cliPath, spawnTool, tool, until } from "./support/cli.ts";
 
 const entry = (second: number, fields: object, level = "info") =>
   `${JSON.stringify({ timestamp: `2026-05-01T12:00:${String(second).padStart(2, "0")}.000Z`, level, message: "response", fields })}\n`;
@@ -162,7 +162,54 @@ t.test("a log that is followed gives its rows at the end", async (t) => {
   running.child.kill("SIGINT");
   await until("its end", () => running.child.exitCode !== null);
   t.match(running.stdout(), /\{"path":"\/new","count":1\}\n$/);
+  t.match(running.stderr(), `the rows are printed at the end; Ctrl-C ends what reads them, too: end it with kill -INT`);
   t.equal(running.child.exitCode, 130);
+});
+
+t.test("a followed log on a terminal shows its newest rows", { skip: process.platform === "win32" }, async (t) => {
+  const { folder } = logIn(t);
+  writeFileSync(join(folder, "b.ndjson"), Array.from({ length: 40 }, (_, n) => entry(n, { n })).join(""));
+  const shown = async (query: string, wanted: RegExp) => {
+    const command = `stty rows 10 cols 60; exec '${process.execPath}' '${cliPath}' logs -f -S 2026-01-01 --file b.ndjson '${query}'`;
+    const child = spawn("script", ["-qec", command, "/dev/null"], {
+      cwd: folder,
+      env: cleanEnv({ NO_COLOR: "1", TERM: "xterm" }),
+    });
+    t.teardown(() => child.kill());
+    let text = "";
+    child.stdout.setEncoding("utf8").on("data", (more: string) => (text += more));
+    const ended = new Promise((done) => child.once("close", done));
+    await until(`${wanted} in ${text}`, () => wanted.test(text));
+    child.stdin.write("\u0003");
+    await ended;
+    return text;
+  };
+  const inOrder = await shown("| fields n", /\.\.\. 33 more above/);
+  t.match(inOrder, /n\s+\.\.\. 33 more above\s+33\s+34\s+35\s+36\s+37\s+38\s+39\s/);
+  t.match(inOrder, "\u001b[9A\r\u001b[J", "what the terminal shows of Ctrl-C is undone");
+  t.match(await shown("| count by n", /more/), /\s6\s+1[^\n]*\n\.\.\. 33 more\s/);
+});
+
+t.test("nothing is printed of what could not be read at all, and no part is said of what nobody reads", async (t) => {
+  const { folder } = logIn(t);
+  const none = await tool(["logs", "--file", "none.ndjson", "| count"], { cwd: folder });
+  t.same([none.stdout, none.code === 0], ["", false]);
+  const away = await tool(["logs", "--service", "http://127.0.0.1:1", "--project", "p", "| count"], {
+    cwd: folder,
+    env: { TOOL_LOGS_TOKEN: "x" },
+  });
+  t.same([away.stdout, away.code], ["", 1]);
+  writeFileSync(join(folder, "many.ndjson"), Array.from({ length: 5000 }, (_, n) => entry(n % 60, { n })).join(""));
+  const { stderr } = spawnSync(
+    "bash",
+    ["-c", `'${process.execPath}' '${cliPath}' logs --file many.ndjson '| count by n' | head -n 1`],
+    {
+      cwd: folder,
+      encoding: "utf8",
+      env: cleanEnv({}),
+    },
+  );
+  t.notMatch(stderr, "partial");
 });
 
 /** The table of `timeseries` over minutes with these columns and groups. */
