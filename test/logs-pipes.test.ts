@@ -9,6 +9,7 @@ import { chartText } from "../cli/output/chart-text.ts";
 import { tableText } from "../cli/output/table-text.ts";
 import type { Table } from "../grammar/query/index.ts";
 import { cleanEnv, cliPath, spawnTool, tool, until } from "./support/cli.ts";
+import { typeInto } from "./support/terminal.ts";
 
 const entry = (second: number, fields: object, level = "info") =>
   `${JSON.stringify({ timestamp: `2026-05-01T12:00:${String(second).padStart(2, "0")}.000Z`, level, message: "response", fields })}\n`;
@@ -188,6 +189,18 @@ t.test("a followed log on a terminal shows its newest rows", { skip: process.pla
   t.match(inOrder, /n\s+\.\.\. 33 more above\s+33\s+34\s+35\s+36\s+37\s+38\s+39\s/);
   t.match(inOrder, "\u001b[9A\r\u001b[J", "what the terminal shows of Ctrl-C is undone");
   t.match(await shown("| count by n", /more/), /\s6\s+1[^\n]*\n\.\.\. 33 more\s/);
+});
+
+t.test("a terminal is told of fields that no entry has", { skip: process.platform === "win32" }, async (t) => {
+  const { folder } = logIn(t);
+  const said = async (query: string) =>
+    (await typeInto(t, ["logs", "--file", "a.ndjson", query], [], { cwd: folder })).text.replaceAll("\r", "");
+  t.match(await said("| count by pathh"), "no entry has pathh; did you mean path?");
+  t.match(await said("| stats avg(durations) by path"), "no entry has durations; did you mean duration?");
+  t.match(await said("statuss > 3 | count"), /no entry found among 40[\s\S]*statuss; did you mean status\?/);
+  t.match(await said("path = /nowhere | count"), "no entry found among 40");
+  t.notMatch(await said("| where status > 100 | count by path | where count > 1000"), "entry");
+  t.notMatch(await said("| sort duration desc | limit 2 | fields duration, status"), "no entry");
 });
 
 t.test("nothing is printed of what could not be read at all, and no part is said of what nobody reads", async (t) => {

@@ -1,6 +1,7 @@
 import { renderProblem } from "../../grammar/problem.ts";
 import {
   completedMoment,
+  fieldsNamed,
   parseMoment,
   parsePipeline,
   readFields,
@@ -119,7 +120,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   // If stderr is a terminal, it says why nothing was found, also if the entries go to a pipe or are only counted.
   const explains = io.stderr.isTerminal && !options.follow;
   const { known } = chosen.source;
-  const survey = explains && known === "entries" && stages.length === 0 ? new Survey(wanted) : undefined;
+  const survey = explains && known === "entries" ? new Survey(wanted, fieldsNamed(pipeline)) : undefined;
   const onError = async (error: { readonly message: string; readonly hint?: string | undefined }) => {
     await context.error(error.message, error.hint);
     code = EXIT.failed;
@@ -135,6 +136,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
         aggregation: {
           wanted,
           pipeline,
+          survey,
           range: { fromMs: bounds.since, toMs: bounds.until === undefined ? undefined : bounds.until - 1 },
           progress: shownProgress,
           signal: stop.signal,

@@ -8,11 +8,14 @@ import type { Progress } from "./progress.ts";
 import { InputError, openFile, type PlainFile, readHead, readOpenFile } from "./read-files.ts";
 import type { Source } from "./source.ts";
 import { newRun, StageLines, type StagesAsked } from "./stage-scan.ts";
+import type { Survey } from "./survey.ts";
 import { MIN_PARALLEL_BYTES, workerCount } from "./worker-pool.ts";
 
 export interface Aggregation extends StagesAsked {
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  /** Told of what is read. */
+  readonly survey?: Survey | undefined;
   /** Called once a second with what there is so far, for a source that is followed. */
   readonly refresh?: ((result: StagesResult) => Promise<void>) | undefined;
   /** Called for an input that cannot be read, or not to its end. The others are read all the same. */
@@ -33,7 +36,7 @@ export interface KeptEntry extends Entry {
  * could be read at all.
  */
 export async function aggregateEntries(source: Source, aggregation: Aggregation): Promise<StagesResult | undefined> {
-  const { pipeline, progress, signal, refresh, onError } = aggregation;
+  const { pipeline, progress, signal, survey, refresh, onError } = aggregation;
   const merged = isMergeable(pipeline) ? new StageLines(aggregation) : undefined;
   const lines = merged ?? new LinesInOrder(aggregation);
   try {
@@ -70,6 +73,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
     for await (const block of blocks) {
       isRead = true;
       if (block !== CAUGHT_UP) {
+        survey?.add(block);
         lines.add(block);
         isChanged = true;
       }
@@ -87,7 +91,9 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
         await scanBlocks(readOpenFile(file, opened, onRead));
         return;
       }
-      await readHead(file, opened);
+      const head = await readHead(file, opened);
+      if (head.end >= 0) survey?.add(head);
+      survey?.leaveRest();
       const { wanted, range } = aggregation;
       const setup = { wanted, pipeline, range, file: handle.fd, size, place: merged.nextPlace };
       await parallelStages({ setup, lines: merged, signal, onRead });

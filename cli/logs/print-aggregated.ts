@@ -77,6 +77,8 @@ export async function printAggregated(
         : source.missing?.();
   if (missing !== undefined) await context.say(`partial: ${missing}`);
   if (result.kind === "table") await sayNotes(context, result, missing !== undefined);
+  const absent = missing === undefined ? aggregation.survey?.explainStages(source.totalBytes) : undefined;
+  if (absent !== undefined) await context.say(absent);
 }
 
 /** Stages whose rows may all change with the next entry. */

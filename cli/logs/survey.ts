@@ -45,14 +45,18 @@ export class Survey {
   readonly #near: readonly Near[];
   readonly #sought: readonly { readonly text: SoughtText; readonly fields: Map<string, Near | undefined> }[];
   readonly #names = new Set<string>();
+  readonly #selects: (entry: Entry) => boolean;
+  #isFound = false;
   #count = 0;
   #textCount = 0;
   #isPartial = false;
 
-  constructor(wanted: Wanted) {
+  /** `named` are the fields of the query, and of stages after it if there are any. */
+  constructor(wanted: Wanted, named: readonly ReadField[] = readFields(wanted.query)) {
     this.#wanted = wanted;
     this.#scan = lineScan({ ...wanted, query: { source: "", expr: undefined } });
-    this.#absent = new Set(readFields(wanted.query));
+    this.#absent = new Set(named);
+    this.#selects = compilePredicate(wanted.query, wanted);
     this.#near = nearQueries(wanted.query).flatMap((near) => this.#compiled(near) ?? []);
     this.#sought = soughtTexts(wanted.query).map((text) => ({ text, fields: new Map() }));
   }
@@ -88,6 +92,7 @@ export class Survey {
   #take({ entry, isEntry }: EntryLine): void {
     this.#count++;
     if (!isEntry) this.#textCount++;
+    this.#isFound ||= this.#selects(entry);
     for (const field of this.#absent) if (field.isIn(entry)) this.#absent.delete(field);
     for (const near of this.#near) if (near.matches(entry)) near.count++;
     addNames(entry.fields, [], this.#names);
@@ -125,6 +130,14 @@ export class Survey {
         ? ['the lines are text without fields, which message contains "..." searches']
         : absentFields([...this.#absent], this.#names, subject, near.length + elsewhere.length > 0);
     return [`no entry found${among}${period}`, ...absent, ...near, ...elsewhere].join("; ");
+  }
+
+  /** What stages were given nothing of; undefined if every entry that was looked at may be what was meant. */
+  explainStages(totalBytes: number | undefined): string | undefined {
+    if (!this.#isFound && !this.#isPartial) return this.explain(totalBytes);
+    if (this.#count === 0 || this.#absent.size === 0) return undefined;
+    const subject = this.#isPartial ? `none of the first ${this.#count.toLocaleString("en")} entries` : "no entry";
+    return absentFields([...this.#absent], this.#names, subject, true).join("; ");
   }
 
   /** Reports bare words that no entry has as a field, although entries were found; undefined if there are none. */

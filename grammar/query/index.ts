@@ -35,7 +35,7 @@ export { combinations } from "./pipe/operators.ts";
 export { type Packed, Packing } from "./pipe/packed.ts";
 export { parsePipeline } from "./pipe/parse.ts";
 export { printPipeline } from "./pipe/print.ts";
-export { readsOfPipeline } from "./pipe/reads.ts";
+export { fieldsNamed, readsOfPipeline } from "./pipe/reads.ts";
 export { stepCount, stepFor, stepStart, stepsOf } from "./pipe/steps.ts";
 export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, compareCells, jsonText, keyOf } from "./pipe/values.ts";

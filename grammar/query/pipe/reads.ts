@@ -1,4 +1,5 @@
-import type { Column, Field, Pipeline, Stage } from "../ast.ts";
+import type { Column, Expr, Field, Pipeline, Stage } from "../ast.ts";
+import { type ReadField, readFields } from "../near.ts";
 import { addExpr, addField, type MutableReads, type Reads, readsOf } from "../reads.ts";
 import { outputOf, resultOf } from "./columns.ts";
 
@@ -15,36 +16,44 @@ export function readsOfPipeline({ query, stages }: Pipeline): Reads | undefined 
   return reads;
 }
 
+/** The fields of entries that a query and its stages name. */
+export function fieldsNamed({ query, stages }: Pipeline): readonly ReadField[] {
+  const columns: Field[] = [];
+  const exprs: Expr[] = query.expr === undefined ? [] : [query.expr];
+  for (const stage of stages) {
+    columns.push(...columnsOf(stage));
+    if (stage.kind === "where") exprs.push(stage.expr);
+    if (outputOf(stage, { kind: "events" }).kind === "rows") break;
+  }
+  const tests = columns.map((field): Expr => ({ kind: "exists", field, operator: field.span, span: field.span }));
+  const span = { start: 0, end: 0 };
+  return readFields({ source: "", expr: { kind: "and", terms: [...exprs, ...tests], operators: [], span } });
+}
+
 function addStage(stage: Stage, reads: MutableReads): void {
-  const add = (columns: readonly Column[]) => {
-    for (const column of columns) addField(column, reads);
-  };
+  for (const column of columnsOf(stage)) addField(column, reads);
+  if (stage.kind === "where") addExpr(stage.expr, reads);
+  const isTimed = stage.kind === "stats" && stage.aggregates.some(({ call }) => call.name === "rate");
+  if (stage.kind === "timeseries" || isTimed) reads.entry.add("timestamp");
+}
+
+/** What a stage names, conditions aside. */
+function columnsOf(stage: Stage): readonly Column[] {
   switch (stage.kind) {
     case "where":
-      addExpr(stage.expr, reads);
-      return;
     case "limit":
-      return;
+      return [];
     case "sort":
-      add(stage.keys.map(({ column }) => column));
-      return;
+      return stage.keys.map(({ column }) => column);
     case "fields":
     case "unique":
-      add(stage.columns);
-      return;
+      return stage.columns;
     case "top":
-      add([stage.column]);
-      return;
+      return [stage.column];
     case "count":
-      add(stage.by);
-      return;
+      return stage.by;
     case "stats":
     case "timeseries":
-      add(stage.by);
-      add(
-        stage.aggregates.flatMap(({ call }): readonly Field[] => (call.argument === undefined ? [] : [call.argument])),
-      );
-      if (stage.kind === "timeseries" || stage.aggregates.some(({ call }) => call.name === "rate"))
-        reads.entry.add("timestamp");
+      return [...stage.by, ...stage.aggregates.flatMap(({ call }) => call.argument ?? [])];
   }
 }
