@@ -167,6 +167,36 @@ t.test("a log that is followed gives its rows at the end", async (t) => {
   t.equal(running.child.exitCode, 130);
 });
 
+t.test("rows of events are given as they come", async (t) => {
+  const { folder } = logIn(t);
+  writeFileSync(join(folder, "b.ndjson"), entry(1, { n: 1 }));
+  for (const [format, wanted, then] of [
+    ["json", '{"n":1}\n', '{"n":1}\n{"n":2}\n'],
+    ["csv", "n\r\n1\r\n", "n\r\n1\r\n2\r\n"],
+  ] as const) {
+    writeFileSync(join(folder, "b.ndjson"), entry(1, { n: 1 }));
+    const argv = [
+      "logs",
+      "-f",
+      "-S",
+      "2026-01-01",
+      "--file",
+      "b.ndjson",
+      "--format",
+      format,
+      "| where n > 0 | fields n",
+    ];
+    const running = spawnTool(argv, { cwd: folder });
+    await until(`${format}: the first row`, () => running.stdout() === wanted);
+    appendFileSync(join(folder, "b.ndjson"), entry(2, { n: 2 }));
+    await until(`${format}: the next one`, () => running.stdout() === then);
+    running.child.kill("SIGINT");
+    await running.ended;
+    t.equal(running.stdout(), then, format);
+    t.notMatch(running.stderr(), "at the end");
+  }
+});
+
 t.test("a followed log on a terminal shows its newest rows", { skip: process.platform === "win32" }, async (t) => {
   const { folder } = logIn(t);
   writeFileSync(join(folder, "b.ndjson"), Array.from({ length: 40 }, (_, n) => entry(n, { n })).join(""));

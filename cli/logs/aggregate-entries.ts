@@ -16,8 +16,12 @@ export interface Aggregation extends StagesAsked {
   readonly signal: AbortSignal;
   /** Told of what is read. */
   readonly survey?: Survey | undefined;
-  /** Called once a second with what there is so far, for a source that is followed. */
+  /**
+   * Called once a second with what there is so far, for a source that is followed; with what is new since, if the stages are
+   * `isStreaming` and `isTaken`.
+   */
   readonly refresh?: ((result: StagesResult) => Promise<void>) | undefined;
+  readonly isTaken?: boolean;
   /** Called for an input that cannot be read, or not to its end. The others are read all the same. */
   readonly onError: (error: { readonly message: string; readonly hint?: string | undefined }) => Promise<void>;
 }
@@ -55,7 +59,7 @@ export async function aggregateEntries(source: Source, aggregation: Aggregation)
   const refreshed = async () => {
     if (refresh === undefined || !isChanged || performance.now() < nextRefreshMs) return;
     isChanged = false;
-    await refresh(lines.result());
+    await refresh(aggregation.isTaken === true && lines instanceof LinesInOrder ? lines.take() : lines.result());
     nextRefreshMs = performance.now() + REFRESH_MS;
   };
   // Groups that do not fit into memory may show while nothing comes that could end the reading.
@@ -157,5 +161,9 @@ class LinesInOrder {
 
   result(): StagesResult {
     return this.#run.result();
+  }
+
+  take(): StagesResult {
+    return this.#run.take();
   }
 }

@@ -1,4 +1,5 @@
 import {
+  isStreaming,
   readsOfPipeline,
   type Stage,
   type StagesResult,
@@ -49,6 +50,20 @@ export async function printAggregated(
     await stdout.write(`${erased(shownLines)}${fitting.join("\n")}\n`);
     shownLines = fitting.length;
   };
+  const isStreamed = isFollowed && !isLive && isStreaming(aggregation.pipeline);
+  let isBegun = false;
+  const written = (table: Table) => {
+    if (format === "text") return text(table);
+    if (format !== "csv") return tableJson(table);
+    const rows = tableCsv(table);
+    // The names of the columns come once.
+    return isBegun ? rows.slice(rows.indexOf("\r\n") + 2) : rows;
+  };
+  const append = async (result: StagesResult) => {
+    if (result.kind !== "table" || result.rows.length === 0) return;
+    await stdout.write(written(result));
+    isBegun = true;
+  };
   let isFailed = false;
   const onError: Aggregation["onError"] = async (error) => {
     isFailed = true;
@@ -56,7 +71,12 @@ export async function printAggregated(
   };
   let result: StagesResult | undefined;
   try {
-    result = await aggregateEntries(source, { ...aggregation, onError, ...(isLive && { refresh }) });
+    result = await aggregateEntries(source, {
+      ...aggregation,
+      onError,
+      ...(isLive && { refresh }),
+      ...(isStreamed && { refresh: append, isTaken: true }),
+    });
   } catch (error) {
     if (!(error instanceof TooManyGroups)) throw error;
     progress.erase();
@@ -68,7 +88,7 @@ export async function printAggregated(
   if (result === undefined) return;
   if (result.kind === "entries")
     await printEntries(context, format, result.entries as readonly KeptEntry[], aggregation);
-  else await stdout.write(format === "text" ? text(result) : format === "csv" ? tableCsv(result) : tableJson(result));
+  else if (!isBegun || result.rows.length > 0) await stdout.write(written(result));
   const missing =
     signal.aborted && !isFollowed && !stdout.closed.aborted
       ? "interrupted, so that these are of what was read until then"

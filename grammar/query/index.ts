@@ -26,7 +26,7 @@ export {
 export { parseQuery } from "./parse.ts";
 export { type Accumulator, accumulator } from "./pipe/accumulators.ts";
 export { columnName, outputOf, placeOf, type RowColumn, resultOf } from "./pipe/columns.ts";
-export { isMergeable, readOfField, type StagesResult, StagesRun, stagesOver } from "./pipe/evaluate.ts";
+export { isMergeable, isStreaming, readOfField, type StagesResult, StagesRun, stagesOver } from "./pipe/evaluate.ts";
 export { explainStageAt, explainStages } from "./pipe/explain.ts";
 export { type FunctionKind, functionOf } from "./pipe/functions.ts";
 export { withLeading } from "./pipe/leading.ts";

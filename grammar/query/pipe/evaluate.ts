@@ -11,7 +11,7 @@ import {
 import { levelOf } from "../levels.ts";
 import { compilePredicate, reader } from "../predicate.ts";
 import { readTime } from "../timestamp.ts";
-import { columnName, type Input, outputOf, placeOf, type RowColumn } from "./columns.ts";
+import { columnName, type Input, outputOf, placeOf, type RowColumn, resultOf } from "./columns.ts";
 import { type FunctionKind, functionOf } from "./functions.ts";
 import {
   Aggregate,
@@ -112,7 +112,18 @@ export class StagesRun {
     this.#notes.estimates.clear();
     return this.#chain.result(rows);
   }
+
+  /** The result so far, which is forgotten: of stages that are `isStreaming`. */
+  take(): StagesResult {
+    const result = this.result();
+    this.#chain.clear();
+    return result;
+  }
 }
+
+/** Whether rows are given as entries come, and never change. */
+export const isStreaming = ({ stages }: Pick<Pipeline, "stages">) =>
+  stages.every(({ kind }) => !COLLECTING.has(kind)) && resultOf(stages).kind === "rows";
 
 /** What stages give of rows that earlier ones gave. Throws `TooManyGroups` as `StagesRun` does. */
 export function stagesOver(
@@ -205,6 +216,11 @@ class Chain {
 
   get takenBytes(): number {
     return this.#budget.takenBytes;
+  }
+
+  /** Forgets what was given, if the last stage keeps it only for that. */
+  clear(): void {
+    if (this.#collector instanceof Kept) this.#collector.clear();
   }
 
   result(rows?: readonly Row[]): StagesResult {

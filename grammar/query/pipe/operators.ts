@@ -101,7 +101,7 @@ export interface SortKeyRead<Item> {
 /** Everything that comes. */
 export class Kept<Item> implements Collector<Item, Item> {
   readonly isDone = false;
-  readonly #items: Item[] = [];
+  #items: Item[] = [];
   readonly #budget: Budget;
 
   constructor(budget: Budget) {
@@ -115,6 +115,12 @@ export class Kept<Item> implements Collector<Item, Item> {
 
   given(): readonly Item[] {
     return this.#items;
+  }
+
+  /** Forgets what was given. */
+  clear(): void {
+    this.#budget.take(-KEPT_BYTES * this.#items.length);
+    this.#items = [];
   }
 }
 
