@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { chartText } from "../cli/output/chart-text.ts";
+import { displayWidth, shortened, visible } from "../cli/output/display-width.ts";
+import { tableCsv } from "../cli/output/table-csv.ts";
 import { tableText } from "../cli/output/table-text.ts";
-import type { Table } from "../grammar/query/index.ts";
+import type { RowColumn, Table } from "../grammar/query/index.ts";
 import { cleanEnv, cliPath, spawnTool, tool, until } from "./support/cli.ts";
 import { typeInto } from "./support/terminal.ts";
 
@@ -40,7 +42,7 @@ t.test("rows are JSON lines, or a table", async (t) => {
   const text = await logs("--format", "text", query);
   t.match(text.stdout, /^path {2}count\n\/0 {8}4 {2}\u2588+\n\/1 {8}3 {2}\u2588+\n/);
   const units = await logs("--format", "text", "| stats p50(duration) as middle, rate() by level");
-  t.match(units.stdout, /^level +middle +rate\(\)\ninfo +\d+ms +[\d.]+\/s {2}/);
+  t.match(units.stdout, /^level +middle +rate\(\) {2}middle\ninfo +\d+ms +[\d.]+\/s {2}/);
   const plain = await logs("| limit 2");
   t.match(plain.stdout, /^\{"timestamp":"2026-05-01T12:00:00\.000Z".*\n\{"timestamp":"2026-05-01T12:00:01\.000Z".*\n$/);
 });
@@ -100,7 +102,7 @@ t.test("what a reader should know is said", async (t) => {
   const { logs, folder } = logIn(t);
   appendFileSync(join(folder, "a.ndjson"), `${entry(41, { duration: "slow" })}not JSON\n`);
   const chart = await logs("--format", "text", "| timeseries 1s");
-  t.match(chart.stdout, /^count, steps of 1s, most 1 at /);
+  t.match(chart.stdout, /^count, steps of 1s \(UTC\), most 1 at /);
   const sum = await logs("| stats max(duration)");
   t.equal(sum.stdout, '{"max(duration)":39}\n');
   t.match(sum.stderr, "max(duration): 1 value was no number and is left out");
@@ -285,7 +287,7 @@ t.test("steps of time are drawn as a chart that fits the terminal", (t) => {
   t.equal(
     one,
     [
-      "count, steps of 1m, most 63 at 2026-05-01 23:57",
+      "count, steps of 1m (UTC), most 63 at 2026-05-01 23:57",
       "63                  \u2588",
       "                    \u2588",
       "                    \u2588",
@@ -294,7 +296,7 @@ t.test("steps of time are drawn as a chart that fits the terminal", (t) => {
       "                    \u2588",
       "            \u2581       \u2588 \u2581         \u2581         \u2581",
       " 0  \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588\u2588 \u2581\u2582\u2583\u2584\u2585\u2586\u2588\u2588\u2588 \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588\u2588 \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588\u2588",
-      "   2026-05-01 23:40    2026-05-02 00:00",
+      "   2026-05-01 23:40        2026-05-02 00:19",
       "",
     ].join("\n"),
   );
@@ -367,5 +369,173 @@ t.test("texts of logs cannot move the cursor, and long ones do not push the rest
   t.match(lines[3], /^- +0$/);
   t.match(lines[4], /^\{"a":\[2\],"b":1\} +3 {2}\u2588+$/);
   t.equal(tableText({ columns, rows: [], notes }, { width: 100, color: false }), "path  count\n");
+  t.end();
+});
+
+const NOTES = { leftOut: new Map(), withoutTime: 0, estimates: new Set<string>() };
+const group = (name: string, more: Partial<RowColumn> = {}): RowColumn => ({
+  name,
+  type: "value",
+  isGroup: true,
+  ...more,
+});
+const number = (name: string, more: Partial<RowColumn> = {}): RowColumn => ({
+  name,
+  type: "number",
+  isGroup: false,
+  ...more,
+});
+const linesOf = (table: Omit<Table, "notes">, width = 80) =>
+  tableText({ ...table, notes: NOTES }, { width, color: false })
+    .trimEnd()
+    .split("\n");
+
+t.test("numbers are not shown as others that they are not", (t) => {
+  const cells = (column: RowColumn, values: readonly number[]) =>
+    linesOf({ columns: [column], rows: values.map((value) => [value]) }, 9)
+      .slice(1)
+      .map((line) => line.trim());
+  for (const [name, column, values, expected] of [
+    [
+      "computed",
+      number("sum(x)"),
+      [1234567.891, 5234568.1412, 0.123456, 1.23456e-7, 1999.99999, 200, -2.5],
+      ["1234567.891", "5234568.141", "0.1235", "1.235e-7", "2000.000", "200", "-2.5"],
+    ],
+    ["groups", group("x"), [2000000.5, 2000000.25, 0.123456789], ["2000000.5", "2000000.25", "0.123456789"]],
+    ["fields", group("x", { isGroup: false }), [1234567.8912345], ["1234567.8912345"]],
+    ["groups of durations", group("d", { unit: "ms" }), [90_000, 1234.1, 1234.2], ["1m 30s", "1234.1ms", "1234.2ms"]],
+    ["groups of sizes", group("s", { unit: "bytes" }), [1536, 1500, -1024], ["1.5 KB", "1500 B", "-1 KB"]],
+    ["computed durations", number("d", { unit: "ms" }), [-7, 1e300, 1234.1], ["-7ms", "1.15741e+292d", "1.23s"]],
+  ] as const)
+    t.strictSame(cells(column, values), expected, name);
+  t.end();
+});
+
+t.test("columns are as wide as a terminal shows them", (t) => {
+  for (const [text, width] of [
+    ["caf\u00e9", 4],
+    ["\u6f22\u5b57", 4],
+    ["\ud55c\uae00", 4],
+    ["\u1112\u1161\u11ab", 2],
+    ["e\u0301", 1],
+    ["\u{1f600}", 2],
+    ["\u{1f469}\u200d\u{1f469}\u200d\u{1f467}", 2],
+    ["\u{1f44d}\u{1f3fd}", 2],
+    ["\u{1f1e9}\u{1f1ea}", 2],
+    ["\u2764\ufe0f", 2],
+    ["1\ufe0f\u20e3", 2],
+    ["\uff71", 1],
+    ["\u0e19\u0e49\u0e33", 2],
+  ] as const)
+    t.equal(displayWidth(text), width, text);
+  t.equal(shortened("\u6f22\u5b57\u6f22", 4), "\u6f22\u2026");
+  t.equal(shortened("ae\u0301\u{1f469}\u200d\u{1f467}x", 4), "ae\u0301\u2026", "no part of an emoji");
+  t.equal(shortened("\u6f22\u5b57", 4), "\u6f22\u5b57");
+  const rows = ["\u6f22\u5b57", "plain", "\u{1f1e9}\u{1f1ea} x", "e\u0301"].map((text) => [text, 7]);
+  const lines = linesOf({ columns: [group("\u30d1\u30b9"), number("n")], rows }, 12);
+  t.strictSame(new Set(lines.map(displayWidth)), new Set([8]), "aligned");
+  t.end();
+});
+
+t.test("what is not seen is shown", (t) => {
+  for (const [text, expected] of [
+    ["a\tb\nc\u001b", "a\u2409b\u240ac\u241b"],
+    ["a\u200bb\ufeff\u202e\u00ad\u2060", "a\ufffdb\ufffd\ufffd\ufffd\ufffd"],
+    ["a\u200db\ud800", "a\ufffdb\ufffd"],
+    ["\u{1f469}\u200d\u{1f467}", "\u{1f469}\u200d\u{1f467}"],
+    ["\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u200c\u062e"],
+  ] as const)
+    t.equal(visible(text), expected);
+  t.match(linesOf({ columns: [group("a\tb")], rows: [["c\td"]] }), [/^a\u2409b$/, /^c\u2409d$/]);
+  const csv = { columns: [group("a\u001b")], rows: [["x\u001b[2J"], [["\u009b"]]], notes: NOTES };
+  t.equal(tableCsv(csv), 'a\u001b\r\nx\u001b[2J\r\n"[""\u009b""]"\r\n', "exact for programs");
+  t.equal(tableCsv(csv, { isTerminal: true }), 'a\u241b\r\nx\u241b[2J\r\n"[""\ufffd""]"\r\n');
+  t.end();
+});
+
+t.test("a table is not wider than the terminal", (t) => {
+  const durations = Array.from({ length: 9 }, (_, at) => number(`p${at}(duration)`, { unit: "ms" }));
+  const columns = [group("path"), group("host"), ...durations];
+  const rows = [
+    [`/${"long/".repeat(30)}`, "h".repeat(30), ...durations.map((_, at) => at * 1234567)],
+    ["/\u6f22".repeat(30), "h", ...durations.map((_, at) => -at)],
+  ];
+  for (const [width, left] of [
+    [40, 7],
+    [80, 3],
+    [200, 0],
+  ] as const) {
+    const lines = linesOf({ columns, rows }, width);
+    t.ok(
+      lines.every((line) => displayWidth(line) <= width),
+      `fits ${width}`,
+    );
+    t.equal(lines.at(-1)!.endsWith("more columns; --format json shows all"), left > 0);
+    if (left > 0) t.equal(Number.parseInt(lines.at(-1)!, 10), left);
+    t.match(lines[1], "20m 35s", "numbers are whole");
+  }
+  const two = { columns: [group("path"), number("count")], rows: [["x".repeat(70), 123456789]] };
+  t.equal(linesOf(two, 30)[1], `${"x".repeat(18)}\u2026  123456789`);
+  const table = { columns, rows, notes: NOTES };
+  t.match(tableText(table, { width: 40, color: false, isTerminal: false }), "p8(duration)", "programs get all columns");
+  t.end();
+});
+
+t.test("times and bars say what they are", (t) => {
+  const { columns, rows, stepMs } = stepsTable(3, [], ["count()", "p50(duration)"]);
+  const table = { columns, rows, stepMs: stepMs! };
+  t.equal(linesOf(table)[0], "time (UTC)        count()  p50(duration)  count()", "the bars are of count()");
+  const last = { ...table, columns: [columns[0]!, group("last(timestamp)", { type: "time", isGroup: false })] };
+  const of = ["2026-05-01T23:40:00.000Z", "2026-05-01T23:40:12.345Z"];
+  t.match(linesOf({ ...last, rows: [of] })[1], /^2026-05-01 23:40 {2}2026-05-01T23:40:12\.345Z$/, "no step, in full");
+  const entries = { columns: [group("timestamp", { type: "time", isGroup: false })], rows: [of.slice(1)] };
+  t.strictSame(linesOf(entries), ["timestamp", "2026-05-01T23:40:12.345Z"]);
+  t.end();
+});
+
+t.test("charts say what they are of", (t) => {
+  const chart = (groups: readonly string[], change: (value: number) => number | null, width = 80) => {
+    const table = stepsTable(20, groups, ["sum(z)"]);
+    const rows = table.rows.map((row) => [...row.slice(0, -1), change(row.at(-1) as number)]);
+    return chartText({ ...table, rows }, { width, color: false })!;
+  };
+  t.match(
+    chart(["/a"], (value) => value),
+    /^sum\(z\), path: \/a, steps of 1m \(UTC\), most 63 at 2026-05-01 23:57\n/,
+  );
+  const period = "2026-05-01 23:40 to 2026-05-01 23:59\n";
+  t.equal(
+    chart([], () => 0),
+    `sum(z), steps of 1m (UTC), all 0, ${period}`,
+  );
+  t.equal(
+    chart([], () => null),
+    `sum(z), steps of 1m (UTC), no values, ${period}`,
+  );
+  t.equal(
+    chart([], () => 0, 40),
+    `sum(z), steps of 1m (UTC), all 0,\n${period}`,
+  );
+  const many = chart(["/a", "\u6f22"], (value) => value);
+  t.match(many, /^sum\(z\), one scale up to 126, steps of 1m \(UTC\)\n/);
+  t.match(many, /\n {4}2026-05-01 23:40 .* 23:59\n$/, "the first and the last time");
+  t.match(many, /\n\/a {2} [\u2581-\u2588 ]+ max 63 /);
+  t.match(many, /\n\u6f22 {2} [\u2581-\u2588 ]+ max 126 /);
+  t.match(
+    chart(["/a", "/b"], () => null),
+    /\n\/b +no values\n/,
+  );
+  t.end();
+});
+
+t.test("values of different types do not look the same", (t) => {
+  const texts = (...cells: Table["rows"][number][]) =>
+    linesOf({ columns: [group("x")], rows: cells }, 9)
+      .slice(1)
+      .map((line) => line.trim());
+  t.strictSame(texts([200], ["200"], ["201"]), ["200", '"200"', "201"]);
+  t.strictSame(texts([null], ["-"], [""], ["  "]), ["-", '"-"', '""', '"  "']);
+  t.strictSame(texts([true], ["true"], ["200"]), ["true", '"true"', "200"]);
   t.end();
 });

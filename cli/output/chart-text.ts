@@ -1,6 +1,8 @@
 import type { Cell, RowColumn, Table } from "../../grammar/query/index.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
-import { cellText, shortened, type TableTextOptions, timeText } from "./table-text.ts";
+import { cellText, columnTexts, timeText } from "./cell-text.ts";
+import { displayWidth, padEnd, shortened, visible, widest } from "./display-width.ts";
+import type { TableTextOptions } from "./table-text.ts";
 
 /** Fewer steps are read faster as a table. */
 const FEWEST_STEPS = 13;
@@ -18,6 +20,8 @@ const BLOCKS = [" ", "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586",
 interface Series {
   /** The groups, and the name of the column if there are several. */
   readonly label: string;
+  /** The column and the groups, for a heading. */
+  readonly title: readonly string[];
   readonly column: RowColumn;
   readonly values: readonly (number | null)[];
 }
@@ -43,7 +47,8 @@ interface Drawing extends TableTextOptions {
 }
 
 /** Undefined unless the rows are those of each group for each step, the steps in their order. */
-function stepsOf({ columns, rows }: Table): { times: string[]; series: Series[] } | undefined {
+function stepsOf(table: Table): { times: string[]; series: Series[] } | undefined {
+  const { columns, rows } = table;
   if (columns[0]?.type !== "time" || !columns[0].isGroup) return undefined;
   const times: string[] = [];
   for (const [time] of rows) if (typeof time === "string" && time !== times.at(-1)) times.push(time);
@@ -53,15 +58,18 @@ function stepsOf({ columns, rows }: Table): { times: string[]; series: Series[] 
   const drawn = columns.slice(groups);
   if (groups < 1 || drawn.some(({ type, isGroup }) => type !== "number" || isGroup)) return undefined;
   const series: Series[] = [];
+  const texts = columns.slice(0, groups).map((_, at) => columnTexts(table, rows.slice(0, perStep), at));
   for (let group = 0; group < perStep; group++) {
     const own = times.map((_, step) => rows[step * perStep + group]!);
     const cells = own[0]!.slice(1, groups);
     const isSame = own.every((row, step) => row[0] === times[step] && cells.every((cell, at) => row[at + 1] === cell));
     if (!isSame) return undefined;
-    const names = cells.map((cell, at) => cellText(cell, columns[at + 1]!, undefined));
+    const names = cells.map((_, at) => texts[at + 1]![group]!);
     for (const [at, column] of drawn.entries()) {
-      const label = [...names, ...(drawn.length > 1 || names.length === 0 ? [column.name] : [])].join(" ");
-      series.push({ label, column, values: own.map((row) => numberOrNull(row[groups + at])) });
+      const name = visible(column.name);
+      const label = [...names, ...(drawn.length > 1 || names.length === 0 ? [name] : [])].join(" ");
+      const title = [name, ...names.map((text, place) => `${visible(columns[place + 1]!.name)}: ${text}`)];
+      series.push({ label, title, column, values: own.map((row) => numberOrNull(row[groups + at])) });
     }
   }
   return { times, series };
@@ -87,28 +95,37 @@ const greatest = (values: readonly (number | null)[]): number | null =>
 
 const dimmed = (text: string, color: boolean) => (color && text !== "" ? `\u001b[2m${text}\u001b[0m` : text);
 
-/** What a column of the chart stands for. */
+/** What a column of the chart stands for. Steps are of UTC, while entries are printed in local time. */
 const stepText = (stepMs: number, stepsEach: number) =>
   stepsEach === 1
-    ? `steps of ${humanDuration(stepMs)}`
-    : `the greatest of ${stepsEach} steps of ${humanDuration(stepMs)} each`;
+    ? `steps of ${humanDuration(stepMs)} (UTC)`
+    : `the greatest of ${stepsEach} steps of ${humanDuration(stepMs)} (UTC) each`;
 
-function columnChart({ column, label, values }: Series, drawing: Drawing): string | undefined {
+/** The parts with commas between them, in as many lines as they need. */
+function heading(parts: readonly string[], { width, color }: TableTextOptions): string[] {
+  const lines: string[] = [];
+  for (const [at, part] of parts.entries()) {
+    const text = at < parts.length - 1 ? `${part},` : part;
+    const longer = `${lines.at(-1) ?? ""} ${text}`;
+    if (at > 0 && displayWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(text);
+  }
+  return lines.map((line) => dimmed(shortened(line, width), color));
+}
+
+function columnChart(series: Series, drawing: Drawing): string | undefined {
+  const { column, title, values } = series;
   const { width, color, times, stepMs } = drawing;
-  const most = greatest(values) ?? 0;
+  const most = greatest(values);
+  if (most === null || most === 0) return emptyChart(series, drawing);
   const top = cellText(most, column, undefined);
-  const gutter = Math.max(top.length, 1) + 1;
+  const gutter = top.length + 1;
   const room = width - gutter;
   if (room < FEWEST_COLUMNS) return undefined;
   const { stepsEach, wide } = fitted(times.length, room);
   const drawn = greatestOfEach(values, stepsEach);
-  const peak = times[values.indexOf(most)];
-  const title = [
-    label,
-    stepText(stepMs, stepsEach),
-    ...(most > 0 ? [`most ${top} at ${timeText(peak!, stepMs)}`] : []),
-  ];
-  const lines = [dimmed(shortened(title.join(", "), width), color)];
+  const peak = timeText(times[values.indexOf(most)]!, stepMs);
+  const lines = heading([...title, stepText(stepMs, stepsEach), `most ${top} at ${peak}`], drawing);
   for (let line = CHART_LINES - 1; line >= 0; line--) {
     const axis = line === CHART_LINES - 1 ? top : line === 0 ? "0" : "";
     const blocks = drawn.map((value) => blockOf(value, most, CHART_LINES, line).repeat(wide)).join("");
@@ -118,6 +135,16 @@ function columnChart({ column, label, values }: Series, drawing: Drawing): strin
   return lines.map((text) => `${text}\n`).join("");
 }
 
+/** Instead of lines without anything in them. */
+function emptyChart({ title, values }: Series, drawing: Drawing): string {
+  const { times, stepMs } = drawing;
+  const what = greatest(values) === null ? "no values" : "all 0";
+  const period = `${timeText(times[0]!, stepMs)} to ${timeText(times.at(-1)!, stepMs)}`;
+  return heading([...title, stepText(stepMs, 1), what, period], drawing)
+    .map((text) => `${text}\n`)
+    .join("");
+}
+
 /** The part of a value that is in a line of the chart, 0 the lowest. What is more than 0 is seen. */
 function blockOf(value: number | null, most: number, lineCount: number, line: number): string {
   if (value === null || value === 0 || most === 0) return " ";
@@ -125,33 +152,53 @@ function blockOf(value: number | null, most: number, lineCount: number, line: nu
   return BLOCKS[Math.max(0, Math.min(8, eighths))]!;
 }
 
-/** Times below the columns that they begin, the first one with its day, and as many others as there is room for. */
-function timeAxis({ times, stepMs }: Drawing, stepsEach: number, wide: number): string {
+/**
+ * Times below the columns that they begin: the first one with its day, the last one at the right end, and as many between
+ * them as there is room for. Few columns have a line below them that is longer than they are.
+ */
+function timeAxis({ times, stepMs, width }: Drawing, stepsEach: number, wide: number): string {
   const room = Math.ceil(times.length / stepsEach) * wide;
   const begin = timeText(times[0]!, stepMs);
-  const first = begin.length <= room ? begin : shortened(begin.split(" ").at(-1)!, room);
-  let axis = first;
+  const [beginDay, beginClock] = begin.split(" ");
+  // The day is only told again when it is another one.
+  const text = (at: number) => {
+    const time = timeText(times[at]!, stepMs);
+    const [day, clock] = time.split(" ");
+    return clock !== undefined && day === beginDay ? clock : time;
+  };
+  const end = text(times.length - 1);
+  const isTight = begin.length + GAP.length + end.length > room;
+  if (isTight) return shortAxis([begin, beginClock ?? begin], [end, end.split(" ").at(-1)!], Math.min(room, width));
+  const last = room - end.length;
+  let axis = begin;
   const labels = 4;
   for (let label = 1; label < labels; label++) {
     const at = Math.floor((label * room) / labels / wide);
+    const time = text(at * stepsEach);
     const column = at * wide;
-    const time = timeText(times[at * stepsEach]!, stepMs);
-    // The day is only told again when it is another one.
-    const [day, clock] = time.split(" ");
-    const text = clock !== undefined && begin.startsWith(day!) ? clock : time;
-    if (column < axis.length + GAP.length || column + text.length > room) continue;
-    axis = axis.padEnd(column) + text;
+    if (column < axis.length + GAP.length || column + time.length + GAP.length > last) continue;
+    axis = axis.padEnd(column) + time;
   }
-  return axis;
+  return axis.padEnd(last) + end;
+}
+
+/** The first and the last time, with as much of both as fits. */
+function shortAxis(begins: readonly string[], ends: readonly string[], room: number): string {
+  for (const [begin, end] of [
+    [begins[1]!, ends[0]!],
+    [begins[1]!, ends[1]!],
+  ] as const)
+    if (begin.length + end.length < room) return begin.padEnd(room - end.length) + end;
+  return shortened(begins[1]!, room);
 }
 
 function lineCharts(series: readonly Series[], drawing: Drawing): string | undefined {
-  const { width, color, times, stepMs } = drawing;
-  const label = Math.min(MOST_LABEL, Math.floor(width / 3), longest(series.map((one) => one.label)));
+  const { width, color, times } = drawing;
+  const label = Math.min(MOST_LABEL, Math.floor(width / 3), widest(series.map((one) => one.label)));
   // A narrow terminal has room for the greatest value, or for the lines alone.
   const [facts, room] = [2, 1, 0]
     .map((count) => factsOf(series, count))
-    .map((texts): [readonly string[], number] => [texts, width - label - longest(texts) - 2 * GAP.length])
+    .map((texts): [readonly string[], number] => [texts, width - label - widest(texts) - 2 * GAP.length])
     .find(([, left], at) => at === 2 || left >= FEWEST_COLUMNS)!;
   if (room < FEWEST_COLUMNS) return undefined;
   const { stepsEach, wide } = fitted(times.length, room);
@@ -159,27 +206,36 @@ function lineCharts(series: readonly Series[], drawing: Drawing): string | undef
   const lines = series.map(({ label: name, column, values }, at) => {
     const most = scales.get(column.name)!;
     const blocks = greatestOfEach(values, stepsEach).map((value) => blockOf(value, most, 1, 0).repeat(wide));
-    const line = `${shortened(name, label).padEnd(label)}${GAP}${blocks.join("")}`;
+    const line = `${padEnd(shortened(name, label), label)}${GAP}${blocks.join("")}`;
     return `${line}${GAP}${dimmed(facts[at]!, color)}`.trimEnd();
   });
-  const title = `${[...scales.keys()].join(", ")}, ${stepText(stepMs, stepsEach)}`;
   const axis = " ".repeat(label + GAP.length) + timeAxis(drawing, stepsEach, wide);
-  const all = [dimmed(shortened(title, width), color), ...lines, dimmed(axis, color)];
+  const all = [...heading(lineTitle(series, drawing, stepsEach), drawing), ...lines, dimmed(axis, color)];
   return all.map((text) => `${text}\n`).join("");
 }
 
-const longest = (texts: readonly string[]) => texts.reduce((most, { length }) => Math.max(most, length), 0);
+/** The columns, the scale that rows share, and the steps. */
+function lineTitle(series: readonly Series[], { stepMs }: Drawing, stepsEach: number): string[] {
+  const scales = scalesOf(series);
+  const names = [...scales.keys()].map(visible);
+  const [first] = series;
+  const isShared = series.length > scales.size;
+  const one = `one scale up to ${cellText(scales.get(first!.column.name)!, first!.column, undefined)}`;
+  const scale = !isShared ? [] : scales.size === 1 ? [one] : ["one scale for each column"];
+  return [...names, ...scale, stepText(stepMs, stepsEach)];
+}
 
 /** The first of: the greatest value of each series; its sum if it counts, otherwise its last value. */
 function factsOf(series: readonly Series[], count: number): readonly string[] {
   const facts = series.map(({ column, values }) => {
+    if (greatest(values) === null) return ["no values"].slice(0, count);
     const sum = values.reduce<number>((total, value) => total + (value ?? 0), 0);
     const last = values.findLast((value) => value !== null) ?? null;
     const shown = (value: Cell) => cellText(value, column, undefined);
     const isCount = /^count(?:$|\()/.test(column.name);
     return [`max ${shown(greatest(values))}`, isCount ? `sum ${shown(sum)}` : `last ${shown(last)}`].slice(0, count);
   });
-  const first = longest(facts.map(([text = ""]) => text));
+  const first = widest(facts.map(([text = ""]) => text));
   return facts.map((texts) => texts.map((text, at) => (at === 0 ? text.padEnd(first) : text)).join(GAP));
 }
 

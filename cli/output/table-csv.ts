@@ -1,19 +1,22 @@
 import { type Cell, jsonText, type Table } from "../../grammar/query/index.ts";
+import { visible } from "./display-width.ts";
 
 /**
  * The rows as comma-separated values: RFC 4180, with a line of the columns' names and CRLF after each line. Null is empty, an
- * empty text is "", lists and objects are JSON texts.
+ * empty text is "", lists and objects are JSON texts. Exact for programs; on a terminal, which control characters of a log
+ * would steer, they are shown as in tables.
  */
-export function tableCsv({ columns, rows }: Table): string {
-  const lines = [columns.map(({ name }) => quoted(name)), ...rows.map((row) => columns.map((_, at) => csvOf(row[at])))];
+export function tableCsv({ columns, rows }: Table, { isTerminal = false } = {}): string {
+  const shown = isTerminal ? visible : (text: string) => text;
+  const textOf = (cell: Cell | undefined): string => {
+    if (cell === null || cell === undefined) return "";
+    if (typeof cell === "string") return quoted(shown(cell));
+    return typeof cell === "object" ? quoted(shown(jsonText(cell))) : String(cell);
+  };
+  const names = columns.map(({ name }) => quoted(shown(name)));
+  const lines = [names, ...rows.map((row) => columns.map((_, at) => textOf(row[at])))];
   // A line without anything would be taken for no row.
   return lines.map((values) => `${values.join(",") || '""'}\r\n`).join("");
-}
-
-function csvOf(cell: Cell): string {
-  if (cell === null || cell === undefined) return "";
-  if (typeof cell === "string") return quoted(cell);
-  return typeof cell === "object" ? quoted(jsonText(cell)) : String(cell);
 }
 
 const quoted = (text: string) => (text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -80,7 +80,8 @@ export function humanBytes(bytes: number): string {
     // Compared after rounding, so that no size reads as 1024 KB.
     if (value < 1024) return `${value} ${unit.toUpperCase()}`;
   }
-  return `${Number((bytes / BYTE_UNITS.tb).toFixed(2))} TB`;
+  const value = Number((bytes / BYTE_UNITS.tb).toFixed(2));
+  return `${value < 1e6 ? value : Number(value.toPrecision(6)).toExponential()} TB`;
 }
 
 /** Bytes of each unit. */

@@ -100,7 +100,7 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
-/** For people, rounded to what is worth reading: `0.4ms`, `15ms`, `1.24s`, `2m 5s`, `3h 20m`, `1d 12h`. */
+/** For people, rounded to what is worth reading: `0.4ms`, `15ms`, `1.24s`, `2m 5s`, `3h 20m`, `1d 12h`, `1234.5d`. */
 export function humanDuration(ms: number): string {
   if (ms < 0) return `-${humanDuration(-ms)}`;
   if (ms < 10 && round(ms, 2) < 10) return `${round(ms, 2)}ms`;
@@ -111,7 +111,9 @@ export function humanDuration(ms: number): string {
   if (seconds < 3600) return pair(seconds, 60, "m", "s");
   const minutes = Math.round(ms / DURATION_UNITS.m);
   if (minutes < 1440) return pair(minutes, 60, "h", "m");
-  return pair(Math.round(ms / DURATION_UNITS.h), 24, "d", "h");
+  const days = ms / DURATION_UNITS.d;
+  if (days < 1000) return pair(Math.round(ms / DURATION_UNITS.h), 24, "d", "h");
+  return `${sixDigits(days)}d`;
 }
 
 /** Milliseconds of each unit, biggest first, which is the order they are written in. */
@@ -233,6 +235,12 @@ const suggest = (span: Span, text: string): Fix => ({
 function problem(name: string, message: string, hint: string, span: Span): Problem {
   return { code: `duration/${name}`, severity: "error", message, hint, span };
 }
+
+/** `1234.5`, `1.15741e+292`. */
+const sixDigits = (value: number) => {
+  const short = Number(value.toPrecision(6));
+  return short < 1e6 ? String(short) : short.toExponential();
+};
 
 const round = (value: number, places: number) => Number(value.toFixed(places));
 
