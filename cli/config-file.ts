@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
 import { type Config, checkConfig, maskProblems, maskSecrets } from "../schema/index.ts";
+import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
 import { type Context, EXIT } from "./context.ts";
 import { diskDirectory } from "./project/directory.ts";
 
@@ -24,19 +25,53 @@ export async function readConfigFile(
   context: Context,
   { sizes = false }: { readonly sizes?: boolean } = {},
 ): Promise<ConfigFile> {
+  const { text, config, problems } = await checkedFile(context, sizes);
+  await sayProblems(context, problems, { file: CONFIG_FILE, text });
+  if (config === undefined || problems.some(isError)) return context.exit(EXIT.failed);
+  return { config, text };
+}
+
+const isError = ({ severity }: Problem) => severity === "error";
+
+/** `logs.queries` of tool.json. Of its entries only the named ones must be right. */
+export async function readSavedQueries(
+  context: Context,
+  names: readonly string[],
+): Promise<Readonly<Record<string, string>>> {
+  const { text, problems } = await checkedFile(context, false);
+  const queries = queriesIn(text);
+  const others = queries?.type === "object" ? queries.members.filter(({ key }) => !names.includes(key.value)) : [];
+  const told = problems.filter(
+    ({ span }) => !others.some(({ key, value = key }) => span.start >= key.span.start && span.end <= value.span.end),
+  );
+  await sayProblems(context, told, { file: CONFIG_FILE, text });
+  return told.some(isError) ? context.exit(EXIT.failed) : textsOf(queries);
+}
+
+/** The same without a word, also if there is no tool.json. */
+export async function savedQueriesIn(context: Context): Promise<Readonly<Record<string, string>>> {
+  const file = await readTextFile(join(context.directory, CONFIG_FILE));
+  return file.ok ? textsOf(queriesIn(file.text)) : {};
+}
+
+const queriesIn = (text: string) => memberOf(memberOf(parseByLines(text).root, "logs")?.value, "queries")?.value;
+
+function textsOf(queries: Node | undefined): Readonly<Record<string, string>> {
+  const value = queries?.type === "object" ? plainValue(queries) : {};
+  return Object.fromEntries(
+    Object.entries(value as object).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
+async function checkedFile(context: Context, sizes: boolean) {
   const path = join(context.directory, CONFIG_FILE);
   const file = await readTextFile(path);
   if (!file.ok) {
     if (!file.isAbsent) return context.fail(`cannot read ${path}: ${file.reason}`);
     return context.misuse(`there is no ${CONFIG_FILE} in ${context.directory}`, `minimal tool.json: ${SMALLEST}`);
   }
-  const { config, problems } = checkConfig(file.text, {
-    directory: diskDirectory(context.directory, { sizes }),
-    triesFixes: false,
-  });
-  await sayProblems(context, problems, { file: CONFIG_FILE, text: file.text });
-  if (config === undefined || problems.some(({ severity }) => severity === "error")) return context.exit(EXIT.failed);
-  return { config, text: file.text };
+  const directory = diskDirectory(context.directory, { sizes });
+  return { text: file.text, ...checkConfig(file.text, { directory, triesFixes: false }) };
 }
 
 /**

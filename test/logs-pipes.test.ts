@@ -85,6 +85,23 @@ t.test("saved queries with stages, and stages after saved queries", async (t) =>
   t.same([two.code, unknown.code], [1, 1]);
 });
 
+t.test("a saved query is named first; one that is wrong is no matter to the others", async (t) => {
+  const { folder, logs } = logIn(t);
+  const queries = { failed: "status >= 500", broken: "status >>> 5", alsoBroken: 5, count: "| count by path |" };
+  writeFileSync(join(folder, "tool.json"), JSON.stringify({ name: "test", type: "static", logs: { queries } }));
+  const inside = await logs("path = /1 @failed | count");
+  t.match(inside.stderr, /a saved query comes first, and @failed is inside[\s\S]*write @failed path = \/1 \| count/);
+  const plain = await logs("path = /1 and @failed");
+  t.match(plain.stderr, /write @failed path = \/1/);
+  const field = await logs("path = /1 or @field");
+  t.same([inside.code, plain.code, field.code], [1, 1, 0], "a field without stages is one");
+  t.equal((await logs("@failed | count")).stdout, '{"count":10}\n');
+  const broken = await logs("@failed @broken");
+  t.equal(broken.code, 1);
+  t.match(broken.stderr, /status >>> 5/);
+  t.equal(broken.stderr.match(/error:/g)?.length, 1, broken.stderr);
+});
+
 t.test("stages exclude flags that are of entries", async (t) => {
   const { logs } = logIn(t);
   for (const [flags, hint] of [

@@ -8,10 +8,10 @@ import fc from "fast-check";
 import t from "tap";
 import { readEntryLine } from "../cli/logs/entry-line.ts";
 import { type Block, LineBlocks, MAX_LINE_BYTES } from "../cli/logs/line-blocks.ts";
-import { namesSavedQuery, parseWithSaved } from "../cli/logs/saved-query.ts";
+import { namesInside, namesSavedQuery, notFirst, parseWithSaved } from "../cli/logs/saved-query.ts";
 import { logText } from "../cli/output/log-text.ts";
-import { renderProblem } from "../grammar/problem.ts";
-import { printPipeline } from "../grammar/query/index.ts";
+import { applyEdits, renderProblem } from "../grammar/problem.ts";
+import { parsePipeline, printPipeline } from "../grammar/query/index.ts";
 import { cliPath, shell, spawnTool, tool, until } from "./support/cli.ts";
 import rows from "./vectors/logs.json" with { type: "json" };
 
@@ -235,6 +235,36 @@ t.test("saved queries", (t) => {
   for (const [source, expected] of rows) {
     const parsed = parseWithSaved(source, saved);
     t.equal(parsed.ok ? printPipeline(parsed.value) : renderProblem(parsed.problems[0]!, { source }), expected, source);
+  }
+  for (const [source, fixed] of [
+    ["method = GET @slow | count", "@slow method = GET | count"],
+    ["method = GET and @slow and a | count", "@slow method = GET and a | count"],
+    ["@my-errors (a or b) @slow", "@slow @my-errors (a or b)"],
+    ["not @slow | count", undefined],
+    ["a or @slow", undefined],
+    ["a @other | count", "@other a | count"],
+    ["a | where @slow | count", undefined],
+  ] as const) {
+    const plain = parsePipeline(source);
+    const whole = namesSavedQuery(source) ? parseWithSaved(source, saved) : undefined;
+    const [problem] = whole
+      ? whole.ok
+        ? []
+        : whole.problems
+      : plain.ok
+        ? namesInside(plain.value).map((term) => notFirst(term, source))
+        : [];
+    t.equal(problem?.code, "query/saved-query-place", source);
+    t.equal(problem?.fix && applyEdits(source, problem.fix.edits), fixed, source);
+  }
+  for (const source of [
+    "@timestamp > 1h | count",
+    "exists @x | count by @y",
+    "a | where @x = 1",
+    "a | count | where @x = 1",
+  ]) {
+    const plain = parsePipeline(source);
+    t.same(plain.ok ? namesInside(plain.value) : [], [], source);
   }
   const own = parseWithSaved("@slow status >", saved);
   t.equal(own.ok || own.problems[0]?.span.start, 13, "a mistake behind a saved query is marked where it stands");

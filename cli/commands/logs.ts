@@ -13,7 +13,7 @@ import { type Context, EXIT } from "../context.ts";
 import { chooseSource } from "../logs/choose-source.ts";
 import { printAggregated } from "../logs/print-aggregated.ts";
 import { progress } from "../logs/progress.ts";
-import { namesSavedQuery, parseWithSaved } from "../logs/saved-query.ts";
+import { namesInside, namesSavedQuery, notFirst, parseWithSaved, savedNames } from "../logs/saved-query.ts";
 import { selectEntries } from "../logs/select-entries.ts";
 import { nothingAmong, Survey } from "../logs/survey.ts";
 import type { Options } from "../table.ts";
@@ -64,10 +64,18 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   let saved: Readonly<Record<string, string>> = {};
   if (namesSavedQuery(source)) {
     // The checker of tool.json is larger than the rest of this command, and few queries need it.
-    const { readConfigFile } = await import("../config-file.ts");
-    saved = (await readConfigFile(context)).config.logs?.queries ?? {};
+    const { readSavedQueries } = await import("../config-file.ts");
+    saved = await readSavedQueries(context, savedNames(source));
   }
-  const parsed = namesSavedQuery(source) ? parseWithSaved(source, saved) : parsePipeline(source);
+  let parsed = namesSavedQuery(source) ? parseWithSaved(source, saved) : parsePipeline(source);
+  const inside = parsed.ok ? namesInside(parsed.value) : [];
+  if (parsed.ok && inside.length > 0 && !namesSavedQuery(source)) {
+    const { savedQueriesIn } = await import("../config-file.ts");
+    // With stages a field that is asked for by itself is hardly meant; without, it may be.
+    const known = parsed.value.stages.length > 0 ? undefined : await savedQueriesIn(context);
+    const misplaced = inside.filter(({ name }) => known === undefined || Object.hasOwn(known, name));
+    if (misplaced.length > 0) parsed = { ok: false, problems: misplaced.map((term) => notFirst(term, source)) };
+  }
   if (!parsed.ok) {
     const { color, columns } = io.stderr;
     for (const problem of parsed.problems) await context.say(renderProblem(problem, { source, color, columns }));

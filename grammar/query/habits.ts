@@ -257,7 +257,7 @@ export function option(place: Place): Slip | undefined {
 }
 
 const OPTION =
-  /(?:--(?:since|until|limit|file|service|project|format)(?:[= ]\S+)?|--(?:follow|live|expand|count)|-f|-e)(?!\S)/y;
+  /(?:(?:--(?:since|until|limit|file|service|project|format)|-[Sn](?= \d))(?:[= ]\S+)?|--(?:follow|live|expand|count)|-f|-e)(?!\S)/y;
 
 /**
  * `user signed in`, `connection refused`: words of a message. A name alone may be a field, several side by side never are.

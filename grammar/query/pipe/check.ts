@@ -73,15 +73,18 @@ function checkStage(stage: Stage, context: Context): void {
     case "unique":
       checkColumns(stage.columns, context);
       return;
-    case "where":
+    case "where": {
       // The rest of the text is none of its business; positions stay those of the whole.
-      found.push(
-        ...checkQuery({
-          source: " ".repeat(stage.word.end) + source.slice(stage.word.end, stage.span.end),
-          expr: stage.expr,
-        }),
-      );
+      const text = " ".repeat(stage.word.end) + source.slice(stage.word.end, stage.span.end);
+      for (const one of checkQuery({ source: text, expr: stage.expr })) {
+        // A count has no unit: 1k
+        const [, count] = /\bcount(?:\(\))?\W+(\d+)k$/.exec(text.slice(0, one.span.end)) ?? [];
+        const at = { start: one.span.end - 1 - (count ?? "").length, end: one.span.end };
+        const isThousands = count !== undefined && input.kind === "rows";
+        found.push(isThousands ? problems.foreignForm(at, `${count}k`, `${count}000`) : one);
+      }
       checkNamed(stage.expr, context);
+    }
   }
 }
 
@@ -154,17 +157,18 @@ function checkNames(stage: Stage, output: Input, found: Problem[]): void {
   const double = output.columns.find(({ name }) => seen.size === seen.add(name).size);
   if (double === undefined) return;
   const aggregate = aggregates.findLast((one) => aggregateName(one) === double.name);
-  const column = columns.findLast((one) => columnName(one) === double.name);
+  const same = columns.filter((one) => columnName(one) === double.name);
+  const column = same.at(-1);
+  const before = same.length > 1 ? columns[columns.indexOf(column!) - 1]! : undefined;
   const at = aggregate?.span ?? column?.span ?? stage.word;
   const canName = aggregate !== undefined && aggregate.as === undefined;
   const other = freeName(canName ? aggregate.call.name.replace(/[^\w]/g, "_") : "other", seen);
   found.push(
-    problems.duplicateColumn(
-      at,
-      canName ? printCall(aggregate.call) : double.name,
-      canName ? at.end : undefined,
+    problems.duplicateColumn(at, canName ? printCall(aggregate.call) : double.name, {
+      insertAt: canName ? at.end : undefined,
+      needless: before && { start: before.span.end, end: at.end },
       other,
-    ),
+    }),
   );
 }
 

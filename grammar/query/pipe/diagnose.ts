@@ -1,5 +1,6 @@
 import { didYouMean } from "../../did-you-mean.ts";
 import type { Problem, Span } from "../../problem.ts";
+import { levelOf } from "../levels.ts";
 import { NUMBER_UNITS } from "../literals.ts";
 import { parseQuery } from "../parse.ts";
 import * as queryProblems from "../problems.ts";
@@ -9,6 +10,7 @@ import { type Token, tokenize } from "../tokens.ts";
 import { stepOf } from "./foreign-functions.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import * as problems from "./problems.ts";
+import { stageSlip } from "./stage-slips.ts";
 
 type StageWord = keyof typeof STAGE_USES;
 
@@ -21,7 +23,11 @@ export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm
   const tokens = tokenize(" ".repeat(bar.end) + source.slice(bar.end, end));
   const [first, ...rest] = tokens;
   if (first === undefined) return [problems.missingStage(bar)];
+  const slip = stageSlip(source, first.start, end);
+  if (slip !== undefined) return [slip];
   const word = STAGE_WORDS.find((one) => one === first.text);
+  if (/^fields\s+\*$/.test(source.slice(first.start, end).trimEnd()))
+    return [problems.needlessStage({ start: bar.start, end })];
   if (word === undefined) return [notAStage(source, isAfterTerm ? bar : undefined, { first, rest, end })];
   const starts = stagesIn(source, tokens, end)?.slice(1);
   if (starts !== undefined) return [withoutBars(source, starts, end)];
@@ -130,9 +136,11 @@ function notAStage(source: string, or: Token | undefined, { first, rest, end }: 
   if (foreign !== undefined) return problems.unknownStage(first, first.text, foreign.hint, foreign.write);
   const near = didYouMean(first.text, STAGE_WORDS);
   const term = source.slice(first.start, end).trim();
-  // One word alone is more likely a stage with a slip than a term.
+  // One word alone is more likely a stage than a term, unless it is a level, or another word is before it: a | b
+  const isName = (text: string) => /^[A-Za-z]\w*$/.test(text) && levelOf(text) === undefined;
+  const isAlone = term.startsWith("@") || (isName(term) && !isName(source.slice(0, or?.start).trim()));
   const isCompared = rest.some(({ kind }) => kind === "compare" || kind === "match");
-  if ((isCompared || (or !== undefined && near === undefined)) && parseQuery(term).ok) {
+  if ((isCompared || (or !== undefined && near === undefined && !isAlone)) && parseQuery(term).ok) {
     if (or !== undefined) return problems.termAfterBar(or, term);
     return problems.foreignForm({ start: first.start, end: first.start + term.length }, term, `where ${term}`);
   }
@@ -225,7 +233,14 @@ function inStage(word: StageWord, first: Token, rest: readonly Token[]): Problem
     const last = rest.at(-1)!;
     if (rest.length > 2 && rest.at(-2)!.text === "by" && last.text === "count")
       return problems.needlessWord({ start: rest.at(-3)!.end, end: last.end }, last.end, "by count", word);
-    return after === undefined ? undefined : inList(rest.slice(1));
+    const comma = rest.find(({ kind }) => kind === "comma");
+    if (comma !== undefined) {
+      const isCounted = /^\d+$/.test(next.text);
+      const columns = rest.slice(isCounted ? 1 : 0).map(({ kind, text }) => (kind === "comma" ? ", " : text));
+      const write = `count by ${columns.join("")} | sort count desc | limit ${isCounted ? next.text : 10}`;
+      return problems.oneField({ start: comma.start, end: last.end }, { start: first.start, end: last.end }, write);
+    }
+    return inList(rest.slice(/^\d/.test(next.text) ? 1 : 0));
   }
   if (word === "sort" && next !== undefined) {
     if (next.text === "by") return problems.needlessWord(next, after?.start ?? next.end, "by", word);
@@ -249,6 +264,8 @@ const closeOf = (rest: readonly Token[]) => rest.find(({ kind }) => kind === "cl
 function inList(rest: readonly Token[]): Problem | undefined {
   for (const [index, token] of rest.entries()) {
     const before = rest[index - 1];
+    const name = token.kind === "string" ? /^"([A-Za-z_]\w*)"$/.exec(token.text)?.[1] : undefined;
+    if (name !== undefined) return problems.foreignForm(token, token.text, name);
     const isWord = (one: Token | undefined) =>
       one?.kind === "word" && /^[^\d-]/.test(one.text) && !/^(?:asc|desc|as|by|having|order|limit)$/.test(one.text);
     if (isWord(token) && isWord(before))
@@ -297,11 +314,12 @@ function inAggregate(rest: readonly Token[], index: number): Problem | undefined
 
 /** `timeseries every 5m`, `timeseries 5 minutes`, `timeseries span=5m` */
 function stepIn(rest: readonly Token[]): Problem | undefined {
-  for (const length of [4, 3, 2]) {
+  for (const length of [4, 3, 2, 1]) {
     const tokens = rest.slice(0, length);
     const text = tokens.map((token) => token.text).join(" ");
     const step = stepOf(text.replace(/^(?:by|every|each|per|span|interval|step)(?: =)? /, ""));
-    if (tokens.length === length && step !== undefined) return problems.foreignForm(spanOf(tokens), text, step);
+    if (tokens.length === length && step !== undefined && step !== text)
+      return problems.foreignForm(spanOf(tokens), text, step);
   }
   return undefined;
 }
@@ -331,6 +349,13 @@ export function missingBar(source: string): Problem | undefined {
     const stage = source.slice(end).trim();
     if (/[\s(]/.test(stage) && !isPlausible(source, source.indexOf(stage, end)))
       return problems.stageAfterOr({ start, end }, stage);
+  }
+  const group = /(?:^|\s)group\s+by\s/.exec(source);
+  if (group !== null) {
+    const at = { start: group.index + group[0].search(/\S/), end: group.index + group[0].length - 1 };
+    const isStage = parsers.Pipeline(`| count by ${source.slice(at.end)}`) !== NO_MATCH;
+    if (isStage && parseQuery(source.slice(0, at.start)).ok)
+      return problems.foreignForm(at, source.slice(at.start, at.end), "| count by");
   }
   let tries = 0;
   for (const match of source.matchAll(STAGE_BEGIN)) {

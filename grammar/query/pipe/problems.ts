@@ -100,17 +100,34 @@ export const wrongRowCount = (at: Span, text: string, word: string) => {
   });
 };
 
-export const foreignForm = (at: Span, text: string, write: string) =>
+/** `written`: with the blanks around it. */
+export const foreignForm = (at: Span, text: string, write: string, written = write) =>
   problem("foreign-form", at, `${/^"\w*"$/.test(text) ? text : quote(text)} is written in another way here`, {
     hint: `write ${write}`,
-    fix: replace(at, write),
+    fix: replace(at, written),
   });
+
+/** `limit 10 offset 5` */
+export const notPossible = (at: Span, message: string, hint: string) => problem("not-possible", at, message, { hint });
+
+/** `top 2 path, method`. `stage`: its text; `write`: the same with a count. */
+export const oneField = (at: Span, stage: Span, write: string) =>
+  problem("one-field", at, "top takes one field", {
+    hint: `write ${write}`,
+    fix: replace(stage, write),
+  });
+
+/** `fields *` */
+export const needlessStage = (at: Span) =>
+  problem("needless-stage", at, "this stage changes nothing", { hint: "leave it out", fix: replace(at, "") });
 
 // What is named
 
 export const unknownFunction = (at: Span, name: string) => {
-  const own = FOREIGN_FUNCTIONS[name.toLowerCase()] ?? didYouMean(name, Object.keys(FUNCTIONS));
-  const all = Object.keys(FUNCTIONS).map((one) => (one === "pNN" ? "p50" : one));
+  // p999 is the usual name of p99.9.
+  const percentile = /^p\d{3,}$/.test(name) ? name.replace(/^p../, "$&.") : undefined;
+  const own = percentile ?? FOREIGN_FUNCTIONS[name.toLowerCase()] ?? didYouMean(name, Object.keys(FUNCTIONS));
+  const all = Object.keys(FUNCTIONS).map((one) => (one === "pNN" ? "p50, p99, p99.9 or any pNN" : one));
   return problem("unknown-function", at, `there is no function ${quote(name)}`, {
     hint: own === undefined ? `functions are ${all.join(", ")}` : `write ${own}`,
     fix: own === undefined ? undefined : replace(at, own),
@@ -142,7 +159,7 @@ export const callInPredicate = (at: Span, text: string) =>
 
 export const unknownColumn = (at: Span, name: string, columns: readonly RowColumn[]) => {
   const names = columns.map((column) => column.name);
-  const near = didYouMean(name, names);
+  const near = didYouMean(name, names) ?? names.find((one) => name === `${one}()`);
   const known = `the columns here are ${names.join(", ")}`;
   return problem("unknown-column", at, `there is no column ${quote(name)} here`, {
     hint: near === undefined ? known : `did you mean ${near}? ${known}`,
@@ -150,11 +167,16 @@ export const unknownColumn = (at: Span, name: string, columns: readonly RowColum
   });
 };
 
-/** `insertAt`: where an `as` would go. */
-export const duplicateColumn = (at: Span, name: string, insertAt: number | undefined, other: string) =>
+/** `insertAt`: where an `as` would go; `needless`: the second one in its list. */
+export const duplicateColumn = (
+  at: Span,
+  name: string,
+  { insertAt, needless, other }: { insertAt: number | undefined; needless: Span | undefined; other: string },
+) =>
   problem("duplicate-column", at, `there are two columns ${quote(name)}`, {
     hint: insertAt === undefined ? "name each once" : `write ${name} as ${other}`,
-    fix: insertAt === undefined ? undefined : insert(insertAt, ` as ${other}`, `Name it ${other}`),
+    fix:
+      insertAt === undefined ? needless && replace(needless, "") : insert(insertAt, ` as ${other}`, `Name it ${other}`),
   });
 
 export const badStep = (at: Span, text: string) =>
