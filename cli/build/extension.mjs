@@ -23,6 +23,8 @@ const { metafile } = await build({
   outExtension: { ".js": ".cjs" },
   outdir,
   external: ["vscode"],
+  // The protocol's package has a copy of its own, of the same version but for the last digit.
+  alias: { "vscode-languageserver-types": join(root, "node_modules/vscode-languageserver-types") },
   mainFields: ["module", "main"],
   minify: true,
   // Names are in the stack traces that people report.
