@@ -95,7 +95,7 @@ export function namesInside({ query, stages }: Pipeline): NameInside[] {
   return found;
 }
 
-/** A saved query that is named behind the beginning. */
+/** A saved query that is named after the beginning. */
 export function notFirst({ name, span, isMovable }: NameInside, source: string): Problem {
   const before = source.slice(0, span.start).replace(/\s*(?:(?<!\S)(?:and|AND|&&)\s*)?$/, "");
   const start = source.length - source.trimStart().length;
