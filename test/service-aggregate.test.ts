@@ -120,6 +120,7 @@ t.test("rows: what is refused", async (t) => {
     ["| stats count() by x | sort y", /^query: .*count\(\)/],
     ["| timeseries 7m", /^query: /],
     ["@slow | count", /^query: saved queries are known to the command only: send their text$/],
+    ["method = GET and not @slow | count", /^query: saved queries are known to the command only: send their text$/],
   ] as const) {
     const { status, json } = await ask(query);
     t.equal(status, 400, query);

@@ -4,6 +4,7 @@ import {
   parsePipeline,
   parseQuery,
   type Query,
+  readFields,
   type Stage,
   type Target,
   target,
@@ -35,11 +36,12 @@ export function readQuery(text: string, place: string): Query | undefined {
 
 /** Parses a query that may have stages. Throws `invalid`. */
 export function readPipeline(text: string, place: string): Pipeline {
-  // The name of a saved query, to the command; here it would be a field.
-  if (/^\s*@[^\s()=<>!~,:"'@|]+\s*\|(?!\|)/.test(text))
-    throw new RpcError("invalid", `${place}: saved queries are known to the command only: send their text`);
   const parsed = parsePipeline(text);
   if (!parsed.ok) throw new RpcError("invalid", `${place}: ${parsed.problems.map(describe).join("; ")}`);
+  // The name of a saved query, to the command; here it would be a field.
+  const isSaved = readFields(parsed.value.query).some(({ name, isAlone }) => isAlone && name.startsWith("@"));
+  if (isSaved && parsed.value.stages.length > 0)
+    throw new RpcError("invalid", `${place}: saved queries are known to the command only: send their text`);
   return parsed.value;
 }
 
