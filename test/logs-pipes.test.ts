@@ -507,7 +507,7 @@ t.test("times and bars say what they are", (t) => {
   const of = ["2026-05-01T23:40:00.000Z", "2026-05-01T23:40:12.345Z"];
   t.match(linesOf({ ...last, rows: [of] })[1], /^2026-05-01 23:40 {2}2026-05-01T23:40:12\.345Z$/, "no step, in full");
   const entries = { columns: [group("timestamp", { type: "time", isGroup: false })], rows: [of.slice(1)] };
-  t.strictSame(linesOf(entries), ["timestamp", "2026-05-01T23:40:12.345Z"]);
+  t.strictSame(linesOf(entries, 20), ["timestamp", "2026-05-01T23:40:12.345Z"], "a time is not cut");
   t.end();
 });
 
@@ -539,6 +539,9 @@ t.test("charts say what they are of", (t) => {
   t.match(many, /\n {4}2026-05-01 23:40 .* 23:59\n$/, "the first and the last time");
   t.match(many, /\n\/a {2} [\u2581-\u2588 ]+ max 63 /);
   t.match(many, /\n\u6f22 {2} [\u2581-\u2588 ]+ max 126 /);
+  const value = (one: number) => one;
+  t.match(chart(["/a", "/b"], value, 40), "2026-05-01 23:40 to 23:59\n");
+  t.match(chart([], value, 25), /\n {3}23:40 {10}23:59\n$/);
   t.match(
     chart(["/a", "/b"], () => null),
     /\n\/b +no values\n/,

@@ -4,7 +4,7 @@ import { DURATION_UNITS, humanDuration } from "../../grammar/units/duration.ts";
 import { visible } from "./display-width.ts";
 
 /** More of a text than any cell shows, so that a long one is not measured to its end. */
-const MOST_TEXT = 2000;
+const MOST_TEXT = 300;
 
 /**
  * The cells of a column as texts that differ where the cells do: a text that looks like a value of another type in the same

@@ -78,7 +78,12 @@ function stepsOf(table: Table): { times: string[]; series: Series[] } | undefine
 const numberOrNull = (cell: Cell) => (typeof cell === "number" ? cell : null);
 
 /** How many steps are drawn as one, and how many columns of the terminal each takes. */
-function fitted(stepCount: number, room: number): { readonly stepsEach: number; readonly wide: number } {
+interface Fitted {
+  readonly stepsEach: number;
+  readonly wide: number;
+}
+
+function fitted(stepCount: number, room: number): Fitted {
   const stepsEach = Math.ceil(stepCount / room);
   return { stepsEach, wide: Math.min(MOST_STEP_COLUMNS, Math.floor(room / Math.ceil(stepCount / stepsEach))) };
 }
@@ -99,7 +104,7 @@ const dimmed = (text: string, color: boolean) => (color && text !== "" ? `\u001b
 const stepText = (stepMs: number, stepsEach: number) =>
   stepsEach === 1
     ? `steps of ${humanDuration(stepMs)} (UTC)`
-    : `the greatest of ${stepsEach} steps of ${humanDuration(stepMs)} (UTC) each`;
+    : `the greatest of ${stepsEach} steps of ${humanDuration(stepMs)} (UTC)`;
 
 /** The parts with commas between them, in as many lines as they need. */
 function heading(parts: readonly string[], { width, color }: TableTextOptions): string[] {
@@ -131,7 +136,7 @@ function columnChart(series: Series, drawing: Drawing): string | undefined {
     const blocks = drawn.map((value) => blockOf(value, most, CHART_LINES, line).repeat(wide)).join("");
     lines.push(`${dimmed(axis.padStart(gutter - 1), color)} ${blocks}`.trimEnd());
   }
-  lines.push(dimmed(" ".repeat(gutter) + timeAxis(drawing, stepsEach, wide), color));
+  lines.push(dimmed(" ".repeat(gutter) + timeAxis(drawing, { stepsEach, wide }, room), color));
   return lines.map((text) => `${text}\n`).join("");
 }
 
@@ -154,12 +159,12 @@ function blockOf(value: number | null, most: number, lineCount: number, line: nu
 
 /**
  * Times below the columns that they begin: the first one with its day, the last one at the right end, and as many between
- * them as there is room for. Few columns have a line below them that is longer than they are.
+ * them as there is room for. Below few columns it may be longer than they are, and then says so.
  */
-function timeAxis({ times, stepMs, width }: Drawing, stepsEach: number, wide: number): string {
+function timeAxis({ times, stepMs }: Drawing, { stepsEach, wide }: Fitted, space: number): string {
   const room = Math.ceil(times.length / stepsEach) * wide;
   const begin = timeText(times[0]!, stepMs);
-  const [beginDay, beginClock] = begin.split(" ");
+  const [beginDay] = begin.split(" ");
   // The day is only told again when it is another one.
   const text = (at: number) => {
     const time = timeText(times[at]!, stepMs);
@@ -167,8 +172,7 @@ function timeAxis({ times, stepMs, width }: Drawing, stepsEach: number, wide: nu
     return clock !== undefined && day === beginDay ? clock : time;
   };
   const end = text(times.length - 1);
-  const isTight = begin.length + GAP.length + end.length > room;
-  if (isTight) return shortAxis([begin, beginClock ?? begin], [end, end.split(" ").at(-1)!], Math.min(room, width));
+  if (begin.length + GAP.length + end.length > room) return shortAxis(begin, end, { room, space });
   const last = room - end.length;
   let axis = begin;
   const labels = 4;
@@ -182,14 +186,12 @@ function timeAxis({ times, stepMs, width }: Drawing, stepsEach: number, wide: nu
   return axis.padEnd(last) + end;
 }
 
-/** The first and the last time, with as much of both as fits. */
-function shortAxis(begins: readonly string[], ends: readonly string[], room: number): string {
-  for (const [begin, end] of [
-    [begins[1]!, ends[0]!],
-    [begins[1]!, ends[1]!],
-  ] as const)
-    if (begin.length + end.length < room) return begin.padEnd(room - end.length) + end;
-  return shortened(begins[1]!, room);
+/** The first and the last time in words if there is space for it, otherwise as much of them as the columns have room for. */
+function shortAxis(begin: string, end: string, { room, space }: { room: number; space: number }): string {
+  const words = `${begin} to ${end}`;
+  if (words.length <= space) return words;
+  const [first, last] = [begin, end].map((time) => time.split(" ").at(-1)!) as [string, string];
+  return first.length + last.length < room ? first.padEnd(room - last.length) + last : shortened(first, room);
 }
 
 function lineCharts(series: readonly Series[], drawing: Drawing): string | undefined {
@@ -209,7 +211,7 @@ function lineCharts(series: readonly Series[], drawing: Drawing): string | undef
     const line = `${padEnd(shortened(name, label), label)}${GAP}${blocks.join("")}`;
     return `${line}${GAP}${dimmed(facts[at]!, color)}`.trimEnd();
   });
-  const axis = " ".repeat(label + GAP.length) + timeAxis(drawing, stepsEach, wide);
+  const axis = " ".repeat(label + GAP.length) + timeAxis(drawing, { stepsEach, wide }, width - label - GAP.length);
   const all = [...heading(lineTitle(series, drawing, stepsEach), drawing), ...lines, dimmed(axis, color)];
   return all.map((text) => `${text}\n`).join("");
 }

@@ -1,13 +1,13 @@
 import { printable } from "../../grammar/problem.ts";
 
 /** Texts of Latin letters, which nearly all are: a column for each character, without the cost of Unicode classes. */
-const isSimple = (text: string) => !/[^\u0000-\u02ff]/.test(text);
+const isSimple = (text: string) => !/[^\u0000-\u02ff\u2026\u2400-\u2426\ufffd]/.test(text);
 
 /** Columns of a terminal that a text takes, without control characters in it. */
 export function displayWidth(text: string): number {
   if (isSimple(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes(text)) width += graphemeWidth(segment);
+  for (const segment of graphemes(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -16,7 +16,7 @@ export function shortened(text: string, width: number): string {
   if (isSimple(text)) return text.length <= width ? text : ellipsis(text.slice(0, Math.max(0, width - 1)), width);
   let used = 0;
   let kept = "";
-  for (const { segment } of graphemes(text)) {
+  for (const segment of graphemes(text)) {
     used += graphemeWidth(segment);
     if (used > width) return ellipsis(kept, width);
     if (used < width) kept += segment;
@@ -59,10 +59,13 @@ const NEEDED_OR_HIDDEN = new RegExp(
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Made when it is needed: it costs milliseconds. */
-function graphemes(text: string): Intl.Segments {
+/** What joins characters into one. The segmenter, which takes microseconds for each, is only used for it. */
+const JOINING = /[\p{M}\p{Cf}\p{Extended_Pictographic}\p{Regional_Indicator}\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7ff]/u;
+
+function graphemes(text: string): readonly string[] {
+  if (!JOINING.test(text)) return Array.from(text);
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
-  return segmenter.segment(text);
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 const FLAG = /^\p{Regional_Indicator}{2}$/u;

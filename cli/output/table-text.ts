@@ -55,6 +55,9 @@ export function tableJson({ columns, rows }: Table): string {
   return rows.map(line).join("");
 }
 
+/** As far as the fraction and the zone of a time, of which a part would say nothing. */
+const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]{5,18}(?:Z|[+-][\d:]{5})?)?$/;
+
 /** A column as it is printed. */
 interface Shape {
   readonly name: string;
@@ -70,8 +73,9 @@ function shapeOf(table: Table, at: number): Shape {
   const column = columns[at]!;
   const texts = columnTexts(table, rows, at);
   const name = nameOf(table, at);
-  const isTime = isStepTime(table, at);
-  const uncut = widest(texts.filter((_, row) => isTime || typeof rows[row]![at] === "number"));
+  const isUncut = (text: string, row: number) =>
+    column.type === "time" ? TIME.test(text) : typeof rows[row]![at] === "number";
+  const uncut = widest(texts.filter(isUncut));
   const width = Math.max(uncut, Math.min(MAX_CELL, Math.max(displayWidth(name), widest(texts))));
   const isRight = column.type === "number" || rows.every((row) => typeof row[at] === "number");
   return { name, texts, isRight, width, least: Math.max(uncut, Math.min(MIN_CELL, width)) };
