@@ -38,7 +38,7 @@ export async function printAggregated(
   if (isFollowed && !isLive && stages.some(({ kind }) => COLLECTING.has(kind))) await context.say(AT_THE_END);
   let shownLines = 0;
   const text = (table: Table) => {
-    const shown = { width: stdout.columns, color: stdout.color };
+    const shown = { width: stdout.columns, color: stdout.color, isTerminal: stdout.isTerminal };
     return chartText(table, shown) ?? tableText(table, shown);
   };
   const refresh = async (result: StagesResult) => {
@@ -55,7 +55,7 @@ export async function printAggregated(
   const written = (table: Table) => {
     if (format === "text") return text(table);
     if (format !== "csv") return tableJson(table);
-    const rows = tableCsv(table);
+    const rows = tableCsv(table, stdout);
     // The names of the columns come once.
     return isBegun ? rows.slice(rows.indexOf("\r\n") + 2) : rows;
   };
