@@ -96,7 +96,7 @@ t.test("200 clients at once where the app takes ten connections", { skip }, asyn
 });
 
 t.test("200 clients at once where the tool may open 120 files", { skip }, async (t) => {
-  const { running, port, pid } = await startFailing(t, {}, 20, 120);
+  const { running, port, pid } = await startFailing(t, {}, 1, 120);
   await pid();
   const files = descriptorsOf(running.pid).length;
   const answers = await crowd(port, 200, 5);
