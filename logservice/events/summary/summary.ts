@@ -86,7 +86,7 @@ export function addEvent(summary: Summary, minute: number, severity: number): vo
   levels[severity]!++;
 }
 
-const emptyField = (path: readonly string[]): FieldSummary => ({
+export const emptyField = (path: readonly string[]): FieldSummary => ({
   path,
   present: 0,
   plain: 0,

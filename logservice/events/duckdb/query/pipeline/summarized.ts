@@ -1,6 +1,7 @@
 // What summaries tell of groups, without a look at any event.
 import { type Cell, LEVELS, type Target } from "../../../../../grammar/query/index.ts";
 import {
+  emptyField,
   eventsOfLevels,
   type FieldSummary,
   type Fields,
@@ -139,13 +140,4 @@ function plainField(place: Target, summary: Summary, fields: Fields): FieldSumma
   return field.plain === field.present ? field : undefined;
 }
 
-const ABSENT: FieldSummary = {
-  path: [],
-  present: 0,
-  plain: 0,
-  string: 0,
-  number: 0,
-  boolean: 0,
-  numbers: { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 },
-  values: new Map(),
-};
+const ABSENT = emptyField([]);
