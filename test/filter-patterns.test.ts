@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { parseFilterPattern } from "./support/aws/filter-pattern.ts";
+import { parseFilterPattern } from "../cli/sandbox/cloud/filter-pattern.ts";
 import { root } from "./support/cli.ts";
 
 interface Row {

@@ -11,7 +11,7 @@ import {
   titleOf,
 } from "./support/http-rows.ts";
 import { deploy } from "./support/runtime-api/deployed.ts";
-import type { GatewayKind } from "./support/runtime-api/events.ts";
+import type { GatewayKind } from "../cli/sandbox/function/events.ts";
 import { slow } from "./support/slow.ts";
 
 const gateways: readonly { readonly kind: GatewayKind; readonly streams: boolean; readonly isSlow?: true }[] = [

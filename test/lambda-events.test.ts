@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { withStagePrefix } from "../runtime/lambda/stage-prefix.ts";
 import { deploy } from "./support/runtime-api/deployed.ts";
-import { eventOf, type GatewayKind, type GatewayNames } from "./support/runtime-api/events.ts";
-import type { InvokeResult } from "./support/runtime-api/function.ts";
+import { eventOf, type GatewayKind, type GatewayNames } from "../cli/sandbox/function/events.ts";
+import type { InvokeResult } from "../cli/sandbox/function/function.ts";
 
 interface EventRow {
   readonly name: string;

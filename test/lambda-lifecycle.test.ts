@@ -8,8 +8,8 @@ import { createApplication } from "../runtime/index.ts";
 import { answerInvocation, untilListening } from "../runtime/lambda/invocation.ts";
 import { apps, ask, commandOf, configOf, isRunning, until } from "./support/runtime.ts";
 import { bundle, type Deployed, deploy } from "./support/runtime-api/deployed.ts";
-import type { InvokeResult } from "./support/runtime-api/function.ts";
-import { signalTree } from "./support/runtime-api/process-tree.ts";
+import type { InvokeResult } from "../cli/sandbox/function/function.ts";
+import { signalTree } from "../cli/sandbox/function/process-tree.ts";
 
 // Most of them wait.
 t.jobs = 3;

@@ -4,8 +4,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { TYPES } from "../support/aws/cloudformation/types/index.ts";
-import type { Property, ResourceType } from "../support/aws/cloudformation/types/type.ts";
+import { TYPES } from "../../cli/sandbox/cloud/cloudformation/types/index.ts";
+import type { Property, ResourceType } from "../../cli/sandbox/cloud/cloudformation/types/type.ts";
 import { requires } from "../support/require.ts";
 import { installPeers, sitePackages } from "./servers.ts";
 

@@ -10,7 +10,7 @@ import { Scheduler } from "@aws-sdk/client-scheduler";
 import { SNS } from "@aws-sdk/client-sns";
 import { SSM } from "@aws-sdk/client-ssm";
 import { STS } from "@aws-sdk/client-sts";
-import { zipOf } from "../support/aws/lambda/zip.ts";
+import { zipOf } from "../../cli/sandbox/cloud/lambda/zip.ts";
 
 export interface Clients {
   readonly acm: ACM;

@@ -10,7 +10,7 @@ import { Lambda } from "@aws-sdk/client-lambda";
 import { Route53 } from "@aws-sdk/client-route-53";
 import t, { type Test } from "tap";
 import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
-import { zipOf } from "../support/aws/lambda/zip.ts";
+import { zipOf } from "../../cli/sandbox/cloud/lambda/zip.ts";
 import { until } from "../support/cli.ts";
 import { bundle } from "../support/runtime-api/deployed.ts";
 

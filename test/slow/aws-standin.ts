@@ -16,7 +16,7 @@ import { SSM } from "@aws-sdk/client-ssm";
 import { STS } from "@aws-sdk/client-sts";
 import t, { type Test } from "tap";
 import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
-import { zipOf } from "../support/aws/lambda/zip.ts";
+import { zipOf } from "../../cli/sandbox/cloud/lambda/zip.ts";
 import { until } from "../support/cli.ts";
 import { bundle } from "../support/runtime-api/deployed.ts";
 

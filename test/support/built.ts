@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanEnv, cliPath } from "./cli.ts";
 import { bundle } from "./runtime-api/deployed.ts";
-import { LocalFunction } from "./runtime-api/function.ts";
-import { type Gateway, openGateway } from "./runtime-api/gateway.ts";
+import { LocalFunction } from "../../cli/sandbox/function/function.ts";
+import { type Gateway, openGateway } from "../../cli/sandbox/function/gateway.ts";
 import { unpack } from "./unzip.ts";
 
 export interface BuiltApp extends Gateway {

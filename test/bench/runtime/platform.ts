@@ -11,7 +11,7 @@ import { type Answer, type AnswerStream, answerInvocation } from "../../../runti
 import { anyPort } from "../../../runtime/port.ts";
 import { apps, configOf } from "../../support/runtime.ts";
 import { bundle } from "../../support/runtime-api/deployed.ts";
-import { LocalFunction } from "../../support/runtime-api/function.ts";
+import { LocalFunction } from "../../../cli/sandbox/function/function.ts";
 import { median, spread } from "../query/statistics.ts";
 
 const STARTS = Number(process.env.STARTS ?? 15);

@@ -1,5 +1,5 @@
 // Failures on demand: the nth call of an operation is refused, slow, or its connection is cut.
-import { AwsError } from "./protocol/error.ts";
+import { AwsError } from "../../../cli/sandbox/cloud/protocol/error.ts";
 
 export interface Failure {
   /** As in the address of the service: lambda, cloudformation, logs ... Any where it is absent. */

@@ -1,10 +1,13 @@
 // The stand-in of the cloud: one account, over HTTP in the wire protocols of the real one, for the SDK's own clients.
-import { Clock, type ClockOptions } from "./clock.ts";
+import type { IncomingMessage } from "node:http";
+import { Clock, type ClockOptions } from "../../../cli/sandbox/cloud/clock.ts";
+import { factories } from "../../../cli/sandbox/cloud/services.ts";
+import { type AccountOptions, World } from "../../../cli/sandbox/cloud/world.ts";
+import { serveApi } from "../../../cli/sandbox/execute-api.ts";
+import { listen } from "../../../cli/sandbox/server.ts";
 import { type Failure, Failures } from "./failures.ts";
 import { Journal } from "./journal.ts";
-import { listen } from "./server.ts";
-import { factories } from "./services.ts";
-import { type AccountOptions, World } from "./world.ts";
+import { watchCalls } from "./watcher.ts";
 
 export interface AwsOptions extends AccountOptions {
   readonly clock?: ClockOptions;
@@ -51,7 +54,17 @@ export async function openAws(options: AwsOptions = {}): Promise<Aws> {
   const journal = new Journal();
   const failures = new Failures();
   failures.plan(...(options.failures ?? []));
-  const endpoint = await listen(world, journal, failures, options.port);
+  const endpoint = await listen({
+    world,
+    // Tests have keys of any kind; refused-keys.ts says which are refused.
+    authenticate() {},
+    serveApp: (req, res) => serveApi(req, res, world),
+    watch: watchCalls(journal, failures, () => clock.now()),
+    // The one service call that nobody signs.
+    unsigned: (req) => (isFormOf(req) ? { service: "sts", region: world.region, accessKeyId: "", day: "" } : undefined),
+    report: (text) => process.stderr.write(`stand-in of the cloud: ${text}\n`),
+    ...(options.port !== undefined && { port: options.port }),
+  });
   const { region, accountId } = world;
   const credentials = { accessKeyId: "AKIASTANDIN0000000", secretAccessKey: "stand-in-secret-access-key" };
   return {
@@ -73,4 +86,10 @@ export async function openAws(options: AwsOptions = {}): Promise<Aws> {
       await world.close();
     },
   };
+}
+
+function isFormOf(req: IncomingMessage): boolean {
+  return (
+    req.method === "POST" && req.url === "/" && req.headers["content-type"] === "application/x-www-form-urlencoded"
+  );
 }

@@ -2,10 +2,10 @@
 
 export interface JournalEntry {
   readonly service: string;
-  readonly operation: string;
+  operation: string;
   readonly region: string;
   /** Without bytes: a blob is written as its length. */
-  readonly input: unknown;
+  input: unknown;
   readonly at: number;
   /** "ok", the code of an error, or "dropped" if the connection was cut. */
   outcome: string;

@@ -1,6 +1,6 @@
 // Keys that are refused, as each protocol's services say it: for what the tool makes of it.
-import { AwsError } from "./protocol/error.ts";
-import type { Protocol } from "./protocol/model.ts";
+import { AwsError } from "../../../cli/sandbox/cloud/protocol/error.ts";
+import type { Protocol } from "../../../cli/sandbox/cloud/protocol/model.ts";
 
 const INVALID = "The security token included in the request is invalid.";
 const EXPIRED = "The security token included in the request is expired";

@@ -4,9 +4,9 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry } from "../../../grammar/entry.ts";
 import { checkedConfig, commandOf, makeProject, type Project, until } from "../runtime.ts";
-import type { GatewayKind } from "./events.ts";
-import { type FunctionOptions, LocalFunction } from "./function.ts";
-import { type Gateway, openGateway } from "./gateway.ts";
+import type { GatewayKind } from "../../../cli/sandbox/function/events.ts";
+import { type FunctionOptions, LocalFunction } from "../../../cli/sandbox/function/function.ts";
+import { type Gateway, openGateway } from "../../../cli/sandbox/function/gateway.ts";
 
 export const bundle = resolve(dirname(fileURLToPath(import.meta.url)), "../../../bin/runtime/bootstrap.cjs");
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type InvokeResult, LocalFunction, type OutputSource } from "../../runtime-api/function.ts";
+import { type InvokeResult, LocalFunction, type OutputSource } from "../../function/function.ts";
 import type { Layers } from "./layers.ts";
 import type { LambdaFunction, LambdaState, Version } from "./state.ts";
 import { unpack } from "./unzip.ts";

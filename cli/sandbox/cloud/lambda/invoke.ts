@@ -1,6 +1,6 @@
 // Invoking: with the answer in one piece, in parts, or later.
 import type { InvokeCommandInput, InvokeWithResponseStreamCommandInput } from "@aws-sdk/client-lambda";
-import type { InvokeResult } from "../../runtime-api/function.ts";
+import type { InvokeResult } from "../../function/function.ts";
 import { AwsError } from "../protocol/error.ts";
 import type { Runner } from "./run.ts";
 import { conflict, type LambdaState } from "./state.ts";

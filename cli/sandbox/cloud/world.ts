@@ -10,6 +10,14 @@ export interface AccountOptions {
   readonly roleRefusals?: number;
   /** Functions are processes that are stopped between two invocations; not where this is false. */
   readonly freezes?: boolean;
+  /** Certificates are issued as soon as they are requested. */
+  readonly issuesAtOnce?: boolean;
+  /** Subscriptions of mail addresses need no confirmation. */
+  readonly confirmsMail?: boolean;
+  /** Alarms are evaluated and schedules fire by the clock. */
+  readonly runsByClock?: boolean;
+  /** The program that stands for /var/runtime of the Node runtimes. */
+  readonly nodeRuntime?: string;
 }
 
 /**

@@ -1,9 +1,9 @@
 // Requests to deployed APIs, by host: an API's own name or a custom domain, through its stage to the function's alias.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { refuse, serveThroughGateway } from "../runtime-api/gateway.ts";
-import type { Deployment, Integration, RestApi, Stage } from "./api-gateway.ts";
-import { mayInvoke } from "./lambda/aliases.ts";
-import type { World } from "./world.ts";
+import type { Deployment, Integration, RestApi, Stage } from "./cloud/api-gateway.ts";
+import { mayInvoke } from "./cloud/lambda/aliases.ts";
+import type { World } from "./cloud/world.ts";
+import { refuse, serveThroughGateway } from "./function/gateway.ts";
 
 interface Place {
   readonly region: string;

@@ -1,0 +1,160 @@
+// The address of the sandbox: calls to services, by the service that their signature is for, and all else to the apps.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AwsError } from "./cloud/protocol/error.ts";
+import { readRequest, writeError, writeOutput } from "./cloud/protocol/exchange.ts";
+import type { Model } from "./cloud/protocol/model.ts";
+import type { WireResponse } from "./cloud/protocol/wire.ts";
+import { isServiceName, loadModel } from "./cloud/services.ts";
+import type { Call, Operations, World } from "./cloud/world.ts";
+import { type Scope, type SignedRequest, scopeOf } from "./signature.ts";
+
+export interface ServerOptions {
+  readonly world: World;
+  /** Whether the signer of a request may call; throws an `AwsError` otherwise. */
+  readonly authenticate: (request: SignedRequest, scope: Scope) => void;
+  /** Answers what is no call to a service. */
+  readonly serveApp: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+  /** 127.0.0.1 at any free port where it is absent. */
+  readonly port?: number;
+  /** Sees every call, and may have one fail. */
+  readonly watch?: (call: BegunCall) => CallWatcher;
+  /** Service, region and key of a call that nobody signed; undefined where it is for the apps. */
+  readonly unsigned?: (req: IncomingMessage) => Scope | undefined;
+  /** Gets what is a bug of the sandbox. */
+  readonly report: (text: string) => void;
+}
+
+export interface BegunCall {
+  readonly scope: Scope;
+  readonly bodyBytes: number;
+}
+
+export interface CallWatcher {
+  /** Once it is known what is asked. May throw what the service would answer; `cut` closes the connection. */
+  asked(operation: string, input: unknown, model: Model): Promise<"cut-before" | "cut-after" | undefined>;
+  /** "ok", the code of an error, or "dropped" where the connection was cut. */
+  ended(outcome: string): void;
+}
+
+export interface Endpoint {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Rejects where the port is taken. */
+export async function listen(options: ServerOptions): Promise<Endpoint> {
+  const server = createServer((req, res) => {
+    void answer(req, res, options).catch((error: Error) => {
+      options.report(String(error.stack));
+      res.destroy();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port ?? 0, "127.0.0.1", () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(req: IncomingMessage, res: ServerResponse, options: ServerOptions): Promise<void> {
+  const scope = scopeOf(req.headers) ?? options.unsigned?.(req);
+  // Clients may sign requests to an API, too.
+  if (scope === undefined || scope.service === "execute-api") return options.serveApp(req, res);
+  return callService(req, res, scope, options);
+}
+
+async function callService(
+  req: IncomingMessage,
+  res: ServerResponse,
+  scope: Scope,
+  { world, authenticate, watch, report }: ServerOptions,
+): Promise<void> {
+  const { service, region, accessKeyId } = scope;
+  const sent = await bytesOf(req);
+  const body = /aws-chunked/.test(req.headers["content-encoding"] ?? "") ? withoutChunks(sent) : sent;
+  const watcher = watch?.({ scope, bodyBytes: body.length });
+  let model: Model | undefined;
+  try {
+    if (!isServiceName(service)) throw new AwsError("UnknownService", `no service ${service} here`, 404);
+    model = await loadModel(service);
+    const request = { method: req.method ?? "GET", target: req.url ?? "/", headers: req.headers, body };
+    authenticate({ ...request, body: sent }, scope);
+    const asked = readRequest(model, request);
+    const { operation } = asked;
+    const input = asked.input();
+    const cut = await watcher?.asked(operation.name, input, model);
+    if (cut === "cut-before") {
+      watcher?.ended("dropped");
+      res.destroy();
+      return;
+    }
+    const call: Call = { region, service, operation: operation.name, accessKeyId };
+    const operations: Operations = world.service(service, region).operations;
+    const run = operations[operation.name];
+    if (run === undefined) throw new AwsError("NotImplemented", `the sandbox has no ${service} ${operation.name}`, 501);
+    const output = await run(input as never, call);
+    if (cut === "cut-after") {
+      watcher?.ended("dropped");
+      res.destroy();
+      return;
+    }
+    watcher?.ended("ok");
+    await send(req, res, writeOutput(model, operation, output));
+  } catch (error) {
+    if (error instanceof AwsError) {
+      watcher?.ended(error.code);
+      await send(req, res, writeError(model, error));
+      return;
+    }
+    watcher?.ended("InternalFailure");
+    report(`${service}: ${(error as Error).stack}`);
+    await send(req, res, writeError(model, new AwsError("InternalFailure", (error as Error).message, 500)));
+  }
+}
+
+async function send(req: IncomingMessage, res: ServerResponse, response: WireResponse): Promise<void> {
+  res.writeHead(response.status, { Server: "tool-sandbox", ...response.headers });
+  const { body } = response;
+  if (req.method === "HEAD") res.end();
+  else if (typeof body === "string" || body instanceof Uint8Array) res.end(body);
+  else {
+    res.flushHeaders();
+    for await (const part of body) {
+      if (res.destroyed) break;
+      res.write(part);
+    }
+    res.end();
+  }
+}
+
+async function bytesOf(req: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of req) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
+
+/** Chunks as S3's clients send a stream: a length in hexadecimal, a line break, the bytes, a line break. */
+function withoutChunks(body: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const end = body.indexOf("\r\n", at);
+    const length = Number.parseInt(body.toString("latin1", at, end), 16);
+    if (!(length > 0)) return Buffer.concat(parts);
+    parts.push(body.subarray(end + 2, end + 2 + length));
+    at = end + 2 + length + 2;
+  }
+}
