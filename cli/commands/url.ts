@@ -8,7 +8,7 @@ import type { Options } from "../table.ts";
 
 /** `tool url`: prints a stage's URL, and opens it in the browser or copies it. */
 export async function url(context: Context, options: Options<"url">): Promise<number> {
-  const { stage, target } = await openProjectTarget(context, options.stage);
+  const { stage, target } = await openProjectTarget(context, options.stage, { sandbox: options.sandbox });
   const progress = deployProgress(context);
   return interruptible(context, { progress }, async ({ signal }) => {
     const found = await target.url(stage, { signal, report: progress.report });
