@@ -56,7 +56,5 @@ export function stageUrl(
   app: string,
   stage: string,
 ): string {
-  return resolvesNames
-    ? `http://${stage}.${app}.localhost:${port}/`
-    : `http://127.0.0.1:${port}/_app/${app}/${stage}/`;
+  return resolvesNames ? `http://${stage}.${app}.localhost:${port}/` : `http://127.0.0.1:${port}/_app/${app}/${stage}/`;
 }

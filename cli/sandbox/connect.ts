@@ -89,7 +89,9 @@ function makeFolder(folder: SandboxFolder): void {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new SandboxError(
       code === undefined ? message : `the sandbox's folder ${folder.path} cannot be written: ${reasonOf(error)}`,
-      code === undefined ? undefined : "make room or give yourself access to it, or set XDG_STATE_HOME to another folder",
+      code === undefined
+        ? undefined
+        : "make room or give yourself access to it, or set XDG_STATE_HOME to another folder",
       { cause: error },
     );
   }
@@ -159,22 +161,28 @@ function callDaemon(
   const host = `127.0.0.1:${port}`;
   const signed = { method: "POST", target: `/${operation}`, headers: { host }, body };
   const scope = { accessKeyId: access.accessKeyId, region: "local", service: "sandbox" };
-  const headers = { ...signedHeaders(signed, scope, access.secretAccessKey, Date.now()), "content-length": body.length };
+  const headers = {
+    ...signedHeaders(signed, scope, access.secretAccessKey, Date.now()),
+    "content-length": body.length,
+  };
   return new Promise((resolve, reject) => {
-    const req = request({ host: "127.0.0.1", port, method: "POST", path: signed.target, headers, agent: false }, (res) => {
-      const parts: Buffer[] = [];
-      res.on("data", (part: Buffer) => parts.push(part));
-      res.on("error", reject);
-      res.on("end", () => {
-        try {
-          const answer = JSON.parse(Buffer.concat(parts).toString());
-          if (res.statusCode === 200) resolve(answer);
-          else reject(refusalOf(answer));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
+    const req = request(
+      { host: "127.0.0.1", port, method: "POST", path: signed.target, headers, agent: false },
+      (res) => {
+        const parts: Buffer[] = [];
+        res.on("data", (part: Buffer) => parts.push(part));
+        res.on("error", reject);
+        res.on("end", () => {
+          try {
+            const answer = JSON.parse(Buffer.concat(parts).toString());
+            if (res.statusCode === 200) resolve(answer);
+            else reject(refusalOf(answer));
+          } catch (error) {
+            reject(error);
+          }
+        });
+      },
+    );
     req.setTimeout(ANSWER_MS, () => req.destroy(new Error("no answer in time")));
     req.on("error", reject);
     req.end(body);
@@ -217,7 +225,9 @@ async function start(folder: SandboxFolder, env: Effects["env"]): Promise<void> 
 }
 
 function failed(folder: SandboxFolder, message: string): SandboxError {
-  const [last] = readTail(folder.log).trim().split("\n").slice(-1);
+  const lines = readTail(folder.log).trim().split("\n");
+  // After an error come its stack and the version of Node.
+  const last = lines.findLast((line) => /^\S*( \w*Error)?: \S|Error: /.test(line)) ?? lines.at(-1);
   return new SandboxError(last ? `${message}: ${last}` : message, `its log is ${folder.log}`);
 }
 

@@ -76,7 +76,12 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
     world.everywhere("lambda").some(({ service }) => service.state.functions.has(name)) ||
     world.everywhere("cloudformation").some(({ service }) => service.find(name) !== undefined);
 
-  const allMails = () => world.everywhere("sns").flatMap(({ service }) => [...service.mails.values()]);
+  const allMails = () =>
+    world
+      .everywhere("sns")
+      .flatMap(({ service }) => [
+        ...((service as unknown as { mails?: Map<string, SandboxMail> }).mails?.values() ?? []),
+      ]);
 
   const operations: Record<string, (input: Readonly<Record<string, unknown>>) => object | Promise<object>> = {
     status: async (input) => ({

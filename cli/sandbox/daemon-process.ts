@@ -18,20 +18,20 @@ for (const event of ["uncaughtException", "unhandledRejection"] as const) {
 const [folder = "", build = ""] = process.argv.slice(2);
 async function main(): Promise<void> {
   await runDaemon({
-  folder,
-  build,
-  nodeRuntime: existsSync(bundled) ? bundled : join(beside, "cloud/lambda/node-runtime.js"),
-  idleMs: process.env.TOOL_SANDBOX_IDLE_MS === undefined ? undefined : Number(process.env.TOOL_SANDBOX_IDLE_MS),
-  ready() {
-    process.send?.("ready");
-    // The command that started it may end before or after this.
-    process.disconnect?.();
-  },
-  report,
-  ended: new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve());
-  }),
-});
+    folder,
+    build,
+    nodeRuntime: existsSync(bundled) ? bundled : join(beside, "cloud/lambda/node-runtime.js"),
+    idleMs: process.env.TOOL_SANDBOX_IDLE_MS === undefined ? undefined : Number(process.env.TOOL_SANDBOX_IDLE_MS),
+    ready() {
+      process.send?.("ready");
+      // The command that started it may end before or after this.
+      process.disconnect?.();
+    },
+    report,
+    ended: new Promise((resolve) => {
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve());
+    }),
+  });
 }
 
 void main().then(() => process.exit(0));

@@ -89,7 +89,7 @@ export class World {
   }
 
   /** What a service keeps under a name; `region` is empty where it has one address for all. */
-  collection<T>(service: keyof Services, region: string, name: string): Collection<T> {
+  collection<T>(service: keyof Services | "sandbox", region: string, name: string): Collection<T> {
     const key = `${service} ${region} ${name}`;
     const known = this.#collections.get(key) ?? new Collection<unknown>();
     this.#collections.set(key, known);

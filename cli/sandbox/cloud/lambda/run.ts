@@ -13,7 +13,7 @@ import { unpack } from "./unzip.ts";
 const MAX_ENVIRONMENTS = 4;
 
 /** What stands for /var/runtime of the Node runtimes. */
-const NODE_RUNTIME = resolve(dirname(fileURLToPath(import.meta.url)), "node-runtime.js");
+const nodeRuntime = () => resolve(dirname(fileURLToPath(import.meta.url)), "node-runtime.js");
 
 interface Pool {
   readonly directory: string;
@@ -103,8 +103,8 @@ export class Runner {
     return new LocalFunction({
       command:
         wrapper === undefined
-          ? commandOf(settings.runtime, task)
-          : [here(wrapper), ...commandOf(settings.runtime, task)],
+          ? commandOf(settings.runtime, task, world.options.nodeRuntime)
+          : [here(wrapper), ...commandOf(settings.runtime, task, world.options.nodeRuntime)],
       directory: task,
       timeoutMs: settings.timeout * 1000,
       freezes: world.options.freezes !== false,
@@ -131,8 +131,8 @@ export class Runner {
 }
 
 /** The command of a managed runtime, which a wrapper gets as its arguments. */
-function commandOf(runtime: string | undefined, task: string): [string, ...string[]] {
-  if (/^nodejs/.test(runtime ?? "")) return [process.execPath, NODE_RUNTIME];
+function commandOf(runtime: string | undefined, task: string, known: string | undefined): [string, ...string[]] {
+  if (/^nodejs/.test(runtime ?? "")) return [process.execPath, known ?? nodeRuntime()];
   if (/^python/.test(runtime ?? "")) return [`/var/lang/bin/${runtime}`, "/var/runtime/bootstrap.py"];
   if (/^java/.test(runtime ?? "")) return ["/var/lang/bin/java", "-cp", "/var/runtime/lib/*"];
   const bootstrap = join(task, "bootstrap");
