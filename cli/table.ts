@@ -6,7 +6,7 @@ import { type Command, describeRow, type NameOf, type OptionsOf, type Table } fr
 /** The stage that commands mean if none is given: a mistake there reaches no user. */
 export const DEFAULT_STAGE = "staging";
 
-const SANDBOX = "Work on the sandbox of this machine, without an account";
+const SANDBOX = "Use the sandbox on this machine, not the cloud (TOOL_SANDBOX=1)";
 
 /**
  * The commands by their usage. A flag is spelled as help shows it: `--open` is a switch, `--stage <stage>` takes a value,
