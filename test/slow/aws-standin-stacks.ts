@@ -9,8 +9,8 @@ import { IAM } from "@aws-sdk/client-iam";
 import { Lambda } from "@aws-sdk/client-lambda";
 import { Route53 } from "@aws-sdk/client-route-53";
 import t, { type Test } from "tap";
-import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
 import { zipOf } from "../../cli/sandbox/cloud/lambda/zip.ts";
+import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
 import { until } from "../support/cli.ts";
 import { bundle } from "../support/runtime-api/deployed.ts";
 
@@ -298,7 +298,7 @@ t.test("a stack from its beginning to its end", async (t) => {
   t.match(await failure(cloud.describeStacks({ StackName })), "ValidationError: Stack with id app does not exist");
   t.equal(aws.state.service("sns").topics.size, 0);
   t.equal(await failure(cloud.deleteStack({ StackName })), "no failure", "deleting nothing succeeds");
-  t.equal(stacks.stacks.length, 1);
+  t.equal(stacks.stacks.size, 1);
 });
 
 t.test("going back", async (t) => {

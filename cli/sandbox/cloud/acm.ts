@@ -35,7 +35,7 @@ const RECORD_MS = 2_000;
 const MAILBOXES = ["admin", "administrator", "hostmaster", "postmaster", "webmaster"];
 
 export function openAcm(world: World, region: string) {
-  const certificates = new Map<string, Certificate>();
+  const certificates = world.collection<Certificate>("acm", region, "certificates");
   const certificate = (arn: string | undefined): Certificate => {
     const found = certificates.get(arn ?? "");
     if (found === undefined) {

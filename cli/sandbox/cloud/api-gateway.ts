@@ -73,9 +73,9 @@ export const DISTRIBUTION_ZONE = "Z2FDTNDATAQYW2";
 
 const notFound = (what: string) => new AwsError("NotFoundException", `Invalid ${what} identifier specified`, 404);
 
-export function openApiGateway(_world: World, region: string) {
-  const apis = new Map<string, RestApi>();
-  const domains = new Map<string, Domain>();
+export function openApiGateway(world: World, region: string) {
+  const apis = world.collection<RestApi>("apigateway", region, "apis");
+  const domains = world.collection<Domain>("apigateway", region, "domains");
 
   const api = (id: string | undefined): RestApi => {
     const found = apis.get(id ?? "");

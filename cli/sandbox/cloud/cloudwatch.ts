@@ -28,8 +28,8 @@ type Dimensions = readonly { Name?: string | undefined; Value?: string | undefin
 const MAX_DATA_POINTS = 1440;
 
 export function openCloudWatch(world: World, region: string) {
-  const samples: Sample[] = [];
-  const alarms = new Map<string, Alarm>();
+  const samples = world.series<Sample>("monitoring", region, "samples", ({ at }) => at);
+  const alarms = world.collection<Alarm>("monitoring", region, "alarms");
   const arnOf = (name: string) => `arn:aws:cloudwatch:${region}:${world.accountId}:alarm:${name}`;
 
   const select = (
@@ -41,23 +41,19 @@ export function openCloudWatch(world: World, region: string) {
   ) => {
     // A metric is told apart by all of its dimensions.
     const wanted = namesOf(dimensions).join();
-    return samples.filter(
-      (one) =>
-        one.namespace === namespace &&
-        one.name === name &&
-        one.dimensions.join() === wanted &&
-        one.at >= start.getTime() &&
-        one.at < end.getTime(),
-    );
+    return samples
+      .between(start.getTime(), end.getTime())
+      .filter((one) => one.namespace === namespace && one.name === name && one.dimensions.join() === wanted);
   };
 
   const operations = {
     PutMetricData(input: PutMetricDataCommandInput) {
+      const given: Sample[] = [];
       for (const one of input.MetricData ?? []) {
         const values = one.Values ?? (one.Value === undefined ? [] : [one.Value]);
         for (const [i, value] of values.entries()) {
           for (let count = one.Counts?.[i] ?? 1; count > 0; count -= 1) {
-            samples.push({
+            given.push({
               namespace: input.Namespace ?? "",
               name: one.MetricName ?? "",
               dimensions: namesOf(one.Dimensions),
@@ -67,6 +63,7 @@ export function openCloudWatch(world: World, region: string) {
           }
         }
       }
+      samples.append(given);
     },
     GetMetricStatistics(input: GetMetricStatisticsCommandInput) {
       const [start, end, period] = [input.StartTime!, input.EndTime!, input.Period ?? 60];
@@ -189,7 +186,7 @@ export function openCloudWatch(world: World, region: string) {
       }
     },
   };
-  return { operations, alarms, samples, arnOf };
+  return { operations, alarms, arnOf };
 }
 
 const namesOf = (dimensions: Dimensions) => (dimensions ?? []).map(({ Name, Value }) => `${Name}=${Value}`).sort();

@@ -39,7 +39,7 @@ export interface IamRole {
 const MAX_INLINE_CHARACTERS = 10_240;
 
 export function openIam(world: World) {
-  const roles = new Map<string, IamRole>();
+  const roles = world.collection<IamRole>("iam", "", "roles");
   const { roleDelayMs = 0, roleRefusals = 0 } = world.options;
 
   const role = (name: string | undefined): IamRole => {

@@ -12,9 +12,7 @@ export interface LogGroup {
   readonly name: string;
   readonly arn: string;
   readonly createdAt: number;
-  readonly streams: Map<string, { readonly createdAt: number; lastEventAt?: number }>;
-  /** In the order in which they came. */
-  readonly events: LogEvent[];
+  readonly streams: Map<string, { readonly createdAt: number }>;
   retentionInDays?: number;
   readonly tags: Map<string, string>;
 }

@@ -1,6 +1,6 @@
 // A session of Live Tail: a stream that gives, now and then, what came since.
 import type { StartLiveTailCommandInput, StartLiveTailResponseStream } from "@aws-sdk/client-cloudwatch-logs";
-import type { LogEvent, LogGroup } from "./log-group.ts";
+import type { LogEvent } from "./log-group.ts";
 
 /** "The sessionUpdate event is emitted every second"; a tenth of it, so that nobody waits for it. */
 const UPDATE_MS = 100;
@@ -10,13 +10,13 @@ const MAX_EVENTS_PER_UPDATE = 500;
 
 export async function* tailOf(
   input: StartLiveTailCommandInput,
-  groups: readonly LogGroup[],
+  groups: readonly string[],
   matches: (message: string) => boolean,
-  followers: Set<(group: LogGroup, event: LogEvent) => void>,
+  followers: Set<(group: string, event: LogEvent) => void>,
   accountId: string,
 ): AsyncGenerator<StartLiveTailResponseStream> {
-  let waiting: { group: LogGroup; event: LogEvent }[] = [];
-  const follow = (group: LogGroup, event: LogEvent) => {
+  let waiting: { group: string; event: LogEvent }[] = [];
+  const follow = (group: string, event: LogEvent) => {
     if (groups.includes(group) && matches(event.message)) waiting.push({ group, event });
   };
   followers.add(follow);
@@ -34,7 +34,7 @@ export async function* tailOf(
       const sampled = waiting.length > MAX_EVENTS_PER_UPDATE;
       const results = waiting.slice(0, MAX_EVENTS_PER_UPDATE).map(({ group, event }) => ({
         logStreamName: event.stream,
-        logGroupIdentifier: `${accountId}:${group.name}`,
+        logGroupIdentifier: `${accountId}:${group}`,
         message: event.message,
         timestamp: event.timestamp,
         ingestionTime: event.ingestedAt,

@@ -30,10 +30,15 @@ const notFound = (what: string) =>
   new AwsError("ResourceNotFoundException", `The specified log ${what} does not exist.`);
 
 export function openLogs(world: World, region: string) {
-  const groups = new Map<string, LogGroup>();
-  const followers = new Set<(group: LogGroup, event: LogEvent) => void>();
+  const groups = world.collection<LogGroup>("logs", region, "groups");
+  /** When something was last written, by stream, by group; of the groups that were asked for it. */
+  const lastEvents = new Map<string, Map<string, number>>();
+  const followers = new Set<(group: string, event: LogEvent) => void>();
   let lastId = 0;
   const settings = { scannedEvents: SCANNED_EVENTS };
+
+  const eventsOf = (group: string) =>
+    world.series<LogEvent>("logs", region, `events of ${group}`, ({ timestamp }) => timestamp);
 
   const groupNamed = (name: string | undefined): LogGroup => {
     const found = groups.get((name ?? "").replace(/^arn:aws:logs:[^:]*:\d*:log-group:/, "").replace(/:\*$/, ""));
@@ -47,7 +52,6 @@ export function openLogs(world: World, region: string) {
       arn: `arn:aws:logs:${region}:${world.accountId}:log-group:${name}`,
       createdAt: world.clock.now(),
       streams: new Map(),
-      events: [],
       tags: new Map(Object.entries(tags)),
     };
     groups.set(name, group);
@@ -59,13 +63,28 @@ export function openLogs(world: World, region: string) {
     const group = groups.get(groupName) ?? createGroup(groupName);
     const known = group.streams.get(stream) ?? { createdAt: world.clock.now() };
     group.streams.set(stream, known);
-    for (const { timestamp, message } of events) {
-      lastId += 1;
-      const event = { id: String(lastId).padStart(56, "0"), stream, timestamp, ingestedAt: world.clock.now(), message };
-      group.events.push(event);
-      known.lastEventAt = timestamp;
-      for (const follow of followers) follow(group, event);
+    const added = events.map(({ timestamp, message }) => {
+      // Ids grow, in the next run of the sandbox, too.
+      lastId = Math.max(lastId + 1, Date.now() * 1000);
+      return { id: String(lastId).padStart(56, "0"), stream, timestamp, ingestedAt: world.clock.now(), message };
+    });
+    eventsOf(groupName).append(added);
+    for (const event of added) {
+      lastEvents.get(groupName)?.set(stream, event.timestamp);
+      for (const follow of followers) follow(groupName, event);
     }
+  };
+
+  const lastEventsOf = (group: string): ReadonlyMap<string, number> => {
+    const found =
+      lastEvents.get(group) ??
+      new Map(
+        eventsOf(group)
+          .between(0, Infinity)
+          .map((one) => [one.stream, one.timestamp]),
+      );
+    lastEvents.set(group, found);
+    return found;
   };
 
   const operations = {
@@ -81,7 +100,10 @@ export function openLogs(world: World, region: string) {
       createGroup(name, input.tags);
     },
     DeleteLogGroup(input: { logGroupName?: string }) {
-      groups.delete(groupNamed(input.logGroupName).name);
+      const { name } = groupNamed(input.logGroupName);
+      groups.delete(name);
+      eventsOf(name).clear();
+      lastEvents.delete(name);
     },
     DescribeLogGroups(input: DescribeLogGroupsCommandInput) {
       const { logGroupNamePrefix = "", logGroupNamePattern = "" } = input;
@@ -96,7 +118,7 @@ export function openLogs(world: World, region: string) {
           arn: `${group.arn}:*`,
           logGroupArn: group.arn,
           metricFilterCount: 0,
-          storedBytes: group.events.reduce((sum, { message }) => sum + message.length, 0),
+          storedBytes: eventsOf(group.name).bytes,
           ...(group.retentionInDays !== undefined && { retentionInDays: group.retentionInDays }),
         })),
         ...(nextToken !== undefined && { nextToken }),
@@ -131,19 +153,20 @@ export function openLogs(world: World, region: string) {
     },
     DescribeLogStreams(input: DescribeLogStreamsCommandInput) {
       const group = groupNamed(input.logGroupName ?? input.logGroupIdentifier);
+      const last = lastEventsOf(group.name);
       const own = [...group.streams]
         .filter(([name]) => name.startsWith(input.logStreamNamePrefix ?? ""))
-        .sort(([a, left], [b, right]) =>
-          input.orderBy === "LastEventTime" ? (left.lastEventAt ?? 0) - (right.lastEventAt ?? 0) : a < b ? -1 : 1,
+        .sort(([a], [b]) =>
+          input.orderBy === "LastEventTime" ? (last.get(a) ?? 0) - (last.get(b) ?? 0) : a < b ? -1 : 1,
         );
       if (input.descending) own.reverse();
       const { page, nextToken } = paged(own, input.nextToken, input.limit ?? 50);
       return {
-        logStreams: page.map(([name, { createdAt, lastEventAt }]) => ({
+        logStreams: page.map(([name, { createdAt }]) => ({
           logStreamName: name,
           creationTime: createdAt,
           arn: `${group.arn}:log-stream:${name}`,
-          ...(lastEventAt !== undefined && { lastEventTimestamp: lastEventAt }),
+          ...(last.has(name) && { lastEventTimestamp: last.get(name) }),
         })),
         ...(nextToken !== undefined && { nextToken }),
       };
@@ -178,8 +201,9 @@ export function openLogs(world: World, region: string) {
         (input.logStreamNames?.includes(stream) ?? true) && stream.startsWith(input.logStreamNamePrefix ?? "");
       // "Events with a timestamp later than endTime are not returned": those at it are. All streams together by time; what
       // came later at the same time is later.
-      const inTime = group.events
-        .filter(({ timestamp, stream }) => timestamp >= startTime && timestamp <= endTime && isOfStream(stream))
+      const inTime = eventsOf(group.name)
+        .between(startTime, endTime + 1)
+        .filter(({ stream }) => isOfStream(stream))
         .sort((a, b) => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1));
       let at = tokenPosition(input.nextToken, inTime);
       const events: FilteredLogEvent[] = [];
@@ -198,7 +222,7 @@ export function openLogs(world: World, region: string) {
       return { events, searchedLogStreams: [], ...(at < inTime.length && { nextToken: tokenAfter(inTime[at - 1]) }) };
     },
     StartLiveTail(input: StartLiveTailCommandInput) {
-      const own = (input.logGroupIdentifiers ?? []).map(groupNamed);
+      const own = (input.logGroupIdentifiers ?? []).map((name) => groupNamed(name).name);
       const pattern = parseFilterPattern(input.logEventFilterPattern ?? "");
       if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.error);
       return { responseStream: tailOf(input, own, pattern.matches, followers, world.accountId) };

@@ -15,12 +15,22 @@ const PRICES: Readonly<Record<string, number>> = { com: 15, net: 17, org: 15, de
 /** How long a registration takes, in the cloud's time: some minutes. */
 const REGISTRATION_MS = 300_000;
 
+interface Registration {
+  status: string;
+  readonly domain: string;
+  readonly at: Date;
+}
+
 const endingOf = (name: string) => name.split(".").slice(1).join(".");
 
 export function openRoute53Domains(world: World) {
-  const domains = new Map<string, { readonly expiresAt: Date; readonly autoRenew: boolean }>();
+  const domains = world.collection<{ readonly expiresAt: Date; readonly autoRenew: boolean }>(
+    "route53domains",
+    "",
+    "domains",
+  );
   const taken = new Set(["example.com", "example.org", "example.net"]);
-  const running = new Map<string, { status: string; readonly domain: string; readonly at: Date }>();
+  const running = world.collection<Registration>("route53domains", "", "registrations");
 
   const checkEnding = (name: string) => {
     if (PRICES[endingOf(name)] === undefined)

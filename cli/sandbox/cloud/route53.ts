@@ -26,8 +26,8 @@ export interface Zone {
 const PROPAGATION_MS = 30_000;
 
 export function openRoute53(world: World) {
-  const zones = new Map<string, Zone>();
-  const changes = new Map<string, { status: "PENDING" | "INSYNC"; readonly at: Date }>();
+  const zones = world.collection<Zone>("route53", "", "zones");
+  const changes = world.collection<{ status: "PENDING" | "INSYNC"; readonly at: Date }>("route53", "", "changes");
 
   const zone = (id: string | undefined): Zone => {
     const found = zones.get((id ?? "").replace("/hostedzone/", ""));

@@ -14,10 +14,11 @@ import type {
   PutPublicAccessBlockCommandInput,
 } from "@aws-sdk/client-s3";
 import { AwsError } from "./protocol/error.ts";
+import type { StoredBytes } from "./stored-bytes.ts";
 import type { Call, World } from "./world.ts";
 
 export interface StoredObject {
-  readonly body: Buffer;
+  readonly body: StoredBytes;
   readonly etag: string;
   readonly contentType: string;
   readonly metadata: Readonly<Record<string, string>>;
@@ -44,7 +45,7 @@ const BUCKET_NAME = /^(?!xn--|\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z0-9][a-z0-9.-]{1
 const MAX_KEYS = 1000;
 
 export function openS3(world: World) {
-  const buckets = new Map<string, Bucket>();
+  const buckets = world.collection<Bucket>("s3", "", "buckets");
 
   const bucket = (name: string | undefined): Bucket => {
     const found = buckets.get(name ?? "");
@@ -112,7 +113,7 @@ export function openS3(world: World) {
         throw new AwsError("PreconditionFailed", "At least one of the pre-conditions you specified did not hold", 412);
       }
       bucket(input.Bucket).objects.set(input.Key ?? "", {
-        body,
+        body: world.keep(body),
         etag,
         contentType: input.ContentType ?? "application/octet-stream",
         metadata: input.Metadata ?? {},
@@ -122,7 +123,7 @@ export function openS3(world: World) {
     },
     GetObject(input: GetObjectCommandInput) {
       const found = object(input);
-      return { ...head(found), Body: found.body };
+      return { ...head(found), Body: found.body.read() };
     },
     HeadObject: (input: GetObjectCommandInput) => head(object(input)),
     DeleteObject(input: DeleteObjectCommandInput) {

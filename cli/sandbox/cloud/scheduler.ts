@@ -12,7 +12,7 @@ const EXPRESSION =
   /^(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+ \S+ \S+ \S+ \S+ \S+\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\))$/;
 
 export function openScheduler(world: World, region: string) {
-  const schedules = new Map<string, Schedule>();
+  const schedules = world.collection<Schedule>("scheduler", region, "schedules");
   const keyOf = (name: string | undefined, group = "default") => `${group}/${name}`;
   const schedule = (name: string | undefined, group: string | undefined): Schedule => {
     const found = schedules.get(keyOf(name, group));

@@ -15,7 +15,7 @@ export interface Topic {
 }
 
 export function openSns(world: World, region: string) {
-  const topics = new Map<string, Topic>();
+  const topics = world.collection<Topic>("sns", region, "topics");
   const topic = (arn: string | undefined): Topic => {
     const found = topics.get(arn ?? "");
     if (found === undefined) throw new AwsError("NotFound", "Topic does not exist", 404);

@@ -18,7 +18,7 @@ const MAX_VALUE_BYTES = 4096;
 const MAX_RESULTS = 10;
 
 export function openSsm(world: World, region: string) {
-  const parameters = new Map<string, Parameter>();
+  const parameters = world.collection<Parameter>("ssm", region, "parameters");
   const described = (one: Parameter) => ({
     Name: one.name,
     Type: one.type,

@@ -10,7 +10,7 @@ import type { Call, World } from "./world.ts";
 
 export function openSts(world: World) {
   /** Session by access key. */
-  const sessions = new Map<string, string>();
+  const sessions = world.collection<string>("sts", "", "sessions");
 
   const assumed = (roleArn: string, session: string, seconds: number) => {
     const [, role = ""] = roleArn.split("role/");

@@ -1,5 +1,8 @@
 // One account of the cloud: its services by region, its clock, and what was asked of them.
 import type { Clock } from "./clock.ts";
+import { Collection } from "./collection.ts";
+import { Series } from "./series.ts";
+import { StoredBytes } from "./stored-bytes.ts";
 
 export interface AccountOptions {
   readonly accountId?: string;
@@ -57,6 +60,8 @@ export class World {
   readonly options: AccountOptions;
   readonly #factories: Factories;
   readonly #services = new Map<string, Service>();
+  readonly #collections = new Map<string, Collection<unknown>>();
+  readonly #series = new Map<string, unknown>();
 
   constructor(options: AccountOptions, clock: Clock, factories: Factories) {
     this.options = options;
@@ -81,6 +86,27 @@ export class World {
       const [own, region = ""] = key.split(" ");
       return own === name ? { region, service: service as Services[Name] } : [];
     });
+  }
+
+  /** What a service keeps under a name; `region` is empty where it has one address for all. */
+  collection<T>(service: keyof Services, region: string, name: string): Collection<T> {
+    const key = `${service} ${region} ${name}`;
+    const known = this.#collections.get(key) ?? new Collection<unknown>();
+    this.#collections.set(key, known);
+    return known as Collection<T>;
+  }
+
+  /** What a service only appends to: `name` says which series of the service, `timeOf` the time of an item. */
+  series<T>(service: keyof Services, region: string, name: string, timeOf: (item: T) => number): Series<T> {
+    const key = `${service} ${region} ${name}`;
+    const known = (this.#series.get(key) as Series<T> | undefined) ?? new Series<T>(timeOf);
+    this.#series.set(key, known);
+    return known;
+  }
+
+  /** Bytes as a value of a collection has them. */
+  keep(bytes: Buffer): StoredBytes {
+    return new StoredBytes(bytes);
   }
 
   async close(): Promise<void> {

@@ -32,14 +32,14 @@ type Told = CreateStackCommandInput | UpdateStackCommandInput | CreateChangeSetC
 
 export function openCloudFormation(world: World, region: string) {
   /** Deleted ones stay, and are found by their id. */
-  const stacks: Stack[] = [];
+  const stacks = world.collection<Stack>("cloudformation", region, "stacks");
   const failures: ResourceFailure[] = [];
   /** The operations under way, for a test that waits for their end. */
   const running = new Set<Promise<void>>();
 
   const find = (reference: string | undefined): Stack | undefined =>
-    stacks.find(({ id }) => id === reference) ??
-    stacks.findLast(({ name, status }) => name === reference && status !== "DELETE_COMPLETE");
+    stacks.get(reference ?? "") ??
+    stacks.find(({ name, status }) => name === reference && status !== "DELETE_COMPLETE");
   const stack = (reference: string | undefined): Stack => {
     const found = find(reference);
     if (found === undefined) throw refusal(`Stack with id ${reference} does not exist`);
@@ -127,7 +127,7 @@ export function openCloudFormation(world: World, region: string) {
       created.disablesRollback = input.DisableRollback ?? input.OnFailure === "DO_NOTHING";
       created.isProtected = input.EnableTerminationProtection ?? false;
       created.token = input.ClientRequestToken;
-      stacks.push(created);
+      stacks.set(created.id, created);
       start(new Work(world, created, failures).create());
       return { StackId: created.id };
     },
@@ -180,7 +180,7 @@ export function openCloudFormation(world: World, region: string) {
           (input.StackStatusFilter?.length ?? 0) === 0 ||
           input.StackStatusFilter!.includes(status as "CREATE_COMPLETE"),
       );
-      const { items, next } = paged([...own].reverse(), input.NextToken);
+      const { items, next } = paged(own.reverse(), input.NextToken);
       return {
         StackSummaries: items.map((one) => ({
           StackId: one.id,
@@ -264,7 +264,7 @@ export function openCloudFormation(world: World, region: string) {
       if (found === undefined) {
         found = newStack(world, region, input.StackName ?? "", desired);
         setStatus(world, found, "REVIEW_IN_PROGRESS", "User Initiated");
-        stacks.push(found);
+        stacks.set(found.id, found);
       }
       check(found, desired);
       if (found.changeSets.has(name))
@@ -372,13 +372,14 @@ export function openCloudFormation(world: World, region: string) {
   };
 
   const located = (input: { ChangeSetName?: string | undefined; StackName?: string | undefined }) => {
-    for (const target of stacks) {
-      for (const set of target.changeSets.values()) {
-        const isNamed =
-          set.name === input.ChangeSetName && (target.name === input.StackName || target.id === input.StackName);
-        if (set.id === input.ChangeSetName || (isNamed && target.status !== "DELETE_COMPLETE")) return { target, set };
-      }
-    }
+    const isMeant = (set: ChangeSet, target: Stack) => {
+      const isNamed =
+        set.name === input.ChangeSetName && (target.name === input.StackName || target.id === input.StackName);
+      return set.id === input.ChangeSetName || (isNamed && target.status !== "DELETE_COMPLETE");
+    };
+    const target = stacks.find((one) => [...one.changeSets.values()].some((set) => isMeant(set, one)));
+    const set = target && [...target.changeSets.values()].find((one) => isMeant(one, target));
+    if (target !== undefined && set !== undefined) return { target, set };
     throw new AwsError("ChangeSetNotFound", `ChangeSet [${input.ChangeSetName}] does not exist`, 404);
   };
   const changeSet = (input: { ChangeSetName?: string; StackName?: string }): ChangeSet => located(input).set;
@@ -404,7 +405,7 @@ function fromBucket(world: World, url: string): string {
   const object = world.service("s3").buckets.get(bucket)?.objects.get(path.join("/"));
   if (object === undefined) throw refusal("S3 error: The specified key does not exist.");
   if (object.body.length > MAX_OBJECT_BYTES) throw refusal("Template may not exceed 1000000 bytes in size.");
-  return object.body.toString();
+  return object.body.read().toString();
 }
 
 function checkCapabilities({ template, capabilities }: Desired): void {

@@ -1,6 +1,6 @@
 // The code of a function or a layer: an archive that came with the request or is in a bucket.
-import { createHash } from "node:crypto";
 import { AwsError } from "../protocol/error.ts";
+import type { StoredBytes } from "../stored-bytes.ts";
 import { type Code, invalid, type LambdaState } from "./state.ts";
 import { readZip, type ZipEntry } from "./unzip.ts";
 
@@ -18,7 +18,7 @@ export interface CodeSource {
 }
 
 export function codeOf(state: LambdaState, source: CodeSource): Code {
-  const zip = source.ZipFile === undefined ? fromBucket(state, source) : Buffer.from(source.ZipFile);
+  const zip = source.ZipFile === undefined ? fromBucket(state, source) : state.world.keep(Buffer.from(source.ZipFile));
   if (source.ZipFile !== undefined && zip.length > MAX_DIRECT_BYTES) {
     throw new AwsError(
       "RequestEntityTooLargeException",
@@ -28,7 +28,7 @@ export function codeOf(state: LambdaState, source: CodeSource): Code {
   }
   let entries: ZipEntry[];
   try {
-    entries = readZip(zip);
+    entries = readZip(zip.read());
   } catch {
     throw invalid("Could not unzip uploaded file. Please check your file, then try to upload again.");
   }
@@ -36,10 +36,10 @@ export function codeOf(state: LambdaState, source: CodeSource): Code {
   const unpackedBytes = entries.reduce((sum, { size }) => sum + size, 0);
   if (unpackedBytes > MAX_UNPACKED_BYTES)
     throw invalid(`Unzipped size must be smaller than ${MAX_UNPACKED_BYTES} bytes`);
-  return { zip, sha256: createHash("sha256").update(zip).digest("base64"), unpackedBytes };
+  return { zip, sha256: Buffer.from(zip.sha256, "hex").toString("base64"), unpackedBytes };
 }
 
-function fromBucket(state: LambdaState, { S3Bucket: name, S3Key: key }: CodeSource): Buffer {
+function fromBucket(state: LambdaState, { S3Bucket: name, S3Key: key }: CodeSource): StoredBytes {
   if (name === undefined || key === undefined) throw invalid("Please provide a source for function code.");
   const bucket = state.world.service("s3").buckets.get(name);
   if (bucket === undefined)

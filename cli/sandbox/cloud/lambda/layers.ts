@@ -5,6 +5,7 @@ import type {
   ListLayerVersionsCommandInput,
   PublishLayerVersionCommandInput,
 } from "@aws-sdk/client-lambda";
+import type { Collection } from "../collection.ts";
 import { AwsError } from "../protocol/error.ts";
 import { codeOf } from "./code.ts";
 import type { Code, LambdaState } from "./state.ts";
@@ -22,12 +23,14 @@ export interface LayerVersion {
 
 export class Layers {
   readonly #state: LambdaState;
-  readonly versions = new Map<string, LayerVersion>();
+  readonly versions: Collection<LayerVersion>;
   /** Numbers are never used twice. */
-  readonly #next = new Map<string, number>();
+  readonly #next: Collection<number>;
 
   constructor(state: LambdaState) {
     this.#state = state;
+    this.versions = state.world.collection("lambda", state.region, "layer versions");
+    this.#next = state.world.collection("lambda", state.region, "next layer versions");
   }
 
   version(arn: string): LayerVersion | undefined {

@@ -1,10 +1,12 @@
 // The functions of one region: what each is made of, and how they are found by name, ARN and qualifier.
 import { randomUUID } from "node:crypto";
+import type { Collection } from "../collection.ts";
 import { AwsError } from "../protocol/error.ts";
+import type { StoredBytes } from "../stored-bytes.ts";
 import type { World } from "../world.ts";
 
 export interface Code {
-  readonly zip: Buffer;
+  readonly zip: StoredBytes;
   readonly sha256: string;
   readonly unpackedBytes: number;
 }
@@ -70,11 +72,12 @@ export interface LambdaFunction {
 export class LambdaState {
   readonly world: World;
   readonly region: string;
-  readonly functions = new Map<string, LambdaFunction>();
+  readonly functions: Collection<LambdaFunction>;
 
   constructor(world: World, region: string) {
     this.world = world;
     this.region = region;
+    this.functions = world.collection("lambda", region, "functions");
   }
 
   arnOf(name: string): string {

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { inflateRawSync } from "node:zlib";
+import type { StoredBytes } from "../stored-bytes.ts";
 
 export interface ZipEntry {
   readonly name: string;
@@ -44,8 +45,8 @@ export function readZip(archive: Buffer): ZipEntry[] {
   return entries;
 }
 
-export function unpack(archive: Buffer, directory: string): void {
-  for (const entry of readZip(archive)) {
+export function unpack(archive: StoredBytes, directory: string): void {
+  for (const entry of readZip(archive.read())) {
     const path = join(directory, normalize(`/${entry.name}`));
     if (entry.name.endsWith("/")) {
       mkdirSync(path, { recursive: true });
