@@ -149,7 +149,8 @@ function stagePrefix(path: string, whole: string, context: Json): string {
   // The stage's own path may have no slash at its end.
   const full = path === "/" && !whole.endsWith("/") ? `${whole}/` : whole;
   const prefix = path.startsWith("/") && full.endsWith(path) ? full.slice(0, full.length - path.length) : "";
-  return /^\/[\w$-]+$/.test(prefix) ? prefix : "";
+  // The sandbox has the app's name in front of the stage, too.
+  return /^(?:\/[\w$-]+)+$/.test(prefix) ? prefix : "";
 }
 
 /** The request came to the API's own name, not to a custom domain. */

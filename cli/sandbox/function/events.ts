@@ -1,6 +1,6 @@
 // The events that the gateways make of a request, by their documentation ("Input format of a Lambda function for proxy
 // integration", "Create AWS Lambda proxy integrations for HTTP APIs", "Invoking Lambda function URLs").
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 
 export type GatewayKind = "rest" | "http" | "url";
 
@@ -12,6 +12,10 @@ export interface GatewayRequest {
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   readonly ip: string;
+  /** When it came; now where it is absent. */
+  readonly atMs?: number;
+  /** How it came; https at its port where it is absent. */
+  readonly scheme?: { readonly proto: string; readonly port: string };
 }
 
 export interface GatewayNames {
@@ -21,6 +25,8 @@ export interface GatewayNames {
   readonly accountId?: string;
   /** The prefix of the path when the API is asked under its own domain: a base path in place of the stage. */
   readonly basePath?: string;
+  /** What the address of the API has in front of the path, if it is not the stage. */
+  readonly prefix?: string;
   readonly stageVariables?: Readonly<Record<string, string>>;
 }
 
@@ -33,9 +39,15 @@ export function eventOf(kind: GatewayKind, request: GatewayRequest, names: Gatew
   const path = cut === -1 ? request.target : request.target.slice(0, cut);
   const query = cut === -1 ? "" : request.target.slice(cut + 1);
   const headers = [...throughGateway(request.rawHeaders), ...forwarded(request)];
-  return kind === "rest"
-    ? restEvent(request, path, query, headers, names)
-    : format2Event(kind, request, path, query, headers, names);
+  const read: ReadRequest = { request, path, query, headers };
+  return kind === "rest" ? restEvent(read, names) : format2Event(kind, read, names);
+}
+
+interface ReadRequest {
+  readonly request: GatewayRequest;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: Pairs;
 }
 
 type Pairs = readonly (readonly [name: string, value: string])[];
@@ -48,20 +60,31 @@ function throughGateway(rawHeaders: readonly string[]): [string, string][] {
   return pairs.filter(([name]) => !OF_THE_CONNECTION.test(name) && !dropped.has(name.toLowerCase()));
 }
 
-function forwarded(request: GatewayRequest): [string, string][] {
+function forwarded({ ip, atMs = Date.now(), scheme }: GatewayRequest): [string, string][] {
+  const seconds = Math.floor(atMs / 1000).toString(16);
   return [
-    ["X-Amzn-Trace-Id", "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700"],
-    ["X-Forwarded-For", request.ip],
-    ["X-Forwarded-Port", "443"],
-    ["X-Forwarded-Proto", "https"],
+    ["X-Amzn-Trace-Id", `Root=1-${seconds}-${randomBytes(12).toString("hex")}`],
+    ["X-Forwarded-For", ip],
+    ["X-Forwarded-Port", scheme?.port ?? "443"],
+    ["X-Forwarded-Proto", scheme?.proto ?? "https"],
   ];
 }
 
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** As in the logs of web servers: "21/Nov/2026:07:08:09 +0000". */
+function requestTime(atMs: number): string {
+  const [date = "", time = ""] = new Date(atMs).toISOString().split("T");
+  const [year, month, day] = date.split("-");
+  return `${day}/${MONTHS[Number(month) - 1]}/${year}:${time.slice(0, 8)} +0000`;
+}
+
 /** `path` as sent, parameters decoded, every header and parameter once and as a list. */
-function restEvent(request: GatewayRequest, path: string, query: string, headers: Pairs, names: GatewayNames): object {
+function restEvent({ request, path, query, headers }: ReadRequest, names: GatewayNames): object {
   // "REST APIs do not support the semicolon in query strings: the data is split there."
   const parameters = query.split(/[&;]/).filter(Boolean).map(parameter);
-  const { basePath } = names;
+  const { basePath, prefix = `/${names.stage}` } = names;
+  const { atMs = Date.now() } = request;
   return {
     resource: path === "/" ? "/" : "/{proxy+}",
     path: `${basePath ?? ""}${path}`,
@@ -76,14 +99,14 @@ function restEvent(request: GatewayRequest, path: string, query: string, headers
       resourceId: "2gxmpl",
       resourcePath: path === "/" ? "/" : "/{proxy+}",
       httpMethod: request.method,
-      extendedRequestId: "JJbxmplHYosFVYQ=",
-      requestTime: "21/Nov/2026:07:08:09 +0000",
-      path: `${basePath ?? `/${names.stage}`}${path}`,
+      extendedRequestId: randomBytes(11).toString("base64"),
+      requestTime: requestTime(atMs),
+      path: `${basePath ?? prefix}${path}`,
       accountId: names.accountId ?? "123456789012",
       protocol: "HTTP/1.1",
       stage: names.stage,
       domainPrefix: names.domainName.split(".")[0],
-      requestTimeEpoch: 1_795_244_889_000,
+      requestTimeEpoch: atMs,
       requestId: randomUUID(),
       identity: {
         cognitoIdentityPoolId: null,
@@ -104,13 +127,11 @@ function restEvent(request: GatewayRequest, path: string, query: string, headers
 /** `rawPath` decoded by an HTTP API and as sent by a function URL, headers in lower case and joined, cookies apart. */
 function format2Event(
   kind: "http" | "url",
-  request: GatewayRequest,
-  path: string,
-  query: string,
-  headers: Pairs,
+  { request, path, query, headers }: ReadRequest,
   names: GatewayNames,
 ): object {
   const stage = kind === "url" ? "$default" : names.stage;
+  const { atMs = Date.now() } = request;
   const rawPath = kind === "url" ? path : `${stage === "$default" ? "" : `/${stage}`}${decoded(path)}`;
   const cookies = headers.filter(([name]) => name.toLowerCase() === "cookie").flatMap(([, value]) => value.split("; "));
   const joined: Record<string, string> = {};
@@ -138,11 +159,11 @@ function format2Event(
         sourceIp: request.ip,
         userAgent: headerOf(headers, "user-agent") ?? "",
       },
-      requestId: "JKJaXmPLvHcESHA=",
+      requestId: randomBytes(11).toString("base64"),
       routeKey: "$default",
       stage,
-      time: "21/Nov/2026:07:08:09 +0000",
-      timeEpoch: 1_795_244_889_000,
+      time: requestTime(atMs),
+      timeEpoch: atMs,
     },
     ...(request.body.length > 0 && { body: bodyOf(request.body).body }),
     isBase64Encoded: request.body.length > 0,

@@ -2,7 +2,7 @@
 // gateways' pages give. What it cannot make sense of is answered as they do, with their bare error messages.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { eventOf, type GatewayKind, type GatewayNames } from "./events.ts";
+import { eventOf, type GatewayKind, type GatewayNames, type GatewayRequest } from "./events.ts";
 import type { InvokeResult, LocalFunction } from "./function.ts";
 
 /** "Payload size: 10 MB" of API Gateway; an event of more than 6 MB the function does not get. */
@@ -11,6 +11,9 @@ const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 
 /** "The metadata JSON and the delimiter must lie within the first 16 KB of the stream." */
 const MAX_HEAD_BYTES = 16 * 1024;
+
+/** Name of the server in every response whose head has none. */
+export const SERVER = "tool-sandbox";
 
 const METHODS = new Set(["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]);
 
@@ -24,6 +27,10 @@ export interface GatewayOptions {
   readonly url?: string;
   /** `responseTransferMode: STREAM`, or a function URL's RESPONSE_STREAM. */
   readonly streams: boolean;
+  /** From the request's end to the last byte of the response; no limit where it is absent. */
+  readonly timeoutMs?: number;
+  /** How requests come, as the event says it; https where it is absent. */
+  readonly scheme?: GatewayRequest["scheme"];
 }
 
 export interface Gateway {
@@ -58,11 +65,10 @@ export async function serveThroughGateway(
 }
 
 async function answer(req: IncomingMessage, res: ServerResponse, options: GatewayOptions): Promise<void> {
-  const { kind, target, stage = "production", streams } = options;
-  const parts: Buffer[] = [];
-  for await (const part of req) parts.push(part as Buffer);
-  const body = Buffer.concat(parts);
-  if (body.length > MAX_REQUEST_BYTES) return refuse(res, 413, "Request Too Long");
+  const { kind, target, stage = "production", streams, timeoutMs, scheme } = options;
+  const atMs = Date.now();
+  const body = await bodyOf(req);
+  if (body === undefined) return refuse(res, 413, "Request Too Long");
   const method = req.method ?? "GET";
   if (!METHODS.has(method)) return refuse(res, 403, "Missing Authentication Token");
   const [url = "/"] = (options.url ?? req.url ?? "/").split("#", 1);
@@ -70,20 +76,52 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Gatewa
   const { rawHeaders } = req;
   const event = eventOf(
     kind,
-    { method, target: url, rawHeaders, body, ip: req.socket.remoteAddress ?? "" },
+    { method, target: url, rawHeaders, body, ip: req.socket.remoteAddress ?? "", atMs, ...(scheme && { scheme }) },
     { stage, domainName: "r3pmxmplak.execute-api.eu-west-1.amazonaws.com", ...options.names },
   );
   const payload = JSON.stringify(event);
   if (Buffer.byteLength(payload) > MAX_EVENT_BYTES) return refuse(res, 413, "Request Too Long");
-  const result = await target.invoke(payload);
-  if (result.kind === "error") return refuse(res, 502, "Internal server error");
-  if (streams) return sendStream(res, result);
-  return sendDocument(res, kind, await documentOf(result));
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => giveUp(res), timeoutMs);
+  try {
+    const result = await target.invoke(payload);
+    if (result.kind === "error") refuse(res, 502, "Internal server error");
+    else if (streams) await sendStream(res, result);
+    else sendDocument(res, kind, await documentOf(result));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
+/** Undefined if it is too large. It is read to its end then, too, as clients read no response before they have sent all. */
+async function bodyOf(req: IncomingMessage): Promise<Buffer | undefined> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of req) {
+    bytes += (part as Buffer).length;
+    if (bytes <= MAX_REQUEST_BYTES) parts.push(part as Buffer);
+    else parts = [];
+  }
+  return bytes > MAX_REQUEST_BYTES ? undefined : Buffer.concat(parts);
+}
+
+/** The function goes on, and nobody gets its answer. */
+function giveUp(res: ServerResponse): void {
+  if (res.headersSent) res.destroy();
+  else refuse(res, 504, "Endpoint request timed out");
+}
+
+/** Whether the client has its answer, or has gone away. */
+const isOver = (res: ServerResponse) => res.headersSent || res.destroyed;
+
 export function refuse(res: ServerResponse, status: number, message: string): void {
+  if (isOver(res)) return;
   const body = JSON.stringify({ message });
-  res.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length, Connection: "close" });
+  res.writeHead(status, {
+    Server: SERVER,
+    "Content-Type": "application/json",
+    "Content-Length": body.length,
+    Connection: "close",
+  });
   res.end(body);
 }
 
@@ -108,6 +146,7 @@ async function documentOf(result: Exclude<InvokeResult, { kind: "error" }>): Pro
 }
 
 function sendDocument(res: ServerResponse, kind: GatewayKind, document: Document): void {
+  if (isOver(res)) return;
   writeHead(res, kind, document);
   res.end(Buffer.from(document.body ?? "", document.isBase64Encoded ? "base64" : "utf8"));
 }
@@ -118,21 +157,36 @@ async function sendStream(res: ServerResponse, result: Exclude<InvokeResult, { k
   let held: Buffer | undefined = Buffer.alloc(0);
   for await (const part of result.body) {
     if (held === undefined) {
-      res.write(part);
+      await written(res, part as Buffer);
       continue;
     }
     held = Buffer.concat([held, part as Buffer]);
     const end = held.indexOf(Buffer.alloc(8));
     if (end === -1 && held.length < MAX_HEAD_BYTES) continue;
     if (end === -1 || end + 8 > MAX_HEAD_BYTES) throw new Error("no end of the head within 16 KB");
-    writeHead(res, "rest", JSON.parse(held.toString("utf8", 0, end)));
-    res.flushHeaders();
-    if (held.length > end + 8) res.write(held.subarray(end + 8));
+    if (!isOver(res)) {
+      writeHead(res, "rest", JSON.parse(held.toString("utf8", 0, end)));
+      res.flushHeaders();
+      if (held.length > end + 8) await written(res, held.subarray(end + 8));
+    }
     held = undefined;
   }
   if (held !== undefined) throw new Error("no head");
   if (result.failed() === undefined) res.end();
   else res.destroy();
+}
+
+/** When there is room for more. Without a client the rest is read all the same: until then the function is busy. */
+function written(res: ServerResponse, part: Buffer): Promise<void> | undefined {
+  if (res.destroyed || res.writableEnded || res.write(part)) return undefined;
+  return new Promise((resolve) => {
+    const done = () => {
+      res.off("drain", done);
+      res.off("close", done);
+      resolve();
+    };
+    res.on("drain", done).on("close", done);
+  });
 }
 
 /** Single and repeated headers are merged; names of the connection are the gateway's own. */
@@ -148,6 +202,7 @@ function writeHead(res: ServerResponse, kind: GatewayKind, head: Head): void {
     ...cookies.map((cookie): [string, string] => ["Set-Cookie", cookie]),
   ];
   const own = pairs.filter(([name]) => !/^(connection|transfer-encoding|keep-alive)$/i.test(name));
+  if (!own.some(([name]) => /^server$/i.test(name))) own.push(["Server", SERVER]);
   res.writeHead(
     statusCode,
     own.flatMap(([name, value]) => [name, Buffer.from(value).toString("latin1")]),

@@ -1,9 +1,9 @@
 // The stand-in of the cloud: one account, over HTTP in the wire protocols of the real one, for the SDK's own clients.
 import type { IncomingMessage } from "node:http";
+import { serveApp } from "../../../cli/sandbox/apps.ts";
 import { Clock, type ClockOptions } from "../../../cli/sandbox/cloud/clock.ts";
 import { factories } from "../../../cli/sandbox/cloud/services.ts";
 import { type AccountOptions, World } from "../../../cli/sandbox/cloud/world.ts";
-import { serveApi } from "../../../cli/sandbox/execute-api.ts";
 import { listen } from "../../../cli/sandbox/server.ts";
 import { type Failure, Failures } from "./failures.ts";
 import { Journal } from "./journal.ts";
@@ -13,6 +13,8 @@ export interface AwsOptions extends AccountOptions {
   readonly clock?: ClockOptions;
   readonly failures?: readonly Failure[];
   readonly port?: number;
+  /** Events say http and the port, as in the sandbox. */
+  readonly tellsScheme?: boolean;
 }
 
 export interface Aws {
@@ -58,7 +60,7 @@ export async function openAws(options: AwsOptions = {}): Promise<Aws> {
     world,
     // Tests have keys of any kind; refused-keys.ts says which are refused.
     authenticate() {},
-    serveApp: (req, res) => serveApi(req, res, world),
+    serveApp: (req, res) => serveApp(req, res, world, { tellsScheme: options.tellsScheme ?? false }),
     watch: watchCalls(journal, failures, () => clock.now()),
     // The one service call that nobody signs.
     unsigned: (req) => (isFormOf(req) ? { service: "sts", region: world.region, accessKeyId: "", day: "" } : undefined),

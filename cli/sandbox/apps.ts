@@ -1,24 +1,62 @@
-// Requests to deployed APIs, by host: an API's own name or a custom domain, through its stage to the function's alias.
+// Requests to deployed apps: from an address through the stage of an API to the alias of a function.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Deployment, Integration, RestApi, Stage } from "./cloud/api-gateway.ts";
+import { addressesOf, type Place, placeOf } from "./addresses.ts";
+import type { Deployment, Integration, Stage } from "./cloud/api-gateway.ts";
 import { mayInvoke } from "./cloud/lambda/aliases.ts";
 import type { World } from "./cloud/world.ts";
-import { refuse, serveThroughGateway } from "./function/gateway.ts";
+import { appsPage, FOREIGN_HOST, type Page } from "./front-page.ts";
+import { refuse, SERVER, serveThroughGateway } from "./function/gateway.ts";
 
-interface Place {
-  readonly region: string;
-  readonly api: RestApi;
-  readonly stage: Stage;
-  /** The path after stage or base path. */
-  readonly path: string;
-  /** Where a custom domain was asked: what its mapping takes of the path. */
-  readonly basePath: string | undefined;
+export interface AppsOptions {
+  /** Events say how a request really came, which is http. Otherwise they say https, as it is on the platform. */
+  readonly tellsScheme: boolean;
 }
 
-export async function serveApi(req: IncomingMessage, res: ServerResponse, world: World): Promise<void> {
-  const host = (req.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
+/** "Endpoint request timed out" after this, if the integration says nothing else. */
+const TIMEOUT_MS = 29_000;
+
+export async function serveApp(
+  req: IncomingMessage,
+  res: ServerResponse,
+  world: World,
+  { tellsScheme }: AppsOptions,
+): Promise<void> {
+  const [host = "", port = String(req.socket.localPort)] = (req.headers.host ?? "").toLowerCase().split(":");
   const place = placeOf(world, host, req.url ?? "/");
-  if (place === undefined) return refuse(res, 403, "Forbidden");
+  if (place === "nothing-here") return refuse(res, 403, "Forbidden");
+  if (place === "foreign") return sendPage(req, res, FOREIGN_HOST);
+  if (place === "sandbox") {
+    const isFront = /^(?:127\.0\.0\.1|localhost)$/.test(host) && /^\/(?:\?|$)/.test(req.url ?? "/");
+    const isHtml = /\btext\/html\b/.test(req.headers.accept ?? "");
+    return sendPage(req, res, appsPage(addressesOf(world, req.socket.localPort ?? 0), { isFront, isHtml }));
+  }
+  await servePlace(req, res, world, { place, ...(tellsScheme && { scheme: { proto: "http", port } }) });
+}
+
+function sendPage(req: IncomingMessage, res: ServerResponse, { status, type, body }: Page): void {
+  req.resume();
+  res.writeHead(status, {
+    Server: SERVER,
+    "Content-Type": type,
+    "Content-Length": Buffer.byteLength(body),
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+  });
+  res.end(body);
+}
+
+interface Asked {
+  readonly place: Place;
+  readonly scheme?: { readonly proto: string; readonly port: string };
+}
+
+async function servePlace(
+  req: IncomingMessage,
+  res: ServerResponse,
+  world: World,
+  { place, scheme }: Asked,
+): Promise<void> {
   const { api, stage, path } = place;
   const deployment = api.deployments.get(stage.deploymentId);
   const integration = deployment && integrationOf(deployment, path, req.method ?? "GET");
@@ -37,11 +75,14 @@ export async function serveApi(req: IncomingMessage, res: ServerResponse, world:
     streams: integration.responseTransferMode === "STREAM",
     stage: stage.name,
     url: `${path}${query}`,
+    timeoutMs: integration.timeoutMs ?? TIMEOUT_MS,
+    ...(scheme && { scheme }),
     names: {
-      domainName: host,
+      domainName: place.domainName,
       apiId: api.id,
       accountId: world.accountId,
       ...(place.basePath !== undefined && { basePath: place.basePath }),
+      ...(place.prefix !== undefined && { prefix: place.prefix }),
       ...(Object.keys(stage.variables).length > 0 && { stageVariables: stage.variables }),
     },
     target: {
@@ -51,40 +92,6 @@ export async function serveApi(req: IncomingMessage, res: ServerResponse, world:
       },
     },
   });
-}
-
-function placeOf(world: World, host: string, url: string): Place | undefined {
-  const [path = "/"] = url.split(/[?#]/, 1);
-  const [, id, region] = /^([a-z0-9]+)\.execute-api\.([a-z0-9-]+)\.amazonaws\.com$/.exec(host) ?? [];
-  if (id !== undefined && region !== undefined) {
-    const api = world.service("apigateway", region).apis.get(id);
-    const [, name = "", rest = ""] = /^\/([^/]*)(.*)$/.exec(path) ?? [];
-    const stage = api?.stages.get(name);
-    if (api === undefined || stage === undefined || api.isExecuteApiDisabled) return undefined;
-    return { region, api, stage, path: rest || "/", basePath: undefined };
-  }
-  for (const { region, service } of world.everywhere("apigateway")) {
-    const domain = service.domains.get(host);
-    if (domain === undefined) continue;
-    const [, first = ""] = /^\/([^/]*)/.exec(path) ?? [];
-    const base = domain.mappings.has(first) ? first : "(none)";
-    const mapping = domain.mappings.get(base);
-    const api = service.apis.get(mapping?.restApiId ?? "");
-    if (mapping === undefined || api === undefined) return undefined;
-    const cut = base === "(none)" ? path : path.slice(first.length + 1) || "/";
-    // A mapping without a stage leaves it to the path.
-    const [, name = ""] = /^\/([^/]*)/.exec(cut) ?? [];
-    const stage = api.stages.get(mapping.stage ?? name);
-    if (stage === undefined) return undefined;
-    return {
-      region,
-      api,
-      stage,
-      path: mapping.stage === undefined ? cut.slice(name.length + 1) || "/" : cut,
-      basePath: base === "(none)" ? "" : `/${base}`,
-    };
-  }
-  return undefined;
 }
 
 function integrationOf(deployment: Deployment, path: string, method: string): Integration | undefined {

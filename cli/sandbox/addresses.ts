@@ -1,0 +1,148 @@
+// Where deployed apps answer, all on one port: by host, or below /_app/ if their names do not resolve on this machine.
+import type { Domain, RestApi, Stage } from "./cloud/api-gateway.ts";
+import type { World } from "./cloud/world.ts";
+
+/** A stage that a request is for. */
+export interface Place {
+  readonly region: string;
+  readonly api: RestApi;
+  readonly stage: Stage;
+  /** The path that the API sees. */
+  readonly path: string;
+  /** Name of the host in the event. It decides whether the runtime adds the prefix to redirects and cookies. */
+  readonly domainName: string;
+  /** What the mapping of a domain has in front of the path; the app sees it. */
+  readonly basePath?: string;
+  /** What the address has in front of the path; the app does not see it. */
+  readonly prefix?: string;
+}
+
+/** What a request is for if it is not for a stage. */
+export type Elsewhere =
+  /** A name of the gateway or a domain of the account, with nothing there. */
+  | "nothing-here"
+  /** A name of this machine. */
+  | "sandbox"
+  /** A name that belongs to somebody else: a page of that name, which resolves to this machine, must learn nothing. */
+  | "foreign";
+
+/** The stage that a host and a URL are for. */
+export function placeOf(world: World, host: string, url: string): Place | Elsewhere {
+  const [path = "/"] = url.split(/[?#]/, 1);
+  const [, id, region, domain] =
+    /^([a-z0-9]+)\.execute-api\.([a-z0-9-]+)\.(amazonaws\.com|localhost)$/.exec(host) ?? [];
+  if (id !== undefined && region !== undefined) {
+    const place = placeOfApi(world, { id, region, path, host });
+    return place ?? (domain === "localhost" ? "sandbox" : "nothing-here");
+  }
+  if (isLoopback(host)) {
+    const [, app, stage, rest = ""] = /^\/_app\/([^/]+)\/([^/]+)(.*)$/.exec(path) ?? [];
+    const found = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
+    if (found === undefined) return "sandbox";
+    const domainName = `${found.api.id}.execute-api.${found.region}.localhost`;
+    return { ...found, path: rest || "/", domainName, prefix: `/_app/${app}/${stage}` };
+  }
+  const [, stage, app] = /^([^.]+)\.([^.]+)\.localhost$/.exec(host) ?? [];
+  const named = app === undefined || stage === undefined ? undefined : stageOf(world, app, stage);
+  if (named !== undefined) return { ...named, path, domainName: host, basePath: "" };
+  for (const { region, service } of world.everywhere("apigateway")) {
+    const domain = service.domains.get(host);
+    if (domain !== undefined) return placeOfDomain(region, service.apis, domain, path) ?? "nothing-here";
+  }
+  return host.endsWith(".localhost") ? "sandbox" : "foreign";
+}
+
+const isLoopback = (host: string) => host === "127.0.0.1" || host === "localhost";
+
+/** The name of the API is the app's. */
+function stageOf(world: World, app: string, stage: string) {
+  for (const { region, service } of world.everywhere("apigateway")) {
+    for (const api of service.apis.values()) {
+      const found = api.name === app ? api.stages.get(stage) : undefined;
+      if (found !== undefined) return { region, api, stage: found };
+    }
+  }
+  return undefined;
+}
+
+interface ApiAddress {
+  readonly id: string;
+  readonly region: string;
+  readonly path: string;
+  readonly host: string;
+}
+
+function placeOfApi(world: World, { id, region, path, host }: ApiAddress): Place | undefined {
+  const api = world.service("apigateway", region).apis.get(id);
+  const [name, rest] = cut(path);
+  const stage = api?.stages.get(name);
+  if (api === undefined || stage === undefined || api.isExecuteApiDisabled) return undefined;
+  return { region, api, stage, path: rest, domainName: host };
+}
+
+function placeOfDomain(
+  region: string,
+  apis: ReadonlyMap<string, RestApi>,
+  domain: Domain,
+  path: string,
+): Place | undefined {
+  const [first, below] = cut(path);
+  const base = domain.mappings.has(first) ? first : "(none)";
+  const mapping = domain.mappings.get(base);
+  const api = apis.get(mapping?.restApiId ?? "");
+  if (mapping === undefined || api === undefined) return undefined;
+  const mapped = base === "(none)" ? path : below;
+  // A mapping without a stage leaves it to the path.
+  const [name, rest] = cut(mapped);
+  const stage = api.stages.get(mapping.stage ?? name);
+  if (stage === undefined) return undefined;
+  return {
+    region,
+    api,
+    stage,
+    path: mapping.stage === undefined ? rest : mapped,
+    domainName: domain.name,
+    basePath: base === "(none)" ? "" : `/${base}`,
+  };
+}
+
+/** The first segment of a path, and what follows it. */
+function cut(path: string): [first: string, rest: string] {
+  const [, first = "", rest = ""] = /^\/([^/]*)(.*)$/.exec(path) ?? [];
+  return [first, rest || "/"];
+}
+
+export interface AppAddress {
+  readonly app: string;
+  readonly stage: string;
+  readonly region: string;
+  /** The name that browsers resolve everywhere, and the address that needs no name. */
+  readonly urls: readonly [named: string, below: string];
+  /** Custom domains; nothing but a Host header leads to them here. */
+  readonly domains: readonly string[];
+}
+
+/** All stages of all apps, by name. */
+export function addressesOf(world: World, port: number): AppAddress[] {
+  const found = world.everywhere("apigateway").flatMap(({ region, service }) =>
+    [...service.apis.values()].flatMap((api) =>
+      Array.from(api.stages.keys(), (stage): AppAddress => {
+        const domains = [...service.domains.values()].filter(({ mappings }) =>
+          [...mappings.values()].some((one) => one.restApiId === api.id && one.stage === stage),
+        );
+        return {
+          app: api.name,
+          stage,
+          region,
+          urls: [
+            `http://${stage}.${api.name}.localhost:${port}/`,
+            `http://127.0.0.1:${port}/_app/${api.name}/${stage}/`,
+          ],
+          domains: domains.map(({ name }) => name),
+        };
+      }),
+    ),
+  );
+  const keyOf = ({ app, stage }: AppAddress) => `${app}/${stage}`;
+  return found.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
