@@ -3,6 +3,7 @@ import { readConfigFile } from "./config-file.ts";
 import type { Context } from "./context.ts";
 import { openTarget } from "./open-platform.ts";
 import { openSandbox } from "./open-sandbox.ts";
+import type { SandboxAccess } from "./platform/sandbox.ts";
 import type { Target } from "./platform/target.ts";
 import { resolveProject } from "./project/resolve-config.ts";
 import { explainStage } from "./project/stage-word.ts";
@@ -14,8 +15,8 @@ export interface OpenedProject {
   readonly inference: Inference;
   readonly stage: string;
   readonly target: Target;
-  /** Whether it is the sandbox on this machine. */
-  readonly isSandbox: boolean;
+  /** The sandbox, if the target is there. */
+  readonly sandbox: SandboxAccess | undefined;
 }
 
 /** Reads tool.json, checks the stage's name, and opens the target. Makes no call yet. */
@@ -33,5 +34,5 @@ export async function openProjectTarget(
     deploys: options.deploys === true,
   });
   const target = await openTarget({ env: context.io.env, config, resolved, sandbox });
-  return { config, resolved, inference, stage, target, isSandbox: sandbox !== undefined };
+  return { config, resolved, inference, stage, target, sandbox };
 }

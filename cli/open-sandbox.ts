@@ -47,10 +47,11 @@ function accessTo({ port, access, resolvesNames }: Sandbox): SandboxAccess {
     accessKeyId,
     secretAccessKey,
     urlOf: (app, stage) => stageUrl({ port, resolvesNames }, app, stage),
+    browserUrlOf: (app, stage) => stageUrl({ port, resolvesNames: true }, app, stage),
   };
 }
 
-/** Browsers resolve `*.localhost` everywhere, other programs only if the system does. */
+/** Browsers and curl resolve `*.localhost` everywhere, other programs only if the system does. */
 export function stageUrl(
   { port, resolvesNames }: { readonly port: number; readonly resolvesNames: boolean },
   app: string,

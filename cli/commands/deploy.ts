@@ -44,7 +44,7 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     const result = await target.deploy({ before, artifact, commit }, watched);
     progress.end();
     const took = { durationMs: io.nowMs() - beganMs };
-    await sayResult(context, result, { ...took, isSandbox: project.isSandbox });
+    await sayResult(context, result, { ...took, project });
     code = await runHook("postdeploy", work);
     // Without a build there is nothing to clean away.
     if (code === EXIT.ok && options.build) code = await runHook("clean", work);
@@ -95,7 +95,7 @@ async function runHook(hook: HookName, { context, project, commit, stop }: Work)
     ...appEnvironment(context, config, stage),
     ...commitVariable(commit),
     // What a hook runs of the tool works on the same place.
-    TOOL_SANDBOX: project.isSandbox ? "1" : "0",
+    TOOL_SANDBOX: project.sandbox === undefined ? "0" : "1",
   };
   const progress = buildProgress(context);
   stop.pause();
@@ -128,17 +128,20 @@ function commitVariable(commit: Commit | undefined): Record<string, string> {
 async function sayResult(
   context: Context,
   result: DeployResult,
-  { durationMs, isSandbox }: { readonly durationMs: number; readonly isSandbox: boolean },
+  { durationMs, project }: { readonly durationMs: number; readonly project: OpenedProject },
 ): Promise<void> {
   const { stage, version, commit, outcome, previousVersion } = result;
   const what = `version ${version}${commit === undefined ? "" : ` (${commit})`}`;
-  const where = isSandbox ? " in the sandbox" : "";
+  const { sandbox, config } = project;
+  const where = sandbox !== undefined ? " in the sandbox" : "";
   const line =
     outcome === "unchanged"
       ? `${stage} is unchanged${where}: ${what} is already active, nothing was uploaded`
       : `${stage} is deployed${where}: ${what}${previousVersion === undefined ? "" : `, before it ${previousVersion}`}`;
   await context.say(`${line} (${humanDuration(durationMs)})`);
   for (const remark of result.remarks) await context.say(remark);
+  const inBrowser = sandbox?.browserUrlOf(config.name, stage) ?? result.url;
+  if (inBrowser !== result.url) await context.say(`in a browser: ${inBrowser}`);
 }
 
 async function printResult(

@@ -4,6 +4,8 @@ export interface SandboxAccess {
   readonly endpoint: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** The URL of a deployed stage: one that this machine resolves. */
+  /** The URL of a deployed stage that every program of this machine can open. */
   urlOf(app: string, stage: string): string;
+  /** The URL of its own name, which browsers and curl resolve everywhere; under it absolute links work. */
+  browserUrlOf(app: string, stage: string): string;
 }

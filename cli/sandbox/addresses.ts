@@ -82,7 +82,7 @@ function placeOfApi(world: World, { id, region, path, host }: ApiAddress): Place
 
 function placeOfDomain(
   region: string,
-  apis: ReadonlyMap<string, RestApi>,
+  apis: { get(id: string): RestApi | undefined },
   domain: Domain,
   path: string,
 ): Place | undefined {

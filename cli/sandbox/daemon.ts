@@ -2,12 +2,12 @@
 import { lookup } from "node:dns";
 import { rmSync } from "node:fs";
 import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
+import { serveApp } from "./apps.ts";
 import { Clock } from "./cloud/clock.ts";
 import { AwsError } from "./cloud/protocol/error.ts";
 import { factories } from "./cloud/services.ts";
 import { World } from "./cloud/world.ts";
 import { controlOf } from "./control.ts";
-import { serveApi } from "./execute-api.ts";
 import { SandboxFolder } from "./folder.ts";
 import { type Endpoint, listen, type ServerOptions } from "./server.ts";
 import { checkSignature } from "./signature.ts";
@@ -78,7 +78,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     },
     serveApp(req, res) {
       idle.put();
-      return serveApi(req, res, world);
+      return serveApp(req, res, world, { tellsScheme: true });
     },
     control(operation, input) {
       if (operation !== "status") idle.put();
