@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import type { Context } from "./context.ts";
 import type { SandboxAccess } from "./platform/sandbox.ts";
 import type { Sandbox } from "./sandbox/connect.ts";
@@ -32,7 +33,7 @@ export async function openSandbox(
   try {
     const { io } = context;
     const sandbox = await openSandbox({ env: io.env, say: (text) => void context.say(text) });
-    if (app !== undefined) await sandbox.claim(app, context.directory, { deploys });
+    if (app !== undefined) await sandbox.claim(app, realpathSync(context.directory), { deploys });
     return accessTo(sandbox);
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
