@@ -57,10 +57,8 @@ const isLoopback = (host: string) => host === "127.0.0.1" || host === "localhost
 /** The name of the API is the app's. */
 function stageOf(world: World, app: string, stage: string) {
   for (const { region, service } of world.everywhere("apigateway")) {
-    for (const api of service.apis.values()) {
-      const found = api.name === app ? api.stages.get(stage) : undefined;
-      if (found !== undefined) return { region, api, stage: found };
-    }
+    const api = service.apis.find(({ name, stages }) => name === app && stages.has(stage));
+    if (api !== undefined) return { region, api, stage: api.stages.get(stage)! };
   }
   return undefined;
 }
@@ -82,7 +80,7 @@ function placeOfApi(world: World, { id, region, path, host }: ApiAddress): Place
 
 function placeOfDomain(
   region: string,
-  apis: ReadonlyMap<string, RestApi>,
+  apis: { get(id: string): RestApi | undefined },
   domain: Domain,
   path: string,
 ): Place | undefined {
