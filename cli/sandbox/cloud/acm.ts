@@ -57,11 +57,18 @@ export function openAcm(world: World, region: string) {
   const isProved = ({ record, method }: Certificate) =>
     method === "DNS" && isDelegated && world.service("route53").hasRecord(record.name, "CNAME", record.value);
 
-  const validate = (found: Certificate) => {
-    if (found.status === "PENDING_VALIDATION" && isProved(found)) issue(found);
-    else if (found.status === "PENDING_VALIDATION" && certificates.has(found.arn))
-      world.clock.after(VALIDATION_MS, () => validate(found));
-  };
+  const tasks = world.tasks("acm", region, {
+    showRecord(arn) {
+      const found = certificates.get(arn);
+      if (found !== undefined) found.hasRecord = true;
+    },
+    validate(arn) {
+      const found = certificates.get(arn);
+      if (found?.status !== "PENDING_VALIDATION") return;
+      if (isProved(found)) issue(found);
+      else tasks.after(VALIDATION_MS, "validate", arn);
+    },
+  });
 
   const operations = {
     RequestCertificate(input: RequestCertificateCommandInput) {
@@ -98,10 +105,8 @@ export function openAcm(world: World, region: string) {
       };
       if (input.IdempotencyToken !== undefined) found.tags.set("aws:token", input.IdempotencyToken);
       certificates.set(arn, found);
-      world.clock.after(RECORD_MS, () => {
-        found.hasRecord = true;
-      });
-      world.clock.after(VALIDATION_MS, () => validate(found));
+      tasks.after(RECORD_MS, "showRecord", arn);
+      tasks.after(VALIDATION_MS, "validate", arn);
       return { CertificateArn: arn };
     },
     DescribeCertificate: (input: DescribeCertificateCommandInput) => ({

@@ -1,32 +1,36 @@
-// The clock of the stand-in: real time for what is written down, and the cloud's slow work in a fraction of its time.
+// The clock of the sandbox: real time for what is written down, and the cloud's slow work in a fraction of its time.
 
 export interface ClockOptions {
-  /** How many milliseconds of the cloud's work pass in one; 0: none pass but by `advance`. */
+  /** How many milliseconds of the cloud's work pass in one. */
   readonly speed?: number;
 }
 
-/** A stack that takes four minutes in the cloud takes half a second. */
-const DEFAULT_SPEED = 500;
+/** A stack that takes fifteen seconds in the cloud takes less than one. */
+const DEFAULT_SPEED = 20;
 
-interface Timer {
+/** The longest that setTimeout can wait. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Waits for so much of the cloud's time, or for a point of real time. */
+export interface Timer {
   remainingMs: number;
+  readonly isReal: boolean;
   since: number;
   handle: NodeJS.Timeout | undefined;
   readonly run: () => void;
 }
 
 export class Clock {
-  #speed: number;
-  #offsetMs = 0;
-  readonly #timers = new Set<Timer>();
+  protected speed: number;
+  protected readonly timers = new Set<Timer>();
   #last = 0;
 
   constructor({ speed = DEFAULT_SPEED }: ClockOptions = {}) {
-    this.#speed = speed;
+    this.speed = speed;
   }
 
   now(): number {
-    return Date.now() + this.#offsetMs;
+    return Date.now();
   }
 
   date(): Date {
@@ -39,56 +43,61 @@ export class Clock {
     return new Date(this.#last);
   }
 
-  /** Runs after `ms` of the cloud's milliseconds. */
-  after(ms: number, run: () => void): void {
-    const timer: Timer = { remainingMs: ms, since: 0, handle: undefined, run };
-    this.#timers.add(timer);
-    this.#start(timer);
+  /** When `ms` of the cloud's milliseconds will have passed. */
+  dueAt(ms: number): number {
+    return this.now() + ms / (this.speed || 1);
   }
 
-  sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.after(ms, resolve));
+  /** Runs after `ms` of the cloud's milliseconds. What it gives back forgets it. */
+  after(ms: number, run: () => void): () => void {
+    return this.#add(ms, false, run);
   }
 
-  /** Lets time pass at once, and runs what is due in its order. */
-  advance(ms: number): void {
-    this.#stopAll();
-    this.#offsetMs += ms;
-    for (const timer of this.#timers) timer.remainingMs -= ms;
-    const due = [...this.#timers].filter(({ remainingMs }) => remainingMs <= 0);
-    for (const timer of due.sort((a, b) => a.remainingMs - b.remainingMs)) this.#fire(timer);
-    for (const timer of this.#timers) this.#start(timer);
-  }
-
-  setSpeed(speed: number): void {
-    this.#stopAll();
-    this.#speed = speed;
-    for (const timer of this.#timers) this.#start(timer);
+  /** Runs when it is `timeMs`; at once where that is past. */
+  at(timeMs: number, run: () => void): () => void {
+    return this.#add(Math.max(0, timeMs - this.now()), true, run);
   }
 
   /** What is still to come never happens. */
   stop(): void {
-    this.#stopAll();
-    this.#timers.clear();
+    for (const timer of this.timers) clearTimeout(timer.handle);
+    this.timers.clear();
   }
 
-  #start(timer: Timer): void {
-    if (this.#speed === 0 || timer.handle !== undefined) return;
-    timer.since = Date.now();
-    timer.handle = setTimeout(() => this.#fire(timer), Math.max(0, timer.remainingMs / this.#speed));
-  }
-
-  #stopAll(): void {
-    for (const timer of this.#timers) {
-      if (timer.handle === undefined) continue;
+  #add(remainingMs: number, isReal: boolean, run: () => void): () => void {
+    const timer: Timer = { remainingMs, isReal, since: 0, handle: undefined, run };
+    this.timers.add(timer);
+    this.start(timer);
+    return () => {
+      this.timers.delete(timer);
       clearTimeout(timer.handle);
-      timer.handle = undefined;
-      timer.remainingMs -= (Date.now() - timer.since) * this.#speed;
-    }
+    };
   }
 
-  #fire(timer: Timer): void {
-    if (!this.#timers.delete(timer)) return;
+  protected start(timer: Timer): void {
+    const speed = timer.isReal ? 1 : this.speed;
+    if (speed === 0 || timer.handle !== undefined) return;
+    timer.since = Date.now();
+    const waitMs = Math.max(0, timer.remainingMs / speed);
+    timer.handle = setTimeout(
+      () => {
+        if (waitMs <= MAX_TIMEOUT_MS) return this.fire(timer);
+        this.pause(timer);
+        this.start(timer);
+      },
+      Math.min(waitMs, MAX_TIMEOUT_MS),
+    );
+  }
+
+  protected pause(timer: Timer): void {
+    if (timer.handle === undefined) return;
+    clearTimeout(timer.handle);
+    timer.handle = undefined;
+    timer.remainingMs -= (Date.now() - timer.since) * (timer.isReal ? 1 : this.speed);
+  }
+
+  protected fire(timer: Timer): void {
+    if (!this.timers.delete(timer)) return;
     clearTimeout(timer.handle);
     timer.run();
   }

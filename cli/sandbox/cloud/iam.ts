@@ -42,6 +42,13 @@ export function openIam(world: World) {
   const roles = world.collection<IamRole>("iam", "", "roles");
   const { roleDelayMs = 0, roleRefusals = 0 } = world.options;
 
+  const tasks = world.tasks("iam", "", {
+    assumable(name) {
+      const found = roles.get(name);
+      if (found !== undefined) found.isAssumable = true;
+    },
+  });
+
   const role = (name: string | undefined): IamRole => {
     const found = roles.get(name ?? "");
     if (found === undefined) throw new AwsError("NoSuchEntity", `The role with name ${name} cannot be found.`, 404);
@@ -75,9 +82,7 @@ export function openIam(world: World) {
         tags: new Map(input.Tags?.map(({ Key = "", Value = "" }) => [Key, Value])),
       };
       roles.set(name, created);
-      world.clock.after(roleDelayMs, () => {
-        created.isAssumable = true;
-      });
+      tasks.after(roleDelayMs, "assumable", name);
       return { Role: described(created) };
     },
     GetRole: (input: GetRoleCommandInput) => ({ Role: described(role(input.RoleName)) }),

@@ -19,6 +19,8 @@ interface Registration {
   status: string;
   readonly domain: string;
   readonly at: Date;
+  readonly years: number;
+  readonly autoRenew: boolean;
 }
 
 const endingOf = (name: string) => name.split(".").slice(1).join(".");
@@ -31,6 +33,22 @@ export function openRoute53Domains(world: World) {
   );
   const taken = new Set(["example.com", "example.org", "example.net"]);
   const running = world.collection<Registration>("route53domains", "", "registrations");
+
+  const tasks = world.tasks("route53domains", "", {
+    register(id) {
+      const found = running.get(id);
+      if (found === undefined) return;
+      const expiresAt = new Date(world.clock.now() + found.years * 365 * 86_400_000);
+      domains.set(found.domain, { expiresAt, autoRenew: found.autoRenew });
+      // A registration makes a zone, too.
+      world.service("route53").operations.CreateHostedZone({
+        Name: found.domain,
+        CallerReference: id,
+        HostedZoneConfig: { Comment: "HostedZone created by Route53 Registrar" },
+      });
+      found.status = "SUCCESSFUL";
+    },
+  });
 
   const checkEnding = (name: string) => {
     if (PRICES[endingOf(name)] === undefined)
@@ -69,18 +87,14 @@ export function openRoute53Domains(world: World) {
       checkEnding(domain);
       if (!isFree(domain)) throw new AwsError("InvalidInput", `The domain ${domain} is not available`);
       const id = randomUUID();
-      running.set(id, { status: "IN_PROGRESS", domain, at: world.clock.date() });
-      world.clock.after(REGISTRATION_MS, () => {
-        const expiresAt = new Date(world.clock.now() + (input.DurationInYears ?? 1) * 365 * 86_400_000);
-        domains.set(domain, { expiresAt, autoRenew: input.AutoRenew ?? true });
-        // A registration makes a zone, too.
-        world.service("route53").operations.CreateHostedZone({
-          Name: domain,
-          CallerReference: id,
-          HostedZoneConfig: { Comment: "HostedZone created by Route53 Registrar" },
-        });
-        running.get(id)!.status = "SUCCESSFUL";
+      running.set(id, {
+        status: "IN_PROGRESS",
+        domain,
+        at: world.clock.date(),
+        years: input.DurationInYears ?? 1,
+        autoRenew: input.AutoRenew ?? true,
       });
+      tasks.after(REGISTRATION_MS, "register", id);
       return { OperationId: id };
     },
     GetOperationDetail(input: GetOperationDetailCommandInput) {

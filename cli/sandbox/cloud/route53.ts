@@ -25,6 +25,9 @@ export interface Zone {
 /** "Changes generally propagate to all Route 53 name servers within 60 seconds." */
 const PROPAGATION_MS = 30_000;
 
+/** How long one can ask for a change, in the cloud's time. */
+const REMEMBERED_MS = 86_400_000;
+
 export function openRoute53(world: World) {
   const zones = world.collection<Zone>("route53", "", "zones");
   const changes = world.collection<{ status: "PENDING" | "INSYNC"; readonly at: Date }>("route53", "", "changes");
@@ -34,11 +37,19 @@ export function openRoute53(world: World) {
     if (found === undefined) throw new AwsError("NoSuchHostedZone", `No hosted zone found with ID: ${id}`, 404);
     return found;
   };
+  const tasks = world.tasks("route53", "", {
+    inSync(id) {
+      const change = changes.get(id);
+      if (change !== undefined) change.status = "INSYNC";
+    },
+    forget: (id) => void changes.delete(id),
+  });
   const begin = () => {
     const id = `C${randomLetters(20)}`;
     const change = { status: "PENDING" as const, at: world.clock.date() };
     changes.set(id, change);
-    world.clock.after(PROPAGATION_MS, () => changes.set(id, { ...change, status: "INSYNC" }));
+    tasks.after(PROPAGATION_MS, "inSync", id);
+    tasks.after(REMEMBERED_MS, "forget", id);
     return { Id: `/change/${id}`, Status: change.status, SubmittedAt: change.at };
   };
 

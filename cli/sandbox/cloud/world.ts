@@ -3,6 +3,7 @@ import type { Clock } from "./clock.ts";
 import { Collection } from "./collection.ts";
 import { Series } from "./series.ts";
 import { StoredBytes } from "./stored-bytes.ts";
+import { type Handlers, type ServiceTasks, type Task, Tasks } from "./tasks.ts";
 
 export interface AccountOptions {
   readonly accountId?: string;
@@ -19,6 +20,8 @@ export interface AccountOptions {
   readonly confirmsMail?: boolean;
   /** Alarms are evaluated and schedules fire by the clock. */
   readonly runsByClock?: boolean;
+  /** Gets what is a bug of the sandbox; standard error where it is absent. */
+  readonly report?: (text: string) => void;
   /** The program that stands for /var/runtime of the Node runtimes. */
   readonly nodeRuntime?: string;
 }
@@ -61,6 +64,7 @@ export class World {
   readonly #factories: Factories;
   readonly #services = new Map<string, Service>();
   readonly #collections = new Map<string, Collection<unknown>>();
+  readonly #tasks: Tasks;
   readonly #series = new Map<string, unknown>();
 
   constructor(options: AccountOptions, clock: Clock, factories: Factories) {
@@ -69,6 +73,8 @@ export class World {
     this.region = options.region ?? "eu-west-1";
     this.clock = clock;
     this.#factories = factories;
+    const report = options.report ?? ((text: string) => void process.stderr.write(`sandbox: ${text}\n`));
+    this.#tasks = new Tasks(this.#collection<Task>("tasks"), clock, report);
   }
 
   service<Name extends keyof Services>(name: Name, region: string = this.region): Services[Name] {
@@ -90,10 +96,7 @@ export class World {
 
   /** What a service keeps under a name; `region` is empty where it has one address for all. */
   collection<T>(service: keyof Services, region: string, name: string): Collection<T> {
-    const key = `${service} ${region} ${name}`;
-    const known = this.#collections.get(key) ?? new Collection<unknown>();
-    this.#collections.set(key, known);
-    return known as Collection<T>;
+    return this.#collection<T>(`${service} ${region} ${name}`);
   }
 
   /** What a service only appends to: `name` says which series of the service, `timeOf` the time of an item. */
@@ -104,9 +107,20 @@ export class World {
     return known;
   }
 
+  /** Work of a service that is still to be done; the service says what each kind of it does. */
+  tasks<Kind extends string>(service: keyof Services, region: string, handlers: Handlers<Kind>): ServiceTasks<Kind> {
+    return this.#tasks.of(service, region, handlers);
+  }
+
   /** Bytes as a value of a collection has them. */
   keep(bytes: Buffer): StoredBytes {
     return new StoredBytes(bytes);
+  }
+
+  #collection<T>(key: string): Collection<T> {
+    const known = this.#collections.get(key) ?? new Collection<unknown>();
+    this.#collections.set(key, known);
+    return known as Collection<T>;
   }
 
   async close(): Promise<void> {

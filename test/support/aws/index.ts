@@ -1,10 +1,11 @@
 // The stand-in of the cloud: one account, over HTTP in the wire protocols of the real one, for the SDK's own clients.
 import type { IncomingMessage } from "node:http";
 import { serveApp } from "../../../cli/sandbox/apps.ts";
-import { Clock, type ClockOptions } from "../../../cli/sandbox/cloud/clock.ts";
+import type { ClockOptions } from "../../../cli/sandbox/cloud/clock.ts";
 import { factories } from "../../../cli/sandbox/cloud/services.ts";
 import { type AccountOptions, World } from "../../../cli/sandbox/cloud/world.ts";
 import { listen } from "../../../cli/sandbox/server.ts";
+import { TestClock } from "./clock.ts";
 import { type Failure, Failures } from "./failures.ts";
 import { Journal } from "./journal.ts";
 import { watchCalls } from "./watcher.ts";
@@ -28,7 +29,7 @@ export interface Aws {
   readonly journal: Journal;
   /** What is in the account, service by service: `aws.state.service("lambda")`. */
   readonly state: World;
-  readonly controls: { readonly clock: Clock; readonly failures: Failures };
+  readonly controls: { readonly clock: TestClock; readonly failures: Failures };
   close(): Promise<void>;
 }
 
@@ -51,7 +52,7 @@ export async function startAws(t: Test, options: AwsOptions = {}): Promise<Aws> 
 }
 
 export async function openAws(options: AwsOptions = {}): Promise<Aws> {
-  const clock = new Clock(options.clock);
+  const clock = new TestClock(options.clock);
   const world = new World(options, clock, factories);
   const journal = new Journal();
   const failures = new Failures();

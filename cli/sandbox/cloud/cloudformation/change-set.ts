@@ -2,7 +2,15 @@
 import { randomUUID } from "node:crypto";
 import type { Change, ResourceChange, ResourceChangeDetail } from "@aws-sdk/client-cloudformation";
 import type { World } from "../world.ts";
-import { type ChangeSet, type Desired, isActive, type Stack, type StackResource, scopeOf } from "./stack.ts";
+import {
+  type ChangeSet,
+  type Desired,
+  isActive,
+  type Stack,
+  type StackResource,
+  scopeOf,
+  templateOf,
+} from "./stack.ts";
 import { dependenciesOf } from "./template.ts";
 import { resourceType } from "./types/index.ts";
 import type { Properties, ResourceType } from "./types/type.ts";
@@ -12,11 +20,9 @@ import { changedProperties, sorted } from "./work.ts";
 export function newChangeSet(
   world: World,
   stack: Stack,
-  name: string,
-  type: ChangeSet["type"],
-  desired: Desired,
-  description?: string,
+  { name, type, desired, description }: Pick<ChangeSet, "name" | "type" | "desired" | "description">,
 ): ChangeSet {
+  const changes = changesOf(world, stack, desired);
   return {
     id: `arn:aws:cloudformation:${stack.region}:${world.accountId}:changeSet/${name}/${randomUUID()}`,
     name,
@@ -24,15 +30,22 @@ export function newChangeSet(
     description,
     desired,
     createdAt: world.clock.date(),
-    changes: changesOf(world, stack, desired),
+    changes,
+    hasChanges: type === "CREATE" || changes.length > 0 || isOtherwise(desired, stack.desired),
     status: "CREATE_PENDING",
     reason: undefined,
     executionStatus: "UNAVAILABLE",
   };
 }
 
+/** Whether outputs or tags are others. */
+export function isOtherwise(desired: Desired, before: Desired): boolean {
+  const outputs = (one: Desired) => JSON.stringify(templateOf(one).Outputs ?? {});
+  return outputs(desired) !== outputs(before) || JSON.stringify(desired.tags) !== JSON.stringify(before.tags);
+}
+
 export function changesOf(world: World, stack: Stack, desired: Desired): Change[] {
-  const { template } = desired;
+  const template = templateOf(desired);
   const names = Object.keys(template.Resources).filter((name) => isActive(world, stack, desired, name));
   const unsettled = new Set<string>();
   const scope = scopeOf(world, stack, desired, (name) => unsettled.has(name));
@@ -71,7 +84,7 @@ export function changesOf(world: World, stack: Stack, desired: Desired): Change[
 }
 
 function removal(resource: StackResource, stack: Stack): ResourceChange {
-  const isKept = stack.desired.template.Resources[resource.logicalId]?.DeletionPolicy === "Retain";
+  const isKept = templateOf(stack.desired).Resources[resource.logicalId]?.DeletionPolicy === "Retain";
   return {
     PolicyAction: isKept ? "Retain" : "Delete",
     Action: "Remove",

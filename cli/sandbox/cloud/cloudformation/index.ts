@@ -13,11 +13,11 @@ import type {
 } from "@aws-sdk/client-cloudformation";
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
-import { changesOf, newChangeSet } from "./change-set.ts";
-import { type ChangeSet, type Desired, newStack, type Stack, scopeOf, setStatus } from "./stack.ts";
+import { changesOf, isOtherwise, newChangeSet } from "./change-set.ts";
+import { type ChangeSet, type Desired, newStack, type Stack, scopeOf, setStatus, templateOf } from "./stack.ts";
 import { MAX_BODY_BYTES, MAX_OBJECT_BYTES, parseTemplate, refusal } from "./template.ts";
 import { resolved } from "./values.ts";
-import { type ResourceFailure, Work } from "./work.ts";
+import { openWork, type ResourceFailure } from "./work.ts";
 
 /** "DescribeStackEvents", "ListStackResources" and the like give 100 at a time. */
 const PAGE_ITEMS = 100;
@@ -34,8 +34,6 @@ export function openCloudFormation(world: World, region: string) {
   /** Deleted ones stay, and are found by their id. */
   const stacks = world.collection<Stack>("cloudformation", region, "stacks");
   const failures: ResourceFailure[] = [];
-  /** The operations under way, for a test that waits for their end. */
-  const running = new Set<Promise<void>>();
 
   const find = (reference: string | undefined): Stack | undefined =>
     stacks.get(reference ?? "") ??
@@ -45,10 +43,17 @@ export function openCloudFormation(world: World, region: string) {
     if (found === undefined) throw refusal(`Stack with id ${reference} does not exist`);
     return found;
   };
-  const start = (work: Promise<void>) => {
-    running.add(work);
-    void work.finally(() => running.delete(work));
-  };
+  const work = openWork(world, region, stacks, failures);
+  const tasks = world.tasks("cloudformation", region, {
+    changeSet(key) {
+      const [stackId = "", name = ""] = key.split(" ");
+      const made = stacks.get(stackId)?.changeSets.get(name);
+      if (made?.status !== "CREATE_PENDING") return;
+      made.status = made.hasChanges ? "CREATE_COMPLETE" : "FAILED";
+      made.reason = made.hasChanges ? undefined : NO_CHANGES;
+      made.executionStatus = made.hasChanges ? "AVAILABLE" : "UNAVAILABLE";
+    },
+  });
 
   const bodyOf = (told: Told, before: Desired | undefined): string => {
     if ("UsePreviousTemplate" in told && told.UsePreviousTemplate && before !== undefined) return before.body;
@@ -74,7 +79,7 @@ export function openCloudFormation(world: World, region: string) {
       parameters[ParameterKey] = UsePreviousValue ? before?.parameters[ParameterKey] : ParameterValue;
     }
     const tags = told.Tags?.map(({ Key = "", Value = "" }) => ({ Key, Value })) ?? before?.tags ?? [];
-    const desired = { body, template, parameters, tags, capabilities: told.Capabilities ?? [] };
+    const desired = { body, parameters, tags, capabilities: told.Capabilities ?? [] };
     checkCapabilities(desired);
     return desired;
   };
@@ -82,9 +87,9 @@ export function openCloudFormation(world: World, region: string) {
   /** All functions are tried once, so that what they cannot do is said before anything is made. */
   const check = (target: Stack, desired: Desired) => {
     const scope = scopeOf(world, target, desired, () => true);
-    for (const { Properties } of Object.values(desired.template.Resources)) resolved(Properties ?? {}, scope);
-    for (const { Value } of Object.values(desired.template.Outputs ?? {})) resolved(Value, scope);
-    const retyped = Object.entries(desired.template.Resources).filter(
+    for (const { Properties } of Object.values(templateOf(desired).Resources)) resolved(Properties ?? {}, scope);
+    for (const { Value } of Object.values(templateOf(desired).Outputs ?? {})) resolved(Value, scope);
+    const retyped = Object.entries(templateOf(desired).Resources).filter(
       ([name, { Type }]) => (target.resources.get(name)?.type ?? Type) !== Type,
     );
     if (retyped.length > 0) {
@@ -102,12 +107,14 @@ export function openCloudFormation(world: World, region: string) {
   const update = (found: Stack, desired: Desired) => {
     for (const set of found.changeSets.values())
       if (set.executionStatus === "AVAILABLE") set.executionStatus = "OBSOLETE";
-    start(new Work(world, found, failures).update(desired));
+    work.update(found, desired);
   };
 
   const operations = {
     ValidateTemplate(input: { TemplateBody?: string; TemplateURL?: string }) {
-      const { template } = desire({ ...input, StackName: "", Capabilities: ["CAPABILITY_NAMED_IAM"] }, undefined);
+      const template = templateOf(
+        desire({ ...input, StackName: "", Capabilities: ["CAPABILITY_NAMED_IAM"] }, undefined),
+      );
       return {
         Parameters: Object.keys(template.Parameters ?? {}).map((ParameterKey) => ({ ParameterKey })),
         Description: template.Description,
@@ -128,7 +135,7 @@ export function openCloudFormation(world: World, region: string) {
       created.isProtected = input.EnableTerminationProtection ?? false;
       created.token = input.ClientRequestToken;
       stacks.set(created.id, created);
-      start(new Work(world, created, failures).create());
+      work.create(created);
       return { StackId: created.id };
     },
     UpdateStack(input: UpdateStackCommandInput) {
@@ -136,11 +143,8 @@ export function openCloudFormation(world: World, region: string) {
       checkUpdatable(found);
       const desired = desire(input, found.desired);
       check(found, desired);
-      const isSame =
-        changesOf(world, found, desired).length === 0 &&
-        outputsOf(desired) === outputsOf(found.desired) &&
-        tagsText(desired) === tagsText(found.desired);
-      if (isSame) throw refusal("No updates are to be performed.");
+      if (changesOf(world, found, desired).length === 0 && !isOtherwise(desired, found.desired))
+        throw refusal("No updates are to be performed.");
       found.token = input.ClientRequestToken;
       update(found, desired);
       return { StackId: found.id };
@@ -159,7 +163,7 @@ export function openCloudFormation(world: World, region: string) {
         throw refusal(`Stack [${found.name}] cannot be deleted while in status ${found.status}`);
       }
       found.token = input.ClientRequestToken;
-      start(new Work(world, found, failures).delete(input.RetainResources ?? []));
+      work.delete(found, input.RetainResources ?? []);
     },
     UpdateTerminationProtection(input: { StackName?: string; EnableTerminationProtection?: boolean }) {
       const found = stack(input.StackName);
@@ -272,26 +276,14 @@ export function openCloudFormation(world: World, region: string) {
           "AlreadyExistsException",
           `ChangeSet ${name} cannot be created due to a mismatch with existing attribute Template`,
         );
-      const made = newChangeSet(
-        world,
-        found,
+      const made = newChangeSet(world, found, {
         name,
-        type === "CREATE" ? "CREATE" : "UPDATE",
+        type: type === "CREATE" ? "CREATE" : "UPDATE",
         desired,
-        input.Description,
-      );
-      found.changeSets.set(name, made);
-      const before = found.desired;
-      world.clock.after(CHANGE_SET_MS, () => {
-        const isSame =
-          type === "UPDATE" &&
-          made.changes.length === 0 &&
-          outputsOf(desired) === outputsOf(before) &&
-          tagsText(desired) === tagsText(before);
-        made.status = isSame ? "FAILED" : "CREATE_COMPLETE";
-        made.reason = isSame ? NO_CHANGES : undefined;
-        made.executionStatus = isSame ? "UNAVAILABLE" : "AVAILABLE";
+        description: input.Description,
       });
+      found.changeSets.set(name, made);
+      tasks.after(CHANGE_SET_MS, "changeSet", `${found.id} ${name}`);
       return { Id: made.id, StackId: found.id };
     },
     DescribeChangeSet(input: DescribeChangeSetCommandInput) {
@@ -345,16 +337,15 @@ export function openCloudFormation(world: World, region: string) {
           `ChangeSet [${set.id}] cannot be executed in its current execution status of [${set.executionStatus}]`,
         );
       }
+      if (set.type === "UPDATE") checkUpdatable(target);
       target.token = input.ClientRequestToken;
       target.disablesRollback = input.DisableRollback ?? false;
       target.lastChangeSetId = set.id;
       set.executionStatus = "EXECUTE_COMPLETE";
-      if (set.type === "UPDATE") {
-        checkUpdatable(target);
-        update(target, set.desired);
-      } else {
+      if (set.type === "UPDATE") update(target, set.desired);
+      else {
         target.desired = set.desired;
-        start(new Work(world, target, failures).create());
+        work.create(target);
       }
       // All other change sets of the stack are gone with it.
       for (const [name, other] of target.changeSets) if (other !== set) target.changeSets.delete(name);
@@ -391,9 +382,7 @@ export function openCloudFormation(world: World, region: string) {
     /** The handler of a resource fails. */
     fail: (failure: ResourceFailure) => void failures.push(failure),
     /** When nothing is under way. */
-    async settled() {
-      while (running.size > 0) await Promise.all(running);
-    },
+    settled: work.settled,
   };
 }
 
@@ -408,19 +397,18 @@ function fromBucket(world: World, url: string): string {
   return object.body.read().toString();
 }
 
-function checkCapabilities({ template, capabilities }: Desired): void {
-  const roles = Object.values(template.Resources).filter(({ Type }) => /^AWS::IAM::/.test(Type));
+function checkCapabilities(desired: Desired): void {
+  const { capabilities } = desired;
+  const roles = Object.values(templateOf(desired).Resources).filter(({ Type }) => /^AWS::IAM::/.test(Type));
   const isNamed = roles.some(({ Properties }) => Properties?.RoleName !== undefined);
   const needed = isNamed ? ["CAPABILITY_NAMED_IAM"] : ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"];
   if (roles.length === 0 || needed.some((one) => capabilities.includes(one))) return;
   throw new AwsError("InsufficientCapabilitiesException", `Requires capabilities : [${needed[0]}]`);
 }
 
-const outputsOf = ({ template }: Desired) => JSON.stringify(template.Outputs ?? {});
-const tagsText = ({ tags }: Desired) => JSON.stringify(tags);
-
-function parametersOf({ template, parameters }: Desired) {
-  return Object.entries(template.Parameters ?? {}).map(([ParameterKey, { Default, NoEcho }]) => ({
+function parametersOf(desired: Desired) {
+  const { parameters } = desired;
+  return Object.entries(templateOf(desired).Parameters ?? {}).map(([ParameterKey, { Default, NoEcho }]) => ({
     ParameterKey,
     ParameterValue: String(NoEcho) === "true" ? "****" : String(parameters[ParameterKey] ?? Default),
   }));
@@ -436,7 +424,7 @@ function described(one: Stack): DescribedStack {
   return {
     StackId: one.id,
     StackName: one.name,
-    Description: one.desired.template.Description,
+    Description: templateOf(one.desired).Description,
     Parameters: parametersOf(one.desired),
     CreationTime: one.createdAt,
     LastUpdatedTime: one.updatedAt,

@@ -16,6 +16,8 @@ export interface ChangeSet {
   readonly description: string | undefined;
   readonly desired: Desired;
   readonly createdAt: Date;
+  /** Of resources, outputs or tags. */
+  readonly hasChanges: boolean;
   readonly changes: readonly Change[];
   status: "CREATE_PENDING" | "CREATE_IN_PROGRESS" | "CREATE_COMPLETE" | "FAILED";
   reason: string | undefined;
@@ -53,7 +55,6 @@ export interface StackEvent {
 
 export interface Desired {
   readonly body: string;
-  readonly template: Template;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly tags: readonly { readonly Key: string; readonly Value: string }[];
   readonly capabilities: readonly string[];
@@ -78,6 +79,49 @@ export interface Stack {
   outputs: readonly { readonly OutputKey: string; readonly OutputValue: string; readonly Description?: string }[];
   readonly changeSets: Map<string, ChangeSet>;
   lastChangeSetId: string | undefined;
+  /** What it is at. */
+  operation: Operation | undefined;
+}
+
+/** Where a resource is on its way: told to the service after half of its time, complete after all of it. */
+export type Step = "begun" | "told" | "done" | "failed";
+
+/** All that a stack's work needs to go on after a restart. */
+export type Operation = Making | Removing;
+
+/** Resources are made and changed. */
+export interface Making {
+  readonly phase: "making";
+  /** What the stack was before an update. */
+  readonly before: { readonly desired: Desired; readonly resources: ReadonlyMap<string, StackResource> } | undefined;
+  /** By logical id; without those that wait for others. */
+  readonly steps: Map<string, Step>;
+  /** In the order of their beginning. */
+  readonly changed: string[];
+  /** What resources were before they were made anew. */
+  readonly replaced: StackResource[];
+  readonly failed: string[];
+}
+
+/** Resources are deleted. */
+export interface Removing {
+  readonly phase: "removing";
+  /** Why, which says what the stack is afterwards. */
+  readonly after: "create" | "update" | "rollback" | "delete";
+  /** Whose template says what depends on what. */
+  readonly desired: Desired;
+  readonly resources: readonly StackResource[];
+  /** By logical id; without those that wait for others. */
+  readonly steps: Map<string, Step>;
+}
+
+const templates = new WeakMap<Desired, Template>();
+
+/** The body was checked when it came. */
+export function templateOf(desired: Desired): Template {
+  const known = templates.get(desired) ?? (JSON.parse(desired.body) as Template);
+  templates.set(desired, known);
+  return known;
 }
 
 export function newStack(world: World, region: string, name: string, desired: Desired): Stack {
@@ -99,6 +143,7 @@ export function newStack(world: World, region: string, name: string, desired: De
     outputs: [],
     changeSets: new Map(),
     lastChangeSetId: undefined,
+    operation: undefined,
   };
 }
 
@@ -165,7 +210,7 @@ export function contextOf(world: World, stack: Stack, logicalId: string): Contex
 
 /** Whether the resource's condition holds. */
 export function isActive(world: World, stack: Stack, desired: Desired, logicalId: string): boolean {
-  const { Condition } = desired.template.Resources[logicalId]!;
+  const { Condition } = templateOf(desired).Resources[logicalId]!;
   return Condition === undefined || holds(Condition, scopeOf(world, stack, desired));
 }
 
@@ -181,7 +226,7 @@ export function scopeOf(
     return resource?.physicalId === undefined || isUnsettled(logicalId) ? undefined : resource;
   };
   return {
-    template: desired.template,
+    template: templateOf(desired),
     parameters: {
       ...parametersOf(desired),
       "AWS::AccountId": world.accountId,
@@ -201,7 +246,7 @@ export function scopeOf(
       );
     },
     attribute(logicalId, attribute) {
-      const type = resourceType(desired.template.Resources[logicalId]!.Type);
+      const type = resourceType(templateOf(desired).Resources[logicalId]!.Type);
       if (!type.attributes.includes(attribute)) {
         throw refusal(
           `Template error: resource ${logicalId} does not support attribute type ${attribute} in Fn::GetAtt`,
@@ -214,9 +259,10 @@ export function scopeOf(
   };
 }
 
-function parametersOf({ template, parameters }: Desired): Record<string, unknown> {
+function parametersOf(desired: Desired): Record<string, unknown> {
+  const { parameters } = desired;
   return Object.fromEntries(
-    Object.entries(template.Parameters ?? {}).map(([name, { Type, Default }]) => {
+    Object.entries(templateOf(desired).Parameters ?? {}).map(([name, { Type, Default }]) => {
       const value = parameters[name] ?? Default;
       if (value === undefined) throw refusal(`Parameters: [${name}] must have values`);
       return [name, /^(CommaDelimitedList|List<)/.test(Type) ? String(value).split(",") : value];

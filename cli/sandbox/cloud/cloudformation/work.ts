@@ -1,18 +1,23 @@
 // What a stack does over time: making, changing and deleting resources in the order of their dependencies, and going
-// back where one of them fails.
+// back where one of them fails. Each step is a task, and all that the next one needs is in the stack's operation.
+import type { Collection } from "../collection.ts";
 import { AwsError } from "../protocol/error.ts";
 import type { World } from "../world.ts";
 import {
   contextOf,
   type Desired,
   isActive,
+  type Making,
+  type Removing,
   type Stack,
   type StackResource,
+  type Step,
   scopeOf,
   setResource,
   setStatus,
+  templateOf,
 } from "./stack.ts";
-import { dependenciesOf, type Template } from "./template.ts";
+import { dependenciesOf } from "./template.ts";
 import { resourceType } from "./types/index.ts";
 import { type Properties, problemOf } from "./types/type.ts";
 import { holds, resolved, Unknown } from "./values.ts";
@@ -25,314 +30,371 @@ export interface ResourceFailure {
   times?: number;
 }
 
-export class Work {
-  readonly #world: World;
-  readonly #stack: Stack;
-  readonly #failures: ResourceFailure[];
-  /** The first failure: what is under way then is cancelled. */
-  #failed: string[] = [];
+/** How often one looks whether a service has done what it was told, in the cloud's time. */
+const SETTLING_MS = 500;
 
-  constructor(world: World, stack: Stack, failures: ResourceFailure[]) {
-    this.#world = world;
-    this.#stack = stack;
-    this.#failures = failures;
-  }
+export function openWork(world: World, region: string, stacks: Collection<Stack>, failures: ResourceFailure[]) {
+  /** Who waits until nothing is under way. */
+  let waiting: (() => void)[] = [];
 
-  async create(): Promise<void> {
-    const stack = this.#stack;
-    setStatus(this.#world, stack, "CREATE_IN_PROGRESS", "User Initiated");
-    const { desired } = stack;
-    const names = Object.keys(desired.template.Resources).filter((name) => isActive(this.#world, stack, desired, name));
-    await inOrder(
-      names,
-      (name) => dependenciesOf(desired.template, name),
-      (name) => this.#make(name, desired),
-    );
-    if (this.#failed.length === 0) return this.#finish("CREATE_COMPLETE");
-    const reason = `The following resource(s) failed to create: [${this.#failed.sort().join(", ")}]. `;
-    if (stack.disablesRollback) return setStatus(this.#world, stack, "CREATE_FAILED", reason);
-    setStatus(this.#world, stack, "ROLLBACK_IN_PROGRESS", `${reason}Rollback requested by user.`);
-    const left = await this.#removeAll([...stack.resources.values()], desired.template);
-    if (left.length === 0) setStatus(this.#world, stack, "ROLLBACK_COMPLETE");
-    else
-      setStatus(
-        this.#world,
-        stack,
-        "ROLLBACK_FAILED",
-        `The following resource(s) failed to delete: [${left.join(", ")}]. `,
-      );
-  }
+  const tasks = world.tasks("cloudformation", region, {
+    resource(key) {
+      const [stackId = "", name = ""] = key.split(" ");
+      const stack = stacks.get(stackId);
+      const step = stack?.operation?.steps.get(name);
+      if (stack?.operation === undefined || (step !== "begun" && step !== "told")) return;
+      if (stack.operation.phase === "removing") finishRemoval(stack, stack.operation, name);
+      else if (step === "begun") tell(stack, stack.operation, name);
+      else complete(stack, stack.operation, name);
+      goOn(stack);
+    },
+  });
+  const wait = (stack: Stack, name: string, ms: number) => tasks.after(ms, "resource", `${stack.id} ${name}`);
 
-  async update(desired: Desired): Promise<void> {
-    const stack = this.#stack;
-    const before = stack.desired;
-    const kept = new Map([...stack.resources].map(([name, resource]) => [name, { ...resource }]));
-    setStatus(this.#world, stack, "UPDATE_IN_PROGRESS", "User Initiated");
-    stack.updatedAt = this.#world.clock.date();
-    stack.desired = desired;
-    const names = Object.keys(desired.template.Resources).filter((name) => isActive(this.#world, stack, desired, name));
-    const replaced: StackResource[] = [];
-    const changed: string[] = [];
-    await inOrder(
-      names,
-      (name) => dependenciesOf(desired.template, name),
-      (name) => this.#change(name, desired, changed, replaced),
-    );
-    if (this.#failed.length > 0) return this.#goBack(before, kept, changed, replaced);
-    setStatus(this.#world, stack, "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS");
-    const removed = [...stack.resources.values()].filter(({ logicalId }) => !names.includes(logicalId));
-    await this.#removeAll([...removed, ...replaced], before.template);
-    this.#finish("UPDATE_COMPLETE");
-  }
-
-  async delete(retained: readonly string[]): Promise<void> {
-    const stack = this.#stack;
-    setStatus(this.#world, stack, "DELETE_IN_PROGRESS", "User Initiated");
-    const own = [...stack.resources.values()].filter(({ logicalId }) => !retained.includes(logicalId));
-    const left = await this.#removeAll(own, stack.desired.template);
-    if (left.length > 0)
-      return setStatus(
-        this.#world,
-        stack,
-        "DELETE_FAILED",
-        `The following resource(s) failed to delete: [${left.join(", ")}]. `,
-      );
-    stack.deletedAt = this.#world.clock.date();
-    setStatus(this.#world, stack, "DELETE_COMPLETE");
-  }
-
-  #finish(status: string): void {
-    const stack = this.#stack;
-    const scope = scopeOf(this.#world, stack, stack.desired);
-    stack.outputs = Object.entries(stack.desired.template.Outputs ?? {})
-      .filter(([, { Condition }]) => Condition === undefined || holds(Condition, scope))
-      .map(([OutputKey, { Value, Description }]) => ({
-        OutputKey,
-        OutputValue: String(resolved(Value, scope)),
-        ...(Description !== undefined && { Description }),
-      }));
-    setStatus(this.#world, stack, status);
-  }
-
-  async #make(name: string, desired: Desired): Promise<boolean> {
-    const stack = this.#stack;
-    if (this.#failed.length > 0) return false;
-    const { Type } = desired.template.Resources[name]!;
-    const resource: StackResource = {
-      logicalId: name,
-      type: Type,
-      physicalId: undefined,
-      properties: {},
-      status: "",
-      reason: undefined,
-      updatedAt: this.#world.clock.date(),
-    };
-    stack.resources.set(name, resource);
-    return this.#run("CREATE", resource, resourceType(Type).durationMs, async (between) => {
-      resource.properties = this.#propertiesOf(name, desired);
-      checkProperties(resource);
-      this.#meet("create", name);
-      resource.physicalId = await resourceType(Type).create(contextOf(this.#world, stack, name), resource.properties);
-      setResource(this.#world, stack, resource, "CREATE_IN_PROGRESS", "Resource creation Initiated");
-      await between();
-    });
-  }
-
-  async #change(name: string, desired: Desired, changed: string[], replaced: StackResource[]): Promise<boolean> {
-    const stack = this.#stack;
-    const resource = stack.resources.get(name);
-    if (this.#failed.length > 0) return false;
-    if (resource === undefined) {
-      changed.push(name);
-      return this.#make(name, desired);
-    }
-    const type = resourceType(resource.type);
-    const before = resource.properties;
-    const properties = this.#propertiesOf(name, desired);
-    const names = changedProperties(before, properties);
-    if (names.length === 0) return true;
-    changed.push(name);
-    if (names.some((one) => type.properties[one]?.recreation === "Always")) {
-      const old = { ...resource };
-      return this.#run("UPDATE", resource, type.durationMs, async (between) => {
-        setResource(
-          this.#world,
-          stack,
-          resource,
-          "UPDATE_IN_PROGRESS",
-          "Requested update requires the creation of a new physical resource; hence creating one.",
-        );
-        resource.properties = properties;
-        checkProperties(resource);
-        this.#meet("update", name);
-        resource.physicalId = await type.create(contextOf(this.#world, stack, name), properties);
-        replaced.push(old);
-        setResource(this.#world, stack, resource, "UPDATE_IN_PROGRESS", "Resource creation Initiated");
-        await between();
-      });
-    }
-    return this.#run("UPDATE", resource, type.durationMs, async (between) => {
-      resource.properties = properties;
-      checkProperties(resource);
-      this.#meet("update", name);
-      await type.update(contextOf(this.#world, stack, name), resource.physicalId!, properties, before);
-      await between();
-    });
-  }
-
-  /** One resource through its states; false where it failed. Cancelled where another failed meanwhile. */
-  async #run(
-    verb: "CREATE" | "UPDATE",
-    resource: StackResource,
-    durationMs: number,
-    run: (between: () => Promise<void>) => Promise<void>,
-  ): Promise<boolean> {
-    const stack = this.#stack;
-    const { clock } = this.#world;
-    setResource(this.#world, stack, resource, `${verb}_IN_PROGRESS`);
-    await clock.sleep(durationMs / 2);
-    if (this.#failed.length > 0) {
-      setResource(
-        this.#world,
-        stack,
-        resource,
-        `${verb}_FAILED`,
-        verb === "CREATE" ? "Resource creation cancelled" : "Resource update cancelled",
-      );
-      return false;
-    }
-    try {
-      await run(() => clock.sleep(durationMs / 2));
-    } catch (error) {
-      this.#failed.push(resource.logicalId);
-      setResource(this.#world, stack, resource, `${verb}_FAILED`, reasonOf(error));
-      return false;
-    }
-    setResource(this.#world, stack, resource, `${verb}_COMPLETE`);
-    return true;
-  }
-
-  #meet(on: ResourceFailure["on"], logicalId: string): void {
-    const failure = this.#failures.find((one) => one.logicalId === logicalId && one.on === on && (one.times ?? 1) > 0);
+  const meet = (on: ResourceFailure["on"], logicalId: string) => {
+    const failure = failures.find((one) => one.logicalId === logicalId && one.on === on && (one.times ?? 1) > 0);
     if (failure === undefined) return;
     if (failure.times !== undefined) failure.times -= 1;
     throw new ResourceProblem(failure.reason);
-  }
+  };
 
-  #propertiesOf(name: string, desired: Desired): Properties {
-    const scope = scopeOf(this.#world, this.#stack, desired);
-    return (resolved(desired.template.Resources[name]!.Properties ?? {}, scope) ?? {}) as Properties;
-  }
+  /** Starts all that waits for nothing any more; where nothing is left, the next phase. */
+  const goOn = (stack: Stack): void => {
+    const { operation } = stack;
+    if (operation === undefined) return;
+    const isOver = operation.phase === "making" ? goOnMaking(stack, operation) : goOnRemoving(stack, operation);
+    if (!isOver) return;
+    stack.operation = undefined;
+    if (operation.phase === "making") endMaking(stack, operation);
+    else endRemoval(stack, operation);
+    if (stack.operation !== undefined) goOn(stack);
+    else if (stacks.filter((one) => one.operation !== undefined).length === 0) {
+      for (const resolve of waiting) resolve();
+      waiting = [];
+    }
+  };
 
-  async #goBack(
-    before: Desired,
-    kept: ReadonlyMap<string, StackResource>,
-    changed: readonly string[],
-    replaced: readonly StackResource[],
-  ): Promise<void> {
-    const stack = this.#stack;
-    const failed = this.#failed.sort();
-    const tried = stack.desired.template;
-    stack.desired = before;
-    setStatus(
-      this.#world,
-      stack,
-      "UPDATE_ROLLBACK_IN_PROGRESS",
-      `The following resource(s) failed to ${failed.every((name) => kept.has(name)) ? "update" : "create"}: [${failed.join(", ")}]. `,
-    );
+  const goOnMaking = (stack: Stack, operation: Making): boolean => {
+    const template = templateOf(stack.desired);
+    const names = Object.keys(template.Resources).filter((name) => isActive(world, stack, stack.desired, name));
+    return inOrder({
+      names,
+      steps: operation.steps,
+      waitsFor: (name) => dependenciesOf(template, name),
+      begin: (name) => begin(stack, operation, name),
+    });
+  };
+
+  const begin = (stack: Stack, operation: Making, name: string): Step => {
+    if (operation.failed.length > 0) return "failed";
+    const { Type } = templateOf(stack.desired).Resources[name]!;
+    let resource = stack.resources.get(name);
+    const isNew = resource === undefined;
+    if (resource === undefined) {
+      resource = {
+        logicalId: name,
+        type: Type,
+        physicalId: undefined,
+        properties: {},
+        status: "",
+        reason: undefined,
+        updatedAt: world.clock.date(),
+      };
+      stack.resources.set(name, resource);
+    } else if (isUnchanged(world, stack, resource)) return "done";
+    operation.changed.push(name);
+    setResource(world, stack, resource, isNew ? "CREATE_IN_PROGRESS" : "UPDATE_IN_PROGRESS");
+    wait(stack, name, resourceType(Type).durationMs / 2);
+    return "begun";
+  };
+
+  /** The service does it now; the resource is complete after the other half of its time. */
+  const tell = (stack: Stack, operation: Making, name: string): void => {
+    const resource = stack.resources.get(name)!;
+    const verb = resource.physicalId === undefined ? "CREATE" : "UPDATE";
+    if (operation.failed.length > 0) {
+      const what = verb === "CREATE" ? "creation" : "update";
+      setResource(world, stack, resource, `${verb}_FAILED`, `Resource ${what} cancelled`);
+      operation.steps.set(name, "failed");
+      return;
+    }
+    try {
+      if (verb === "CREATE") create(stack, resource);
+      else change(stack, operation, resource);
+    } catch (error) {
+      operation.failed.push(name);
+      operation.steps.set(name, "failed");
+      setResource(world, stack, resource, `${verb}_FAILED`, reasonOf(error));
+      return;
+    }
+    operation.steps.set(name, "told");
+    wait(stack, name, resourceType(resource.type).durationMs / 2);
+  };
+
+  const create = (stack: Stack, resource: StackResource): void => {
+    const { logicalId } = resource;
+    resource.properties = propertiesOf(world, stack, logicalId);
+    checkProperties(resource);
+    meet("create", logicalId);
+    const context = contextOf(world, stack, logicalId);
+    resource.physicalId = resourceType(resource.type).create(context, resource.properties);
+    setResource(world, stack, resource, "CREATE_IN_PROGRESS", "Resource creation Initiated");
+  };
+
+  const change = (stack: Stack, operation: Making, resource: StackResource): void => {
+    const { logicalId } = resource;
+    const type = resourceType(resource.type);
+    const old = { ...resource };
+    const properties = propertiesOf(world, stack, logicalId);
+    const names = changedProperties(old.properties, properties);
+    const isReplaced = names.some((one) => type.properties[one]?.recreation === "Always");
+    if (isReplaced) {
+      const why = "Requested update requires the creation of a new physical resource; hence creating one.";
+      setResource(world, stack, resource, "UPDATE_IN_PROGRESS", why);
+    }
+    resource.properties = properties;
+    checkProperties(resource);
+    meet("update", logicalId);
+    const context = contextOf(world, stack, logicalId);
+    if (!isReplaced) return type.update(context, resource.physicalId!, properties, old.properties);
+    resource.physicalId = type.create(context, properties);
+    operation.replaced.push(old);
+    setResource(world, stack, resource, "UPDATE_IN_PROGRESS", "Resource creation Initiated");
+  };
+
+  const complete = (stack: Stack, operation: Making, name: string): void => {
+    const resource = stack.resources.get(name)!;
+    const { isSettled } = resourceType(resource.type);
+    if (isSettled?.(contextOf(world, stack, name), resource.physicalId!) === false) {
+      return wait(stack, name, SETTLING_MS);
+    }
+    const isNew = operation.before?.resources.has(name) !== true;
+    setResource(world, stack, resource, isNew ? "CREATE_COMPLETE" : "UPDATE_COMPLETE");
+    operation.steps.set(name, "done");
+  };
+
+  const endMaking = (stack: Stack, operation: Making): void => {
+    const { failed, before } = operation;
+    const all = [...stack.resources.values()];
+    if (before !== undefined && failed.length > 0) return goBack(stack, operation, before);
+    if (before !== undefined) {
+      setStatus(world, stack, "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS");
+      const removed = all.filter(({ logicalId }) => {
+        const { Resources } = templateOf(stack.desired);
+        return Resources[logicalId] === undefined || !isActive(world, stack, stack.desired, logicalId);
+      });
+      return remove(stack, "update", before.desired, [...removed, ...operation.replaced]);
+    }
+    if (failed.length === 0) return finish(world, stack, "CREATE_COMPLETE");
+    const reason = `The following resource(s) failed to create: [${[...failed].sort().join(", ")}]. `;
+    if (stack.disablesRollback) return setStatus(world, stack, "CREATE_FAILED", reason);
+    setStatus(world, stack, "ROLLBACK_IN_PROGRESS", `${reason}Rollback requested by user.`);
+    remove(stack, "create", stack.desired, all);
+  };
+
+  const goBack = (stack: Stack, operation: Making, before: NonNullable<Making["before"]>): void => {
+    const { changed, replaced } = operation;
+    const failed = [...operation.failed].sort();
+    const tried = stack.desired;
+    stack.desired = before.desired;
+    const what = failed.every((name) => before.resources.has(name)) ? "update" : "create";
+    const reason = `The following resource(s) failed to ${what}: [${failed.join(", ")}]. `;
+    setStatus(world, stack, "UPDATE_ROLLBACK_IN_PROGRESS", reason);
     const unwanted: StackResource[] = [];
     for (const name of [...changed].reverse()) {
       const now = stack.resources.get(name)!;
-      const old = kept.get(name);
+      const old = before.resources.get(name);
       if (old === undefined) {
         unwanted.push(now);
         continue;
       }
       const isReplaced = replaced.some(({ logicalId }) => logicalId === name);
       if (isReplaced) unwanted.push({ ...now });
-      setResource(this.#world, stack, now, "UPDATE_IN_PROGRESS");
-      if (
-        !isReplaced &&
-        now.physicalId === old.physicalId &&
-        JSON.stringify(now.properties) !== JSON.stringify(old.properties)
-      ) {
+      setResource(world, stack, now, "UPDATE_IN_PROGRESS");
+      if (!isReplaced && JSON.stringify(now.properties) !== JSON.stringify(old.properties)) {
         try {
-          await resourceType(old.type).update(
-            contextOf(this.#world, stack, name),
-            old.physicalId!,
-            old.properties,
-            now.properties,
-          );
+          const context = contextOf(world, stack, name);
+          resourceType(old.type).update(context, old.physicalId!, old.properties, now.properties);
         } catch (error) {
-          setResource(this.#world, stack, now, "UPDATE_FAILED", reasonOf(error));
-          return setStatus(
-            this.#world,
-            stack,
-            "UPDATE_ROLLBACK_FAILED",
-            `The following resource(s) failed to update: [${name}]. `,
-          );
+          setResource(world, stack, now, "UPDATE_FAILED", reasonOf(error));
+          const left = `The following resource(s) failed to update: [${name}]. `;
+          return setStatus(world, stack, "UPDATE_ROLLBACK_FAILED", left);
         }
       }
       Object.assign(now, { physicalId: old.physicalId, properties: old.properties });
-      setResource(this.#world, stack, now, "UPDATE_COMPLETE");
+      setResource(world, stack, now, "UPDATE_COMPLETE");
     }
-    setStatus(this.#world, stack, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS");
+    setStatus(world, stack, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS");
     // New resources are only in the template that was tried, and so is their order.
-    await this.#removeAll(unwanted, tried);
-    this.#finish("UPDATE_ROLLBACK_COMPLETE");
-  }
+    remove(stack, "rollback", tried, unwanted);
+  };
 
-  /** Deletes what depends on others first; gives the names of those that would not go. */
-  async #removeAll(resources: readonly StackResource[], template: Template): Promise<string[]> {
-    const left: string[] = [];
+  const remove = (
+    stack: Stack,
+    after: Removing["after"],
+    desired: Desired,
+    resources: readonly StackResource[],
+  ): void => {
+    stack.operation = { phase: "removing", after, desired, resources, steps: new Map() };
+  };
+
+  /** What depends on others goes first. */
+  const goOnRemoving = (stack: Stack, { desired, resources, steps }: Removing): boolean => {
+    const template = templateOf(desired);
     const names = resources.map(({ logicalId }) => logicalId);
-    const dependents = (name: string) =>
-      new Set(
-        names.filter((other) => template.Resources[other] !== undefined && dependenciesOf(template, other).has(name)),
-      );
-    const remove = async (name: string) => {
-      let isGone = true;
-      for (const resource of resources.filter(({ logicalId }) => logicalId === name)) {
-        if (await this.#remove(resource, template)) continue;
-        isGone = false;
-        left.push(name);
-      }
-      return isGone;
-    };
-    await inOrder([...new Set(names)], dependents, remove, (name) => left.push(name));
-    return [...new Set(left)].sort();
-  }
+    const dependents = new Map(names.map((name) => [name, new Set<string>()]));
+    for (const name of names) {
+      if (template.Resources[name] === undefined) continue;
+      for (const other of dependenciesOf(template, name)) dependents.get(other)?.add(name);
+    }
+    return inOrder({
+      names,
+      steps,
+      waitsFor: (name) => dependents.get(name)!,
+      begin: (name) => beginRemoval(stack, desired, resourceOf(stack, resources, name)),
+    });
+  };
 
-  async #remove(resource: StackResource, template: Template): Promise<boolean> {
-    const stack = this.#stack;
+  const beginRemoval = (stack: Stack, desired: Desired, resource: StackResource): Step => {
     const { logicalId, type, physicalId } = resource;
-    const isCurrent = stack.resources.get(logicalId)?.physicalId === physicalId;
-    const forget = () => {
-      if (isCurrent) stack.resources.delete(logicalId);
-    };
     if (physicalId === undefined) {
-      forget();
-      return true;
+      forget(stack, resource);
+      return "done";
     }
-    const policy = template.Resources[logicalId]?.[isCurrent ? "DeletionPolicy" : "UpdateReplacePolicy"];
+    const own = templateOf(desired).Resources[logicalId];
+    const policy = own?.[isCurrent(stack, resource) ? "DeletionPolicy" : "UpdateReplacePolicy"];
     if (policy === "Retain" || (policy === "RetainExceptOnCreate" && !/ROLLBACK/.test(stack.status))) {
-      setResource(this.#world, stack, resource, "DELETE_SKIPPED");
-      forget();
-      return true;
+      setResource(world, stack, resource, "DELETE_SKIPPED");
+      forget(stack, resource);
+      return "done";
     }
-    setResource(this.#world, stack, resource, "DELETE_IN_PROGRESS");
-    await this.#world.clock.sleep(resourceType(type).durationMs / 2);
+    setResource(world, stack, resource, "DELETE_IN_PROGRESS");
+    wait(stack, logicalId, resourceType(type).durationMs / 2);
+    return "begun";
+  };
+
+  const finishRemoval = (stack: Stack, { resources, steps }: Removing, name: string): void => {
+    const resource = resourceOf(stack, resources, name);
     try {
-      this.#meet("delete", logicalId);
-      await resourceType(type).delete(contextOf(this.#world, stack, logicalId), physicalId, resource.properties);
+      meet("delete", name);
+      resourceType(resource.type).delete(contextOf(world, stack, name), resource.physicalId!, resource.properties);
     } catch (error) {
-      setResource(this.#world, stack, resource, "DELETE_FAILED", reasonOf(error));
-      return false;
+      setResource(world, stack, resource, "DELETE_FAILED", reasonOf(error));
+      steps.set(name, "failed");
+      return;
     }
-    setResource(this.#world, stack, resource, "DELETE_COMPLETE");
-    forget();
-    return true;
+    setResource(world, stack, resource, "DELETE_COMPLETE");
+    forget(stack, resource);
+    steps.set(name, "done");
+  };
+
+  const endRemoval = (stack: Stack, { after, steps }: Removing): void => {
+    const left = [...steps].flatMap(([name, step]) => (step === "failed" ? [name] : [])).sort();
+    if (after === "update") return finish(world, stack, "UPDATE_COMPLETE");
+    if (after === "rollback") return finish(world, stack, "UPDATE_ROLLBACK_COMPLETE");
+    const verb = after === "create" ? "ROLLBACK" : "DELETE";
+    if (left.length > 0) {
+      const reason = `The following resource(s) failed to delete: [${left.join(", ")}]. `;
+      return setStatus(world, stack, `${verb}_FAILED`, reason);
+    }
+    if (after === "delete") stack.deletedAt = world.clock.date();
+    setStatus(world, stack, `${verb}_COMPLETE`);
+  };
+
+  const make = (stack: Stack, before: Making["before"]) => {
+    stack.operation = { phase: "making", before, steps: new Map(), changed: [], replaced: [], failed: [] };
+    goOn(stack);
+  };
+
+  return {
+    create(stack: Stack): void {
+      setStatus(world, stack, "CREATE_IN_PROGRESS", "User Initiated");
+      make(stack, undefined);
+    },
+    update(stack: Stack, desired: Desired): void {
+      const resources = new Map([...stack.resources].map(([name, resource]) => [name, { ...resource }]));
+      const before = { desired: stack.desired, resources };
+      setStatus(world, stack, "UPDATE_IN_PROGRESS", "User Initiated");
+      stack.updatedAt = world.clock.date();
+      stack.desired = desired;
+      make(stack, before);
+    },
+    delete(stack: Stack, retained: readonly string[]): void {
+      setStatus(world, stack, "DELETE_IN_PROGRESS", "User Initiated");
+      const own = [...stack.resources.values()].filter(({ logicalId }) => !retained.includes(logicalId));
+      remove(stack, "delete", stack.desired, own);
+      goOn(stack);
+    },
+    /** When nothing is under way. */
+    async settled(): Promise<void> {
+      if (stacks.filter((one) => one.operation !== undefined).length === 0) return;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+  };
+}
+
+interface Order {
+  readonly names: readonly string[];
+  readonly steps: Map<string, Step>;
+  waitsFor(name: string): ReadonlySet<string>;
+  begin(name: string): Step;
+}
+
+/** Begins each after all that it waits for; what waits for one that failed fails. True where all are at their end. */
+function inOrder({ names, steps, waitsFor, begin }: Order): boolean {
+  const isOver = (name: string) => /^(done|failed)$/.test(steps.get(name) ?? "");
+  for (let hasBegun = true; hasBegun; ) {
+    hasBegun = false;
+    for (const name of names) {
+      if (steps.has(name)) continue;
+      const others = [...waitsFor(name)].filter((other) => names.includes(other) && other !== name);
+      if (!others.every(isOver)) continue;
+      steps.set(name, others.some((other) => steps.get(other) === "failed") ? "failed" : begin(name));
+      hasBegun = true;
+    }
   }
+  return names.every(isOver);
+}
+
+/** A resource that is to go: as the stack has it, or as it was before another took its place. */
+function resourceOf(stack: Stack, resources: readonly StackResource[], name: string): StackResource {
+  const wanted = resources.find(({ logicalId }) => logicalId === name)!;
+  return isCurrent(stack, wanted) ? stack.resources.get(name)! : wanted;
+}
+
+function isCurrent(stack: Stack, { logicalId, physicalId }: StackResource): boolean {
+  return stack.resources.get(logicalId)?.physicalId === physicalId && stack.resources.has(logicalId);
+}
+
+function forget(stack: Stack, resource: StackResource): void {
+  if (isCurrent(stack, resource)) stack.resources.delete(resource.logicalId);
+}
+
+function propertiesOf(world: World, stack: Stack, name: string): Properties {
+  const scope = scopeOf(world, stack, stack.desired);
+  return (resolved(templateOf(stack.desired).Resources[name]!.Properties ?? {}, scope) ?? {}) as Properties;
+}
+
+/** One whose properties cannot be told is changed: that fails then. */
+function isUnchanged(world: World, stack: Stack, { logicalId, properties }: StackResource): boolean {
+  try {
+    return changedProperties(properties, propertiesOf(world, stack, logicalId)).length === 0;
+  } catch (error) {
+    if (error instanceof AwsError) return false;
+    throw error;
+  }
+}
+
+function finish(world: World, stack: Stack, status: string): void {
+  const scope = scopeOf(world, stack, stack.desired);
+  stack.outputs = Object.entries(templateOf(stack.desired).Outputs ?? {})
+    .filter(([, { Condition }]) => Condition === undefined || holds(Condition, scope))
+    .map(([OutputKey, { Value, Description }]) => ({
+      OutputKey,
+      OutputValue: String(resolved(Value, scope)),
+      ...(Description !== undefined && { Description }),
+    }));
+  setStatus(world, stack, status);
 }
 
 class ResourceProblem extends Error {}
@@ -374,27 +436,4 @@ export function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null || value instanceof Unknown) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
-}
-
-/** Each after all that it waits for; what waits for one that failed is skipped. */
-async function inOrder(
-  names: readonly string[],
-  waitsFor: (name: string) => ReadonlySet<string>,
-  run: (name: string) => Promise<boolean>,
-  skip: (name: string) => void = () => {},
-): Promise<void> {
-  const running = new Map<string, Promise<boolean>>();
-  const start = (name: string): Promise<boolean> => {
-    const known = running.get(name);
-    if (known !== undefined) return known;
-    const others = [...waitsFor(name)].filter((other) => names.includes(other) && other !== name);
-    const result = Promise.all(others.map(start)).then((done) => {
-      if (done.every(Boolean)) return run(name);
-      skip(name);
-      return false;
-    });
-    running.set(name, result);
-    return result;
-  };
-  await Promise.all(names.map(start));
 }

@@ -11,7 +11,7 @@ import type {
   UpdateFunctionConfigurationCommandInput,
 } from "@aws-sdk/client-lambda";
 import { AwsError } from "../protocol/error.ts";
-import { codeOf, MAX_UNPACKED_BYTES } from "./code.ts";
+import { type CodeSource, codeOf, MAX_UNPACKED_BYTES } from "./code.ts";
 import type { Layers } from "./layers.ts";
 import type { Runner } from "./run.ts";
 import { changedSettings } from "./settings.ts";
@@ -38,17 +38,25 @@ const MAX_ITEMS = 50;
 export function functionOperations(state: LambdaState, layers: Layers, runner: Runner) {
   const { clock } = state.world;
 
-  const begin = (version: Version, ms: number) => {
-    version.updateStatus = "InProgress";
-    version.revisionId = newRevision();
-    version.modifiedAt = clock.date();
-    clock.after(ms, () => {
+  const tasks = state.world.tasks("lambda", state.region, {
+    settle(key) {
+      const [name = "", number = ""] = key.split(":");
+      const found = state.functions.get(name);
+      const version = number === "$LATEST" ? found?.latest : found?.versions.get(number);
+      if (version === undefined) return;
       version.updateStatus = "Successful";
       version.state = "Active";
       // The end of the work is a revision of its own (aws/aws-sdk issue 377): the id that the update answered is of no
       // use for the next one, only that of the configuration as it is afterwards.
       version.revisionId = newRevision();
-    });
+    },
+  });
+
+  const begin = (found: LambdaFunction, version: Version, ms: number) => {
+    version.updateStatus = "InProgress";
+    version.revisionId = newRevision();
+    version.modifiedAt = clock.date();
+    tasks.after(ms, "settle", `${found.name}:${version.version}`);
   };
 
   const checkIdle = (found: LambdaFunction) => {
@@ -91,7 +99,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
     };
     found.nextVersion += 1;
     found.versions.set(version.version, version);
-    if (version.state === "Pending" || version.updateStatus === "InProgress") begin(version, UPDATE_MS);
+    if (version.state === "Pending" || version.updateStatus === "InProgress") begin(found, version, UPDATE_MS);
     return version;
   };
 
@@ -131,7 +139,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
         tags: new Map(Object.entries(input.Tags ?? {})),
       };
       state.functions.set(name, found);
-      begin(latest, CREATE_MS);
+      begin(found, latest, CREATE_MS);
       return described(found, input.Publish ? publish(found) : latest, false, layers);
     },
     GetFunction(input: GetFunctionCommandInput) {
@@ -171,7 +179,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       if (input.Architectures !== undefined) {
         found.latest.settings = { ...found.latest.settings, architectures: input.Architectures };
       }
-      begin(found.latest, UPDATE_MS);
+      begin(found, found.latest, UPDATE_MS);
       return described(found, input.Publish ? publish(found) : found.latest, false, layers);
     },
     UpdateFunctionConfiguration(input: UpdateFunctionConfigurationCommandInput) {
@@ -182,7 +190,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       checkWhole(found.latest.code, settings);
       runner.retire(found.name, "$LATEST");
       found.latest.settings = settings;
-      begin(found.latest, UPDATE_MS);
+      begin(found, found.latest, UPDATE_MS);
       return described(found, found.latest, false, layers);
     },
     PublishVersion(input: PublishVersionCommandInput) {
@@ -241,7 +249,19 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
     },
     ListTags: (input: { Resource?: string }) => ({ Tags: Object.fromEntries(state.function(input.Resource).tags) }),
   };
-  return operations;
+  return {
+    operations,
+    /** Settings and code at once, as a stack changes them. */
+    change(name: string, configuration: UpdateFunctionConfigurationCommandInput, source: CodeSource) {
+      const found = state.function(name);
+      const settings = changedSettings(state, layers, configuration, found.latest.settings);
+      const code = codeOf(state, source);
+      checkWhole(code, settings);
+      runner.retire(found.name, "$LATEST");
+      Object.assign(found.latest, { settings, code });
+      begin(found, found.latest, UPDATE_MS);
+    },
+  };
 }
 
 function isSame(a: Settings, b: Settings): boolean {

@@ -11,11 +11,12 @@ export function openLambda(world: World, region: string) {
   const state = new LambdaState(world, region);
   const layers = new Layers(state);
   const runner = new Runner(state, layers);
+  const functions = functionOperations(state, layers, runner);
   const operations = {
-    ...functionOperations(state, layers, runner),
+    ...functions.operations,
     ...aliasOperations(state),
     ...layers.operations,
     ...invokeOperations(state, runner),
   };
-  return { operations, state, layers, runner, close: () => runner.close() };
+  return { operations, change: functions.change, state, layers, runner, close: () => runner.close() };
 }

@@ -62,12 +62,6 @@ function codeOf(given: Properties) {
   return { ZipFile: zipOf({ [name]: code.ZipFile }) };
 }
 
-/** The service works on it for a while; nothing else is taken meanwhile. */
-async function settled(context: Context, name: string): Promise<void> {
-  const { latest } = lambda(context).state.function(name);
-  while (latest.updateStatus === "InProgress") await context.world.clock.sleep(500);
-}
-
 export const lambdaFunction: ResourceType = {
   properties:
     properties(`Architectures[] CapacityProviderConfig{} Code*{} CodeSigningConfigArn DeadLetterConfig{} Description
@@ -77,7 +71,7 @@ export const lambdaFunction: ResourceType = {
     TracingConfig{} VpcConfig{}`),
   durationMs: 5_000,
   attributes: ["Arn", "SnapStartResponse"],
-  async create(context, given) {
+  create(context, given) {
     const name = String(given.FunctionName ?? context.uniqueName(64));
     lambda(context).operations.CreateFunction({
       FunctionName: name,
@@ -85,16 +79,12 @@ export const lambdaFunction: ResourceType = {
       Code: codeOf(given),
       Tags: tagsOf(given.Tags),
     });
-    await settled(context, name);
     return name;
   },
-  async update(context, id, given) {
-    const { operations } = lambda(context);
-    operations.UpdateFunctionConfiguration({ FunctionName: id, ...configurationOf(given) });
-    await settled(context, id);
-    operations.UpdateFunctionCode({ FunctionName: id, ...codeOf(given) });
-    await settled(context, id);
+  update(context, id, given) {
+    lambda(context).change(id, { FunctionName: id, ...configurationOf(given) }, codeOf(given));
   },
+  isSettled: (context, id) => lambda(context).state.functions.get(id)?.latest.updateStatus !== "InProgress",
   delete: (context, id) => unlessGone(() => lambda(context).operations.DeleteFunction({ FunctionName: id })),
   attribute: (context, id, name) => (name === "Arn" ? lambda(context).state.arnOf(id) : undefined),
 };

@@ -85,7 +85,7 @@ export const recordSet: ResourceType = {
     if (given.Type !== before.Type) change(context, before, "DELETE");
     change(context, given, "UPSERT");
   },
-  async delete(context, _id, given) {
+  delete(context, _id, given) {
     try {
       change(context, given, "DELETE");
     } catch (error) {

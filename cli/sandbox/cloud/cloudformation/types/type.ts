@@ -23,16 +23,22 @@ export interface Context {
   uniqueName(maxLength: number): string;
 }
 
+/**
+ * What one of these does is done when it returns: it is written down together with the stack's knowledge of it, so that a
+ * restart finds both or neither.
+ */
 export interface ResourceType {
   readonly properties: Readonly<Record<string, Property>>;
   /** How long it takes, in the cloud's time. */
   readonly durationMs: number;
   readonly attributes: readonly string[];
   /** Gives the physical id, which Ref gives too. */
-  create(context: Context, properties: Properties): Promise<string> | string;
+  create(context: Context, properties: Properties): string;
   /** In place. */
-  update(context: Context, id: string, properties: Properties, before: Properties): Promise<void> | void;
-  delete(context: Context, id: string, properties: Properties): Promise<void> | void;
+  update(context: Context, id: string, properties: Properties, before: Properties): void;
+  delete(context: Context, id: string, properties: Properties): void;
+  /** Whether the service has done what it was told; at once where it is absent. */
+  isSettled?(context: Context, id: string): boolean;
   attribute(context: Context, id: string, name: string, properties: Properties): unknown;
   /** Where Ref gives something else. */
   ref?(context: Context, id: string, properties: Properties): string;
@@ -135,9 +141,9 @@ export function badRequest(message: string): AwsError {
 }
 
 /** Deleting what is gone is no failure. */
-export async function unlessGone(run: () => unknown): Promise<void> {
+export function unlessGone(run: () => unknown): void {
   try {
-    await run();
+    run();
   } catch (error) {
     if (error instanceof AwsError && (error.status === 404 || /NotFound|NoSuch/.test(error.code))) return;
     throw error;

@@ -1,0 +1,38 @@
+// The sandbox's clock as tests have it: faster, and moved by hand.
+import { Clock, type ClockOptions } from "../../../cli/sandbox/cloud/clock.ts";
+
+/** A stack that takes four minutes in the cloud takes half a second. */
+const TEST_SPEED = 500;
+
+export class TestClock extends Clock {
+  #offsetMs = 0;
+
+  /** At a speed of 0 none of the cloud's time passes but by `advance`. */
+  constructor({ speed = TEST_SPEED }: ClockOptions = {}) {
+    super({ speed });
+  }
+
+  override now(): number {
+    return super.now() + this.#offsetMs;
+  }
+
+  /** Lets time pass at once, and runs what is due in its order. */
+  advance(ms: number): void {
+    this.#pauseAll();
+    this.#offsetMs += ms;
+    for (const timer of this.timers) timer.remainingMs -= ms;
+    const due = [...this.timers].filter(({ remainingMs }) => remainingMs <= 0);
+    for (const timer of due.sort((a, b) => a.remainingMs - b.remainingMs)) this.fire(timer);
+    for (const timer of this.timers) this.start(timer);
+  }
+
+  setSpeed(speed: number): void {
+    this.#pauseAll();
+    this.speed = speed;
+    for (const timer of this.timers) this.start(timer);
+  }
+
+  #pauseAll(): void {
+    for (const timer of this.timers) this.pause(timer);
+  }
+}
