@@ -57,10 +57,8 @@ const isLoopback = (host: string) => host === "127.0.0.1" || host === "localhost
 /** The name of the API is the app's. */
 function stageOf(world: World, app: string, stage: string) {
   for (const { region, service } of world.everywhere("apigateway")) {
-    for (const api of service.apis.values()) {
-      const found = api.name === app ? api.stages.get(stage) : undefined;
-      if (found !== undefined) return { region, api, stage: found };
-    }
+    const api = service.apis.find(({ name, stages }) => name === app && stages.has(stage));
+    if (api !== undefined) return { region, api, stage: api.stages.get(stage)! };
   }
   return undefined;
 }

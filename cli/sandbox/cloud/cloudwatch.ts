@@ -1,4 +1,4 @@
-// CloudWatch: figures that a test puts there, and alarms.
+// CloudWatch: the figures that the other services record and that callers put there, and alarms on them.
 import type {
   DescribeAlarmsCommandInput,
   GetMetricDataCommandInput,
@@ -6,20 +6,25 @@ import type {
   PutMetricAlarmCommandInput,
   PutMetricDataCommandInput,
 } from "@aws-sdk/client-cloudwatch";
+import {
+  type AlarmRule,
+  type AlarmState,
+  type DataPoint,
+  evaluateAlarm,
+  retrievedPeriods,
+} from "./alarm-evaluation.ts";
+import { everyMs } from "./by-clock.ts";
+import { type Digest, statisticOf } from "./digest.ts";
+import { Metrics, type WrittenMinute } from "./metrics.ts";
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
 
-interface Sample {
-  readonly namespace: string;
-  readonly name: string;
-  readonly dimensions: readonly string[];
-  readonly at: number;
-  readonly value: number;
-}
-
 export interface Alarm extends PutMetricAlarmCommandInput {
-  state: "OK" | "ALARM" | "INSUFFICIENT_DATA";
+  state: AlarmState;
+  reason: string;
+  /** When the state was last set. */
   updatedAt: Date;
+  configuredAt: Date;
 }
 
 type Dimensions = readonly { Name?: string | undefined; Value?: string | undefined }[] | undefined;
@@ -27,43 +32,25 @@ type Dimensions = readonly { Name?: string | undefined; Value?: string | undefin
 /** "GetMetricStatistics: the maximum number of data points returned is 1,440." */
 const MAX_DATA_POINTS = 1440;
 
+/** In real time. */
+const EVALUATION_MS = 10_000;
+
 export function openCloudWatch(world: World, region: string) {
-  const samples = world.series<Sample>("monitoring", region, "samples", ({ at }) => at);
+  const written = world.series<WrittenMinute>("monitoring", region, "minutes", ({ at }) => at);
+  const metrics = new Metrics(written, () => world.clock.now());
   const alarms = world.collection<Alarm>("monitoring", region, "alarms");
   const arnOf = (name: string) => `arn:aws:cloudwatch:${region}:${world.accountId}:alarm:${name}`;
 
-  const select = (
-    namespace: string | undefined,
-    name: string | undefined,
-    dimensions: Dimensions,
-    start: Date,
-    end: Date,
-  ) => {
-    // A metric is told apart by all of its dimensions.
-    const wanted = namesOf(dimensions).join();
-    return samples
-      .between(start.getTime(), end.getTime())
-      .filter((one) => one.namespace === namespace && one.name === name && one.dimensions.join() === wanted);
-  };
-
   const operations = {
     PutMetricData(input: PutMetricDataCommandInput) {
-      const given: Sample[] = [];
       for (const one of input.MetricData ?? []) {
-        const values = one.Values ?? (one.Value === undefined ? [] : [one.Value]);
-        for (const [i, value] of values.entries()) {
-          for (let count = one.Counts?.[i] ?? 1; count > 0; count -= 1) {
-            given.push({
-              namespace: input.Namespace ?? "",
-              name: one.MetricName ?? "",
-              dimensions: namesOf(one.Dimensions),
-              at: one.Timestamp?.getTime() ?? world.clock.now(),
-              value,
-            });
-          }
-        }
+        metrics.add(
+          { namespace: input.Namespace ?? "", name: one.MetricName ?? "", dimensions: namesOf(one.Dimensions) },
+          one.Timestamp?.getTime() ?? world.clock.now(),
+          one.Values ?? (one.Value === undefined ? [] : [one.Value]),
+          one.Counts,
+        );
       }
-      samples.append(given);
     },
     GetMetricStatistics(input: GetMetricStatisticsCommandInput) {
       const [start, end, period] = [input.StartTime!, input.EndTime!, input.Period ?? 60];
@@ -78,14 +65,13 @@ export function openCloudWatch(world: World, region: string) {
           `You have requested up to ${Math.ceil((end.getTime() - start.getTime()) / 1000 / period)} datapoints, which exceeds the limit of ${MAX_DATA_POINTS}. You may reduce the datapoints requested by increasing Period, or decreasing the time range.`,
         );
       }
-      const found = select(input.Namespace, input.MetricName, input.Dimensions, start, end);
-      const points = Array.from(periods(found, start.getTime(), period), ([at, values]) => ({
+      const metric = metricOf(input);
+      const range = { startMs: start.getTime(), endMs: end.getTime(), periodMs: period * 1000 };
+      const points = metrics.periods(metric, range).map(([at, digest]) => ({
         Timestamp: new Date(at),
-        ...Object.fromEntries((input.Statistics ?? []).map((statistic) => [statistic, statisticOf(statistic, values)])),
+        ...Object.fromEntries((input.Statistics ?? []).map((statistic) => [statistic, figureOf(statistic, digest)])),
         ...((input.ExtendedStatistics?.length ?? 0) > 0 && {
-          ExtendedStatistics: Object.fromEntries(
-            input.ExtendedStatistics!.map((one) => [one, statisticOf(one, values)]),
-          ),
+          ExtendedStatistics: Object.fromEntries(input.ExtendedStatistics!.map((one) => [one, figureOf(one, digest)])),
         }),
         Unit: "None",
       }));
@@ -102,23 +88,32 @@ export function openCloudWatch(world: World, region: string) {
           );
         if (!ReturnData) return [];
         if (wanted === undefined) throw new AwsError("NotImplemented", "expressions", 501);
-        const { Namespace, MetricName, Dimensions } = wanted.Metric ?? {};
-        const found = [
-          ...periods(select(Namespace, MetricName, Dimensions, start, end), start.getTime(), wanted.Period ?? 60),
-        ];
+        const found = metrics.periods(metricOf(wanted.Metric ?? {}), {
+          startMs: start.getTime(),
+          endMs: end.getTime(),
+          periodMs: (wanted.Period ?? 60) * 1000,
+        });
         if (input.ScanBy !== "TimestampAscending") found.reverse();
         return {
           Id,
-          Label: Label ?? MetricName,
+          Label: Label ?? wanted.Metric?.MetricName,
           Timestamps: found.map(([at]) => new Date(at)),
-          Values: found.map(([, values]) => statisticOf(wanted.Stat ?? "Average", values)),
+          Values: found.map(([, digest]) => figureOf(wanted.Stat ?? "Average", digest)),
           StatusCode: "Complete",
         };
       });
       return { MetricDataResults: results };
     },
     PutMetricAlarm(input: PutMetricAlarmCommandInput) {
-      alarms.set(input.AlarmName ?? "", { ...input, state: "INSUFFICIENT_DATA", updatedAt: world.clock.date() });
+      const name = input.AlarmName ?? "";
+      const now = world.clock.date();
+      // "When you update an existing alarm, its state is left unchanged."
+      const { state, reason, updatedAt } = alarms.get(name) ?? {
+        state: "INSUFFICIENT_DATA" as const,
+        reason: "Unchecked: Initial alarm creation",
+        updatedAt: now,
+      };
+      alarms.set(name, { ...input, state, reason, updatedAt, configuredAt: now });
     },
     DeleteAlarms(input: { AlarmNames?: string[] }) {
       for (const name of input.AlarmNames ?? []) {
@@ -133,92 +128,168 @@ export function openCloudWatch(world: World, region: string) {
           (input.StateValue === undefined || state === input.StateValue),
       );
       return {
-        MetricAlarms: own.map(({ state, updatedAt, Tags: _tags, ...alarm }) => ({
+        MetricAlarms: own.map(({ state, reason, updatedAt, configuredAt, Tags: _tags, ...alarm }) => ({
           ...alarm,
           AlarmArn: arnOf(alarm.AlarmName ?? ""),
+          AlarmConfigurationUpdatedTimestamp: configuredAt,
           StateValue: state,
+          StateReason: reason,
           StateUpdatedTimestamp: updatedAt,
         })),
         CompositeAlarms: [],
       };
     },
     /** As when the figures pass the threshold: the alarm's actions get their message. */
-    async SetAlarmState(input: { AlarmName?: string; StateValue?: Alarm["state"]; StateReason?: string }) {
+    async SetAlarmState(input: { AlarmName?: string; StateValue?: AlarmState; StateReason?: string }) {
       const alarm = alarms.get(input.AlarmName ?? "");
       if (alarm === undefined) throw new AwsError("ResourceNotFound", `Alarm ${input.AlarmName} does not exist`, 404);
-      const before = alarm.state;
-      alarm.state = input.StateValue ?? "OK";
-      alarm.updatedAt = world.clock.date();
-      const actions =
-        alarm.state === "ALARM"
-          ? alarm.AlarmActions
-          : alarm.state === "OK"
-            ? alarm.OKActions
-            : alarm.InsufficientDataActions;
-      for (const TopicArn of actions ?? []) {
-        const message = {
-          AlarmName: alarm.AlarmName,
-          AlarmDescription: alarm.AlarmDescription ?? null,
-          AWSAccountId: world.accountId,
-          NewStateValue: alarm.state,
-          NewStateReason: input.StateReason,
-          StateChangeTime: alarm.updatedAt.toISOString().replace("Z", "+0000"),
-          Region: region,
-          AlarmArn: arnOf(alarm.AlarmName ?? ""),
-          OldStateValue: before,
-          Trigger: {
-            MetricName: alarm.MetricName,
-            Namespace: alarm.Namespace,
-            Statistic: alarm.Statistic?.toUpperCase(),
-            Dimensions: (alarm.Dimensions ?? []).map(({ Name, Value }) => ({ name: Name, value: Value })),
-            Period: alarm.Period,
-            EvaluationPeriods: alarm.EvaluationPeriods,
-            ComparisonOperator: alarm.ComparisonOperator,
-            Threshold: alarm.Threshold,
-            TreatMissingData: alarm.TreatMissingData ?? "missing",
-          },
-        };
-        await world.service("sns", region).operations.Publish({
-          TopicArn,
-          Subject: `${alarm.state}: "${alarm.AlarmName}" in ${region}`,
-          Message: JSON.stringify(message),
-        });
-      }
+      await change(alarm, input.StateValue ?? "OK", input.StateReason ?? "");
     },
   };
-  return { operations, alarms, arnOf };
+
+  const change = async (alarm: Alarm, state: AlarmState, reason: string) => {
+    const before = alarm.state;
+    const { AlarmName = "" } = alarm;
+    Object.assign(alarm, { state, reason, updatedAt: world.clock.date() });
+    alarms.touch(AlarmName);
+    if (alarm.ActionsEnabled === false) return;
+    const actions =
+      state === "ALARM" ? alarm.AlarmActions : state === "OK" ? alarm.OKActions : alarm.InsufficientDataActions;
+    const Message = JSON.stringify(
+      messageOf(alarm, before, { region, accountId: world.accountId, arn: arnOf(AlarmName) }),
+    );
+    for (const TopicArn of actions ?? []) {
+      const Subject = `${state}: "${AlarmName}" in ${region}`;
+      await world.service("sns", region).operations.Publish({ TopicArn, Subject, Message });
+    }
+  };
+
+  /** What the periods that are over say of every alarm. */
+  const evaluate = async () => {
+    metrics.flush();
+    const now = world.clock.now();
+    for (const name of [...alarms.keys()]) {
+      const alarm = alarms.get(name);
+      const rule = alarm && ruleOf(alarm);
+      if (alarm === undefined || rule === undefined) continue;
+      const verdict = evaluateAlarm(rule, pointsOf(alarm, rule, now));
+      if (verdict === undefined || verdict.state === alarm.state) continue;
+      await change(alarm, verdict.state, verdict.reason).catch((error: Error) => {
+        // "CloudWatch doesn't test or validate the actions that you specify": a topic may be gone.
+        if (!(error instanceof AwsError)) throw error;
+      });
+    }
+  };
+
+  const pointsOf = (alarm: Alarm, rule: AlarmRule, now: number): DataPoint[] => {
+    // Figures are kept by minute.
+    const periodMs = Math.max(60, alarm.Period ?? 60) * 1000;
+    const endMs = Math.floor(now / periodMs) * periodMs;
+    const startMs = endMs - retrievedPeriods(rule) * periodMs;
+    const found = new Map(metrics.periods(metricOf(alarm), { startMs, endMs, periodMs }));
+    const statistic = alarm.ExtendedStatistic ?? alarm.Statistic ?? "Average";
+    return Array.from({ length: retrievedPeriods(rule) }, (_, i) => {
+      const at = startMs + i * periodMs;
+      const digest = found.get(at);
+      return { at, value: digest && figureOf(statistic, digest) };
+    });
+  };
+
+  const stop = world.options.runsByClock ? everyMs(EVALUATION_MS, evaluate) : undefined;
+
+  return {
+    operations,
+    alarms,
+    arnOf,
+    /** Evaluates all alarms, as the clock does. */
+    evaluate,
+    /** What a service says of its own work: each value of each figure, under each set of dimensions. */
+    record(namespace: string, dimensions: readonly Readonly<Record<string, string>>[], figures: Figures) {
+      const now = world.clock.now();
+      for (const set of dimensions) {
+        const names = Object.entries(set).map(([name, value]) => `${name}=${value}`);
+        for (const [name, value] of Object.entries(figures))
+          metrics.add({ namespace, name, dimensions: names }, now, [value]);
+      }
+    },
+    close() {
+      stop?.();
+      metrics.flush(true);
+    },
+  };
 }
 
-const namesOf = (dimensions: Dimensions) => (dimensions ?? []).map(({ Name, Value }) => `${Name}=${Value}`).sort();
+type Figures = Readonly<Record<string, number>>;
 
-function periods(samples: readonly Sample[], start: number, seconds: number): Map<number, number[]> {
-  const found = new Map<number, number[]>();
-  for (const { at, value } of [...samples].sort((a, b) => a.at - b.at)) {
-    const begin = start + Math.floor((at - start) / 1000 / seconds) * seconds * 1000;
-    found.set(begin, [...(found.get(begin) ?? []), value]);
-  }
-  return found;
+const namesOf = (dimensions: Dimensions) => (dimensions ?? []).map(({ Name, Value }) => `${Name}=${Value}`);
+
+const metricOf = (given: {
+  readonly Namespace?: string | undefined;
+  readonly MetricName?: string | undefined;
+  readonly Dimensions?: Dimensions;
+}) => ({
+  namespace: given.Namespace ?? "",
+  name: given.MetricName ?? "",
+  dimensions: namesOf(given.Dimensions),
+});
+
+function figureOf(statistic: string, digest: Digest): number {
+  const figure = statisticOf(statistic, digest);
+  if (figure === undefined)
+    throw new AwsError("InvalidParameterValue", `The parameter Statistic ${statistic} is not valid`);
+  return figure;
 }
 
-function statisticOf(statistic: string, values: readonly number[]): number {
-  const sum = values.reduce((total, value) => total + value, 0);
-  const [, percent] = /^p(\d+(?:\.\d+)?)$/.exec(statistic) ?? [];
-  if (percent !== undefined) {
-    const sorted = [...values].sort((a, b) => a - b);
-    return sorted[Math.min(sorted.length - 1, Math.ceil((Number(percent) / 100) * sorted.length) - 1)] ?? 0;
-  }
-  switch (statistic) {
-    case "Sum":
-      return sum;
-    case "Average":
-      return sum / values.length;
-    case "Minimum":
-      return Math.min(...values);
-    case "Maximum":
-      return Math.max(...values);
-    case "SampleCount":
-      return values.length;
-    default:
-      throw new AwsError("InvalidParameterValue", `The parameter Statistic ${statistic} is not valid`);
-  }
+/** Undefined for an alarm on an expression: those are not evaluated. */
+function ruleOf(alarm: Alarm): AlarmRule | undefined {
+  if (alarm.MetricName === undefined) return undefined;
+  const evaluationPeriods = alarm.EvaluationPeriods ?? 1;
+  return {
+    comparison: alarm.ComparisonOperator ?? "",
+    threshold: alarm.Threshold ?? 0,
+    evaluationPeriods,
+    datapointsToAlarm: alarm.DatapointsToAlarm ?? evaluationPeriods,
+    missing: (alarm.TreatMissingData ?? "missing") as AlarmRule["missing"],
+  };
+}
+
+interface Place {
+  readonly region: string;
+  readonly accountId: string;
+  readonly arn: string;
+}
+
+/** What subscribers of a topic get. */
+function messageOf(alarm: Alarm, before: AlarmState, { region, accountId, arn }: Place) {
+  const time = (date: Date) => date.toISOString().replace("Z", "+0000");
+  return {
+    AlarmName: alarm.AlarmName,
+    AlarmDescription: alarm.AlarmDescription ?? null,
+    AWSAccountId: accountId,
+    AlarmConfigurationUpdatedTimestamp: time(alarm.configuredAt),
+    NewStateValue: alarm.state,
+    NewStateReason: alarm.reason,
+    StateChangeTime: time(alarm.updatedAt),
+    Region: region,
+    AlarmArn: arn,
+    OldStateValue: before,
+    OKActions: alarm.OKActions ?? [],
+    AlarmActions: alarm.AlarmActions ?? [],
+    InsufficientDataActions: alarm.InsufficientDataActions ?? [],
+    Trigger: {
+      MetricName: alarm.MetricName,
+      Namespace: alarm.Namespace,
+      StatisticType: alarm.ExtendedStatistic === undefined ? "Statistic" : "ExtendedStatistic",
+      Statistic: alarm.ExtendedStatistic ?? alarm.Statistic?.toUpperCase(),
+      Unit: alarm.Unit ?? null,
+      Dimensions: (alarm.Dimensions ?? []).map(({ Name, Value }) => ({ name: Name, value: Value })),
+      Period: alarm.Period,
+      EvaluationPeriods: alarm.EvaluationPeriods,
+      DatapointsToAlarm: alarm.DatapointsToAlarm ?? alarm.EvaluationPeriods,
+      ComparisonOperator: alarm.ComparisonOperator,
+      Threshold: alarm.Threshold,
+      TreatMissingData: alarm.TreatMissingData ?? "missing",
+      EvaluateLowSampleCountPercentile: alarm.EvaluateLowSampleCountPercentile ?? "",
+    },
+  };
 }

@@ -1,0 +1,129 @@
+// The figures of a region by metric and minute. The last hours are in memory, what came before is read again when asked for.
+import { addTo, type Digest, emptyDigest, mergedDigests } from "./digest.ts";
+import type { Series } from "./series.ts";
+
+/** A metric is told apart by its namespace, its name and all of its dimensions. */
+export interface Metric {
+  readonly namespace: string;
+  readonly name: string;
+  /** As `name=value`, in any order. */
+  readonly dimensions: readonly string[];
+}
+
+/** A minute as it is written; written again, the last one counts. */
+export interface WrittenMinute extends Digest {
+  readonly metric: string;
+  /** The minute's begin. */
+  readonly at: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** What is in memory at least: longer than most alarms look back. */
+const RECENT_MS = 180 * MINUTE_MS;
+
+interface Recent {
+  readonly digest: Digest;
+  isWritten: boolean;
+}
+
+export class Metrics {
+  readonly #written: Series<WrittenMinute>;
+  readonly #nowMs: () => number;
+  /** By minute, by metric. */
+  readonly #recent = new Map<number, Map<string, Recent>>();
+  /** From this minute on, memory has all that there is. */
+  #completeFrom: number;
+  #newest = 0;
+
+  constructor(written: Series<WrittenMinute>, nowMs: () => number) {
+    this.#written = written;
+    this.#nowMs = nowMs;
+    this.#completeFrom = minuteOf(nowMs()) + MINUTE_MS;
+  }
+
+  add(metric: Metric, atMs: number, values: readonly number[], times: readonly number[] = []): void {
+    const minute = minuteOf(atMs);
+    if (minute > this.#newest) {
+      this.#newest = minute;
+      this.flush();
+    }
+    const { digest } = this.#minute(minute, keyOf(metric));
+    for (const [i, value] of values.entries()) addTo(digest, value, times[i] ?? 1);
+  }
+
+  /** Periods from `startMs` on in their order, each with what it holds; periods without figures are left out. */
+  periods(metric: Metric, { startMs, endMs, periodMs }: Range): [beginMs: number, digest: Digest][] {
+    // "The start time is rounded down to the minute."
+    const start = minuteOf(startMs);
+    const found = new Map<number, Digest[]>();
+    for (const [minute, digest] of this.#minutes(keyOf(metric), start, endMs)) {
+      const begin = start + Math.floor((minute - start) / periodMs) * periodMs;
+      found.set(begin, [...(found.get(begin) ?? []), digest]);
+    }
+    return [...found].sort(([a], [b]) => a - b).map(([begin, digests]) => [begin, mergedDigests(digests)!]);
+  }
+
+  /** Writes the minutes that are over, and all of them at the end. */
+  flush(isEnd = false): void {
+    const now = this.#nowMs();
+    const items: WrittenMinute[] = [];
+    for (const [minute, metrics] of this.#recent) {
+      if (!isEnd && minute + MINUTE_MS > now) continue;
+      for (const [metric, recent] of metrics) {
+        if (!recent.isWritten) items.push({ metric, at: minute, ...recent.digest });
+        recent.isWritten = true;
+      }
+      if (minute + RECENT_MS > now) continue;
+      this.#recent.delete(minute);
+      this.#completeFrom = Math.max(this.#completeFrom, minute + MINUTE_MS);
+    }
+    if (items.length > 0) this.#written.append(items);
+  }
+
+  #minute(minute: number, metric: string): Recent {
+    let metrics = this.#recent.get(minute);
+    if (metrics === undefined) {
+      metrics = new Map();
+      this.#recent.set(minute, metrics);
+    }
+    let recent = metrics.get(metric);
+    if (recent === undefined) {
+      const before =
+        minute < this.#completeFrom ? this.#read(metric, minute, minute + MINUTE_MS).get(minute) : undefined;
+      recent = { digest: before ?? emptyDigest(), isWritten: false };
+      metrics.set(metric, recent);
+    }
+    recent.isWritten = false;
+    return recent;
+  }
+
+  #minutes(metric: string, startMs: number, endMs: number): Map<number, Digest> {
+    const found =
+      startMs < this.#completeFrom ? this.#read(metric, startMs, Math.min(endMs, this.#completeFrom)) : new Map();
+    for (const [minute, metrics] of this.#recent) {
+      const recent = metrics.get(metric);
+      if (recent !== undefined && minute >= startMs && minute < endMs) found.set(minute, recent.digest);
+    }
+    return found;
+  }
+
+  #read(metric: string, fromMs: number, toMs: number): Map<number, Digest> {
+    const found = new Map<number, Digest>();
+    for (const { metric: own, at, ...digest } of this.#written.between(fromMs, toMs)) {
+      if (own === metric) found.set(at, { ...digest, values: [...digest.values], counts: [...digest.counts] });
+    }
+    return found;
+  }
+}
+
+export interface Range {
+  readonly startMs: number;
+  /** Excluded. */
+  readonly endMs: number;
+  readonly periodMs: number;
+}
+
+const minuteOf = (ms: number) => Math.floor(ms / MINUTE_MS) * MINUTE_MS;
+
+const keyOf = ({ namespace, name, dimensions }: Metric) => JSON.stringify([namespace, name, ...dimensions.toSorted()]);
