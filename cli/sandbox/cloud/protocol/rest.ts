@@ -65,7 +65,11 @@ export function readRest(model: Model, operation: Operation, labels: Labels, req
       }
     } else if (traits.httpHeader !== undefined) {
       const value = request.headers[traits.httpHeader.toLowerCase()];
-      if (typeof value === "string") input[name] = fromText(member, value);
+      if (typeof value !== "string") continue;
+      input[name] =
+        member.kind === "list"
+          ? value.split(",").map((one) => fromText(member.item, one.trim()))
+          : fromText(member, value);
     } else if (traits.httpPrefixHeaders !== undefined) {
       const prefix = traits.httpPrefixHeaders.toLowerCase();
       const own = Object.entries(request.headers).filter(([key]) => key.startsWith(prefix));
@@ -107,7 +111,7 @@ export function writeRest(model: Model, operation: Operation, output: unknown, r
     const traits = member.traits;
     if (value === undefined || value === null) continue;
     if (traits.httpResponseCode) status = value as number;
-    else if (traits.httpHeader !== undefined) headers[traits.httpHeader] = headerOf(value);
+    else if (traits.httpHeader !== undefined) headers[traits.httpHeader] = toText(member, value, "http-date");
     else if (traits.httpPrefixHeaders !== undefined) {
       for (const [key, one] of Object.entries(value)) headers[traits.httpPrefixHeaders + key] = String(one);
     } else if (traits.httpPayload) {
@@ -127,11 +131,6 @@ export function writeRest(model: Model, operation: Operation, output: unknown, r
 
 function rootName(shape: Shape): string {
   return shape.traits.xmlName ?? shape.name ?? "Result";
-}
-
-/** HTTP dates are the default of headers. */
-function headerOf(value: unknown): string {
-  return value instanceof Date ? value.toUTCString() : toText(value);
 }
 
 export async function* framesOf(union: Shape, events: AsyncIterable<Record<string, unknown>>): AsyncIterable<Buffer> {
