@@ -205,6 +205,7 @@ function inForm(shape: NormalizedSchema, value: unknown): unknown {
 }
 
 const TEXTS = ["x", "", "a b&c<d>\"e'f\\", "ä日本", "a/b?c=d+e%20f#g", "12", "true", "line\nnext", "a,b;c", "{}"];
+const KEYS = ["a/b c", "a//b", "folder/", "?x=1#y", "ä%2F"];
 const HEADER_TEXTS = ["x", "a b&c<d>e'f", "a/b?c=d+e%20f", "12", "true", "a;b"];
 const MAX_DEPTH = 5;
 /** Names the member of an output that is a stream of events. */
@@ -275,7 +276,9 @@ function drawn(shape: NormalizedSchema, random: Random, depth: number): unknown 
         own.httpHeader === "Content-Type";
       if (OF_CLIENT.has(name) || (!isNeeded && (depth > MAX_DEPTH || !random.chance(share)))) continue;
       if (name === events) found[name] = [0, 1, 2].map(() => drawn(member, random, depth + 1));
-      else found[name] = name === "Bucket" && depth === 0 ? "bucket" : drawn(member, random, depth + 1);
+      else if (name === "Bucket" && depth === 0) found[name] = "bucket";
+      else if (name === "Key" && own.httpLabel) found[name] = random.pick(KEYS);
+      else found[name] = drawn(member, random, depth + 1);
     }
     return found;
   }

@@ -12,8 +12,8 @@ type Labels = Record<string, string>;
 export function matchRest(model: Model, request: WireRequest): { operation: Operation; labels: Labels } {
   const [path = "", query = ""] = request.target.split("?");
   const parameters = new URLSearchParams(query);
-  const parts = path.split("/").filter(Boolean);
-  const bucket = model.hasBucketInPath ? parts.shift() : undefined;
+  const parts = path.split("/").slice(1);
+  const bucket = (model.hasBucketInPath && parts.shift()) || undefined;
   let best: { operation: Operation; labels: Labels; rank: number } | undefined;
   for (const operation of model.operations.values()) {
     const { http } = operation;
@@ -37,16 +37,18 @@ export function matchRest(model: Model, request: WireRequest): { operation: Oper
 function labelsOf(pattern: readonly string[], path: readonly string[]): Labels | undefined {
   const labels: Record<string, string> = {};
   for (const [i, part] of pattern.entries()) {
-    if (path[i] === undefined) return undefined;
+    if (!path[i] && !part.endsWith("+}")) return undefined;
     const [, name, greedy] = /^\{([^}+]+)(\+?)\}$/.exec(part) ?? [];
     if (name === undefined) {
       if (part !== path[i]) return undefined;
     } else if (greedy) {
+      // With its own slashes, wherever they are.
       labels[name] = path.slice(i).map(decodeURIComponent).join("/");
-      return labels;
+      return labels[name] === "" ? undefined : labels;
     } else labels[name] = decodeURIComponent(path[i]!);
   }
-  return path.length === pattern.length ? labels : undefined;
+  const rest = path.slice(pattern.length);
+  return rest.every((part) => part === "") ? labels : undefined;
 }
 
 export function readRest(model: Model, operation: Operation, labels: Labels, request: WireRequest): unknown {
