@@ -62,7 +62,10 @@ function modelOf(client, { client: packageName, protocol, operations: names }) {
     if (value[0] === -3) {
       const { httpError, awsQueryError } = translateTraits(value[3]);
       const status = awsQueryError?.[1] ?? httpError;
-      if (status !== undefined) statuses[awsQueryError?.[0] ?? value[2]] = status;
+      if (status === undefined) continue;
+      statuses[value[2]] = status;
+      // What it is called in the query protocol, and where a service that spoke it speaks JSON now.
+      if (awsQueryError !== undefined) statuses[awsQueryError[0]] = status;
     }
   }
   const absent = names.filter((name) => !operations.has(name));

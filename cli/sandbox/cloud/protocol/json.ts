@@ -1,5 +1,5 @@
 // Values as JSON, by their shapes: times are seconds, bytes are base64.
-import type { Shape } from "./shape.ts";
+import { type Shape, timeOf } from "./shape.ts";
 
 /** `usesJsonName`: REST services call some members otherwise on the wire. */
 export function fromJson(shape: Shape, value: unknown, usesJsonName: boolean): unknown {
@@ -44,10 +44,7 @@ export function toJson(shape: Shape, value: unknown, usesJsonName: boolean): unk
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, toJson(shape.item, one, usesJsonName)]));
   }
   if (shape.isBlob) return Buffer.from(value as Uint8Array).toString("base64");
-  if (shape.isTime) {
-    const time = value as Date;
-    return shape.kind === "date-time" ? time.toISOString() : time.getTime() / 1000;
-  }
+  if (shape.isTime) return timeOf(shape, value as Date, "epoch-seconds");
   return value;
 }
 

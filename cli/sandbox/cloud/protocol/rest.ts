@@ -12,8 +12,8 @@ type Labels = Record<string, string>;
 export function matchRest(model: Model, request: WireRequest): { operation: Operation; labels: Labels } {
   const [path = "", query = ""] = request.target.split("?");
   const parameters = new URLSearchParams(query);
-  const parts = path.split("/").filter(Boolean);
-  const bucket = model.hasBucketInPath ? parts.shift() : undefined;
+  const parts = path.split("/").slice(1);
+  const bucket = (model.hasBucketInPath && parts.shift()) || undefined;
   let best: { operation: Operation; labels: Labels; rank: number } | undefined;
   for (const operation of model.operations.values()) {
     const { http } = operation;
@@ -37,16 +37,18 @@ export function matchRest(model: Model, request: WireRequest): { operation: Oper
 function labelsOf(pattern: readonly string[], path: readonly string[]): Labels | undefined {
   const labels: Record<string, string> = {};
   for (const [i, part] of pattern.entries()) {
-    if (path[i] === undefined) return undefined;
+    if (!path[i] && !part.endsWith("+}")) return undefined;
     const [, name, greedy] = /^\{([^}+]+)(\+?)\}$/.exec(part) ?? [];
     if (name === undefined) {
       if (part !== path[i]) return undefined;
     } else if (greedy) {
+      // With its own slashes, wherever they are.
       labels[name] = path.slice(i).map(decodeURIComponent).join("/");
-      return labels;
+      return labels[name] === "" ? undefined : labels;
     } else labels[name] = decodeURIComponent(path[i]!);
   }
-  return path.length === pattern.length ? labels : undefined;
+  const rest = path.slice(pattern.length);
+  return rest.every((part) => part === "") ? labels : undefined;
 }
 
 export function readRest(model: Model, operation: Operation, labels: Labels, request: WireRequest): unknown {
@@ -65,7 +67,11 @@ export function readRest(model: Model, operation: Operation, labels: Labels, req
       }
     } else if (traits.httpHeader !== undefined) {
       const value = request.headers[traits.httpHeader.toLowerCase()];
-      if (typeof value === "string") input[name] = fromText(member, value);
+      if (typeof value !== "string") continue;
+      input[name] =
+        member.kind === "list"
+          ? value.split(",").map((one) => fromText(member.item, one.trim()))
+          : fromText(member, value);
     } else if (traits.httpPrefixHeaders !== undefined) {
       const prefix = traits.httpPrefixHeaders.toLowerCase();
       const own = Object.entries(request.headers).filter(([key]) => key.startsWith(prefix));
@@ -107,7 +113,7 @@ export function writeRest(model: Model, operation: Operation, output: unknown, r
     const traits = member.traits;
     if (value === undefined || value === null) continue;
     if (traits.httpResponseCode) status = value as number;
-    else if (traits.httpHeader !== undefined) headers[traits.httpHeader] = headerOf(value);
+    else if (traits.httpHeader !== undefined) headers[traits.httpHeader] = toText(member, value, "http-date");
     else if (traits.httpPrefixHeaders !== undefined) {
       for (const [key, one] of Object.entries(value)) headers[traits.httpPrefixHeaders + key] = String(one);
     } else if (traits.httpPayload) {
@@ -127,11 +133,6 @@ export function writeRest(model: Model, operation: Operation, output: unknown, r
 
 function rootName(shape: Shape): string {
   return shape.traits.xmlName ?? shape.name ?? "Result";
-}
-
-/** HTTP dates are the default of headers. */
-function headerOf(value: unknown): string {
-  return value instanceof Date ? value.toUTCString() : toText(value);
 }
 
 export async function* framesOf(union: Shape, events: AsyncIterable<Record<string, unknown>>): AsyncIterable<Buffer> {

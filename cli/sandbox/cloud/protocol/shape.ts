@@ -114,3 +114,15 @@ export class Shape {
     return members;
   }
 }
+
+/** A time as it is written in a place where `usual` is what is written if the shape does not say. */
+export function timeOf({ kind }: Shape, time: Date, usual: Kind): string | number {
+  switch (kind === "time" ? usual : kind) {
+    case "date-time":
+      return time.toISOString();
+    case "http-date":
+      return time.toUTCString();
+    default:
+      return time.getTime() / 1000;
+  }
+}

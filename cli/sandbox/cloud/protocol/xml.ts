@@ -1,5 +1,5 @@
 // Values as XML, by their shapes. What is read is what the SDK writes: elements, attributes and text.
-import type { Shape } from "./shape.ts";
+import { type Kind, type Shape, timeOf } from "./shape.ts";
 
 export interface Element {
   readonly name: string;
@@ -100,7 +100,7 @@ export function toXml(name: string, shape: Shape, value: unknown): string {
       const own = (value as Record<string, unknown>)[memberName];
       if (own === undefined || own === null) continue;
       const { xmlName = memberName, xmlAttribute, xmlFlattened } = member.traits;
-      if (xmlAttribute) attributes += ` ${xmlName}="${escapeXml(String(own))}"`;
+      if (xmlAttribute) attributes += ` ${xmlName}="${escapeXml(toText(member, own))}"`;
       else if (xmlFlattened && member.kind === "list") {
         for (const one of own as unknown[]) content += toXml(xmlName, member.item, one);
       } else content += toXml(xmlName, member, own);
@@ -120,11 +120,11 @@ export function toXml(name: string, shape: Shape, value: unknown): string {
     );
     return `<${name}>${entries.join("")}</${name}>`;
   }
-  return `<${name}>${escapeXml(toText(value))}</${name}>`;
+  return `<${name}>${escapeXml(toText(shape, value))}</${name}>`;
 }
 
-export function toText(value: unknown): string {
-  if (value instanceof Date) return value.toISOString();
+export function toText(shape: Shape, value: unknown, usualTime: Kind = "date-time"): string {
+  if (value instanceof Date) return String(timeOf(shape, value, usualTime));
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   return String(value);
 }
