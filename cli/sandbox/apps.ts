@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { addressesOf, type Place, placeOf } from "./addresses.ts";
 import type { Deployment, Integration, Stage } from "./cloud/api-gateway.ts";
 import { mayInvoke } from "./cloud/lambda/aliases.ts";
+import { recordThrottle } from "./cloud/lambda/figures.ts";
 import type { World } from "./cloud/world.ts";
 import { appsPage, FOREIGN_HOST, type Page } from "./front-page.ts";
 import { refuse, SERVER, serveThroughGateway } from "./function/gateway.ts";
@@ -30,7 +31,30 @@ export async function serveApp(
     const isHtml = /\btext\/html\b/.test(req.headers.accept ?? "");
     return sendPage(req, res, appsPage(addressesOf(world, req.socket.localPort ?? 0), { isFront, isHtml }));
   }
-  await servePlace(req, res, world, { place, ...(tellsScheme && { scheme: { proto: "http", port } }) });
+  const times: Times = { begunAt: performance.now() };
+  await servePlace(req, res, world, { place, times, ...(tellsScheme && { scheme: { proto: "http", port } }) });
+  record(world, place, res, times);
+}
+
+interface Times {
+  readonly begunAt: number;
+  /** When the function was asked. */
+  invokedAt?: number;
+}
+
+/** "API Gateway metrics": of the API, and of each of its stages. A client that is gone was not answered. */
+function record(world: World, { region, api, stage }: Place, res: ServerResponse, { begunAt, invokedAt }: Times): void {
+  if (!res.headersSent) return;
+  const now = performance.now();
+  const { statusCode } = res;
+  const dimensions = [{ ApiName: api.name }, { ApiName: api.name, Stage: stage.name }];
+  world.service("monitoring", region).record("AWS/ApiGateway", dimensions, {
+    Count: 1,
+    "4XXError": statusCode >= 400 && statusCode < 500 ? 1 : 0,
+    "5XXError": statusCode >= 500 ? 1 : 0,
+    Latency: now - begunAt,
+    ...(invokedAt !== undefined && { IntegrationLatency: now - invokedAt }),
+  });
 }
 
 function sendPage(req: IncomingMessage, res: ServerResponse, { status, type, body }: Page): void {
@@ -48,6 +72,7 @@ function sendPage(req: IncomingMessage, res: ServerResponse, { status, type, bod
 
 interface Asked {
   readonly place: Place;
+  readonly times: Times;
   readonly scheme?: { readonly proto: string; readonly port: string };
 }
 
@@ -55,7 +80,7 @@ async function servePlace(
   req: IncomingMessage,
   res: ServerResponse,
   world: World,
-  { place, scheme }: Asked,
+  { place, times, scheme }: Asked,
 ): Promise<void> {
   const { api, stage, path } = place;
   const deployment = api.deployments.get(stage.deploymentId);
@@ -67,6 +92,10 @@ async function servePlace(
   const found = state.functions.get(target.name);
   const source = `arn:aws:execute-api:${place.region}:${world.accountId}:${api.id}/${stage.name}/${req.method}${path}`;
   if (found === undefined || !mayInvoke(found, target.qualifier, "apigateway.amazonaws.com", source)) {
+    return refuse(res, 500, "Internal server error");
+  }
+  if (found.reservedConcurrency === 0) {
+    recordThrottle(state, found.name, target.qualifier);
     return refuse(res, 500, "Internal server error");
   }
   const query = /\?.*$/.exec(req.url ?? "")?.[0] ?? "";
@@ -87,6 +116,7 @@ async function servePlace(
     },
     target: {
       async invoke(event) {
+        times.invokedAt = performance.now();
         const version = state.resolve(found, target.qualifier);
         return runner.invoke(found, version, target.qualifier, event as string);
       },

@@ -105,6 +105,11 @@ export function openAcm(world: World, region: string) {
       };
       if (input.IdempotencyToken !== undefined) found.tags.set("aws:token", input.IdempotencyToken);
       certificates.set(arn, found);
+      if (world.options.issuesAtOnce) {
+        found.hasRecord = true;
+        issue(found);
+        return { CertificateArn: arn };
+      }
       tasks.after(RECORD_MS, "showRecord", arn);
       tasks.after(VALIDATION_MS, "validate", arn);
       return { CertificateArn: arn };

@@ -1,18 +1,19 @@
 // What the cloud does again and again by itself, in real time.
+import type { World } from "./world.ts";
 
-/** Until what it returns is called. A run that takes longer than the time between two is not run twice at once. */
-export function everyMs(ms: number, run: () => Promise<void>): () => void {
-  let isRunning = false;
-  const timer = setInterval(() => {
-    if (isRunning) return;
-    isRunning = true;
-    void run()
-      .catch((error: Error) => process.emitWarning(error))
-      .finally(() => {
-        isRunning = false;
-      });
-  }, ms);
-  // Nothing stays open for it.
-  timer.unref();
-  return () => clearInterval(timer);
+/** Until what it gives back is called. The next time follows the end of a run, so that none is run twice at once. */
+export function everyMs({ clock, options }: World, ms: number, run: () => Promise<void>): () => void {
+  let isOver = false;
+  const next = () => {
+    if (isOver) return;
+    clock.at(clock.now() + ms, () => {
+      void run()
+        .catch((error: Error) => options.report?.(String(error.stack)))
+        .finally(next);
+    });
+  };
+  next();
+  return () => {
+    isOver = true;
+  };
 }

@@ -195,7 +195,7 @@ export function openCloudWatch(world: World, region: string) {
     });
   };
 
-  const stop = world.options.runsByClock ? everyMs(EVALUATION_MS, evaluate) : undefined;
+  const stop = world.options.runsByClock ? everyMs(world, EVALUATION_MS, evaluate) : undefined;
 
   return {
     operations,

@@ -1,15 +1,13 @@
 // EventBridge Scheduler, and the rules of EventBridge that do the same: what is called at which times.
 import type { CreateScheduleCommandInput, ListSchedulesCommandInput } from "@aws-sdk/client-scheduler";
 import { AwsError } from "./protocol/error.ts";
+import { isTimeZone, nextTime, parseScheduleExpression } from "./schedule-expression.ts";
 import type { World } from "./world.ts";
 
 export interface Schedule extends CreateScheduleCommandInput {
   readonly arn: string;
   readonly createdAt: Date;
 }
-
-const EXPRESSION =
-  /^(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+ \S+ \S+ \S+ \S+ \S+\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\))$/;
 
 export function openScheduler(world: World, region: string) {
   const schedules = world.collection<Schedule>("scheduler", region, "schedules");
@@ -21,8 +19,11 @@ export function openScheduler(world: World, region: string) {
   };
   const put = (input: CreateScheduleCommandInput): Schedule => {
     const expression = input.ScheduleExpression ?? "";
-    if (!EXPRESSION.test(expression))
+    if (parseScheduleExpression(expression) === undefined)
       throw new AwsError("ValidationException", `Invalid Schedule Expression ${expression}.`);
+    const timeZone = input.ScheduleExpressionTimezone ?? "UTC";
+    if (!isTimeZone(timeZone))
+      throw new AwsError("ValidationException", `Invalid Schedule Expression Timezone ${timeZone}.`);
     const { Arn = "", RoleArn = "" } = input.Target ?? {};
     const role = world.service("iam").roles.get(RoleArn.split("/").pop()!);
     if (role === undefined || !role.trust.includes("scheduler.amazonaws.com")) {
@@ -35,8 +36,38 @@ export function openScheduler(world: World, region: string) {
       throw new AwsError("ValidationException", `Provided Arn is not in correct format. ${Arn}`);
     const arn = `arn:aws:scheduler:${region}:${world.accountId}:schedule/${keyOf(input.Name, input.GroupName)}`;
     const made: Schedule = { ...input, arn, createdAt: world.clock.date() };
-    schedules.set(keyOf(input.Name, input.GroupName), made);
+    const key = keyOf(input.Name, input.GroupName);
+    schedules.set(key, made);
+    // A rate without a begin runs at once.
+    plan(key, world.clock.now() - 1);
     return made;
+  };
+  const tasks = world.tasks("scheduler", region, { run: (key) => void run(key) });
+  /** Waits for the next time after `afterMs`; false if there is none. */
+  const plan = (key: string, afterMs: number): boolean => {
+    tasks.cancel("run", key);
+    const found = schedules.get(key);
+    if (!world.options.runsByClock || found === undefined || found.State === "DISABLED") return true;
+    const { ScheduleExpression = "", ScheduleExpressionTimezone: timeZone, StartDate, EndDate, createdAt } = found;
+    const fromMs = (StartDate ?? createdAt).getTime();
+    const next = nextTime(parseScheduleExpression(ScheduleExpression)!, Math.max(afterMs, fromMs - 1), {
+      timeZone,
+      fromMs,
+    });
+    if (next === undefined || (EndDate !== undefined && next > EndDate.getTime())) return false;
+    tasks.at(new Date(next), "run", key);
+    return true;
+  };
+  /** After a time in which nothing ran, one run makes up for all that were missed. */
+  const run = async (key: string) => {
+    const found = schedules.get(key);
+    if (found === undefined) return;
+    const hasNext = plan(key, world.clock.now());
+    await fire(found.Name ?? "", found.GroupName).catch((error: Error) => {
+      // The function may be gone.
+      if (!(error instanceof AwsError)) world.options.report?.(String(error.stack));
+    });
+    if (!hasNext && found.ActionAfterCompletion === "DELETE") schedules.delete(key);
   };
 
   const operations = {
@@ -62,6 +93,7 @@ export function openScheduler(world: World, region: string) {
     DeleteSchedule(input: { Name?: string; GroupName?: string }) {
       schedule(input.Name, input.GroupName);
       schedules.delete(keyOf(input.Name, input.GroupName));
+      tasks.cancel("run", keyOf(input.Name, input.GroupName));
       return {};
     },
     ListSchedules(input: ListSchedulesCommandInput) {

@@ -1,6 +1,7 @@
 // Topics with their subscriptions, and what was published.
 import { randomUUID } from "node:crypto";
 import type { PublishCommandInput, SubscribeCommandInput } from "@aws-sdk/client-sns";
+import { type Mail, mailOf, type Notification } from "./mail.ts";
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
 
@@ -14,8 +15,14 @@ export interface Topic {
   readonly tags: Map<string, string>;
 }
 
+/** The newest ones are kept, of a topic's messages and of all mails. */
+const MAX_MESSAGES = 100;
+const MAX_MAILS = 1_000;
+
 export function openSns(world: World, region: string) {
   const topics = world.collection<Topic>("sns", region, "topics");
+  /** What was sent, the oldest first. */
+  const mails = world.collection<Mail>("sns", region, "mails");
   const topic = (arn: string | undefined): Topic => {
     const found = topics.get(arn ?? "");
     if (found === undefined) throw new AwsError("NotFound", "Topic does not exist", 404);
@@ -81,7 +88,8 @@ export function openSns(world: World, region: string) {
         throw new AwsError("InvalidParameter", `Invalid parameter: Invalid SMS endpoint: ${endpoint}`);
       const known = [...found.subscriptions].find(([, one]) => one.protocol === protocol && one.endpoint === endpoint);
       const arn = known?.[0] ?? `${found.arn}:${randomUUID()}`;
-      const isConfirmed = protocol === "lambda" || protocol === "sms" || protocol === "sqs";
+      const isMail = protocol === "email" || protocol === "email-json";
+      const isConfirmed = /^(lambda|sms|sqs)$/.test(protocol) || (isMail && world.options.confirmsMail === true);
       if (known === undefined) found.subscriptions.set(arn, { protocol, endpoint, isConfirmed });
       return { SubscriptionArn: isConfirmed || input.ReturnSubscriptionArn ? arn : "pending confirmation" };
     },
@@ -92,32 +100,46 @@ export function openSns(world: World, region: string) {
     ListSubscriptionsByTopic: (input: { TopicArn?: string }) => ({ Subscriptions: listed([topic(input.TopicArn)]) }),
     async Publish(input: PublishCommandInput) {
       const found = topic(input.TopicArn);
-      const id = randomUUID();
       const { Message: message = "", Subject: subject } = input;
       found.messages.push({ subject, message });
-      for (const { protocol, endpoint } of found.subscriptions.values()) {
-        if (protocol !== "lambda") continue;
-        const record = {
-          EventSource: "aws:sns",
-          EventVersion: "1.0",
-          Sns: {
-            Type: "Notification",
-            MessageId: id,
-            TopicArn: found.arn,
-            Subject: subject,
-            Message: message,
-            Timestamp: world.clock.date().toISOString(),
-          },
-        };
-        const { operations } = world.service("lambda", region);
-        await operations.Invoke({
-          FunctionName: endpoint,
-          InvocationType: "Event",
-          Payload: Buffer.from(JSON.stringify({ Records: [record] })),
-        });
+      found.messages.splice(0, found.messages.length - MAX_MESSAGES);
+      const { arn: topicArn, displayName } = found;
+      const notification = { id: randomUUID(), at: world.clock.date(), topicArn, displayName, subject, message };
+      for (const [arn, { protocol, endpoint, isConfirmed }] of found.subscriptions) {
+        if (!isConfirmed) continue;
+        if (protocol === "lambda") await invoke(endpoint, notification);
+        if (protocol !== "email" && protocol !== "email-json" && protocol !== "sms") continue;
+        const mail = mailOf(notification, { arn, protocol, endpoint });
+        mails.set(mail.id, mail);
+        for (const oldest of mails.keys()) {
+          if (mails.size <= MAX_MAILS) break;
+          mails.delete(oldest);
+        }
       }
-      return { MessageId: id };
+      return { MessageId: notification.id };
     },
   };
-  return { operations, topics, topic };
+
+  const invoke = async (endpoint: string, { id, at, topicArn, subject, message }: Notification) => {
+    const record = {
+      EventSource: "aws:sns",
+      EventVersion: "1.0",
+      Sns: {
+        Type: "Notification",
+        MessageId: id,
+        TopicArn: topicArn,
+        Subject: subject,
+        Message: message,
+        Timestamp: at.toISOString(),
+      },
+    };
+    const { operations: lambda } = world.service("lambda", region);
+    const Payload = Buffer.from(JSON.stringify({ Records: [record] }));
+    await lambda.Invoke({ FunctionName: endpoint, InvocationType: "Event", Payload }).catch((error: Error) => {
+      // Whoever publishes learns nothing of a subscriber that is gone.
+      if (!(error instanceof AwsError)) throw error;
+    });
+  };
+
+  return { operations, topics, topic, mails };
 }

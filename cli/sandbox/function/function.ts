@@ -67,6 +67,12 @@ export type InvokeResult =
   | { readonly kind: "stream"; readonly type: string; readonly body: IncomingMessage; failed(): string | undefined }
   | { readonly kind: "error"; readonly error: FunctionError };
 
+/** What an invocation came to, as its REPORT line has it. */
+export interface InvocationReport {
+  readonly durationMs: number;
+  readonly isError: boolean;
+}
+
 /** A function with at most one execution environment, which handles one invocation after the other. */
 export class LocalFunction {
   readonly options: FunctionOptions;
@@ -82,8 +88,9 @@ export class LocalFunction {
   }
 
   /** JSON values are sent as they are, a string as the payload itself. */
-  invoke(event: unknown): Promise<InvokeResult> {
-    const result = this.#last.then(() => this.#invoke(typeof event === "string" ? event : JSON.stringify(event)));
+  invoke(event: unknown, report?: (report: InvocationReport) => void): Promise<InvokeResult> {
+    const payload = typeof event === "string" ? event : JSON.stringify(event);
+    const result = this.#last.then(() => this.#invoke(payload, report));
     // Until the answer's last byte the environment is busy.
     this.#last = result.then(ended, () => {});
     return result;
@@ -119,19 +126,23 @@ export class LocalFunction {
     this.#environment = undefined;
   }
 
-  async #invoke(payload: string): Promise<InvokeResult> {
+  async #invoke(payload: string, report?: (report: InvocationReport) => void): Promise<InvokeResult> {
     const { timeoutMs = 3_000 } = this.options;
     const environment = await this.#ready();
-    if ("errorType" in environment) return { kind: "error", error: environment };
+    if ("errorType" in environment) {
+      report?.({ durationMs: 0, isError: true });
+      return { kind: "error", error: environment };
+    }
     const id = randomUUID();
     this.#write(`START RequestId: ${id} Version: ${this.options.identity?.version ?? "$LATEST"}\n`);
     const begin = performance.now();
     const result = await environment.invoke(id, payload, timeoutMs);
     void ended(result).then(() => {
+      const durationMs = performance.now() - begin;
       this.#write(`END RequestId: ${id}\n`);
-      this.#write(
-        reportOf(id, result, performance.now() - begin, environment, this.options.identity?.memoryMiB ?? 512),
-      );
+      this.#write(reportOf(id, result, durationMs, environment, this.options.identity?.memoryMiB ?? 512));
+      const isError = result.kind === "error" || (result.kind === "stream" && result.failed() !== undefined);
+      report?.({ durationMs, isError });
     });
     return result;
   }

@@ -2,6 +2,7 @@
 import type { InvokeCommandInput, InvokeWithResponseStreamCommandInput } from "@aws-sdk/client-lambda";
 import type { InvokeResult } from "../../function/function.ts";
 import { AwsError } from "../protocol/error.ts";
+import { recordThrottle } from "./figures.ts";
 import type { Runner } from "./run.ts";
 import { conflict, type LambdaState } from "./state.ts";
 
@@ -40,6 +41,7 @@ export function invokeOperations(state: LambdaState, runner: Runner) {
       );
     }
     if (found.reservedConcurrency === 0) {
+      recordThrottle(state, found.name, qualifier);
       throw new AwsError("TooManyRequestsException", "Rate Exceeded.", 429);
     }
     return { version, run: () => runner.invoke(found, version, qualifier, text) };

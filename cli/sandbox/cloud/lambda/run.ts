@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type InvokeResult, LocalFunction, type OutputSource } from "../../function/function.ts";
+import { recordInvocation } from "./figures.ts";
 import type { Layers } from "./layers.ts";
 import type { LambdaFunction, LambdaState, Version } from "./state.ts";
 import { unpack } from "./unzip.ts";
@@ -46,7 +47,9 @@ export class Runner {
     slot.busy += 1;
     const taken = slot;
     try {
-      return await taken.local.invoke(payload);
+      return await taken.local.invoke(payload, (report) =>
+        recordInvocation(this.#state, found.name, qualifier, report),
+      );
     } finally {
       void taken.local.idle().then(() => {
         taken.busy -= 1;

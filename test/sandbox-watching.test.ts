@@ -1,0 +1,302 @@
+// What the sandbox does by itself and writes down: figures of requests, alarms and their mails, schedules.
+import { request } from "node:http";
+import { CloudWatch } from "@aws-sdk/client-cloudwatch";
+import t from "tap";
+import { type AlarmRule, type AlarmState, evaluateAlarm } from "../cli/sandbox/cloud/alarm-evaluation.ts";
+import { addTo, emptyDigest, statisticOf } from "../cli/sandbox/cloud/digest.ts";
+import { Metrics, type WrittenMinute } from "../cli/sandbox/cloud/metrics.ts";
+import { isTimeZone, nextTime, parseScheduleExpression } from "../cli/sandbox/cloud/schedule-expression.ts";
+import { Series } from "../cli/sandbox/cloud/series.ts";
+import { type Aws, startAws } from "./support/aws/index.ts";
+import { openApp } from "./support/deployed-app.ts";
+import { until } from "./support/runtime.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** X breaches, 0 does not, - is missing; the oldest first, as in the tables of CloudWatch's user guide. */
+type Points = string;
+type States = readonly [missing: string, ignore: string, breaching: string, notBreaching: string];
+const FOUR = (state: string): States => [state, state, state, state];
+const NONE = "INSUFFICIENT_DATA";
+
+const alarmRows: readonly [points: Points, needed: number, periods: number, states: States][] = [
+  ["0 - X - X", 3, 3, FOUR("OK")],
+  ["- - - - 0", 3, 3, FOUR("OK")],
+  ["0 - - - -", 3, 3, FOUR("OK")],
+  ["- - - - -", 3, 3, [NONE, "kept", "ALARM", "OK"]],
+  ["0 X X - X", 3, 3, FOUR("ALARM")],
+  ["- - - - X", 3, 3, [NONE, "kept", "ALARM", "OK"]],
+  ["- - X - -", 3, 3, ["ALARM", "kept", "ALARM", "OK"]],
+  ["X - - - -", 3, 3, ["ALARM", "kept", "ALARM", "OK"]],
+  ["0 - X - X", 2, 3, FOUR("ALARM")],
+  ["0 0 X 0 X", 2, 3, FOUR("ALARM")],
+  ["0 - X - -", 2, 3, ["OK", "OK", "ALARM", "OK"]],
+  ["- - - - 0", 2, 3, ["OK", "OK", "ALARM", "OK"]],
+  ["- - - - X", 2, 3, [NONE, "kept", "ALARM", "OK"]],
+  ["- - - X -", 2, 3, ["ALARM", "kept", "ALARM", "OK"]],
+  ["X X X 0 0", 3, 3, FOUR("OK")],
+  ["0 0 X X X", 3, 3, FOUR("ALARM")],
+  ["- - X", 1, 1, FOUR("ALARM")],
+  ["X - -", 1, 1, FOUR("ALARM")],
+  ["X - 0", 1, 1, FOUR("OK")],
+  ["- - -", 1, 1, [NONE, "kept", "ALARM", "OK"]],
+  ["- - X - X", 1, 3, FOUR("ALARM")],
+];
+
+t.test("when alarms change their state", (t) => {
+  const rule: AlarmRule = {
+    comparison: "GreaterThanThreshold",
+    threshold: 1,
+    evaluationPeriods: 1,
+    datapointsToAlarm: 1,
+    missing: "missing",
+  };
+  const pointsOf = (text: Points, values: Readonly<Record<string, number>> = { X: 2, "0": 1 }) =>
+    text.split(" ").map((one, i) => ({ at: Date.UTC(2026, 10, 23, 15, i), value: values[one] }));
+  for (const [text, datapointsToAlarm, evaluationPeriods, states] of alarmRows) {
+    for (const [i, missing] of (["missing", "ignore", "breaching", "notBreaching"] as const).entries()) {
+      const verdict = evaluateAlarm({ ...rule, datapointsToAlarm, evaluationPeriods, missing }, pointsOf(text));
+      t.equal(verdict?.state ?? "kept", states[i], `${text}, ${datapointsToAlarm} of ${evaluationPeriods}, ${missing}`);
+    }
+  }
+  const comparisons: readonly [comparison: string, value: number, state: AlarmState | undefined][] = [
+    ["GreaterThanThreshold", 1, "OK"],
+    ["GreaterThanThreshold", 1.1, "ALARM"],
+    ["GreaterThanOrEqualToThreshold", 1, "ALARM"],
+    ["LessThanThreshold", 1, "OK"],
+    ["LessThanThreshold", 0, "ALARM"],
+    ["LessThanOrEqualToThreshold", 1, "ALARM"],
+    ["LessThanLowerThreshold", 0, undefined],
+  ];
+  for (const [comparison, value, state] of comparisons) {
+    const verdict = evaluateAlarm({ ...rule, comparison }, [{ at: 0, value }]);
+    t.equal(verdict?.state, state, `${value} ${comparison} 1`);
+  }
+  const reasons: readonly [rule: Partial<AlarmRule>, points: Points, reason: string][] = [
+    [
+      {},
+      "0 0 X",
+      "Threshold Crossed: 1 out of the last 1 datapoints [2.0 (23/11/26 15:02:00)] was greater than the threshold (1.0) (minimum 1 datapoint for OK -> ALARM transition).",
+    ],
+    [
+      { evaluationPeriods: 3, datapointsToAlarm: 2 },
+      "0 X 0 0",
+      "Threshold Crossed: 2 out of the last 3 datapoints [1.0 (23/11/26 15:03:00), 1.0 (23/11/26 15:02:00)] were not greater than the threshold (1.0) (minimum 2 datapoints for ALARM -> OK transition).",
+    ],
+    [
+      { missing: "notBreaching" },
+      "- - -",
+      "Threshold Crossed: no datapoints were received for 1 period and 1 missing datapoint was treated as [NonBreaching].",
+    ],
+    [
+      { missing: "breaching", evaluationPeriods: 2, datapointsToAlarm: 2 },
+      "- - -",
+      "Threshold Crossed: no datapoints were received for 2 periods and 2 missing datapoints were treated as [Breaching].",
+    ],
+    [{}, "- - -", "Insufficient Data: 1 datapoint was unknown."],
+  ];
+  for (const [more, text, reason] of reasons) {
+    t.equal(evaluateAlarm({ ...rule, ...more }, pointsOf(text))?.reason, reason);
+  }
+  t.end();
+});
+
+t.test("figures in a digest", (t) => {
+  const digest = emptyDigest();
+  const values = Array.from({ length: 20_000 }, (_, i) => ((i * 7919) % 20_000) / 10 + 1);
+  for (const value of values) addTo(digest, value);
+  t.equal(digest.count, 20_000);
+  t.equal(statisticOf("Minimum", digest), 1);
+  t.equal(statisticOf("Maximum", digest), 2000.9);
+  t.ok(Math.abs(statisticOf("Sum", digest)! - values.reduce((a, b) => a + b)) < 1e-3);
+  for (const percent of [1, 10, 50, 90, 95, 99, 99.9]) {
+    const exact = (percent / 100) * 2000 + 1;
+    const near = statisticOf(`p${percent}`, digest)!;
+    t.ok(Math.abs(near - exact) / exact < 0.06, `p${percent}: ${near} for ${exact}`);
+  }
+  t.ok(digest.values.length <= 256, `${digest.values.length} values are kept`);
+  const few = emptyDigest();
+  for (const value of [0, 1, 0, 0, 1]) addTo(few, value);
+  t.same(
+    [few.values, few.counts],
+    [
+      [0, 1],
+      [3, 2],
+    ],
+    "equal values are counted",
+  );
+  t.equal(statisticOf("p50", few), 0);
+  t.equal(statisticOf("p95", few), 1);
+  t.equal(statisticOf("Median", few), undefined);
+  t.end();
+});
+
+const METRIC = { namespace: "AWS/ApiGateway", name: "Latency", dimensions: ["Stage=s", "ApiName=a"] };
+const SAME_METRIC = { ...METRIC, dimensions: ["ApiName=a", "Stage=s"] };
+
+t.test("figures by minute, through restarts", (t) => {
+  const written = new Series<WrittenMinute>(({ at }) => at);
+  const begin = Date.UTC(2026, 10, 23, 12, 0, 10);
+  let now = begin;
+  let metrics = new Metrics(written, () => now);
+  const sums = (startMs: number, endMs: number, periodMs: number) =>
+    metrics
+      .periods(SAME_METRIC, { startMs, endMs, periodMs })
+      .map(([at, { sum }]) => `${new Date(at).toISOString().slice(8, 16)} ${sum}`);
+  metrics.add(METRIC, now, [1]);
+  metrics.add(METRIC, now, [2, 3], [2, 1]);
+  now += 40_000;
+  metrics.add(METRIC, now, [10]);
+  metrics.add({ ...METRIC, name: "Count" }, now, [1]);
+  const all = () => sums(begin - DAY_MS, now + 1, MINUTE_MS);
+  t.same(all(), ["23T12:00 18"]);
+  metrics.flush(true);
+  now += 5_000;
+  metrics = new Metrics(written, () => now);
+  t.same(all(), ["23T12:00 18"], "after a restart");
+  metrics.add(METRIC, now, [100]);
+  t.same(all(), ["23T12:00 118"], "more of the same minute");
+  now += MINUTE_MS;
+  metrics.add(METRIC, now, [1000]);
+  t.same(all(), ["23T12:00 118", "23T12:01 1000"]);
+  metrics.flush(true);
+  metrics = new Metrics(written, () => now);
+  t.same(all(), ["23T12:00 118", "23T12:01 1000"], "a minute that was written twice counts once");
+  now += 10 * HOUR_MS;
+  metrics.add(METRIC, now, [5]);
+  metrics.add(METRIC, begin, [7]);
+  t.same(all(), ["23T12:00 125", "23T12:01 1000", "23T22:01 5"], "a late figure of a minute that is not in memory");
+  now += MINUTE_MS;
+  metrics.flush();
+  t.same(all(), ["23T12:00 125", "23T12:01 1000", "23T22:01 5"]);
+  t.same(sums(begin, now, HOUR_MS), ["23T12:00 1125", "23T22:00 5"], "by hour from the start's minute on");
+  t.same(sums(begin + MINUTE_MS, begin + 2 * MINUTE_MS, MINUTE_MS), ["23T12:01 1000"], "a part");
+  t.end();
+});
+
+t.test("100,000 requests cost less than 20 MB", (t) => {
+  const gc = (globalThis as { gc?: () => void }).gc;
+  for (const spanMs of [MINUTE_MS, DAY_MS]) {
+    const series = new Series<WrittenMinute>(({ at }) => at);
+    let now = Date.UTC(2026, 10, 23);
+    const metrics = new Metrics(series, () => now);
+    gc?.();
+    const before = process.memoryUsage().heapUsed;
+    const begin = process.cpuUsage();
+    for (let i = 0; i < 100_000; i += 1) {
+      now += spanMs / 100_000;
+      for (const dimensions of [["ApiName=a"], ["ApiName=a", "Stage=s"]]) {
+        for (const name of ["Count", "4XXError", "5XXError"])
+          metrics.add({ ...METRIC, name, dimensions }, now, [i % 2]);
+        for (const name of ["Latency", "IntegrationLatency", "Duration"])
+          metrics.add({ ...METRIC, name, dimensions }, now, [Math.exp(((i * 7919) % 1000) / 150)]);
+        for (const name of ["Invocations", "Errors", "Throttles"])
+          metrics.add({ ...METRIC, name, dimensions }, now, [1]);
+      }
+    }
+    metrics.flush(true);
+    const { user, system } = process.cpuUsage(begin);
+    gc?.();
+    const megabytes = (process.memoryUsage().heapUsed - before) / 1e6;
+    t.comment(`${spanMs} ms: ${megabytes.toFixed(1)} MB, ${((user + system) / 100_000).toFixed(1)} us a request`);
+    if (gc !== undefined) t.ok(megabytes < 20, `${megabytes.toFixed(1)} MB`);
+    // What is held, without the heap's own ways: no minute has more values than a digest may have.
+    const kept = series.between(0, Infinity).reduce((sum, { values }) => sum + values.length, 0);
+    t.ok(kept * 16 < 20e6, `${kept} values`);
+    t.equal(
+      metrics.periods(
+        { ...METRIC, dimensions: ["ApiName=a"] },
+        { startMs: now - 2 * DAY_MS, endMs: now + 1, periodMs: 3 * DAY_MS },
+      )[0]![1].count,
+      100_000,
+    );
+  }
+  t.end();
+});
+
+t.test("when schedules run", (t) => {
+  const after = "2026-11-23T15:30:20Z";
+  const rows: readonly [expression: string, timeZone: string | undefined, after: string, ...next: string[]][] = [
+    ["rate(15 minutes)", undefined, after, "2026-11-23T15:45:00Z", "2026-11-23T16:00:00Z"],
+    ["rate(1 hour)", undefined, after, "2026-11-23T16:00:00Z"],
+    ["rate(2 days)", undefined, after, "2026-11-25T15:00:00Z"],
+    ["rate(1 day)", undefined, "2026-11-01T00:00:00Z", "2026-11-23T15:00:00Z", "2026-11-24T15:00:00Z"],
+    ["at(2026-11-23T16:00:00)", undefined, after, "2026-11-23T16:00:00Z", "never"],
+    ["at(2026-11-23T16:00:00)", "Asia/Tokyo", after, "never"],
+    ["at(2026-11-24T16:00:30)", "Asia/Tokyo", after, "2026-11-24T07:00:30Z", "never"],
+    ["cron(* * * * ? *)", undefined, after, "2026-11-23T15:31:00Z", "2026-11-23T15:32:00Z"],
+    ["cron(0/20 * * * ? *)", undefined, after, "2026-11-23T15:40:00Z", "2026-11-23T16:00:00Z"],
+    ["cron(*/25 * * * ? *)", undefined, after, "2026-11-23T15:50:00Z", "2026-11-23T16:00:00Z"],
+    ["cron(5,35 14-16 * * ? *)", undefined, after, "2026-11-23T15:35:00Z", "2026-11-23T16:05:00Z"],
+    ["cron(0 10 * * ? *)", undefined, after, "2026-11-24T10:00:00Z", "2026-11-25T10:00:00Z"],
+    ["cron(0 18 ? * MON-FRI *)", undefined, after, "2026-11-23T18:00:00Z", "2026-11-24T18:00:00Z"],
+    [
+      "cron(0 18 ? * FRI-SUN *)",
+      undefined,
+      after,
+      "2026-11-27T18:00:00Z",
+      "2026-11-28T18:00:00Z",
+      "2026-11-29T18:00:00Z",
+      "2026-12-04T18:00:00Z",
+    ],
+    ["cron(0 18 ? * 1 *)", undefined, after, "2026-11-29T18:00:00Z"],
+    ["cron(0 8 1 * ? *)", undefined, after, "2026-12-01T08:00:00Z", "2027-01-01T08:00:00Z"],
+    ["cron(0 8 31 * ? *)", undefined, after, "2026-12-31T08:00:00Z", "2027-01-31T08:00:00Z", "2027-03-31T08:00:00Z"],
+    ["cron(0 0 29 FEB ? *)", undefined, after, "2028-02-29T00:00:00Z", "2032-02-29T00:00:00Z"],
+    ["cron(0 0 L * ? *)", undefined, after, "2026-11-30T00:00:00Z", "2026-12-31T00:00:00Z"],
+    ["cron(0 0 1W * ? *)", undefined, "2026-07-15T00:00:00Z", "2026-08-03T00:00:00Z", "2026-09-01T00:00:00Z"],
+    ["cron(0 0 15W * ? *)", undefined, after, "2026-12-15T00:00:00Z", "2027-01-15T00:00:00Z", "2027-02-15T00:00:00Z"],
+    ["cron(0 0 LW * ? *)", undefined, "2027-01-01T00:00:00Z", "2027-01-29T00:00:00Z", "2027-02-26T00:00:00Z"],
+    ["cron(0 0 ? * 6#3 *)", undefined, after, "2026-12-18T00:00:00Z", "2027-01-15T00:00:00Z"],
+    ["cron(0 0 ? * FRI#5 *)", undefined, after, "2027-01-29T00:00:00Z", "2027-04-30T00:00:00Z"],
+    ["cron(0 0 ? * 6L *)", undefined, after, "2026-11-27T00:00:00Z", "2026-12-25T00:00:00Z"],
+    ["cron(0 0 ? * L *)", undefined, after, "2026-11-28T00:00:00Z"],
+    ["cron(0 0 1 1 ? 2030)", undefined, after, "2030-01-01T00:00:00Z", "never"],
+    ["cron(0 0 1 1 ? 2020)", undefined, after, "never"],
+    ["cron(0 0 31 2 ? *)", undefined, after, "never"],
+    ["cron(0 9 * * ? *)", "America/New_York", after, "2026-11-24T14:00:00Z"],
+    ["cron(0 9 * * ? *)", "Asia/Kolkata", after, "2026-11-24T03:30:00Z"],
+    ["cron(0 0 * * ? *)", "Pacific/Kiritimati", after, "2026-11-24T10:00:00Z"],
+    // A clock that is set forward skips the time, one that is set back does not run twice.
+    ["cron(30 2 * * ? *)", "Europe/Paris", "2026-03-27T12:00:00Z", "2026-03-28T01:30:00Z", "2026-03-30T00:30:00Z"],
+    ["cron(30 2 * * ? *)", "Europe/Paris", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"],
+    ["at(2026-03-29T02:30:00)", "Europe/Paris", "2026-03-01T00:00:00Z", "never"],
+  ];
+  const shown = (ms: number | undefined) =>
+    ms === undefined ? "never" : new Date(ms).toISOString().replace(".000Z", "Z");
+  for (const [text, timeZone, from, ...expected] of rows) {
+    const expression = parseScheduleExpression(text)!;
+    let at: number | undefined = Date.parse(from);
+    const found: string[] = [];
+    for (const _ of expected) {
+      at = nextTime(expression, at!, { timeZone, fromMs: Date.parse("2026-11-23T15:00:00Z") });
+      found.push(shown(at));
+    }
+    t.same(found, expected, `${text} ${timeZone ?? ""}`);
+  }
+  const wrong = [
+    "rate(0 minutes)",
+    "rate(5 seconds)",
+    "rate(5minutes)",
+    "at(2026-13-01T00:00:00)",
+    "at(2026-11-23)",
+    "cron(0 0 * * *)",
+    "cron(0 0 * * * *)",
+    "cron(0 0 ? * ? *)",
+    "cron(60 0 * * ? *)",
+    "cron(0 24 * * ? *)",
+    "cron(0 0 0 * ? *)",
+    "cron(0 0 * 13 ? *)",
+    "cron(0 0 ? * 8 *)",
+    "cron(0 0 ? * MON#6 *)",
+    "cron(0 0 32W * ? *)",
+    "cron(*/0 0 * * ? *)",
+    "cron(0 0 * * ? 1969)",
+    "every minute",
+  ];
+  for (const text of wrong) t.equal(parseScheduleExpression(text), undefined, text);
+  t.same(["UTC", "Europe/Paris", "Mars/Olympus"].map(isTimeZone), [true, true, false]);
+  t.end();
+});
