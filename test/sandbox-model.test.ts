@@ -7,12 +7,12 @@ import { isDeepStrictEqual } from "node:util";
 import { NormalizedSchema } from "@smithy/core/schema";
 import t from "tap";
 import { Clock } from "../cli/sandbox/cloud/clock.ts";
+import { openWorld } from "../cli/sandbox/cloud/open-world.ts";
 import { AwsError } from "../cli/sandbox/cloud/protocol/error.ts";
 import { readRequest, writeError, writeOutput } from "../cli/sandbox/cloud/protocol/exchange.ts";
 import type { Model } from "../cli/sandbox/cloud/protocol/model.ts";
 import services from "../cli/sandbox/cloud/protocol/operations.json" with { type: "json" };
 import { factories, loadModel } from "../cli/sandbox/cloud/services.ts";
-import { World } from "../cli/sandbox/cloud/world.ts";
 import { type Random, randomOf } from "./support/random.ts";
 
 const require = createRequire(import.meta.url);
@@ -22,7 +22,7 @@ type Name = keyof typeof services;
 const names = Object.keys(services) as Name[];
 
 t.test("each operation of a service is in operations.json, and each of operations.json in a service", async (t) => {
-  const world = new World({}, new Clock({ speed: 0 }), factories);
+  const world = openWorld({ clock: new Clock({ speed: 0 }) });
   t.teardown(() => world.close());
   t.same(names.sort(), Object.keys(factories).sort());
   for (const name of names) {

@@ -79,9 +79,8 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
   const allMails = () =>
     world
       .everywhere("sns")
-      .flatMap(({ service }) => [
-        ...((service as unknown as { mails?: Map<string, SandboxMail> }).mails?.values() ?? []),
-      ]);
+      .flatMap(({ service }) => [...service.mails.values()])
+      .sort((a, b) => a.at.getTime() - b.at.getTime());
 
   const operations: Record<string, (input: Readonly<Record<string, unknown>>) => object | Promise<object>> = {
     status: async (input) => ({
@@ -106,7 +105,7 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
       return {};
     },
     mails: () => ({
-      mails: allMails().map(({ at, to, subject, text }) => ({ at, to, subject, text })),
+      mails: allMails().map(({ at, to, subject, text }): SandboxMail => ({ at: at.toISOString(), to, subject, text })),
     }),
     stop() {
       stop();
@@ -117,6 +116,7 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
   return async (operation, input) => {
     const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
     if (run === undefined) throw new AwsError("UnknownOperation", `no operation ${operation}`, 404);
-    return run(input);
+    // What a claim changes is written before it is answered.
+    return operation === "claim" ? world.run("Claim", () => run(input)) : run(input);
   };
 }

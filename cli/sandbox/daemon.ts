@@ -3,10 +3,8 @@ import { lookup } from "node:dns";
 import { rmSync } from "node:fs";
 import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
 import { serveApp } from "./apps.ts";
-import { Clock } from "./cloud/clock.ts";
+import { openWorld } from "./cloud/open-world.ts";
 import { AwsError } from "./cloud/protocol/error.ts";
-import { factories } from "./cloud/services.ts";
-import { World } from "./cloud/world.ts";
 import { controlOf } from "./control.ts";
 import { SandboxFolder } from "./folder.ts";
 import { type Endpoint, listen, type ServerOptions } from "./server.ts";
@@ -47,11 +45,14 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const access = folder.access();
   // What the functions of a daemon that was killed had unpacked.
   rmSync(folder.run, { recursive: true, force: true });
-  const world = new World(
-    { issuesAtOnce: true, confirmsMail: true, runsByClock: true, nodeRuntime: options.nodeRuntime },
-    new Clock(),
-    factories,
-  );
+  const world = openWorld({
+    folder: folder.state,
+    issuesAtOnce: true,
+    confirmsMail: true,
+    runsByClock: true,
+    nodeRuntime: options.nodeRuntime,
+    report: options.report,
+  });
   const idle = new Idle(options.idleMs ?? IDLE_MS);
   const resolves = resolvesNames();
   const startedAt = new Date().toISOString();
