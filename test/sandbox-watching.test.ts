@@ -138,11 +138,7 @@ const METRIC = { namespace: "AWS/ApiGateway", name: "Latency", dimensions: ["Sta
 const SAME_METRIC = { ...METRIC, dimensions: ["ApiName=a", "Stage=s"] };
 
 t.test("figures by minute, through restarts", (t) => {
-  const written = new Series<WrittenMinute>(
-    ({ at }) => at,
-    undefined,
-    () => {},
-  );
+  const written = new Series<WrittenMinute>(({ at }) => at, undefined, () => {});
   const begin = Date.UTC(2026, 10, 23, 12, 0, 10);
   let now = begin;
   let metrics = new Metrics(written, () => now);
@@ -184,11 +180,7 @@ t.test("figures by minute, through restarts", (t) => {
 t.test("100,000 requests cost less than 20 MB", (t) => {
   const gc = (globalThis as { gc?: () => void }).gc;
   for (const spanMs of [MINUTE_MS, DAY_MS]) {
-    const series = new Series<WrittenMinute>(
-      ({ at }) => at,
-      undefined,
-      () => {},
-    );
+    const series = new Series<WrittenMinute>(({ at }) => at, undefined, () => {});
     let now = Date.UTC(2026, 10, 23);
     const metrics = new Metrics(series, () => now);
     gc?.();
