@@ -106,7 +106,7 @@ async function callService(
     const operations: Operations = world.service(service, region).operations;
     const run = operations[operation.name];
     if (run === undefined) throw new AwsError("NotImplemented", `the sandbox has no ${service} ${operation.name}`, 501);
-    const output = await run(input as never, call);
+    const output = await world.run(operation.name, () => run(input as never, call));
     if (cut === "cut-after") {
       watcher?.ended("dropped");
       res.destroy();

@@ -1,12 +1,33 @@
 // What a service keeps: values by key, and which of them may have changed since they were last written.
 
+/** Where values are between two runs. */
+export interface Backing {
+  keys(): Iterable<string>;
+  /** The value as it was written last. */
+  load(key: string): unknown;
+  has(key: string): boolean;
+  /** Nothing that is got now is changed. */
+  readonly isReading: boolean;
+  /** Something may have changed that is not written yet. */
+  changed(): void;
+}
+
+/** In the place of a value that was not needed yet. */
+const UNREAD = Symbol("unread");
+
 /**
  * A value is plain: objects, lists, Maps, Sets, Dates, bytes and `StoredBytes`. Whoever gets one may change it until the
  * next commit; code that keeps one longer calls `touch` when it changes it.
  */
 export class Collection<T> {
-  readonly #values = new Map<string, T>();
-  readonly #touched = new Set<string>();
+  readonly #values = new Map<string, T | typeof UNREAD>();
+  readonly #backing: Backing | undefined;
+  #touched = new Set<string>();
+
+  constructor(backing?: Backing) {
+    this.#backing = backing;
+    for (const key of backing?.keys() ?? []) this.#values.set(key, UNREAD);
+  }
 
   get size(): number {
     return this.#values.size;
@@ -17,8 +38,8 @@ export class Collection<T> {
   }
 
   get(key: string): T | undefined {
-    const found = this.#values.get(key);
-    if (found !== undefined) this.touch(key);
+    const found = this.#read(key);
+    if (found !== undefined) this.#got(key);
     return found;
   }
 
@@ -29,15 +50,17 @@ export class Collection<T> {
   }
 
   delete(key: string): boolean {
-    this.touch(key);
-    return this.#values.delete(key);
+    const isThere = this.#values.delete(key);
+    if (isThere) this.touch(key);
+    return isThere;
   }
 
   /** The first value that fits; only this one may be changed. */
   find(isWanted: (value: T, key: string) => boolean): T | undefined {
-    for (const [key, value] of this.#values) {
+    for (const key of this.#values.keys()) {
+      const value = this.#read(key)!;
       if (!isWanted(value, key)) continue;
-      this.touch(key);
+      this.#got(key);
       return value;
     }
     return undefined;
@@ -46,9 +69,10 @@ export class Collection<T> {
   /** All values that fit; only these may be changed. */
   filter(isWanted: (value: T, key: string) => boolean): T[] {
     const found: T[] = [];
-    for (const [key, value] of this.#values) {
+    for (const key of this.#values.keys()) {
+      const value = this.#read(key)!;
       if (!isWanted(value, key)) continue;
-      this.touch(key);
+      this.#got(key);
       found.push(value);
     }
     return found;
@@ -63,14 +87,43 @@ export class Collection<T> {
   }
 
   *[Symbol.iterator](): Generator<[string, T]> {
-    for (const entry of this.#values) {
-      this.touch(entry[0]);
-      yield entry;
-    }
+    for (const key of this.#values.keys()) yield [key, this.get(key)!];
   }
 
   /** Says that the value may be another than at the last commit. */
   touch(key: string): void {
+    if (this.#backing === undefined) return;
     this.#touched.add(key);
+    this.#backing.changed();
+  }
+
+  /** The value without saying that it may change: for who writes it down. */
+  peek(key: string): T | undefined {
+    return this.#read(key);
+  }
+
+  /** What may have changed since this was asked last. */
+  takeTouched(): string[] {
+    const touched = [...this.#touched];
+    this.#touched = new Set();
+    return touched;
+  }
+
+  /** As it was written last. */
+  revert(key: string): void {
+    if (this.#backing?.has(key)) this.#values.set(key, UNREAD);
+    else this.#values.delete(key);
+  }
+
+  #got(key: string): void {
+    if (this.#backing?.isReading === false) this.touch(key);
+  }
+
+  #read(key: string): T | undefined {
+    const found = this.#values.get(key);
+    if (found !== UNREAD) return found;
+    const loaded = this.#backing?.load(key) as T;
+    this.#values.set(key, loaded);
+    return loaded;
   }
 }

@@ -60,9 +60,10 @@ export function openLogs(world: World, region: string) {
 
   /** Writes as the platform does: group and stream are made where they are missing. */
   const append = (groupName: string, stream: string, events: readonly { timestamp: number; message: string }[]) => {
-    const group = groups.get(groupName) ?? createGroup(groupName);
-    const known = group.streams.get(stream) ?? { createdAt: world.clock.now() };
-    group.streams.set(stream, known);
+    if (groups.peek(groupName)?.streams.has(stream) !== true) {
+      const group = groups.get(groupName) ?? createGroup(groupName);
+      group.streams.set(stream, { createdAt: world.clock.now() });
+    }
     const added = events.map(({ timestamp, message }) => {
       // Ids grow, in the next run of the sandbox, too.
       lastId = Math.max(lastId + 1, Date.now() * 1000);

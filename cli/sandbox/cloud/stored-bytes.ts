@@ -5,15 +5,24 @@ export class StoredBytes {
   /** In hexadecimal. */
   readonly sha256: string;
   readonly length: number;
-  readonly #bytes: Buffer;
+  #read: () => Buffer;
 
-  constructor(bytes: Buffer) {
-    this.sha256 = createHash("sha256").update(bytes).digest("hex");
-    this.length = bytes.length;
-    this.#bytes = bytes;
+  constructor(sha256: string, length: number, read: () => Buffer) {
+    this.sha256 = sha256;
+    this.length = length;
+    this.#read = read;
+  }
+
+  static of(bytes: Buffer): StoredBytes {
+    return new StoredBytes(createHash("sha256").update(bytes).digest("hex"), bytes.length, () => bytes);
   }
 
   read(): Buffer {
-    return this.#bytes;
+    return this.#read();
+  }
+
+  /** From now on they are read from there, and are not in memory. */
+  moveTo(read: () => Buffer): void {
+    this.#read = read;
   }
 }

@@ -65,6 +65,16 @@ export class Tasks {
     };
   }
 
+  /** Waits for all that is stored; what is past is done after `leastMs`. */
+  resume(leastMs: number): void {
+    for (const forget of this.#timers.values()) forget();
+    this.#timers.clear();
+    for (const [id, { dueAt }] of this.#tasks) {
+      const timeMs = Math.max(dueAt, this.#clock.now() + leastMs);
+      this.#wait(id, (run) => this.#clock.at(timeMs, run));
+    }
+  }
+
   #wait(id: string, start: (run: () => void) => () => void): void {
     this.#forget(id);
     this.#timers.set(

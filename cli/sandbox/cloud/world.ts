@@ -1,7 +1,8 @@
 // One account of the cloud: its services by region, its clock, and what was asked of them.
 import type { Clock } from "./clock.ts";
-import { Collection } from "./collection.ts";
-import { Series } from "./series.ts";
+import type { Collection } from "./collection.ts";
+import type { Series } from "./series.ts";
+import type { Storage } from "./storage.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 import { type Handlers, type ServiceTasks, type Task, Tasks } from "./tasks.ts";
 
@@ -55,6 +56,18 @@ export type Factories = { readonly [Name in keyof Services]: (world: World, regi
 /** Services with one address for all regions. */
 const GLOBAL = new Set(["iam", "sts", "route53", "route53domains", "s3"]);
 
+/** Operations that change nothing but what they answer, or what they call. */
+const READING = /^(Check|Describe|Filter|Get|Head|Invoke|List|StartLiveTail|Validate)/;
+
+export interface WorldParts {
+  readonly options: AccountOptions;
+  readonly clock: Clock;
+  readonly factories: Factories;
+  readonly storage: Storage;
+  /** Gets what is a bug of the sandbox, and what was found and mended. */
+  readonly report: (text: string) => void;
+}
+
 export class World {
   readonly accountId: string;
   /** Where the account mostly works; what is global is kept here. */
@@ -63,18 +76,24 @@ export class World {
   readonly options: AccountOptions;
   readonly #factories: Factories;
   readonly #services = new Map<string, Service>();
-  readonly #collections = new Map<string, Collection<unknown>>();
+  readonly #storage: Storage;
   readonly #tasks: Tasks;
-  readonly #series = new Map<string, unknown>();
 
-  constructor(options: AccountOptions, clock: Clock, factories: Factories) {
+  constructor({ options, clock, factories, storage, report }: WorldParts) {
     this.options = options;
     this.accountId = options.accountId ?? "123456789012";
     this.region = options.region ?? "eu-west-1";
     this.clock = clock;
     this.#factories = factories;
-    const report = options.report ?? ((text: string) => void process.stderr.write(`sandbox: ${text}\n`));
-    this.#tasks = new Tasks(this.#collection<Task>("tasks"), clock, report);
+    this.#storage = storage;
+    this.#tasks = new Tasks(storage.collection<Task>("tasks"), clock, report);
+    // A service says what its tasks do when it is opened.
+    for (const name of storage.stored()) {
+      const [service = "", region = ""] = name.split(" ");
+      if (Object.hasOwn(factories, service)) this.service(service as keyof Services, region || this.region);
+    }
+    storage.onRevert = (retryMs) => this.#tasks.resume(retryMs);
+    this.#tasks.resume(0);
   }
 
   service<Name extends keyof Services>(name: Name, region: string = this.region): Services[Name] {
@@ -96,15 +115,12 @@ export class World {
 
   /** What a service keeps under a name; `region` is empty where it has one address for all. */
   collection<T>(service: keyof Services, region: string, name: string): Collection<T> {
-    return this.#collection<T>(`${service} ${region} ${name}`);
+    return this.#storage.collection<T>(`${service} ${region} ${name}`);
   }
 
   /** What a service only appends to: `name` says which series of the service, `timeOf` the time of an item. */
   series<T>(service: keyof Services, region: string, name: string, timeOf: (item: T) => number): Series<T> {
-    const key = `${service} ${region} ${name}`;
-    const known = (this.#series.get(key) as Series<T> | undefined) ?? new Series<T>(timeOf);
-    this.#series.set(key, known);
-    return known;
+    return this.#storage.series(service, `${region} ${name}`, timeOf);
   }
 
   /** Work of a service that is still to be done; the service says what each kind of it does. */
@@ -114,17 +130,22 @@ export class World {
 
   /** Bytes as a value of a collection has them. */
   keep(bytes: Buffer): StoredBytes {
-    return new StoredBytes(bytes);
+    return StoredBytes.of(bytes);
   }
 
-  #collection<T>(key: string): Collection<T> {
-    const known = this.#collections.get(key) ?? new Collection<unknown>();
-    this.#collections.set(key, known);
-    return known as Collection<T>;
+  /** Runs an operation of a service. What it changed is safe when this resolves. */
+  async run<T>(operation: string, work: () => T): Promise<Awaited<T>> {
+    return READING.test(operation) ? await this.#storage.reading(work) : await this.#storage.changing(work);
+  }
+
+  /** Writes what was changed between operations. */
+  commit(): Promise<void> {
+    return this.#storage.commit();
   }
 
   async close(): Promise<void> {
     this.clock.stop();
     for (const service of this.#services.values()) await service.close?.();
+    await this.#storage.close();
   }
 }

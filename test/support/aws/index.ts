@@ -2,8 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import { serveApp } from "../../../cli/sandbox/apps.ts";
 import type { ClockOptions } from "../../../cli/sandbox/cloud/clock.ts";
-import { factories } from "../../../cli/sandbox/cloud/services.ts";
-import { type AccountOptions, World } from "../../../cli/sandbox/cloud/world.ts";
+import { openWorld } from "../../../cli/sandbox/cloud/open-world.ts";
+import type { AccountOptions, World } from "../../../cli/sandbox/cloud/world.ts";
 import { listen } from "../../../cli/sandbox/server.ts";
 import { TestClock } from "./clock.ts";
 import { type Failure, Failures } from "./failures.ts";
@@ -53,7 +53,7 @@ export async function startAws(t: Test, options: AwsOptions = {}): Promise<Aws> 
 
 export async function openAws(options: AwsOptions = {}): Promise<Aws> {
   const clock = new TestClock(options.clock);
-  const world = new World(options, clock, factories);
+  const world = openWorld({ ...options, clock });
   const journal = new Journal();
   const failures = new Failures();
   failures.plan(...(options.failures ?? []));

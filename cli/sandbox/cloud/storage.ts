@@ -1,0 +1,187 @@
+// An account's collections and series: in memory only, or also in a folder, where what an operation changed is written
+// before it is answered.
+import { Collection } from "./collection.ts";
+import { AwsError } from "./protocol/error.ts";
+import { Series } from "./series.ts";
+import { decode, encode } from "./store/codec.ts";
+import type { Change } from "./store/journal.ts";
+import type { Store } from "./store/store.ts";
+import type { StoredBytes } from "./stored-bytes.ts";
+
+/** Changes that no operation waits for are written after so long, many at once. */
+const IDLE_COMMIT_MS = 20;
+
+/** So long after a full disk the work that nobody waits for is tried again. */
+const RETRY_MS = 1_000;
+
+interface Batch {
+  readonly changes: Change[];
+  readonly bytes: StoredBytes[];
+}
+
+export class Storage {
+  readonly #store: Store | undefined;
+  readonly #report: (text: string) => void;
+  readonly #collections = new Map<string, Collection<unknown>>();
+  readonly #series = new Map<string, Series<unknown>>();
+  #isReading = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** The write that is under way, and the one that takes what came since. */
+  #current: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  /** How often the state went back to what is written: whoever waits for a write of before has lost. */
+  #reverts = 0;
+  /** Called when the state went back, with the time after which work is tried again. */
+  onRevert: (retryMs: number) => void = () => {};
+
+  constructor(store: Store | undefined, report: (text: string) => void) {
+    this.#store = store;
+    this.#report = report;
+  }
+
+  /** The names of what was stored. */
+  stored(): string[] {
+    return this.#store?.collections() ?? [];
+  }
+
+  collection<T>(name: string): Collection<T> {
+    const known = this.#collections.get(name) ?? new Collection<unknown>(this.#backingOf(name));
+    this.#collections.set(name, known);
+    return known as Collection<T>;
+  }
+
+  series<T>(service: string, name: string, timeOf: (item: T) => number): Series<T> {
+    const key = `${service} ${name}`;
+    const known = this.#series.get(key) as Series<T> | undefined;
+    if (known !== undefined) return known;
+    const made = new Series<T>(timeOf, this.#store?.series(service, name), this.#report);
+    this.#series.set(key, made as unknown as Series<unknown>);
+    return made;
+  }
+
+  /** What `work` gets from collections before it first waits, it does not change. */
+  reading<T>(work: () => T): T {
+    const before = this.#isReading;
+    this.#isReading = true;
+    try {
+      return work();
+    } finally {
+      this.#isReading = before;
+    }
+  }
+
+  /** What `work` changed is safe when this resolves. Rejects with an `AwsError` where it cannot be written. */
+  async changing<T>(work: () => T): Promise<Awaited<T>> {
+    const reverts = this.#reverts;
+    const result = await work();
+    await this.commit();
+    if (reverts !== this.#reverts) throw storageFull("the changes of another call could not be written");
+    return result;
+  }
+
+  /**
+   * Resolves when all that was changed so far is safe. Rejects with an `AwsError` where it cannot be written; then all that
+   * was not safe is as before.
+   */
+  commit(): Promise<void> {
+    if (this.#store === undefined) return Promise.resolve();
+    if (this.#current === undefined && this.#next === undefined) return this.#begin();
+    // All that come during a write are written together after it.
+    this.#next ??= this.#current!.then(
+      () => this.#begin(),
+      () => this.#begin(),
+    );
+    return this.#next;
+  }
+
+  async close(): Promise<void> {
+    await this.commit().catch((error: Error) => this.#report(error.message));
+    clearTimeout(this.#timer);
+    for (const series of this.#series.values()) series.close();
+    await this.#store?.close();
+  }
+
+  #begin(): Promise<void> {
+    this.#next = undefined;
+    const writing = this.#write().finally(() => {
+      if (this.#current === writing) this.#current = undefined;
+    });
+    this.#current = writing;
+    return writing;
+  }
+
+  async #write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const { changes, bytes } = this.#changes();
+    if (changes.length === 0) return;
+    try {
+      await this.#store!.commit(changes, bytes);
+    } catch (error) {
+      this.#revert(changes);
+      throw storageFull((error as Error).message);
+    }
+  }
+
+  #changes(): Batch {
+    const changes: Change[] = [];
+    const bytes: StoredBytes[] = [];
+    for (const [name, collection] of this.#collections) {
+      for (const key of collection.takeTouched()) {
+        const value = collection.peek(key);
+        const before = this.#store!.read(name, key);
+        if (value === undefined) {
+          if (before !== undefined) changes.push({ collection: name, key, bytes: [], value: undefined });
+          continue;
+        }
+        const { text, bytes: named } = encode(value);
+        if (text === before) continue;
+        changes.push({ collection: name, key, bytes: [...new Set(named.map(({ sha256 }) => sha256))], value: text });
+        bytes.push(...named);
+      }
+    }
+    return { changes, bytes };
+  }
+
+  /** What came after it is founded on it, and goes with it. */
+  #revert(changes: readonly Change[]): void {
+    this.#reverts += 1;
+    for (const { collection, key } of changes) this.#collections.get(collection)!.revert(key);
+    for (const collection of this.#collections.values()) {
+      for (const key of collection.takeTouched()) collection.revert(key);
+    }
+    this.onRevert(RETRY_MS);
+  }
+
+  #backingOf(name: string) {
+    const store = this.#store;
+    if (store === undefined) return undefined;
+    const storage = this;
+    return {
+      keys: () => store.keys(name),
+      has: (key: string) => store.has(name, key),
+      load: (key: string) => decode(store.read(name, key)!, (sha256) => store.blobs.read(sha256)),
+      get isReading() {
+        return storage.#isReading;
+      },
+      changed: () => storage.#commitSoon(),
+    };
+  }
+
+  #commitSoon(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.commit().catch((error: Error) => this.#report(error.message));
+    }, IDLE_COMMIT_MS);
+  }
+}
+
+/** Clients do not try again by themselves at this status. */
+function storageFull(why: string): AwsError {
+  return new AwsError(
+    "SandboxStorageFull",
+    `The sandbox cannot write its state, and nothing of this was kept: ${why}. Make room on the disk and try again.`,
+    507,
+  );
+}

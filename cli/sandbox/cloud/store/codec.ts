@@ -1,0 +1,70 @@
+// Values as text: JSON, with an object of one `$` key for what JSON has not.
+import { StoredBytes } from "../stored-bytes.ts";
+
+export interface Encoded {
+  readonly text: string;
+  /** What the text names and does not carry. */
+  readonly bytes: readonly StoredBytes[];
+}
+
+/** Up to so many bytes are in the text. */
+const MAX_INLINE_BYTES = 4096;
+
+export function encode(value: unknown): Encoded {
+  const bytes: StoredBytes[] = [];
+  return { text: JSON.stringify(plainOf(value, bytes)), bytes };
+}
+
+/** `readBytes` reads what a text names, by its hash. */
+export function decode(text: string, readBytes: (sha256: string) => Buffer): unknown {
+  return valueOf(JSON.parse(text), readBytes);
+}
+
+function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const plain = (one: unknown) => plainOf(one, bytes);
+  if (Array.isArray(value)) return value.map(plain);
+  if (value instanceof Date) return { $date: value.getTime() };
+  if (value instanceof Map) return { $map: Array.from(value, ([key, one]) => [plain(key), plain(one)]) };
+  if (value instanceof Set) return { $set: Array.from(value, plain) };
+  if (value instanceof Uint8Array) return { $bytes: Buffer.from(value).toString("base64") };
+  if (value instanceof StoredBytes) {
+    if (value.length <= MAX_INLINE_BYTES) return { $inline: value.read().toString("base64") };
+    bytes.push(value);
+    return { $stored: [value.sha256, value.length] };
+  }
+  if ("toJSON" in value && typeof value.toJSON === "function") return plain(value.toJSON());
+  const entries = Object.entries(value);
+  const isTag = entries.length === 1 && entries[0]![0].startsWith("$");
+  const done = entries.map(([key, one]) => [key, plain(one)] as const);
+  return isTag ? { $object: done } : Object.fromEntries(done);
+}
+
+function valueOf(plain: unknown, readBytes: (sha256: string) => Buffer): unknown {
+  if (typeof plain !== "object" || plain === null) return plain;
+  const value = (one: unknown) => valueOf(one, readBytes);
+  if (Array.isArray(plain)) return plain.map(value);
+  const entries = Object.entries(plain);
+  const [tag = "", inner] = entries.length === 1 ? entries[0]! : [];
+  if (!tag.startsWith("$")) return Object.fromEntries(entries.map(([key, one]) => [key, value(one)]));
+  switch (tag) {
+    case "$date":
+      return new Date(inner as number);
+    case "$map":
+      return new Map((inner as [unknown, unknown][]).map(([key, one]) => [value(key), value(one)]));
+    case "$set":
+      return new Set((inner as unknown[]).map(value));
+    case "$bytes":
+      return Buffer.from(inner as string, "base64");
+    case "$inline":
+      return StoredBytes.of(Buffer.from(inner as string, "base64"));
+    case "$stored": {
+      const [sha256, length] = inner as [string, number];
+      return new StoredBytes(sha256, length, () => readBytes(sha256));
+    }
+    case "$object":
+      return Object.fromEntries((inner as [string, unknown][]).map(([key, one]) => [key, value(one)]));
+    default:
+      throw new Error(`a value of the unknown kind ${tag}`);
+  }
+}
