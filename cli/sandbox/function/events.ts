@@ -34,8 +34,15 @@ export function eventOf(kind: GatewayKind, request: GatewayRequest, names: Gatew
   const query = cut === -1 ? "" : request.target.slice(cut + 1);
   const headers = [...throughGateway(request.rawHeaders), ...forwarded(request)];
   return kind === "rest"
-    ? restEvent(request, path, query, headers, names)
-    : format2Event(kind, request, path, query, headers, names);
+    ? restEvent({ request, path, query, headers }, names)
+    : format2Event(kind, { request, path, query, headers }, names);
+}
+
+interface Target {
+  readonly request: GatewayRequest;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: Pairs;
 }
 
 type Pairs = readonly (readonly [name: string, value: string])[];
@@ -58,7 +65,7 @@ function forwarded(request: GatewayRequest): [string, string][] {
 }
 
 /** `path` as sent, parameters decoded, every header and parameter once and as a list. */
-function restEvent(request: GatewayRequest, path: string, query: string, headers: Pairs, names: GatewayNames): object {
+function restEvent({ request, path, query, headers }: Target, names: GatewayNames): object {
   // "REST APIs do not support the semicolon in query strings: the data is split there."
   const parameters = query.split(/[&;]/).filter(Boolean).map(parameter);
   const { basePath } = names;
@@ -102,14 +109,7 @@ function restEvent(request: GatewayRequest, path: string, query: string, headers
 }
 
 /** `rawPath` decoded by an HTTP API and as sent by a function URL, headers in lower case and joined, cookies apart. */
-function format2Event(
-  kind: "http" | "url",
-  request: GatewayRequest,
-  path: string,
-  query: string,
-  headers: Pairs,
-  names: GatewayNames,
-): object {
+function format2Event(kind: "http" | "url", { request, path, query, headers }: Target, names: GatewayNames): object {
   const stage = kind === "url" ? "$default" : names.stage;
   const rawPath = kind === "url" ? path : `${stage === "$default" ? "" : `/${stage}`}${decoded(path)}`;
   const cookies = headers.filter(([name]) => name.toLowerCase() === "cookie").flatMap(([, value]) => value.split("; "));
