@@ -8,6 +8,8 @@ import { isRunning, tool, until } from "./support/cli.ts";
 import { copyExample } from "./support/copy-example.ts";
 import { ask, gone, testSandbox } from "./support/sandbox.ts";
 
+t.setTimeout(240_000);
+
 /** An app that says its version, its stage and the names of its variables. */
 const APP = `require("http").createServer((request, response) => {
   if (request.url === "/env") return response.end(JSON.stringify(Object.keys(process.env)));
@@ -164,7 +166,7 @@ t.test("what is deployed survives the end of the daemon, of whatever kind", asyn
   t.match((await sandbox.tool(app, "deploy")).stderr, /unchanged in the sandbox: version 1 /);
 
   await sandbox.tool(app, "sandbox", "stop");
-  const other = createServer().listen(before.port, "127.0.0.1");
+  const other = createServer((socket) => void socket.destroy()).listen(before.port, "127.0.0.1");
   t.teardown(() => new Promise((done) => other.close(done)));
   await until("the port to be taken", () => other.listening);
   const moved = await sandbox.tool(app, "url");

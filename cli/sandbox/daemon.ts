@@ -1,6 +1,5 @@
 // The sandbox's process: one a person. It ends by itself after an hour in which nobody used it.
 import { lookup } from "node:dns";
-import { rmSync } from "node:fs";
 import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
 import { serveApp } from "./apps.ts";
 import { openWorld } from "./cloud/open-world.ts";
@@ -43,8 +42,6 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     return options.ready();
   }
   const access = folder.access();
-  // What the functions of a daemon that was killed had unpacked.
-  rmSync(folder.run, { recursive: true, force: true });
   const world = openWorld({
     folder: folder.state,
     issuesAtOnce: true,
@@ -93,7 +90,6 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   await Promise.race([idle.ended, options.ended]);
   await endpoint.close();
   await world.close();
-  rmSync(folder.run, { recursive: true, force: true });
   await unlock();
   options.report("ended");
 }

@@ -39,11 +39,6 @@ export class SandboxFolder {
     return join(this.path, "state");
   }
 
-  /** Where functions run. */
-  get run(): string {
-    return join(this.path, "run");
-  }
-
   get log(): string {
     return join(this.path, "daemon.log");
   }

@@ -1,5 +1,5 @@
 // A sandbox of a test's own: its folder, its daemon, and requests to what is deployed there.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,10 @@ interface Test {
 export function testSandbox(t: Test, more: Readonly<Record<string, string>> = {}): TestSandbox {
   const stateHome = mkdtempSync(join(tmpdir(), "tool-sandbox-"));
   const folder = join(stateHome, "tool/sandbox");
-  const env = { XDG_STATE_HOME: stateHome, TOOL_SANDBOX: "1", NO_COLOR: "1", ...more };
+  // The files of functions are there, too, and tell them apart from those of other tests.
+  const temporary = join(stateHome, "temporary");
+  mkdirSync(temporary);
+  const env = { XDG_STATE_HOME: stateHome, TMPDIR: temporary, TOOL_SANDBOX: "1", NO_COLOR: "1", ...more };
   const read = (name: string) => JSON.parse(readFileSync(join(folder, name), "utf8"));
   const sandbox: TestSandbox = {
     stateHome,
@@ -47,11 +50,12 @@ export function testSandbox(t: Test, more: Readonly<Record<string, string>> = {}
     daemon: () => read("daemon.json"),
     access: () => read("access.json"),
     ask: (app, stage, path = "/") => ask(sandbox.daemon().port, `${stage}.${app}.localhost`, path),
-    functions: () => processesWith(`LAMBDA_TASK_ROOT=${folder}`),
+    functions: () => processesWith(`TMPDIR=${temporary}/tool-functions-`),
   };
   t.teardown(async () => {
     await tool(["sandbox", "stop"], { env });
-    rmSync(stateHome, { recursive: true, force: true });
+    // The watchdog of the functions may be about to remove their files.
+    rmSync(stateHome, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   });
   return sandbox;
 }
