@@ -5,7 +5,6 @@ export interface Backing {
   keys(): Iterable<string>;
   /** The value as it was written last. */
   load(key: string): unknown;
-  has(key: string): boolean;
   /** Nothing that is got now is changed. */
   readonly isReading: boolean;
   /** Something may have changed that is not written yet. */
@@ -109,10 +108,14 @@ export class Collection<T> {
     return touched;
   }
 
-  /** As it was written last. */
-  revert(key: string): void {
-    if (this.#backing?.has(key)) this.#values.set(key, UNREAD);
-    else this.#values.delete(key);
+  /** These are as they were written last, and all are in the order in which they were written first. */
+  revert(keys: ReadonlySet<string>): void {
+    const before = new Map(this.#values);
+    this.#values.clear();
+    for (const key of this.#backing?.keys() ?? []) {
+      const value = keys.has(key) ? undefined : before.get(key);
+      this.#values.set(key, value ?? UNREAD);
+    }
   }
 
   #got(key: string): void {

@@ -8,12 +8,16 @@ const UPDATE_MS = 100;
 /** "If more than 500 events match per second, the results are sampled." */
 const MAX_EVENTS_PER_UPDATE = 500;
 
+interface Tailed {
+  readonly groups: readonly string[];
+  readonly matches: (message: string) => boolean;
+  readonly followers: Set<(group: string, event: LogEvent) => void>;
+  readonly accountId: string;
+}
+
 export async function* tailOf(
   input: StartLiveTailCommandInput,
-  groups: readonly string[],
-  matches: (message: string) => boolean,
-  followers: Set<(group: string, event: LogEvent) => void>,
-  accountId: string,
+  { groups, matches, followers, accountId }: Tailed,
 ): AsyncGenerator<StartLiveTailResponseStream> {
   let waiting: { group: string; event: LogEvent }[] = [];
   const follow = (group: string, event: LogEvent) => {

@@ -223,10 +223,12 @@ export function openLogs(world: World, region: string) {
       return { events, searchedLogStreams: [], ...(at < inTime.length && { nextToken: tokenAfter(inTime[at - 1]) }) };
     },
     StartLiveTail(input: StartLiveTailCommandInput) {
-      const own = (input.logGroupIdentifiers ?? []).map((name) => groupNamed(name).name);
+      const groups = (input.logGroupIdentifiers ?? []).map((name) => groupNamed(name).name);
       const pattern = parseFilterPattern(input.logEventFilterPattern ?? "");
       if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.error);
-      return { responseStream: tailOf(input, own, pattern.matches, followers, world.accountId) };
+      return {
+        responseStream: tailOf(input, { groups, matches: pattern.matches, followers, accountId: world.accountId }),
+      };
     },
   };
   return { operations, groups, append, settings };

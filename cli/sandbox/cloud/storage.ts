@@ -31,6 +31,7 @@ export class Storage {
   #next: Promise<void> | undefined;
   /** How often the state went back to what is written: whoever waits for a write of before has lost. */
   #reverts = 0;
+  #closed: Promise<void> | undefined;
   /** Called when the state went back, with the time after which work is tried again. */
   onRevert: (retryMs: number) => void = () => {};
 
@@ -94,7 +95,12 @@ export class Storage {
     return this.#next;
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     await this.commit().catch((error: Error) => this.#report(error.message));
     clearTimeout(this.#timer);
     for (const series of this.#series.values()) series.close();
@@ -146,9 +152,10 @@ export class Storage {
   /** What came after it is founded on it, and goes with it. */
   #revert(changes: readonly Change[]): void {
     this.#reverts += 1;
-    for (const { collection, key } of changes) this.#collections.get(collection)!.revert(key);
-    for (const collection of this.#collections.values()) {
-      for (const key of collection.takeTouched()) collection.revert(key);
+    for (const [name, collection] of this.#collections) {
+      const own = changes.flatMap(({ collection, key }) => (collection === name ? [key] : []));
+      const keys = new Set([...own, ...collection.takeTouched()]);
+      if (keys.size > 0) collection.revert(keys);
     }
     this.onRevert(RETRY_MS);
   }
@@ -159,7 +166,6 @@ export class Storage {
     const storage = this;
     return {
       keys: () => store.keys(name),
-      has: (key: string) => store.has(name, key),
       load: (key: string) => decode(store.read(name, key)!, (sha256) => store.blobs.read(sha256)),
       get isReading() {
         return storage.#isReading;

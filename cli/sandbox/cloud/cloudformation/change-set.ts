@@ -102,7 +102,7 @@ function modification(resource: StackResource, after: Properties): ResourceChang
   const names = changedProperties(resource.properties, after);
   if (names.length === 0) return undefined;
   const details = names.flatMap((name) =>
-    detailsOf(type, name, resource.properties[name], after[name], `/Properties/${name}`),
+    detailsOf({ type, name, path: `/Properties/${name}` }, resource.properties[name], after[name]),
   );
   const isSure = details.some(
     ({ Evaluation, Target }) => Evaluation === "Static" && Target?.RequiresRecreation === "Always",
@@ -122,17 +122,20 @@ function modification(resource: StackResource, after: Properties): ResourceChang
   };
 }
 
+/** A property, or a part of it. */
+interface Place {
+  readonly type: ResourceType;
+  /** The property's. */
+  readonly name: string;
+  readonly path: string;
+}
+
 /** Objects are gone into, so that a detail names what differs; lists are compared whole. */
-function detailsOf(
-  type: ResourceType,
-  name: string,
-  before: unknown,
-  after: unknown,
-  path: string,
-): ResourceChangeDetail[] {
+function detailsOf(place: Place, before: unknown, after: unknown): ResourceChangeDetail[] {
+  const { type, name, path } = place;
   if (isObject(before) && isObject(after)) {
     return changedProperties(before, after).flatMap((key) =>
-      detailsOf(type, name, before[key], after[key], `${path}/${key}`),
+      detailsOf({ type, name, path: `${path}/${key}` }, before[key], after[key]),
     );
   }
   const unknown = firstUnknown(after);

@@ -16,7 +16,7 @@ export interface ChangeSet {
   readonly description: string | undefined;
   readonly desired: Desired;
   readonly createdAt: Date;
-  /** Of resources, outputs or tags. */
+  /** Whether resources, outputs or tags differ. */
   readonly hasChanges: boolean;
   readonly changes: readonly Change[];
   status: "CREATE_PENDING" | "CREATE_IN_PROGRESS" | "CREATE_COMPLETE" | "FAILED";
@@ -163,8 +163,7 @@ export function setStatus(world: World, stack: Stack, status: string, reason?: s
 }
 
 export function setResource(
-  world: World,
-  stack: Stack,
+  { world, stack }: { readonly world: World; readonly stack: Stack },
   resource: StackResource,
   status: string,
   reason?: string,

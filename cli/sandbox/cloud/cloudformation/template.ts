@@ -68,7 +68,7 @@ const ATTRIBUTES = new Set([
 const POLICIES = new Set(["Delete", "Retain", "RetainExceptOnCreate", "Snapshot"]);
 
 /** What AWS:: names can be referred to. */
-export const PSEUDO_PARAMETERS = new Set([
+const PSEUDO_PARAMETERS = new Set([
   "AWS::AccountId",
   "AWS::NoValue",
   "AWS::NotificationARNs",

@@ -103,7 +103,7 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
       stack.resources.set(name, resource);
     } else if (isUnchanged(world, stack, resource)) return "done";
     operation.changed.push(name);
-    setResource(world, stack, resource, isNew ? "CREATE_IN_PROGRESS" : "UPDATE_IN_PROGRESS");
+    setResource({ world, stack }, resource, isNew ? "CREATE_IN_PROGRESS" : "UPDATE_IN_PROGRESS");
     wait(stack, name, resourceType(Type).durationMs / 2);
     return "begun";
   };
@@ -114,7 +114,7 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
     const verb = resource.physicalId === undefined ? "CREATE" : "UPDATE";
     if (operation.failed.length > 0) {
       const what = verb === "CREATE" ? "creation" : "update";
-      setResource(world, stack, resource, `${verb}_FAILED`, `Resource ${what} cancelled`);
+      setResource({ world, stack }, resource, `${verb}_FAILED`, `Resource ${what} cancelled`);
       operation.steps.set(name, "failed");
       return;
     }
@@ -124,7 +124,7 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
     } catch (error) {
       operation.failed.push(name);
       operation.steps.set(name, "failed");
-      setResource(world, stack, resource, `${verb}_FAILED`, reasonOf(error));
+      setResource({ world, stack }, resource, `${verb}_FAILED`, reasonOf(error));
       return;
     }
     operation.steps.set(name, "told");
@@ -138,10 +138,10 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
     meet("create", logicalId);
     const context = contextOf(world, stack, logicalId);
     resource.physicalId = resourceType(resource.type).create(context, resource.properties);
-    setResource(world, stack, resource, "CREATE_IN_PROGRESS", "Resource creation Initiated");
+    setResource({ world, stack }, resource, "CREATE_IN_PROGRESS", "Resource creation Initiated");
   };
 
-  const change = (stack: Stack, operation: Making, resource: StackResource): void => {
+  const change = (stack: Stack, operation: Making, resource: StackResource) => {
     const { logicalId } = resource;
     const type = resourceType(resource.type);
     const old = { ...resource };
@@ -150,7 +150,7 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
     const isReplaced = names.some((one) => type.properties[one]?.recreation === "Always");
     if (isReplaced) {
       const why = "Requested update requires the creation of a new physical resource; hence creating one.";
-      setResource(world, stack, resource, "UPDATE_IN_PROGRESS", why);
+      setResource({ world, stack }, resource, "UPDATE_IN_PROGRESS", why);
     }
     resource.properties = properties;
     checkProperties(resource);
@@ -159,21 +159,21 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
     if (!isReplaced) return type.update(context, resource.physicalId!, properties, old.properties);
     resource.physicalId = type.create(context, properties);
     operation.replaced.push(old);
-    setResource(world, stack, resource, "UPDATE_IN_PROGRESS", "Resource creation Initiated");
+    setResource({ world, stack }, resource, "UPDATE_IN_PROGRESS", "Resource creation Initiated");
   };
 
-  const complete = (stack: Stack, operation: Making, name: string): void => {
+  const complete = (stack: Stack, operation: Making, name: string) => {
     const resource = stack.resources.get(name)!;
     const { isSettled } = resourceType(resource.type);
     if (isSettled?.(contextOf(world, stack, name), resource.physicalId!) === false) {
       return wait(stack, name, SETTLING_MS);
     }
     const isNew = operation.before?.resources.has(name) !== true;
-    setResource(world, stack, resource, isNew ? "CREATE_COMPLETE" : "UPDATE_COMPLETE");
+    setResource({ world, stack }, resource, isNew ? "CREATE_COMPLETE" : "UPDATE_COMPLETE");
     operation.steps.set(name, "done");
   };
 
-  const endMaking = (stack: Stack, operation: Making): void => {
+  const endMaking = (stack: Stack, operation: Making) => {
     const { failed, before } = operation;
     const all = [...stack.resources.values()];
     if (before !== undefined && failed.length > 0) return goBack(stack, operation, before);
@@ -192,7 +192,7 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
     remove(stack, "create", stack.desired, all);
   };
 
-  const goBack = (stack: Stack, operation: Making, before: NonNullable<Making["before"]>): void => {
+  const goBack = (stack: Stack, operation: Making, before: NonNullable<Making["before"]>) => {
     const { changed, replaced } = operation;
     const failed = [...operation.failed].sort();
     const tried = stack.desired;
@@ -210,19 +210,19 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
       }
       const isReplaced = replaced.some(({ logicalId }) => logicalId === name);
       if (isReplaced) unwanted.push({ ...now });
-      setResource(world, stack, now, "UPDATE_IN_PROGRESS");
+      setResource({ world, stack }, now, "UPDATE_IN_PROGRESS");
       if (!isReplaced && JSON.stringify(now.properties) !== JSON.stringify(old.properties)) {
         try {
           const context = contextOf(world, stack, name);
           resourceType(old.type).update(context, old.physicalId!, old.properties, now.properties);
         } catch (error) {
-          setResource(world, stack, now, "UPDATE_FAILED", reasonOf(error));
+          setResource({ world, stack }, now, "UPDATE_FAILED", reasonOf(error));
           const left = `The following resource(s) failed to update: [${name}]. `;
           return setStatus(world, stack, "UPDATE_ROLLBACK_FAILED", left);
         }
       }
       Object.assign(now, { physicalId: old.physicalId, properties: old.properties });
-      setResource(world, stack, now, "UPDATE_COMPLETE");
+      setResource({ world, stack }, now, "UPDATE_COMPLETE");
     }
     setStatus(world, stack, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS");
     // New resources are only in the template that was tried, and so is their order.
@@ -264,11 +264,11 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
     const own = templateOf(desired).Resources[logicalId];
     const policy = own?.[isCurrent(stack, resource) ? "DeletionPolicy" : "UpdateReplacePolicy"];
     if (policy === "Retain" || (policy === "RetainExceptOnCreate" && !/ROLLBACK/.test(stack.status))) {
-      setResource(world, stack, resource, "DELETE_SKIPPED");
+      setResource({ world, stack }, resource, "DELETE_SKIPPED");
       forget(stack, resource);
       return "done";
     }
-    setResource(world, stack, resource, "DELETE_IN_PROGRESS");
+    setResource({ world, stack }, resource, "DELETE_IN_PROGRESS");
     wait(stack, logicalId, resourceType(type).durationMs / 2);
     return "begun";
   };
@@ -279,16 +279,16 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
       meet("delete", name);
       resourceType(resource.type).delete(contextOf(world, stack, name), resource.physicalId!, resource.properties);
     } catch (error) {
-      setResource(world, stack, resource, "DELETE_FAILED", reasonOf(error));
+      setResource({ world, stack }, resource, "DELETE_FAILED", reasonOf(error));
       steps.set(name, "failed");
       return;
     }
-    setResource(world, stack, resource, "DELETE_COMPLETE");
+    setResource({ world, stack }, resource, "DELETE_COMPLETE");
     forget(stack, resource);
     steps.set(name, "done");
   };
 
-  const endRemoval = (stack: Stack, { after, steps }: Removing): void => {
+  const endRemoval = (stack: Stack, { after, steps }: Removing) => {
     const left = [...steps].flatMap(([name, step]) => (step === "failed" ? [name] : [])).sort();
     if (after === "update") return finish(world, stack, "UPDATE_COMPLETE");
     if (after === "rollback") return finish(world, stack, "UPDATE_ROLLBACK_COMPLETE");

@@ -28,7 +28,7 @@ export function parseFieldsPattern(pattern: string): Matcher {
   if (reader.token(/\]/y) === undefined) throw reader.error(", or ]");
   reader.end();
   const names = slots.flatMap((slot) => (slot === "..." ? slot : slot.name || []));
-  if (new Set(names).size < names.length) throw new PatternSyntaxError("Invalid filter pattern: a name stands twice");
+  if (new Set(names).size < names.length) throw new PatternSyntaxError("Invalid filter pattern: a name is there twice");
   if (counts.regexes > MAX_REGEXES)
     throw new PatternSyntaxError("Invalid filter pattern: too many regular expressions");
   const gap = slots.indexOf("...");

@@ -140,13 +140,13 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       };
       state.functions.set(name, found);
       begin(found, latest, CREATE_MS);
-      return described(found, input.Publish ? publish(found) : latest, false, layers);
+      return described(layers, found, input.Publish ? publish(found) : latest);
     },
     GetFunction(input: GetFunctionCommandInput) {
       const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
       const version = state.resolve(found, qualifier);
       return {
-        Configuration: described(found, version, qualifier !== undefined, layers, qualifier),
+        Configuration: described(layers, found, version, qualifier),
         Code: {
           RepositoryType: "S3",
           Location: `https://awslambda-${state.region}-tasks.s3.amazonaws.com/${version.code.sha256}`,
@@ -156,14 +156,14 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
     },
     GetFunctionConfiguration(input: GetFunctionCommandInput) {
       const { function: found, qualifier } = state.locate(input.FunctionName, input.Qualifier);
-      return described(found, state.resolve(found, qualifier), qualifier !== undefined, layers, qualifier);
+      return described(layers, found, state.resolve(found, qualifier), qualifier);
     },
     ListFunctions(input: ListFunctionsCommandInput) {
       const all = [...state.functions.values()];
       const begin = Number(input.Marker ?? 0);
       const limit = Math.min(input.MaxItems ?? MAX_ITEMS, MAX_ITEMS);
       return {
-        Functions: all.slice(begin, begin + limit).map((found) => described(found, found.latest, false, layers)),
+        Functions: all.slice(begin, begin + limit).map((found) => described(layers, found, found.latest)),
         ...(begin + limit < all.length && { NextMarker: String(begin + limit) }),
       };
     },
@@ -173,14 +173,14 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       checkIdle(found);
       const code = codeOf(state, input);
       checkWhole(code, found.latest.settings);
-      if (input.DryRun) return described(found, { ...found.latest, code }, false, layers);
+      if (input.DryRun) return described(layers, found, { ...found.latest, code });
       if (code.sha256 !== found.latest.code.sha256) runner.retire(found.name, "$LATEST");
       found.latest.code = code;
       if (input.Architectures !== undefined) {
         found.latest.settings = { ...found.latest.settings, architectures: input.Architectures };
       }
       begin(found, found.latest, UPDATE_MS);
-      return described(found, input.Publish ? publish(found) : found.latest, false, layers);
+      return described(layers, found, input.Publish ? publish(found) : found.latest);
     },
     UpdateFunctionConfiguration(input: UpdateFunctionConfigurationCommandInput) {
       const found = state.function(input.FunctionName);
@@ -191,7 +191,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       runner.retire(found.name, "$LATEST");
       found.latest.settings = settings;
       begin(found, found.latest, UPDATE_MS);
-      return described(found, found.latest, false, layers);
+      return described(layers, found, found.latest);
     },
     PublishVersion(input: PublishVersionCommandInput) {
       const found = state.function(input.FunctionName);
@@ -202,7 +202,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
           `CodeSHA256 (${input.CodeSha256}) is different from current CodeSHA256 in $LATEST (${found.latest.code.sha256}). Please try again with the CodeSHA256 in $LATEST.`,
         );
       }
-      return described(found, publish(found, input.Description), true, layers);
+      return described(layers, found, publish(found, input.Description));
     },
     ListVersionsByFunction(input: ListVersionsByFunctionCommandInput) {
       const found = state.function(input.FunctionName);
@@ -210,7 +210,7 @@ export function functionOperations(state: LambdaState, layers: Layers, runner: R
       const begin = Number(input.Marker ?? 0);
       const limit = Math.min(input.MaxItems ?? MAX_ITEMS, MAX_ITEMS);
       return {
-        Versions: all.slice(begin, begin + limit).map((version) => described(found, version, true, layers)),
+        Versions: all.slice(begin, begin + limit).map((version) => described(layers, found, version, version.version)),
         ...(begin + limit < all.length && { NextMarker: String(begin + limit) }),
       };
     },
@@ -268,18 +268,12 @@ function isSame(a: Settings, b: Settings): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function described(
-  found: LambdaFunction,
-  version: Version,
-  isQualified: boolean,
-  layers: Layers,
-  qualifier = version.version,
-): FunctionConfiguration {
+function described(layers: Layers, found: LambdaFunction, version: Version, asked?: string): FunctionConfiguration {
   const { settings, code } = version;
-  const isVersion = version.version !== "$LATEST";
+  const qualifier = asked ?? (version.version === "$LATEST" ? undefined : version.version);
   return {
     FunctionName: found.name,
-    FunctionArn: isQualified || isVersion ? `${found.arn}:${qualifier}` : found.arn,
+    FunctionArn: qualifier === undefined ? found.arn : `${found.arn}:${qualifier}`,
     Runtime: settings.runtime as NonNullable<FunctionConfiguration["Runtime"]>,
     Role: settings.role,
     Handler: settings.handler,

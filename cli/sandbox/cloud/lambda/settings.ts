@@ -10,7 +10,7 @@ const MAX_ENVIRONMENT_BYTES = 4096;
 /** "You can add up to five layers to a function." */
 const MAX_LAYERS = 5;
 
-export const RUNTIMES = [
+const RUNTIMES = [
   "nodejs20.x",
   "nodejs22.x",
   "nodejs24.x",

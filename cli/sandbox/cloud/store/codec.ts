@@ -17,7 +17,7 @@ export function encode(value: unknown): Encoded {
 
 /** `readBytes` reads what a text names, by its hash. */
 export function decode(text: string, readBytes: (sha256: string) => Buffer): unknown {
-  return valueOf(JSON.parse(text), readBytes);
+  return readPlain(JSON.parse(text), readBytes);
 }
 
 function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
@@ -40,9 +40,9 @@ function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
   return isTag ? { $object: done } : Object.fromEntries(done);
 }
 
-function valueOf(plain: unknown, readBytes: (sha256: string) => Buffer): unknown {
+function readPlain(plain: unknown, readBytes: (sha256: string) => Buffer): unknown {
   if (typeof plain !== "object" || plain === null) return plain;
-  const value = (one: unknown) => valueOf(one, readBytes);
+  const value = (one: unknown) => readPlain(one, readBytes);
   if (Array.isArray(plain)) return plain.map(value);
   const entries = Object.entries(plain);
   const [tag = "", inner] = entries.length === 1 ? entries[0]! : [];

@@ -6,7 +6,7 @@
 import { crc32 } from "node:zlib";
 import { StoreProblem } from "./problem.ts";
 
-export const FORMAT = 1;
+const FORMAT = 1;
 
 export interface Change {
   readonly collection: string;

@@ -87,10 +87,6 @@ export class Store {
     return (this.#collections.get(collection) ?? new Map<string, Placed>()).keys();
   }
 
-  has(collection: string, key: string): boolean {
-    return this.#collections.get(collection)?.has(key) === true;
-  }
-
   /** What is stored as the value; undefined where there is none. */
   read(collection: string, key: string): string | undefined {
     const found = this.#collections.get(collection)?.get(key);
