@@ -3,13 +3,13 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import t, { type Test } from "tap";
+import type { InvokeResult } from "../cli/sandbox/function/function.ts";
+import { continueProcesses, stopTree } from "../cli/sandbox/function/process-tree.ts";
 import type { Entry } from "../grammar/entry.ts";
 import { createApplication } from "../runtime/index.ts";
 import { answerInvocation, untilListening } from "../runtime/lambda/invocation.ts";
 import { apps, ask, commandOf, configOf, isRunning, until } from "./support/runtime.ts";
 import { bundle, type Deployed, deploy } from "./support/runtime-api/deployed.ts";
-import type { InvokeResult } from "../cli/sandbox/function/function.ts";
-import { signalTree } from "../cli/sandbox/function/process-tree.ts";
 
 // Most of them wait.
 t.jobs = 3;
@@ -342,9 +342,9 @@ t.test("stopped between two invocations", async (t) => {
     const answer = invoke(deployed, "GET", "/");
     await deployed.entry(({ message }) => message === "starting");
     const pid = deployed.function.pid!;
-    signalTree(pid, "SIGSTOP");
+    const stopped = stopTree(pid);
     await sleep(4_000);
-    signalTree(pid, "SIGCONT");
+    continueProcesses(stopped);
     t.equal((await answer).statusCode, 200);
     t.same(await happenings(deployed), ["info starting", "info app listening"]);
   });

@@ -1,5 +1,6 @@
 // Makes the generated files from their sources: each .ohm file becomes an Ohm bundle beside it,
-// schema/tool.schema.json becomes types, a validator and embedded text (schema/generate.ts).
+// schema/tool.schema.json becomes types, a validator and embedded text (schema/generate.ts), and the SDK's clients become
+// the model of the sandbox's services (sandbox-model.mjs).
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { bundleLatePackage, latePackages } from "./late-packages.mjs";
+import { sandboxModelModule } from "./sandbox-model.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const require = createRequire(import.meta.url);
@@ -76,6 +78,8 @@ for (const it of latePackages) {
       `function evaluate() {\nconst module = { exports: {} };\n${await bundleLatePackage(it, root)}\nreturn module.exports;\n}\n`,
   );
 }
+
+write(join(root, "cli/sandbox/cloud/protocol/model.generated.ts"), sandboxModelModule(root));
 
 if (existsSync(join(root, "schema/generate.ts"))) {
   const outfile = join(root, "dist/build/generate-schema.mjs");

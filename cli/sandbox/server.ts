@@ -90,7 +90,7 @@ async function callService(
   let model: Model | undefined;
   try {
     if (!isServiceName(service)) throw new AwsError("UnknownService", `no service ${service} here`, 404);
-    model = await loadModel(service);
+    model = loadModel(service);
     const request = { method: req.method ?? "GET", target: req.url ?? "/", headers: req.headers, body };
     authenticate({ ...request, body: sent }, scope);
     const asked = readRequest(model, request);

@@ -20,6 +20,7 @@ const LIMIT_S = 300;
 const BUDGET_S = 60;
 /** A part of each bundle, which may have been removed since. */
 const OUTPUTS = { command: "dist/bin/main.cjs", extension: "vscode-extension/dist/extension.cjs" };
+const SANDBOX_OPERATIONS = "cli/sandbox/cloud/protocol/operations.json";
 const BOUNDARIES = "test/boundaries.test.ts";
 const JOBS = Math.min(2, availableParallelism());
 
@@ -165,6 +166,7 @@ function modulesOf(file) {
   if (file.endsWith(".ohm")) return [file.replace(/\.ohm$/, ".generated.ts")];
   if (file === "schema/tool.schema.json") return ["schema/tool-schema.generated.ts"];
   if (file === "schema/rpc.schema.json") return ["schema/rpc.generated.ts"];
+  if (file === SANDBOX_OPERATIONS) return ["cli/sandbox/cloud/protocol/model.generated.ts"];
   if (/\.(ts|mjs)$/.test(file) && !/^test\/(apps|fixtures)\//.test(file)) return [file];
   // test/vectors/route.json is read as "route.json", test/apps/echo/server.mjs as "echo/server.mjs" or by its folder.
   const known = /^test\/(?:vectors|fixtures)\/(.+)$|^test\/apps\/([^/]+)\//.exec(file);
@@ -186,6 +188,7 @@ function generate() {
     ...filesIn("grammar").filter((file) => file.endsWith(".ohm") || /\/(actions|build\/[^/]+)\.ts$/.test(file)),
     ...filesIn("schema").filter((file) => /\.schema\.json$|\/(?:rpc-)?generate[^/]*\.ts$/.test(file)),
     ...filesIn("cli/build"),
+    SANDBOX_OPERATIONS,
   ];
   if (!isOlder("generated", inputs)) return;
   must("cli/build/generate.mjs");

@@ -1,4 +1,4 @@
-// Which services there are, how they speak, and who answers.
+// Which services there are, and who answers.
 import { openAcm } from "./acm.ts";
 import { openApiGateway } from "./api-gateway.ts";
 import { openCloudFormation } from "./cloudformation/index.ts";
@@ -6,7 +6,7 @@ import { openCloudWatch } from "./cloudwatch.ts";
 import { openIam } from "./iam.ts";
 import { openLambda } from "./lambda/index.ts";
 import { openLogs } from "./logs.ts";
-import { type Model, modelOf, type Protocol } from "./protocol/model.ts";
+import { type Model, readModel } from "./protocol/model.ts";
 import { openRoute53 } from "./route53.ts";
 import { openRoute53Domains } from "./route53-domains.ts";
 import { openS3 } from "./s3.ts";
@@ -52,36 +52,17 @@ export const factories: Factories = {
   sts: openSts,
 };
 
-/** The protocol is the one that the installed client speaks. */
-const CLIENTS: Readonly<Record<keyof Services, readonly [Protocol, () => Promise<object>]>> = {
-  acm: ["json-1.1", () => import("@aws-sdk/client-acm")],
-  apigateway: ["rest-json", () => import("@aws-sdk/client-api-gateway")],
-  cloudformation: ["query", () => import("@aws-sdk/client-cloudformation")],
-  iam: ["query", () => import("@aws-sdk/client-iam")],
-  lambda: ["rest-json", () => import("@aws-sdk/client-lambda")],
-  logs: ["json-1.1", () => import("@aws-sdk/client-cloudwatch-logs")],
-  monitoring: ["json-1.0", () => import("@aws-sdk/client-cloudwatch")],
-  route53: ["rest-xml", () => import("@aws-sdk/client-route-53")],
-  route53domains: ["json-1.1", () => import("@aws-sdk/client-route-53-domains")],
-  s3: ["rest-xml", () => import("@aws-sdk/client-s3")],
-  scheduler: ["rest-json", () => import("@aws-sdk/client-scheduler")],
-  sns: ["query", () => import("@aws-sdk/client-sns")],
-  ssm: ["json-1.1", () => import("@aws-sdk/client-ssm")],
-  sts: ["query", () => import("@aws-sdk/client-sts")],
-};
-
 export function isServiceName(name: string): name is keyof Services {
-  return Object.hasOwn(CLIENTS, name);
+  return Object.hasOwn(factories, name);
 }
 
-const models = new Map<keyof Services, Promise<Model>>();
+const models = new Map<keyof Services, Model>();
 
-/** Each client is loaded when its service is first asked. */
-export function loadModel(name: keyof Services): Promise<Model> {
+/** Each model is read when its service is first asked. */
+export function loadModel(name: keyof Services): Model {
   const known = models.get(name);
   if (known !== undefined) return known;
-  const [protocol, load] = CLIENTS[name];
-  const loading = load().then((client) => modelOf(client as Record<string, unknown>, protocol));
-  models.set(name, loading);
-  return loading;
+  const model = readModel(name);
+  models.set(name, model);
+  return model;
 }

@@ -3,44 +3,105 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-/** Sends a signal to a process and everything below it, the process itself first. */
-export function signalTree(root: number, signal: NodeJS.Signals): void {
-  const processes = listProcesses();
-  for (const pid of treeOf(root, processes)) {
+export interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+}
+
+/** Stops a process and everything below it. Returns whom to continue: nobody of them starts another meanwhile. */
+export function stopTree(root: number): number[] {
+  const stopped = new Set<number>();
+  // One that was not stopped yet may have started another.
+  for (;;) {
+    const running = below(root).filter((pid) => !stopped.has(pid));
+    if (running.length === 0) return [...stopped];
+    for (const pid of running) stopped.add(pid);
+    signal(running, "SIGSTOP");
+  }
+}
+
+export function continueProcesses(pids: readonly number[]): void {
+  signal(pids, "SIGCONT");
+}
+
+/** Ends a process, everything below it, and what is left in their process groups after its parent ended. */
+export function killTree(root: number): void {
+  stopTree(root);
+  signal(membersOf(root, listProcesses()), "SIGKILL");
+}
+
+/** A process and everything below it, itself first; itself alone if it is gone. */
+export function below(root: number): number[] {
+  const found = [root];
+  try {
+    for (const pid of found) found.push(...childrenOf(pid));
+    return found;
+  } catch {
+    // No /proc, or one without lists of children.
+    return treeOf(root, listProcesses());
+  }
+}
+
+/** Throws where Linux does not say. A tenth of the time that reading all processes takes. */
+function childrenOf(pid: number): number[] {
+  let threads: string[];
+  try {
+    threads = readdirSync(`/proc/${pid}/task`);
+  } catch (error) {
+    if (!existsSync("/proc/self/task")) throw error;
+    return [];
+  }
+  return threads.flatMap((thread) => {
     try {
-      process.kill(pid, signal);
+      const list = readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1");
+      return list.split(" ").filter(Boolean).map(Number);
+    } catch (error) {
+      if (existsSync(`/proc/${pid}/task/${thread}/stat`)) throw error;
+      return [];
+    }
+  });
+}
+
+function treeOf(root: number, processes: readonly Process[]): number[] {
+  const found = processes.filter(({ parent }) => parent === root).map(({ pid }) => pid);
+  return [root, ...found.flatMap((pid) => treeOf(pid, processes))];
+}
+
+/** The root leads a session of its own, so that nobody else is in a group of these. */
+function membersOf(root: number, processes: readonly Process[]): number[] {
+  const pids = new Set(treeOf(root, processes));
+  const groups = new Set([root, ...processes.filter(({ pid }) => pids.has(pid)).map(({ group }) => group)]);
+  for (const { pid, group } of processes) if (groups.has(group)) pids.add(pid);
+  return [...pids];
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
     }
   }
 }
 
-interface Process {
-  readonly pid: number;
-  readonly parent: number;
-}
-
-function treeOf(root: number, processes: readonly Process[]): number[] {
-  const below = processes.filter(({ parent }) => parent === root).map(({ pid }) => pid);
-  return [root, ...below.flatMap((pid) => treeOf(pid, processes))];
-}
-
 function listProcesses(): Process[] {
   if (existsSync("/proc/self/stat")) {
     return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : []));
   }
-  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid=,pgid="], { encoding: "utf8" }).trim().split("\n");
   return lines.map((line) => {
-    const [pid = 0, parent = 0] = line.trim().split(/\s+/).map(Number);
-    return { pid, parent };
+    const [pid = 0, parent = 0, group = 0] = line.trim().split(/\s+/).map(Number);
+    return { pid, parent, group };
   });
 }
 
 function statOf(pid: number): Process[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return [{ pid, parent: Number(parent) }];
+    const [, parent, group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return [{ pid, parent: Number(parent), group: Number(group) }];
   } catch {
     // It ended meanwhile.
     return [];

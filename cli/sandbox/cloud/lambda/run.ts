@@ -1,10 +1,12 @@
 // The execution environments of functions: real processes on unpacked archives, which write into the log groups.
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type InvokeResult, LocalFunction, type OutputSource } from "../../function/function.ts";
+import { languageHere, linkProgram } from "../../function/languages.ts";
+import { openWatchdog } from "../../function/watchdog.ts";
 import { recordInvocation } from "./figures.ts";
 import type { Layers } from "./layers.ts";
 import type { LambdaFunction, LambdaState, Version } from "./state.ts";
@@ -13,18 +15,31 @@ import { unpack } from "./unzip.ts";
 /** More requests than this at once wait. */
 const MAX_ENVIRONMENTS = 4;
 
-/** What stands for /var/runtime of the Node runtimes. */
+/** What stands for /var/runtime of the Node runtimes, unless the options of the account name another file. */
 const NODE_RUNTIME = resolve(dirname(fileURLToPath(import.meta.url)), "node-runtime.js");
+
+/** "Lambda ends an environment that is idle", after some minutes, and its memory is free again. */
+const IDLE_MS = 600_000;
 
 interface Pool {
   readonly directory: string;
-  readonly functions: { readonly local: LocalFunction; busy: number }[];
+  /** In front of PATH: the program that runs the runtime, under the names that it has on the platform. */
+  readonly bin: string;
+  /** Why nothing can run here. */
+  readonly refusal: string | undefined;
+  readonly functions: Slot[];
+  isRetired: boolean;
+}
+
+interface Slot {
+  readonly local: LocalFunction;
+  busy: number;
 }
 
 export class Runner {
   readonly #state: LambdaState;
   readonly #layers: Layers;
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, Promise<Pool>>();
 
   constructor(state: LambdaState, layers: Layers) {
     this.#state = state;
@@ -37,11 +52,17 @@ export class Runner {
     qualifier: string | undefined,
     payload: string,
   ): Promise<InvokeResult> {
-    const pool = this.#pool(found, version);
+    const pool = await this.#pool(found, version);
+    // Its code has changed while this waited.
+    if (pool.isRetired) return this.invoke(found, version, qualifier, payload);
+    if (pool.refusal !== undefined) {
+      return { kind: "error", error: { errorType: "Runtime.InvalidEntrypoint", errorMessage: pool.refusal } };
+    }
     let slot = pool.functions.find(({ busy }) => busy === 0);
     if (slot === undefined && pool.functions.length < MAX_ENVIRONMENTS) {
-      slot = { local: this.#start(found, version, qualifier, pool.directory), busy: 0 };
-      pool.functions.push(slot);
+      const made: Slot = { local: this.#start(found, version, qualifier, pool), busy: 0 };
+      pool.functions.push(made);
+      slot = made;
     }
     slot ??= pool.functions.reduce((least, one) => (one.busy < least.busy ? one : least));
     slot.busy += 1;
@@ -58,42 +79,61 @@ export class Runner {
   }
 
   /** Takes down what runs of a version, or of all. */
-  retire(name: string, version?: string): void {
+  async retire(name: string, version?: string): Promise<void> {
+    const ended: Promise<void>[] = [];
     for (const [key, pool] of this.#pools) {
       const [own, number] = key.split(":");
       if (own !== name || (version !== undefined && number !== version)) continue;
-      for (const { local } of pool.functions) local.destroy();
-      rmSync(pool.directory, { recursive: true, force: true });
       this.#pools.delete(key);
+      ended.push(pool.then(endPool, () => {}));
     }
+    await Promise.all(ended);
   }
 
-  close(): void {
-    for (const name of new Set([...this.#pools.keys()].map((key) => key.split(":")[0]!))) this.retire(name);
+  async close(): Promise<void> {
+    const names = new Set([...this.#pools.keys()].map((key) => key.split(":")[0]!));
+    await Promise.all([...names].map((name) => this.retire(name)));
   }
 
-  #pool(found: LambdaFunction, version: Version): Pool {
+  #pool(found: LambdaFunction, version: Version): Promise<Pool> {
     const key = `${found.name}:${version.version}`;
     const known = this.#pools.get(key);
     if (known !== undefined) return known;
-    const directory = mkdtempSync(join(tmpdir(), "function-"));
-    for (const below of ["task", "opt"]) mkdirSync(join(directory, below));
-    unpack(version.code.zip, join(directory, "task"));
-    // Later layers cover earlier ones.
-    for (const arn of version.settings.layers) {
-      const layer = this.#layers.version(arn);
-      if (layer !== undefined) unpack(layer.code.zip, join(directory, "opt"));
-    }
-    const pool: Pool = { directory, functions: [] };
+    const pool = this.#makePool(version);
     this.#pools.set(key, pool);
+    // The next invocation tries again.
+    pool.catch(() => {
+      if (this.#pools.get(key) === pool) this.#pools.delete(key);
+    });
     return pool;
   }
 
-  #start(found: LambdaFunction, version: Version, qualifier: string | undefined, directory: string): LocalFunction {
-    const { settings } = version;
+  async #makePool({ code, settings }: Version): Promise<Pool> {
+    const directory = await mkdtemp(join(openWatchdog().folder, "function-"));
     const task = join(directory, "task");
+    const opt = join(directory, "opt");
+    const bin = join(directory, "bin");
+    for (const folder of [task, opt, bin]) await mkdir(folder);
+    await unpack(code.zip.read(), task);
+    // Later layers cover earlier ones.
+    for (const arn of settings.layers) {
+      const layer = this.#layers.version(arn);
+      if (layer !== undefined) await unpack(layer.code.zip.read(), opt);
+    }
+    const { runtime = "" } = settings;
+    const isManaged = !runtime.startsWith("provided");
+    const language = isManaged ? await languageHere(runtime) : undefined;
+    if (language !== undefined) linkProgram(language, bin);
+    const refusal =
+      isManaged && language === undefined ? `nothing on this machine runs ${runtime}: install it` : undefined;
+    return { directory, bin, refusal, functions: [], isRetired: false };
+  }
+
+  #start(found: LambdaFunction, version: Version, qualifier: string | undefined, pool: Pool): LocalFunction {
+    const { settings } = version;
+    const task = join(pool.directory, "task");
     const here = (path: string) =>
-      path.replace(/^\/var\/task(?=\/)/, task).replace(/^\/opt(?=\/)/, join(directory, "opt"));
+      path.replace(/^\/var\/task(?=\/)/, task).replace(/^\/opt(?=\/)/, join(pool.directory, "opt"));
     const wrapper = settings.environment?.AWS_LAMBDA_EXEC_WRAPPER;
     const { world, region } = this.#state;
     const day = world.clock.date().toISOString().slice(0, 10).replaceAll("-", "/");
@@ -103,14 +143,18 @@ export class Runner {
         .service("logs", region)
         .append(`/aws/lambda/${found.name}`, logStream, [{ timestamp: world.clock.now(), message }]);
     });
-    return new LocalFunction({
-      command:
-        wrapper === undefined
-          ? commandOf(settings.runtime, task)
-          : [here(wrapper), ...commandOf(settings.runtime, task)],
+    const command = commandOf(settings.runtime, task, world.options.nodeRuntime ?? NODE_RUNTIME);
+    const local: LocalFunction = new LocalFunction({
+      command: wrapper === undefined ? command : [here(wrapper), ...command],
       directory: task,
       timeoutMs: settings.timeout * 1000,
       freezes: world.options.freezes !== false,
+      idleMs: IDLE_MS,
+      // The next environment writes into a stream of its own.
+      onIdle: () => {
+        const at = pool.functions.findIndex((slot) => slot.local === local);
+        if (at !== -1) pool.functions.splice(at, 1);
+      },
       identity: {
         name: found.name,
         version: version.version,
@@ -121,6 +165,7 @@ export class Runner {
       },
       onOutput: log,
       env: {
+        PATH: [pool.bin, process.env.PATH].filter(Boolean).join(delimiter),
         AWS_EXECUTION_ENV: `AWS_Lambda_${settings.runtime}`,
         AWS_ACCESS_KEY_ID: "ASIAFUNCTION",
         AWS_SECRET_ACCESS_KEY: "function-secret-access-key",
@@ -130,12 +175,20 @@ export class Runner {
         ...(wrapper !== undefined && { AWS_LAMBDA_EXEC_WRAPPER: here(wrapper) }),
       },
     });
+    return local;
   }
 }
 
+async function endPool(pool: Pool): Promise<void> {
+  pool.isRetired = true;
+  for (const { local } of pool.functions) local.destroy();
+  // One that is just ending may still write; what stays goes with the watchdog's folder.
+  await rm(pool.directory, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+}
+
 /** The command of a managed runtime, which a wrapper gets as its arguments. */
-function commandOf(runtime: string | undefined, task: string): [string, ...string[]] {
-  if (/^nodejs/.test(runtime ?? "")) return [process.execPath, NODE_RUNTIME];
+function commandOf(runtime: string | undefined, task: string, nodeRuntime: string): [string, ...string[]] {
+  if (/^nodejs/.test(runtime ?? "")) return [process.execPath, nodeRuntime];
   if (/^python/.test(runtime ?? "")) return [`/var/lang/bin/${runtime}`, "/var/runtime/bootstrap.py"];
   if (/^java/.test(runtime ?? "")) return ["/var/lang/bin/java", "-cp", "/var/runtime/lib/*"];
   const bootstrap = join(task, "bootstrap");

@@ -1,23 +1,30 @@
 // Reads zip archives as the platform does: by their central directory, with the modes of Unix.
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
-import { inflateRawSync } from "node:zlib";
-import type { StoredBytes } from "../stored-bytes.ts";
+import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { promisify } from "node:util";
+import { inflateRaw, inflateRawSync } from "node:zlib";
 
 export interface ZipEntry {
   readonly name: string;
   readonly size: number;
   /** 0: the archive does not say. */
   readonly mode: number;
-  read(): Buffer;
+  read(): Promise<Buffer>;
 }
 
 export const END = 0x06054b50;
 export const CENTRAL = 0x02014b50;
 export const LOCAL = 0x04034b50;
 const DEFLATED = 8;
+const inflate = promisify(inflateRaw);
 
-/** Throws where it is no archive. */
+/** Files that are written at a time: as many as Node has threads for them. */
+const AT_A_TIME = 4;
+
+/** What is unpacked in less time than a thread takes to be asked. */
+const AT_ONCE_BYTES = 16 * 1024;
+
+/** Throws where it is no archive, or where the name of an entry leads out of the folder or through a link. */
 export function readZip(archive: Buffer): ZipEntry[] {
   let end = archive.length - 22;
   while (end >= 0 && archive.readUInt32LE(end) !== END) end -= 1;
@@ -28,6 +35,7 @@ export function readZip(archive: Buffer): ZipEntry[] {
     if (archive.readUInt32LE(at) !== CENTRAL) throw new Error("no entry of a zip archive");
     const method = archive.readUInt16LE(at + 10);
     const compressedSize = archive.readUInt32LE(at + 20);
+    const size = archive.readUInt32LE(at + 24);
     const nameLength = archive.readUInt16LE(at + 28);
     const restLength = archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
     const local = archive.readUInt32LE(at + 42);
@@ -36,27 +44,93 @@ export function readZip(archive: Buffer): ZipEntry[] {
     const bytes = archive.subarray(begin, begin + compressedSize);
     entries.push({
       name: archive.toString("utf8", at + 46, at + 46 + nameLength),
-      size: archive.readUInt32LE(at + 24),
+      size,
       mode: archive.readUInt32LE(at + 38) >>> 16,
-      read: () => (method === DEFLATED ? inflateRawSync(bytes) : bytes),
+      // No more than what the limit of unpacked bytes was compared with.
+      read: async () => {
+        if (method !== DEFLATED || size === 0) return bytes.subarray(0, size);
+        const options = { maxOutputLength: size };
+        return size > AT_ONCE_BYTES ? inflate(bytes, options) : inflateRawSync(bytes, options);
+      },
     });
     at += 46 + nameLength + restLength;
   }
+  checkNames(entries);
   return entries;
 }
 
-export function unpack(archive: StoredBytes, directory: string): void {
-  for (const entry of readZip(archive.read())) {
-    const path = join(directory, normalize(`/${entry.name}`));
-    if (entry.name.endsWith("/")) {
-      mkdirSync(path, { recursive: true });
-      continue;
+function checkNames(entries: readonly ZipEntry[]): void {
+  const links = new Set(entries.filter(isLink).map(({ name }) => name));
+  for (const { name } of entries) {
+    if (leadsOut(name)) throw new Error(`the entry ${name} is outside`);
+    if (links.size === 0) continue;
+    for (let folder = posix.dirname(name); folder !== "."; folder = posix.dirname(folder)) {
+      if (links.has(folder)) throw new Error(`the entry ${name} is below a link`);
     }
-    mkdirSync(dirname(path), { recursive: true });
-    if ((entry.mode & 0o170000) === 0o120000) symlinkSync(entry.read().toString(), path);
-    else {
-      writeFileSync(path, entry.read());
-      chmodSync(path, entry.mode & 0o777 || 0o644);
+  }
+}
+
+const isLink = ({ mode }: ZipEntry) => (mode & 0o170000) === 0o120000;
+
+/** A path from the folder, of which no step may leave it. */
+function leadsOut(path: string): boolean {
+  const normal = posix.normalize(path);
+  return posix.isAbsolute(path) || normal === ".." || normal.startsWith("../") || path.includes("\0");
+}
+
+/**
+ * Into a folder that may have the files of other archives, which these cover. Rejects where a link leads out of the folder.
+ * Links are made last, so that nothing is written through one.
+ */
+export async function unpack(archive: Buffer, directory: string): Promise<void> {
+  const root = await realpath(directory);
+  const entries = readZip(archive);
+  const folders = new Map<string, Promise<void>>();
+  const makeFolder = (name: string) => {
+    const made = folders.get(name) ?? makeOwnFolder(join(root, name));
+    folders.set(name, made);
+    return made;
+  };
+  const files = entries.filter((entry) => !isLink(entry)).values();
+  const write = async () => {
+    for (const entry of files) {
+      const name = posix.normalize(entry.name);
+      if (name.endsWith("/")) {
+        await makeFolder(name.slice(0, -1));
+        continue;
+      }
+      await makeFolder(posix.dirname(name));
+      const bytes = await entry.read();
+      await covering(join(root, name), (path) =>
+        writeFile(path, bytes, { flag: "wx", mode: entry.mode & 0o777 || 0o644 }),
+      );
     }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, write));
+  for (const entry of entries.filter(isLink)) {
+    const name = posix.normalize(entry.name);
+    // Without steps up after steps down, which would be others if one of these is a link.
+    const target = posix.normalize((await entry.read()).toString());
+    if (posix.isAbsolute(target) || leadsOut(posix.join(posix.dirname(name), target))) {
+      throw new Error(`the link ${entry.name} leads outside`);
+    }
+    await makeFolder(posix.dirname(name));
+    await covering(join(root, name), (path) => symlink(target, path));
+  }
+}
+
+/** Rejects where another archive has a link on the way. */
+async function makeOwnFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  if ((await realpath(path)) !== path) throw new Error(`the folder ${path} is below a link`);
+}
+
+async function covering(path: string, make: (path: string) => Promise<void>): Promise<void> {
+  try {
+    await make(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    await rm(path, { recursive: true });
+    await make(path);
   }
 }

@@ -35,7 +35,7 @@ export function readRequest(model: Model, request: WireRequest): Asked {
 
 function known(model: Model, name: string): Operation {
   const operation = model.operations.get(name);
-  if (operation === undefined) throw new AwsError("InvalidAction", `Could not find operation ${name}`);
+  if (operation === undefined) throw new AwsError("NotImplemented", `the sandbox has no operation ${name}`, 501);
   return operation;
 }
 
@@ -44,8 +44,8 @@ export function writeOutput(model: Model, operation: Operation, output: unknown)
   const requestId = randomUUID();
   switch (model.protocol) {
     case "query": {
-      const { name, output: schema } = operation;
-      const result = schema.isUnitSchema() ? "" : toXml(`${name}Result`, schema, output ?? {});
+      const { name, output: shape } = operation;
+      const result = shape.kind === "unit" ? "" : toXml(`${name}Result`, shape, output ?? {});
       return {
         status: 200,
         headers: { "Content-Type": "text/xml", "x-amzn-RequestId": requestId },
@@ -54,19 +54,21 @@ export function writeOutput(model: Model, operation: Operation, output: unknown)
     }
     case "json-1.0":
     case "json-1.1": {
-      const stream = operation.output.isUnitSchema() ? "" : operation.output.getEventStreamMember();
-      if (stream) {
-        const events = (output as Record<string, AsyncIterable<Record<string, unknown>>>)[stream]!;
+      const { events } = operation.output;
+      if (events !== undefined) {
+        const [name, union] = events;
         return {
           status: 200,
           headers: { "Content-Type": "application/vnd.amazon.eventstream", "x-amzn-RequestId": requestId },
-          body: startedStream(framesOf(operation.output.getMemberSchemas()[stream]!, events)),
+          body: startedStream(
+            framesOf(union, (output as Record<string, AsyncIterable<Record<string, unknown>>>)[name]!),
+          ),
         };
       }
       return {
         status: 200,
         headers: { "Content-Type": `application/x-amz-${model.protocol}`, "x-amzn-RequestId": requestId },
-        body: operation.output.isUnitSchema() ? "{}" : JSON.stringify(toJson(operation.output, output ?? {}, false)),
+        body: operation.output.kind === "unit" ? "{}" : JSON.stringify(toJson(operation.output, output ?? {}, false)),
       };
     }
     default:
@@ -81,9 +83,9 @@ async function* startedStream(frames: AsyncIterable<Buffer>): AsyncIterable<Buff
 }
 
 /** A member that the service's shape does not have is a slip of ours, which the clients would not show. */
-function checkMembers({ name, output: schema }: Operation, output: unknown): void {
-  if (output === undefined || schema.isUnitSchema()) return;
-  const unknown = Object.keys(output as object).filter((key) => schema.getMemberSchemas()[key] === undefined);
+function checkMembers({ name, output: shape }: Operation, output: unknown): void {
+  if (output === undefined || shape.kind === "unit") return;
+  const unknown = Object.keys(output as object).filter((key) => !shape.members.has(key));
   if (unknown.length > 0) throw new Error(`the output of ${name} has no ${unknown.join(", ")}`);
 }
 

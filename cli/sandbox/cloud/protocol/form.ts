@@ -1,5 +1,5 @@
 // Requests of the query protocol: a form whose names are paths, A.member.1.B=value.
-import type { NormalizedSchema } from "@smithy/core/schema";
+import type { Shape } from "./shape.ts";
 import { fromText } from "./xml.ts";
 
 type Tree = Map<string, Tree | string>;
@@ -20,34 +20,34 @@ export function parseForm(body: string): Tree {
   return tree;
 }
 
-export function fromForm(schema: NormalizedSchema, tree: Tree | string): unknown {
-  if (schema.isStructSchema()) {
+export function fromForm(shape: Shape, tree: Tree | string): unknown {
+  if (shape.kind === "struct") {
     const found: Record<string, unknown> = {};
     if (typeof tree === "string") return found;
-    for (const [name, member] of schema.structIterator()) {
-      const own = tree.get(member.getMergedTraits().xmlName ?? name);
+    for (const [name, member] of shape.members) {
+      const own = tree.get(member.traits.xmlName ?? name);
       if (own !== undefined) found[name] = fromForm(member, own);
     }
     return found;
   }
-  if (schema.isListSchema()) {
+  if (shape.kind === "list") {
     if (typeof tree === "string") return [];
-    const item = schema.getValueSchema();
-    const items = schema.getMergedTraits().xmlFlattened ? tree : tree.get(item.getMergedTraits().xmlName ?? "member");
+    const item = shape.item;
+    const items = shape.traits.xmlFlattened ? tree : tree.get(item.traits.xmlName ?? "member");
     return items instanceof Map ? [...items.values()].map((one) => fromForm(item, one)) : [];
   }
-  if (schema.isMapSchema()) {
+  if (shape.kind === "map") {
     if (typeof tree === "string") return {};
-    const entries = schema.getMergedTraits().xmlFlattened ? tree : tree.get("entry");
+    const entries = shape.traits.xmlFlattened ? tree : tree.get("entry");
     if (!(entries instanceof Map)) return {};
-    const keyName = schema.getKeySchema().getMergedTraits().xmlName ?? "key";
-    const valueName = schema.getValueSchema().getMergedTraits().xmlName ?? "value";
+    const keyName = shape.key.traits.xmlName ?? "key";
+    const valueName = shape.item.traits.xmlName ?? "value";
     return Object.fromEntries(
       [...entries.values()].map((entry) => {
         const pair = entry as Tree;
-        return [pair.get(keyName), fromForm(schema.getValueSchema(), pair.get(valueName) ?? "")];
+        return [pair.get(keyName), fromForm(shape.item, pair.get(valueName) ?? "")];
       }),
     );
   }
-  return fromText(schema, tree as string);
+  return fromText(shape, tree as string);
 }

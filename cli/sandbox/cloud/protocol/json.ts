@@ -1,12 +1,12 @@
 // Values as JSON, by their shapes: times are seconds, bytes are base64.
-import type { NormalizedSchema } from "@smithy/core/schema";
+import { type Shape, timeOf } from "./shape.ts";
 
 /** `usesJsonName`: REST services call some members otherwise on the wire. */
-export function fromJson(schema: NormalizedSchema, value: unknown, usesJsonName: boolean): unknown {
+export function fromJson(shape: Shape, value: unknown, usesJsonName: boolean): unknown {
   if (value === null || value === undefined) return undefined;
-  if (schema.isStructSchema()) {
+  if (shape.kind === "struct") {
     const found: Record<string, unknown> = {};
-    for (const [name, member] of schema.structIterator()) {
+    for (const [name, member] of shape.members) {
       const own = fromJson(
         member,
         (value as Record<string, unknown>)[wireName(name, member, usesJsonName)],
@@ -16,44 +16,38 @@ export function fromJson(schema: NormalizedSchema, value: unknown, usesJsonName:
     }
     return found;
   }
-  if (schema.isListSchema()) {
-    return (value as unknown[]).map((one) => fromJson(schema.getValueSchema(), one, usesJsonName));
+  if (shape.kind === "list") {
+    return (value as unknown[]).map((one) => fromJson(shape.item, one, usesJsonName));
   }
-  if (schema.isMapSchema()) {
+  if (shape.kind === "map") {
     return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => [key, fromJson(schema.getValueSchema(), one, usesJsonName)]),
+      Object.entries(value).map(([key, one]) => [key, fromJson(shape.item, one, usesJsonName)]),
     );
   }
-  if (schema.isBlobSchema()) return Buffer.from(value as string, "base64");
-  if (schema.isTimestampSchema()) return new Date(typeof value === "number" ? value * 1000 : (value as string));
+  if (shape.isBlob) return Buffer.from(value as string, "base64");
+  if (shape.isTime) return new Date(typeof value === "number" ? value * 1000 : (value as string));
   return value;
 }
 
-export function toJson(schema: NormalizedSchema, value: unknown, usesJsonName: boolean): unknown {
+export function toJson(shape: Shape, value: unknown, usesJsonName: boolean): unknown {
   if (value === null || value === undefined) return undefined;
-  if (schema.isStructSchema()) {
+  if (shape.kind === "struct") {
     const written: Record<string, unknown> = {};
-    for (const [name, member] of schema.structIterator()) {
+    for (const [name, member] of shape.members) {
       const own = toJson(member, (value as Record<string, unknown>)[name], usesJsonName);
       if (own !== undefined) written[wireName(name, member, usesJsonName)] = own;
     }
     return written;
   }
-  if (schema.isListSchema())
-    return (value as unknown[]).map((one) => toJson(schema.getValueSchema(), one, usesJsonName));
-  if (schema.isMapSchema()) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => [key, toJson(schema.getValueSchema(), one, usesJsonName)]),
-    );
+  if (shape.kind === "list") return (value as unknown[]).map((one) => toJson(shape.item, one, usesJsonName));
+  if (shape.kind === "map") {
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, toJson(shape.item, one, usesJsonName)]));
   }
-  if (schema.isBlobSchema()) return Buffer.from(value as Uint8Array).toString("base64");
-  if (schema.isTimestampSchema()) {
-    const time = value as Date;
-    return schema.getMergedTraits().timestampFormat === "date-time" ? time.toISOString() : time.getTime() / 1000;
-  }
+  if (shape.isBlob) return Buffer.from(value as Uint8Array).toString("base64");
+  if (shape.isTime) return timeOf(shape, value as Date, "epoch-seconds");
   return value;
 }
 
-function wireName(name: string, member: NormalizedSchema, usesJsonName: boolean): string {
-  return (usesJsonName && member.getMergedTraits().jsonName) || name;
+function wireName(name: string, member: Shape, usesJsonName: boolean): string {
+  return (usesJsonName && member.traits.jsonName) || name;
 }

@@ -1,18 +1,18 @@
-// What the installed SDK's clients know of a service: its operations with their shapes, its errors with their status.
-// The stand-in reads requests and writes answers by the same model, and the clients' own code does the other side.
-import { NormalizedSchema } from "@smithy/core/schema";
+// What is known of a service: its operations with their shapes, its errors with their status.
+import { models } from "./model.generated.ts";
+import { type Reference, type Row, Shape } from "./shape.ts";
 
 export type Protocol = "query" | "json-1.0" | "json-1.1" | "rest-json" | "rest-xml";
 
 export interface Operation {
   readonly name: string;
-  readonly input: NormalizedSchema;
-  readonly output: NormalizedSchema;
+  readonly input: Shape;
+  readonly output: Shape;
   /** How the operation of a REST protocol is called over HTTP. */
   readonly http: HttpBinding | undefined;
 }
 
-export interface HttpBinding {
+interface HttpBinding {
   readonly method: string;
   readonly segments: readonly string[];
   /** Parameters that the operation is told apart by; an empty text stands for any value. */
@@ -24,44 +24,52 @@ export interface Model {
   readonly protocol: Protocol;
   /** The first part of each path is a bucket, which the operations' paths leave to the host's name. */
   readonly hasBucketInPath: boolean;
+  /**
+   * What the sandbox implements; of a REST protocol all operations of the service, as a path and query may fit several.
+   * The others have a shape of what is in the path alone.
+   */
   readonly operations: ReadonlyMap<string, Operation>;
-  /** The HTTP status of an error by its code. */
+  /** The HTTP status of an error by its code; 400 if absent. */
   readonly statusOf: ReadonlyMap<string, number>;
 }
 
-type StaticOperation = [9, string, string, Traits, () => unknown, () => unknown];
-type StaticError = [-3, string, string, Traits];
-type Traits = 0 | { http?: [string, string, number]; httpError?: number; awsQueryError?: [string, number] };
+/** As cli/build/sandbox-model.mjs writes it. */
+interface Written {
+  readonly protocol: Protocol;
+  readonly operations: readonly (readonly [
+    name: string,
+    input: Reference,
+    output: Reference,
+    method?: string,
+    uri?: string,
+    status?: number,
+  ])[];
+  readonly shapes: readonly Row[];
+  readonly statuses: Readonly<Record<string, number>>;
+}
 
-/** Reads the exports of an `@aws-sdk/client-*` package. */
-export function modelOf(client: Readonly<Record<string, unknown>>, protocol: Protocol): Model {
-  const operations = new Map<string, Operation>();
-  const statusOf = new Map<string, number>();
-  for (const value of Object.values(client)) {
-    if (!Array.isArray(value)) continue;
-    if (value[0] === 9) {
-      const [, , name, traits, input, output] = value as StaticOperation;
-      operations.set(name, {
+/** Throws if no service of the name is generated. */
+export function readModel(service: string): Model {
+  const { protocol, operations, shapes, statuses } = JSON.parse(models[service]!) as Written;
+  return {
+    protocol,
+    hasBucketInPath: operations.some(([name]) => name === "ListObjectsV2"),
+    operations: new Map(
+      operations.map(([name, input, output, method, uri, status = 200]) => [
         name,
-        input: schemaOf(input),
-        output: schemaOf(output),
-        http: traits !== 0 && traits.http !== undefined ? bindingOf(traits.http) : undefined,
-      });
-    } else if (value[0] === -3) {
-      const [, , name, traits] = value as StaticError;
-      const { httpError, awsQueryError } = traits === 0 ? {} : traits;
-      const status = awsQueryError?.[1] ?? httpError;
-      if (status !== undefined) statusOf.set(awsQueryError?.[0] ?? name, status);
-    }
-  }
-  return { protocol, hasBucketInPath: operations.has("ListObjectsV2"), operations, statusOf };
+        {
+          name,
+          input: new Shape(shapes, input),
+          output: new Shape(shapes, output),
+          http: method !== undefined && uri !== undefined ? bindingOf(method, uri, status) : undefined,
+        },
+      ]),
+    ),
+    statusOf: new Map(Object.entries(statuses)),
+  };
 }
 
-function schemaOf(schema: () => unknown): NormalizedSchema {
-  return NormalizedSchema.of(schema as Parameters<typeof NormalizedSchema.of>[0]);
-}
-
-function bindingOf([method, uri, status]: [string, string, number]): HttpBinding {
+function bindingOf(method: string, uri: string, status: number): HttpBinding {
   const [path = "", query = ""] = uri.split("?");
   return {
     method,

@@ -1,9 +1,9 @@
 // The REST protocols: method, path and query name the operation; the input is in path, query, headers and body.
-import type { NormalizedSchema } from "@smithy/core/schema";
 import { AwsError } from "./error.ts";
 import { eventFrame } from "./event-stream.ts";
 import { fromJson, toJson } from "./json.ts";
 import type { Model, Operation } from "./model.ts";
+import type { Shape } from "./shape.ts";
 import type { WireRequest, WireResponse } from "./wire.ts";
 import { fromText, fromXml, parseXml, toText, toXml } from "./xml.ts";
 
@@ -12,8 +12,8 @@ type Labels = Record<string, string>;
 export function matchRest(model: Model, request: WireRequest): { operation: Operation; labels: Labels } {
   const [path = "", query = ""] = request.target.split("?");
   const parameters = new URLSearchParams(query);
-  const parts = path.split("/").filter(Boolean);
-  const bucket = model.hasBucketInPath ? parts.shift() : undefined;
+  const parts = path.split("/").slice(1);
+  const bucket = (model.hasBucketInPath && parts.shift()) || undefined;
   let best: { operation: Operation; labels: Labels; rank: number } | undefined;
   for (const operation of model.operations.values()) {
     const { http } = operation;
@@ -22,7 +22,7 @@ export function matchRest(model: Model, request: WireRequest): { operation: Oper
     const wanted = http.query.every(
       ([name, value]) => parameters.has(name) && (!value || parameters.get(name) === value),
     );
-    const isOfBucket = model.hasBucketInPath && operation.input.getMemberSchemas().Bucket !== undefined;
+    const isOfBucket = model.hasBucketInPath && operation.input.members.has("Bucket");
     const labels = wanted && isOfBucket === (bucket !== undefined) ? labelsOf(http.segments, parts) : undefined;
     if (labels === undefined) continue;
     if (bucket !== undefined) labels.Bucket = bucket;
@@ -37,36 +37,41 @@ export function matchRest(model: Model, request: WireRequest): { operation: Oper
 function labelsOf(pattern: readonly string[], path: readonly string[]): Labels | undefined {
   const labels: Record<string, string> = {};
   for (const [i, part] of pattern.entries()) {
-    if (path[i] === undefined) return undefined;
+    if (!path[i] && !part.endsWith("+}")) return undefined;
     const [, name, greedy] = /^\{([^}+]+)(\+?)\}$/.exec(part) ?? [];
     if (name === undefined) {
       if (part !== path[i]) return undefined;
     } else if (greedy) {
+      // With its own slashes, wherever they are.
       labels[name] = path.slice(i).map(decodeURIComponent).join("/");
-      return labels;
+      return labels[name] === "" ? undefined : labels;
     } else labels[name] = decodeURIComponent(path[i]!);
   }
-  return path.length === pattern.length ? labels : undefined;
+  const rest = path.slice(pattern.length);
+  return rest.every((part) => part === "") ? labels : undefined;
 }
 
 export function readRest(model: Model, operation: Operation, labels: Labels, request: WireRequest): unknown {
   const parameters = new URLSearchParams(request.target.split("?")[1] ?? "");
   const input: Record<string, unknown> = {};
   const inBody: string[] = [];
-  for (const [name, member] of operation.input.structIterator()) {
-    const traits = member.getMergedTraits();
+  for (const [name, member] of operation.input.members) {
+    const traits = member.traits;
     if (traits.httpLabel) {
       if (labels[name] !== undefined) input[name] = fromText(member, labels[name]);
     } else if (traits.httpQuery !== undefined) {
       const values = parameters.getAll(traits.httpQuery);
       if (values.length > 0) {
-        input[name] = member.isListSchema()
-          ? values.map((one) => fromText(member.getValueSchema(), one))
-          : fromText(member, values[0]!);
+        input[name] =
+          member.kind === "list" ? values.map((one) => fromText(member.item, one)) : fromText(member, values[0]!);
       }
     } else if (traits.httpHeader !== undefined) {
       const value = request.headers[traits.httpHeader.toLowerCase()];
-      if (typeof value === "string") input[name] = fromText(member, value);
+      if (typeof value !== "string") continue;
+      input[name] =
+        member.kind === "list"
+          ? value.split(",").map((one) => fromText(member.item, one.trim()))
+          : fromText(member, value);
     } else if (traits.httpPrefixHeaders !== undefined) {
       const prefix = traits.httpPrefixHeaders.toLowerCase();
       const own = Object.entries(request.headers).filter(([key]) => key.startsWith(prefix));
@@ -86,9 +91,9 @@ export function readRest(model: Model, operation: Operation, labels: Labels, req
   return input;
 }
 
-function payloadOf(model: Model, member: NormalizedSchema, body: Buffer): unknown {
-  if (member.isBlobSchema()) return body;
-  if (member.isStringSchema()) return body.toString();
+function payloadOf(model: Model, member: Shape, body: Buffer): unknown {
+  if (member.isBlob) return body;
+  if (member.kind === "string") return body.toString();
   return model.protocol === "rest-json"
     ? fromJson(member, JSON.parse(body.toString()), true)
     : fromXml(member, parseXml(body.toString()));
@@ -96,55 +101,47 @@ function payloadOf(model: Model, member: NormalizedSchema, body: Buffer): unknow
 
 export function writeRest(model: Model, operation: Operation, output: unknown, requestId: string): WireResponse {
   const isJson = model.protocol === "rest-json";
-  const { http, output: schema } = operation;
+  const { http, output: shape } = operation;
   const headers: Record<string, string> = { "x-amzn-RequestId": requestId, "x-amz-request-id": requestId };
   const values = (output ?? {}) as Record<string, unknown>;
   let status = http?.status ?? 200;
-  if (schema.isUnitSchema()) return { status, headers, body: "" };
+  if (shape.kind === "unit") return { status, headers, body: "" };
   const inBody: Record<string, unknown> = {};
   let body: WireResponse["body"] | undefined;
-  for (const [name, member] of schema.structIterator()) {
+  for (const [name, member] of shape.members) {
     const value = values[name];
-    const traits = member.getMergedTraits();
+    const traits = member.traits;
     if (value === undefined || value === null) continue;
     if (traits.httpResponseCode) status = value as number;
-    else if (traits.httpHeader !== undefined) headers[traits.httpHeader] = headerOf(value);
+    else if (traits.httpHeader !== undefined) headers[traits.httpHeader] = toText(member, value, "http-date");
     else if (traits.httpPrefixHeaders !== undefined) {
       for (const [key, one] of Object.entries(value)) headers[traits.httpPrefixHeaders + key] = String(one);
     } else if (traits.httpPayload) {
-      if (member.isBlobSchema()) {
+      if (member.isBlob) {
         body = value as Uint8Array;
         headers["Content-Type"] ??= "application/octet-stream";
-      } else if (member.isStreaming()) {
+      } else if (member.traits.streaming && member.kind === "struct") {
         body = framesOf(member, value as AsyncIterable<Record<string, unknown>>);
         headers["Content-Type"] = "application/vnd.amazon.eventstream";
       } else body = isJson ? JSON.stringify(toJson(member, value, true)) : toXml(rootName(member), member, value);
     } else inBody[name] = value;
   }
   headers["Content-Type"] ??= isJson ? "application/json" : "application/xml";
-  body ??= isJson ? JSON.stringify(toJson(schema, inBody, true)) : toXml(rootName(schema), schema, inBody);
+  body ??= isJson ? JSON.stringify(toJson(shape, inBody, true)) : toXml(rootName(shape), shape, inBody);
   return { status, headers, body: status === 204 ? "" : body };
 }
 
-function rootName(schema: NormalizedSchema): string {
-  return schema.getMergedTraits().xmlName ?? schema.getName() ?? "Result";
+function rootName(shape: Shape): string {
+  return shape.traits.xmlName ?? shape.name ?? "Result";
 }
 
-/** HTTP dates are the default of headers. */
-function headerOf(value: unknown): string {
-  return value instanceof Date ? value.toUTCString() : toText(value);
-}
-
-export async function* framesOf(
-  union: NormalizedSchema,
-  events: AsyncIterable<Record<string, unknown>>,
-): AsyncIterable<Buffer> {
+export async function* framesOf(union: Shape, events: AsyncIterable<Record<string, unknown>>): AsyncIterable<Buffer> {
   for await (const event of events) {
     for (const [type, value] of Object.entries(event)) {
-      const schema = union.getMemberSchemas()[type]!;
-      const payload = Object.entries(schema.getMemberSchemas()).find(([, one]) => one.getMergedTraits().eventPayload);
+      const shape = union.members.get(type)!;
+      const payload = [...shape.members].find(([, one]) => one.traits.eventPayload);
       yield payload === undefined
-        ? eventFrame(type, Buffer.from(JSON.stringify(toJson(schema, value, true))))
+        ? eventFrame(type, Buffer.from(JSON.stringify(toJson(shape, value, true))))
         : eventFrame(type, (value as Record<string, Uint8Array>)[payload[0]]!, "application/octet-stream");
     }
   }

@@ -1,5 +1,5 @@
 // Values as XML, by their shapes. What is read is what the SDK writes: elements, attributes and text.
-import type { NormalizedSchema } from "@smithy/core/schema";
+import { type Kind, type Shape, timeOf } from "./shape.ts";
 
 export interface Element {
   readonly name: string;
@@ -56,11 +56,11 @@ export function escapeXml(text: string): string {
     .replaceAll("\r", "&#xD;");
 }
 
-export function fromXml(schema: NormalizedSchema, element: Element): unknown {
-  if (schema.isStructSchema()) {
+export function fromXml(shape: Shape, element: Element): unknown {
+  if (shape.kind === "struct") {
     const found: Record<string, unknown> = {};
-    for (const [name, member] of schema.structIterator()) {
-      const { xmlName = name, xmlAttribute, xmlFlattened } = member.getMergedTraits();
+    for (const [name, member] of shape.members) {
+      const { xmlName = name, xmlAttribute, xmlFlattened } = member.traits;
       if (xmlAttribute) {
         const value = element.attributes[xmlName];
         if (value !== undefined) found[name] = fromText(member, value);
@@ -69,68 +69,62 @@ export function fromXml(schema: NormalizedSchema, element: Element): unknown {
       const own = element.children.filter((child) => child.name === xmlName);
       if (own.length === 0) continue;
       found[name] =
-        xmlFlattened && member.isListSchema()
-          ? own.map((one) => fromXml(member.getValueSchema(), one))
-          : fromXml(member, own[0]!);
+        xmlFlattened && member.kind === "list" ? own.map((one) => fromXml(member.item, one)) : fromXml(member, own[0]!);
     }
     return found;
   }
-  if (schema.isListSchema()) return element.children.map((child) => fromXml(schema.getValueSchema(), child));
-  if (schema.isMapSchema()) {
-    const pairs = element.children.map(({ children: [key, value] }) => [
-      key!.text,
-      fromXml(schema.getValueSchema(), value!),
-    ]);
+  if (shape.kind === "list") return element.children.map((child) => fromXml(shape.item, child));
+  if (shape.kind === "map") {
+    const pairs = element.children.map(({ children: [key, value] }) => [key!.text, fromXml(shape.item, value!)]);
     return Object.fromEntries(pairs);
   }
-  return fromText(schema, element.text);
+  return fromText(shape, element.text);
 }
 
 /** A simple value from its text: in XML, in a form, in a header, in a path. */
-export function fromText(schema: NormalizedSchema, text: string): unknown {
-  if (schema.isBooleanSchema()) return text === "true";
-  if (schema.isNumericSchema()) return Number(text);
-  if (schema.isBlobSchema()) return Buffer.from(text, "base64");
-  if (schema.isTimestampSchema()) return new Date(/^[\d.]+$/.test(text) ? Number(text) * 1000 : text);
+export function fromText(shape: Shape, text: string): unknown {
+  if (shape.kind === "boolean") return text === "true";
+  if (shape.kind === "number") return Number(text);
+  if (shape.isBlob) return Buffer.from(text, "base64");
+  if (shape.isTime) return new Date(/^[\d.]+$/.test(text) ? Number(text) * 1000 : text);
   return text;
 }
 
 /** The element of a value, or none where it is undefined. */
-export function toXml(name: string, schema: NormalizedSchema, value: unknown): string {
+export function toXml(name: string, shape: Shape, value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (schema.isStructSchema()) {
+  if (shape.kind === "struct") {
     let attributes = "";
     let content = "";
-    for (const [memberName, member] of schema.structIterator()) {
+    for (const [memberName, member] of shape.members) {
       const own = (value as Record<string, unknown>)[memberName];
       if (own === undefined || own === null) continue;
-      const { xmlName = memberName, xmlAttribute, xmlFlattened } = member.getMergedTraits();
-      if (xmlAttribute) attributes += ` ${xmlName}="${escapeXml(String(own))}"`;
-      else if (xmlFlattened && member.isListSchema()) {
-        for (const one of own as unknown[]) content += toXml(xmlName, member.getValueSchema(), one);
+      const { xmlName = memberName, xmlAttribute, xmlFlattened } = member.traits;
+      if (xmlAttribute) attributes += ` ${xmlName}="${escapeXml(toText(member, own))}"`;
+      else if (xmlFlattened && member.kind === "list") {
+        for (const one of own as unknown[]) content += toXml(xmlName, member.item, one);
       } else content += toXml(xmlName, member, own);
     }
     return `<${name}${attributes}>${content}</${name}>`;
   }
-  if (schema.isListSchema()) {
-    const item = schema.getValueSchema();
-    const itemName = item.getMergedTraits().xmlName ?? "member";
+  if (shape.kind === "list") {
+    const item = shape.item;
+    const itemName = item.traits.xmlName ?? "member";
     return `<${name}>${(value as unknown[]).map((one) => toXml(itemName, item, one)).join("")}</${name}>`;
   }
-  if (schema.isMapSchema()) {
-    const keyName = schema.getKeySchema().getMergedTraits().xmlName ?? "key";
-    const valueName = schema.getValueSchema().getMergedTraits().xmlName ?? "value";
+  if (shape.kind === "map") {
+    const keyName = shape.key.traits.xmlName ?? "key";
+    const valueName = shape.item.traits.xmlName ?? "value";
     const entries = Object.entries(value).map(
-      ([key, one]) =>
-        `<entry><${keyName}>${escapeXml(key)}</${keyName}>${toXml(valueName, schema.getValueSchema(), one)}</entry>`,
+      ([key, one]) => `<entry><${keyName}>${escapeXml(key)}</${keyName}>${toXml(valueName, shape.item, one)}</entry>`,
     );
     return `<${name}>${entries.join("")}</${name}>`;
   }
-  return `<${name}>${escapeXml(toText(value))}</${name}>`;
+  return `<${name}>${escapeXml(toText(shape, value))}</${name}>`;
 }
 
-export function toText(value: unknown): string {
-  if (value instanceof Date) return value.toISOString();
+export function toText(shape: Shape, value: unknown, usualTime: Kind = "date-time"): string {
+  if (value instanceof Date) return String(timeOf(shape, value, usualTime));
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   return String(value);
 }

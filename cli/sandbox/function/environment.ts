@@ -1,0 +1,369 @@
+// One execution environment: a process that speaks the Runtime API ("Using the Lambda runtime API"), with what it starts.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rm } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { MemoryMeter } from "./memory.ts";
+import { continueProcesses, killTree, stopTree } from "./process-tree.ts";
+import { openWatchdog } from "./watchdog.ts";
+
+/** "Exceeded maximum allowed payload size (6291556 bytes)": 6 MB and a little. */
+const MAX_PAYLOAD_BYTES = 6_291_556;
+
+export interface FunctionOptions {
+  /** Program and arguments: what is there as `bootstrap`, or what the wrapper executes. */
+  readonly command: readonly [string, ...string[]];
+  /** The unpacked deployment. */
+  readonly directory: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Time limit of one invocation; 3 s is the platform's default. */
+  readonly timeoutMs?: number;
+  /** 10 s on the platform. */
+  readonly initTimeoutMs?: number;
+  /** An environment without invocations for so long is taken down; none is where this is absent. */
+  readonly idleMs?: number;
+  /** The environment was taken down, as it was idle. */
+  readonly onIdle?: () => void;
+  /** All processes are stopped between two invocations. */
+  readonly freezes?: boolean;
+  /** As whom the function runs; a function called `test` where it is absent. */
+  readonly identity?: FunctionIdentity;
+  /** Gets the output in place of `output`, as it comes: the process's in any pieces, the platform's event by event. */
+  readonly onOutput?: (text: string, source: OutputSource) => void;
+}
+
+export type OutputSource = "process" | "platform";
+
+export interface FunctionIdentity {
+  readonly name: string;
+  readonly version: string;
+  readonly region: string;
+  /** As it was invoked: with the alias. */
+  readonly arn: string;
+  readonly memoryMiB: number;
+  readonly logStream: string;
+}
+
+export const TEST_IDENTITY: FunctionIdentity = {
+  name: "test",
+  version: "7",
+  region: "eu-west-1",
+  arn: "arn:aws:lambda:eu-west-1:123456789012:function:test",
+  memoryMiB: 512,
+  logStream: "2026/11/21/[7]0123456789abcdef",
+};
+
+export interface FunctionError {
+  readonly errorType: string;
+  readonly errorMessage: string;
+}
+
+export type InvokeResult =
+  | { readonly kind: "document"; readonly payload: Buffer }
+  /** The body is still coming; `failed` says afterwards how it ended. */
+  | { readonly kind: "stream"; readonly type: string; readonly body: IncomingMessage; failed(): string | undefined }
+  | { readonly kind: "error"; readonly error: FunctionError };
+
+/** As the platform, which is written in Go, calls them. */
+const SIGNALS: Readonly<Record<string, string>> = {
+  SIGABRT: "aborted",
+  SIGKILL: "killed",
+  SIGSEGV: "segmentation fault",
+  SIGTERM: "terminated",
+};
+
+const EXITED = "Runtime exited with error: ";
+
+/** Resolves when the last byte of an answer is there, or its end by failure. */
+export async function ended(result: InvokeResult): Promise<void> {
+  if (result.kind !== "stream" || result.body.readableEnded || result.body.destroyed) return;
+  await new Promise<void>((resolve) => {
+    result.body.once("end", resolve);
+    result.body.once("close", resolve);
+  });
+}
+
+interface Running {
+  readonly id: string;
+  settle(result: InvokeResult): void;
+  settled: boolean;
+}
+
+/** One process with its Runtime API. */
+export class Environment {
+  readonly #options: FunctionOptions;
+  readonly #server: Server;
+  readonly #write: (text: string, source: OutputSource) => void;
+  readonly #directory = mkdtempSync(join(openWatchdog().folder, "tmp-"));
+  #child!: ChildProcess;
+  #memory!: MemoryMeter;
+  /** Whom `thaw` continues. */
+  #stopped: readonly number[] = [];
+  /** The runtime waits for an event. */
+  #waiting: ServerResponse | undefined;
+  #running: Running | undefined;
+  #onReady: ((failure: FunctionError | undefined) => void) | undefined;
+  #initError: FunctionError | undefined;
+  /** How long it took to start; undefined once it was reported. */
+  initMs: number | undefined;
+  isGone = false;
+  /** Why the platform ended it, or how it ended by itself. */
+  failure: FunctionError | undefined;
+
+  static async start(
+    options: FunctionOptions,
+    write: (text: string, source: OutputSource) => void,
+  ): Promise<Environment> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const environment = new Environment(options, server, write);
+    environment.#start();
+    return environment;
+  }
+
+  constructor(options: FunctionOptions, server: Server, write: (text: string, source: OutputSource) => void) {
+    this.#options = options;
+    this.#server = server;
+    this.#write = write;
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** The most memory that was seen, in MiB. */
+  get peakMiB(): number {
+    return Math.ceil(this.#memory.peakBytes / 1024 / 1024);
+  }
+
+  /** Resolves when the runtime waits for an event again: true, or false where it ended instead. */
+  async untilIdle(): Promise<boolean> {
+    while (this.#waiting === undefined && !this.isGone) await new Promise<void>((resolve) => setTimeout(resolve, 1));
+    return !this.isGone;
+  }
+
+  /** Undefined when the runtime has asked for its first event. */
+  untilReady(limitMs: number): Promise<FunctionError | undefined> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#fail({ errorType: "Sandbox.Timedout", errorMessage: `initialisation took longer than ${limitMs} ms` });
+      }, limitMs);
+      const done = (failure: FunctionError | undefined) => {
+        clearTimeout(timer);
+        this.#onReady = undefined;
+        void this.#memory.stop();
+        resolve(failure);
+      };
+      this.#onReady = done;
+      if (this.#waiting !== undefined) done(undefined);
+      else if (this.isGone) done(this.failure ?? this.#exitError());
+    });
+  }
+
+  invoke(id: string, payload: string, timeoutMs: number): Promise<InvokeResult> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        const seconds = (timeoutMs / 1000).toFixed(2);
+        const errorMessage = `${new Date().toISOString()} ${id} Task timed out after ${seconds} seconds`;
+        this.#write(`${errorMessage}\n`, "platform");
+        this.#fail({ errorType: "Sandbox.Timedout", errorMessage });
+      }, timeoutMs);
+      const running: Running = {
+        id,
+        settled: false,
+        settle: (result) => {
+          if (running.settled) return;
+          running.settled = true;
+          void ended(result).then(() => clearTimeout(timer));
+          resolve(result);
+        },
+      };
+      this.#running = running;
+      this.thaw();
+      this.#memory.start();
+      const waiting = this.#waiting!;
+      this.#waiting = undefined;
+      waiting.writeHead(200, {
+        "Content-Type": "application/json",
+        "Lambda-Runtime-Aws-Request-Id": id,
+        "Lambda-Runtime-Deadline-Ms": String(Date.now() + timeoutMs),
+        "Lambda-Runtime-Invoked-Function-Arn": (this.#options.identity ?? TEST_IDENTITY).arn,
+        "Lambda-Runtime-Trace-Id": `Root=1-${Math.floor(Date.now() / 1000).toString(16)}-${randomBytes(12).toString("hex")};Parent=${randomBytes(8).toString("hex")};Sampled=0`,
+      });
+      waiting.end(payload);
+    });
+  }
+
+  /** After an invocation's last byte. */
+  measure(): Promise<void> {
+    return this.#memory.stop();
+  }
+
+  freeze(): void {
+    if (this.#options.freezes !== false && !this.isGone) this.#stopped = stopTree(this.#child.pid!);
+  }
+
+  thaw(): void {
+    continueProcesses(this.#stopped);
+    this.#stopped = [];
+  }
+
+  async shutDown(): Promise<void> {
+    if (this.isGone) return;
+    this.thaw();
+    const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
+    this.#child.kill("SIGTERM");
+    const timer = setTimeout(() => this.end(), 500);
+    await exited;
+    clearTimeout(timer);
+    this.end();
+  }
+
+  #start(): void {
+    const { command, directory, env, identity = TEST_IDENTITY } = this.#options;
+    const { port } = this.#server.address() as AddressInfo;
+    this.#server.on("request", (req, res) => this.#answer(req, res));
+    const [program, ...args] = command;
+    this.#child = spawn(program, args, {
+      cwd: directory,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        // Nothing of this process's own but where programs are.
+        PATH: process.env.PATH,
+        TMPDIR: this.#directory,
+        LANG: "en_US.UTF-8",
+        TZ: ":UTC",
+        LAMBDA_TASK_ROOT: directory,
+        LAMBDA_RUNTIME_DIR: "/var/runtime",
+        AWS_REGION: identity.region,
+        AWS_DEFAULT_REGION: identity.region,
+        AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
+        AWS_LAMBDA_FUNCTION_NAME: identity.name,
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(identity.memoryMiB),
+        AWS_LAMBDA_FUNCTION_VERSION: identity.version,
+        AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
+        AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${identity.name}`,
+        AWS_LAMBDA_LOG_STREAM_NAME: identity.logStream,
+        AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}`,
+        _HANDLER: "index.handler",
+        ...env,
+      },
+    });
+    // A program that cannot be started has no process.
+    if (this.#child.pid !== undefined) openWatchdog().watch(this.#child.pid);
+    this.#memory = new MemoryMeter(this.#child.pid ?? 0, identity.memoryMiB * 1024 * 1024, () => {
+      if (!this.isGone) this.#crash({ errorType: "Runtime.ExitError", errorMessage: `${EXITED}signal: killed` });
+    });
+    this.#memory.start();
+    for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
+      stream.setEncoding("utf8").on("data", (text: string) => this.#write(text, "process"));
+    }
+    this.#child.once("error", (error) => {
+      const errorMessage = `Error: fork/exec ${program}: ${error.message}`;
+      this.#crash({ errorType: "Runtime.InvalidEntrypoint", errorMessage });
+    });
+    this.#child.once("exit", () => {
+      const error = this.#exitError();
+      if (this.isGone) this.#fail(error);
+      else this.#crash(error);
+    });
+  }
+
+  /** It ended, and not because the platform is done with it. */
+  #crash(error: FunctionError): void {
+    const running = this.#running;
+    if (running !== undefined && this.#waiting === undefined) {
+      this.#write(`RequestId: ${running.id} Error: ${error.errorMessage}\n${error.errorType}\n`, "platform");
+    }
+    this.#fail(error);
+  }
+
+  #fail(error: FunctionError): void {
+    this.failure ??= error;
+    this.end();
+    this.#onReady?.(error);
+    this.#running?.settle({ kind: "error", error });
+  }
+
+  #exitError(): FunctionError {
+    const { exitCode, signalCode } = this.#child;
+    const how = signalCode === null ? `exit status ${exitCode}` : `signal: ${SIGNALS[signalCode] ?? signalCode}`;
+    return this.#initError ?? { errorType: "Runtime.ExitError", errorMessage: `${EXITED}${how}` };
+  }
+
+  end(): void {
+    if (this.isGone) return;
+    this.isGone = true;
+    this.#memory.end();
+    if (this.#child.pid !== undefined) {
+      killTree(this.#child.pid);
+      openWatchdog().forget(this.#child.pid);
+    }
+    // One that is just ending may still write; what stays goes with the watchdog's folder.
+    rm(this.#directory, { recursive: true, force: true, maxRetries: 3 }, () => {});
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const [, , , area, ...rest] = (req.url ?? "").split("/");
+    const path = `${req.method} ${[area, ...rest].join("/")}`;
+    if (path === "GET invocation/next") return this.#next(res);
+    if (path === "POST init/error") {
+      this.#initError = JSON.parse((await bytesOf(req)).toString());
+      return reply(res, 202, { status: "OK" });
+    }
+    const [, id, what] = /^POST invocation\/([^/]+)\/(response|error)$/.exec(path) ?? [];
+    if (id === undefined) return reply(res, 404, { errorType: "NotFound", errorMessage: path });
+    const running = this.#running;
+    if (running === undefined || running.id !== id || running.settled) {
+      req.resume();
+      return reply(res, 400, { errorType: "InvalidRequestID", errorMessage: "Invalid request ID" });
+    }
+    if (what === "error") {
+      running.settle({ kind: "error", error: JSON.parse((await bytesOf(req)).toString()) });
+      return reply(res, 202, { status: "OK" });
+    }
+    if (req.headers["lambda-runtime-function-response-mode"] === "streaming") return this.#stream(req, res, running);
+    const payload = await bytesOf(req);
+    if (payload.length <= MAX_PAYLOAD_BYTES) {
+      running.settle({ kind: "document", payload });
+      return reply(res, 202, { status: "OK" });
+    }
+    const errorMessage = `Response payload size (${payload.length} bytes) exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`;
+    running.settle({ kind: "error", error: { errorType: "Function.ResponseSizeTooLarge", errorMessage } });
+    return reply(res, 413, {
+      errorType: "RequestEntityTooLarge",
+      errorMessage: `Exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`,
+    });
+  }
+
+  #stream(req: IncomingMessage, res: ServerResponse, running: Running): void {
+    const failed = () => (req.complete ? (req.trailers["lambda-runtime-function-error-type"] as string) : "cut off");
+    running.settle({ kind: "stream", type: req.headers["content-type"] ?? "", body: req, failed });
+    req.once("end", () => reply(res, 202, { status: "OK" }));
+  }
+
+  #next(res: ServerResponse): void {
+    if (this.#waiting !== undefined || (this.#running !== undefined && !this.#running.settled)) {
+      reply(res, 403, { errorType: "InvalidStateTransition", errorMessage: "an invocation is running" });
+      return;
+    }
+    this.#waiting = res;
+    if (this.#onReady !== undefined) this.#onReady(undefined);
+    else this.freeze();
+  }
+}
+
+function reply(res: ServerResponse, status: number, body: object): void {
+  res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
+
+async function bytesOf(req: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of req) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,92 @@
+// The memory of an execution environment: sampled while it works, as the platform's own limit, a control group, is seldom
+// allowed to a user, and a limit of addresses (RLIMIT_AS) breaks V8, which reserves many more than it uses.
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { below } from "./process-tree.ts";
+
+/** Between two samples: at a gigabyte in a second, what is allocated before the limit is seen. */
+const INTERVAL_MS = 100;
+/** Between two samples of shares, which take a millisecond and more for each process. */
+const SHARES_MS = 500;
+
+export class MemoryMeter {
+  readonly #pid: number;
+  readonly #limitBytes: number;
+  readonly #onExceeded: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #sharesAt = Number.NEGATIVE_INFINITY;
+  /** The most that was seen. */
+  peakBytes = 0;
+
+  constructor(pid: number, limitBytes: number, onExceeded: () => void) {
+    this.#pid = pid;
+    this.#limitBytes = limitBytes;
+    this.#onExceeded = onExceeded;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.#sample(), INTERVAL_MS).unref();
+  }
+
+  /** Takes a last sample, unless the last one is young: requests may be short and many. */
+  async stop(): Promise<void> {
+    if (this.#timer === undefined) return;
+    this.end();
+    if (performance.now() - this.#sharesAt >= SHARES_MS) await this.#sample();
+  }
+
+  /** Stops without a sample: nobody is there any more. */
+  end(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #sample(): Promise<void> {
+    const pids = below(this.#pid);
+    const hasProc = existsSync("/proc/self/status");
+    const residentBytes = hasProc ? sumOf(pids, residentBytesOf) : await residentBytesByPs(pids);
+    // Pages that several processes share count for each here, so that this is at least the share.
+    const isDue = performance.now() - this.#sharesAt >= SHARES_MS;
+    if (residentBytes <= this.#limitBytes && !isDue) return;
+    this.#sharesAt = performance.now();
+    const usedBytes = hasProc ? sumOf(pids, shareBytesOf) : residentBytes;
+    this.peakBytes = Math.max(this.peakBytes, Math.min(usedBytes, this.#limitBytes));
+    if (usedBytes > this.#limitBytes) this.#onExceeded();
+  }
+}
+
+/** One that ended meanwhile has none. */
+function sumOf(pids: readonly number[], bytesOf: (pid: number) => number): number {
+  return pids.reduce((sum, pid) => {
+    try {
+      return sum + bytesOf(pid);
+    } catch {
+      return sum;
+    }
+  }, 0);
+}
+
+function residentBytesOf(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
+  return Number(kib ?? 0) * 1024;
+}
+
+/** The resident pages of a process, and of those that others have too its share. */
+function shareBytesOf(pid: number): number {
+  try {
+    const kib = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "latin1"))?.[1];
+    if (kib !== undefined) return Number(kib) * 1024;
+  } catch {
+    // Older than Linux 4.14, or not allowed.
+  }
+  return residentBytesOf(pid);
+}
+
+async function residentBytesByPs(pids: readonly number[]): Promise<number> {
+  // Fails if all have ended.
+  const { stdout } = await promisify(execFile)("ps", ["-o", "rss=", "-p", pids.join(",")]).catch(() => ({
+    stdout: "",
+  }));
+  return stdout.split("\n").reduce((sum, line) => sum + Number(line) * 1024, 0);
+}
