@@ -9,6 +9,7 @@ import { languageHere, linkProgram } from "../../function/languages.ts";
 import { openWatchdog } from "../../function/watchdog.ts";
 import { recordInvocation } from "./figures.ts";
 import type { Layers } from "./layers.ts";
+import { addSdk, answerSdk } from "./sdk.ts";
 import type { LambdaFunction, LambdaState, Version } from "./state.ts";
 import { unpack } from "./unzip.ts";
 
@@ -121,6 +122,7 @@ export class Runner {
       if (layer !== undefined) await unpack(layer.code.zip.read(), opt);
     }
     const { runtime = "" } = settings;
+    if (runtime.startsWith("nodejs")) await addSdk(directory);
     const isManaged = !runtime.startsWith("provided");
     const language = isManaged ? await languageHere(runtime) : undefined;
     if (language !== undefined) linkProgram(language, bin);
@@ -164,6 +166,7 @@ export class Runner {
         logStream,
       },
       onOutput: log,
+      onCall: (asked) => answerSdk(world, region, asked),
       env: {
         PATH: [pool.bin, process.env.PATH].filter(Boolean).join(delimiter),
         AWS_EXECUTION_ENV: `AWS_Lambda_${settings.runtime}`,
