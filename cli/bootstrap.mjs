@@ -111,6 +111,7 @@ ${service ? `  Its log is kept by the log service at ${service.url}\n` : ""}
     curl -i '${url}/api/orders/42?fail=1'
     ${cli} -C ${example} logs 'status >= 400'
     ${cli} -C ${example} logs -f
+    ${cli} -C ${example} deploy --sandbox
 ${service ? `    TOOL_LOGS_TOKEN=$(cat ${tokenFile}) ${cli} -C ${example} logs --service ${service.url} -f\n` : ""}`);
   });
   // Ctrl-C reaches the child by the terminal's process group; this process only waits for it to finish.

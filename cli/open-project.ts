@@ -2,6 +2,8 @@ import type { Config, Inference, ResolvedConfig } from "../schema/index.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { Context } from "./context.ts";
 import { openTarget } from "./open-platform.ts";
+import { openSandbox } from "./open-sandbox.ts";
+import type { SandboxAccess } from "./platform/sandbox.ts";
 import type { Target } from "./platform/target.ts";
 import { resolveProject } from "./project/resolve-config.ts";
 import { explainStage } from "./project/stage-word.ts";
@@ -13,18 +15,24 @@ export interface OpenedProject {
   readonly inference: Inference;
   readonly stage: string;
   readonly target: Target;
+  /** The sandbox, if the target is there. */
+  readonly sandbox: SandboxAccess | undefined;
 }
 
 /** Reads tool.json, checks the stage's name, and opens the target. Makes no call yet. */
 export async function openProjectTarget(
   context: Context,
   stage: string,
-  options: { readonly sizes?: boolean } = {},
+  options: { readonly sandbox: boolean; readonly deploys?: boolean },
 ): Promise<OpenedProject> {
-  const { config } = await readConfigFile(context, options);
+  const { config } = await readConfigFile(context, { sizes: options.deploys === true });
   const wrong = explainStage(stage, config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   const { config: resolved, inference } = resolveProject(context, config, { development: false, stage });
-  const target = await openTarget({ env: context.io.env, config, resolved });
-  return { config, resolved, inference, stage, target };
+  const sandbox = await openSandbox(context, options.sandbox, {
+    app: config.name,
+    deploys: options.deploys === true,
+  });
+  const target = await openTarget({ env: context.io.env, config, resolved, sandbox });
+  return { config, resolved, inference, stage, target, sandbox };
 }

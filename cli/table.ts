@@ -6,6 +6,8 @@ import { type Command, describeRow, type NameOf, type OptionsOf, type Table } fr
 /** The stage that commands mean if none is given: a mistake there reaches no user. */
 export const DEFAULT_STAGE = "staging";
 
+const SANDBOX = "Use the sandbox on this machine, not the cloud (TOOL_SANDBOX=1)";
+
 /**
  * The commands by their usage. A flag is spelled as help shows it: `--open` is a switch, `--stage <stage>` takes a value,
  * `--file <path...>` takes a value and may be repeated, `--no-build` switches off what is on.
@@ -15,10 +17,12 @@ export const TABLE = {
     summary: "Build and deploy to a stage (default: staging)",
     flags: {
       "--no-build": "Deploy the files as they are, without running the build hooks",
+      "--sandbox": SANDBOX,
     },
     examples: [
       "                                 # the same as tool deploy staging",
       "production                       # the same as tool deploy production",
+      "deploy --sandbox                 # on this machine, without an account",
       "deploy staging --verbose         # lists excluded files and why",
       "deploy production --format json",
     ],
@@ -27,6 +31,7 @@ export const TABLE = {
     summary: "Restore the previous deployment, or the one of a commit, tag or version",
     flags: {
       "-s, --stage <stage>": { about: "Stage to roll back", default: DEFAULT_STAGE },
+      "--sandbox": SANDBOX,
     },
     examples: ["rollback                         # run again to return", "rollback v1.4.0 --stage production"],
   },
@@ -34,6 +39,7 @@ export const TABLE = {
     summary: "List the deployments that are kept, newest first",
     flags: {
       "-s, --stage <stage>": "Only those of this stage",
+      "--sandbox": SANDBOX,
     },
     examples: ["deploys", "deploys --stage production --format json"],
   },
@@ -43,6 +49,7 @@ export const TABLE = {
       "-s, --stage <stage>": { about: "Stage", default: DEFAULT_STAGE },
       "-o, --open": "Open the URL in the browser",
       "-c, --copy": "Copy the URL to the clipboard",
+      "--sandbox": SANDBOX,
     },
     examples: ["url --open", "$ curl $(tool url --stage production)"],
   },
@@ -55,25 +62,36 @@ export const TABLE = {
         default: 30,
         number: { from: 0, of: "deployments", example: 30 },
       },
+      "--sandbox": SANDBOX,
     },
     examples: ["prune --stage production --retain 10"],
   },
   stack: {
     summary: "Show stages, endpoints, certificates and name servers",
+    flags: {
+      "--sandbox": SANDBOX,
+    },
     examples: ["stack"],
   },
   "stack status": {
     summary: "Same as stack",
+    flags: {
+      "--sandbox": SANDBOX,
+    },
     examples: ["stack status --format json"],
   },
   "stack plan": {
     summary: "Show what stack apply would change or replace",
+    flags: {
+      "--sandbox": SANDBOX,
+    },
     examples: ["stack plan"],
   },
   "stack apply": {
     summary: "Create or change stages, domains, alerts and warming to match tool.json",
     flags: {
       "-y, --yes": "Do not ask before removing or replacing resources",
+      "--sandbox": SANDBOX,
     },
     examples: ["stack apply"],
   },
@@ -82,6 +100,7 @@ export const TABLE = {
     flags: {
       "-y, --yes": "Do not ask",
       "--logs": "Remove the logs too",
+      "--sandbox": SANDBOX,
     },
     examples: ["stack delete", "stack delete --yes --logs"],
   },
@@ -94,19 +113,29 @@ export const TABLE = {
     flags: {
       "-s, --stage <stage>": { about: "Stage", default: DEFAULT_STAGE },
       "-S, --since <duration>": "Period to show (default: 1M, 30 days)",
+      "--sandbox": SANDBOX,
     },
     examples: ["metrics --stage production --since 7d"],
   },
   "domains ls": {
     summary: "List the account's domains",
+    flags: {
+      "--sandbox": SANDBOX,
+    },
     examples: ["domains ls"],
   },
   "domains check <domain>": {
     summary: "Check a domain's availability and price",
+    flags: {
+      "--sandbox": SANDBOX,
+    },
     examples: ["domains check example.dev"],
   },
   "domains buy": {
     summary: "Buy a domain, interactively, with private registration",
+    flags: {
+      "--sandbox": SANDBOX,
+    },
     examples: ["domains buy"],
   },
   start: {
@@ -140,6 +169,7 @@ export const TABLE = {
       "--file <path...>": "Read a plain or gzip file, a quoted glob, or - for stdin",
       "--service <url>": "Query this log service; the token is in TOOL_LOGS_TOKEN",
       "--project <id>": "Project on the service (default: the name in tool.json)",
+      "--sandbox": SANDBOX,
     },
     examples: [
       "logs error                       # responses with status 5xx too",
@@ -163,6 +193,33 @@ export const TABLE = {
       "logs '| unique user.email, path | fields path, user.email'",
       "logs --service http://localhost:5000 -S 1h '| stats rate() by service'",
     ],
+  },
+  sandbox: {
+    summary: "Show the sandbox: the platform on this machine, and its apps",
+    examples: ["sandbox"],
+  },
+  "sandbox status": {
+    summary: "Same as sandbox",
+    examples: ["sandbox status --format json"],
+  },
+  "sandbox start": {
+    summary: "Start the sandbox; commands with --sandbox do it by themselves",
+    examples: ["sandbox start"],
+  },
+  "sandbox stop": {
+    summary: "Stop the sandbox; what is deployed to it stays",
+    examples: ["sandbox stop"],
+  },
+  "sandbox mail": {
+    summary: "Show the mails and text messages that alerts sent",
+    examples: ["sandbox mail"],
+  },
+  "sandbox reset": {
+    summary: "Remove everything that was deployed to the sandbox",
+    flags: {
+      "-y, --yes": "Do not ask",
+    },
+    examples: ["sandbox reset"],
   },
   build: {
     summary: "Write what a deploy uploads to out.zip, or to stdout",

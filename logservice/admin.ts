@@ -7,3 +7,4 @@ export { serveDataDirectory } from "./admin/serve.ts";
 export { addToken, listTokens, removeToken } from "./admin/tokens.ts";
 /** Thrown by each of them if the directory cannot be used. */
 export { OperatorError } from "./error.ts";
+export { livingOwnerOf, lockDirectory } from "./events/lock.ts";

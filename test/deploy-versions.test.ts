@@ -35,7 +35,7 @@ interface Deployed {
 /** An app whose stages are in the gateway already, and a cloud of its own. */
 async function open(t: Test) {
   const aws = await startAws(t);
-  const cloud = openCloud({ env: aws.env, region: aws.region });
+  const cloud = openCloud({ env: aws.env, region: aws.region, sandbox: undefined });
   const lambda = new Lambda(aws.client);
   const watched = { signal: new AbortController().signal, report() {} };
   const endpoint = { apiId: "api", url: "https://app.example.com/", isBehind: false };

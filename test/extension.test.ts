@@ -42,6 +42,7 @@ import {
 } from "../vscode-extension/query-suggestions.ts";
 import { savedNameProblem, savedQueries, savedQueryEdits } from "../vscode-extension/saved-queries.ts";
 import { type ToolTask, taskName, taskWords } from "../vscode-extension/task-words.ts";
+import { problemsByFile } from "../vscode-extension/validation-report.ts";
 import { cleanEnv, cliPath, root, tool } from "./support/cli.ts";
 import { startServerThread } from "./support/server-thread.ts";
 
@@ -266,6 +267,37 @@ t.test("the problem matcher reads what tool validate prints", async (t) => {
       };
     });
     t.same(read, expected);
+  }
+});
+
+t.test("Validate Workspace reads the report of tool validate", async (t) => {
+  const wrong = '{ "name": "app", "nope": 1, "error_pages": { "dir": "errors" } }';
+  const cwd = directory(t, {
+    "one/tool.json": wrong,
+    "one/errors/404.html": "<p>\n{{ nope }}",
+    "two/tool.json": '{ "name": "two", "memroy": 1 }',
+    "fine/tool.json": '{ "name": "fine" }',
+  });
+  const unknownKey = "config/unknown-key 1:18-1:24";
+  for (const [files, expected] of [
+    [["fine/tool.json"], { "fine/tool.json": [] }],
+    [["two/tool.json"], { "two/tool.json": [unknownKey.replace("24", "26")] }],
+    [
+      ["fine/tool.json", "one/tool.json", "two/tool.json"],
+      {
+        "fine/tool.json": [],
+        "one/tool.json": [unknownKey],
+        "one/errors/404.html": ["template/unknown-function 2:4-2:8"],
+        "two/tool.json": [unknownKey.replace("24", "26")],
+      },
+    ],
+  ] as const) {
+    const { stdout } = await tool(["validate", "--format", "json", "--", ...files], { cwd });
+    const found = [...problemsByFile(stdout)].map(([file, problems]) => [
+      file,
+      problems.map((one) => `${one.code} ${one.line}:${one.column}-${one.endLine}:${one.endColumn}`),
+    ]);
+    t.same(Object.fromEntries(found), expected, files.join(" "));
   }
 });
 

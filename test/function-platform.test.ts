@@ -1,6 +1,7 @@
 // What the pipeline answers behind the function platform's gateways: the rows of vectors/http.json once more, as events.
 // Under a domain of their own, as redirects of the default address begin with the stage (lambda-events.test.ts).
 import t from "tap";
+import type { GatewayKind } from "../cli/sandbox/function/events.ts";
 import {
   checkLogs,
   checkResponse,
@@ -11,7 +12,6 @@ import {
   titleOf,
 } from "./support/http-rows.ts";
 import { deploy } from "./support/runtime-api/deployed.ts";
-import type { GatewayKind } from "../cli/sandbox/function/events.ts";
 import { slow } from "./support/slow.ts";
 
 const gateways: readonly { readonly kind: GatewayKind; readonly streams: boolean; readonly isSlow?: true }[] = [

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { withStagePrefix } from "../runtime/lambda/stage-prefix.ts";
-import { deploy } from "./support/runtime-api/deployed.ts";
 import { eventOf, type GatewayKind, type GatewayNames } from "../cli/sandbox/function/events.ts";
 import type { InvokeResult } from "../cli/sandbox/function/function.ts";
+import { withStagePrefix } from "../runtime/lambda/stage-prefix.ts";
+import { deploy } from "./support/runtime-api/deployed.ts";
 
 interface EventRow {
   readonly name: string;

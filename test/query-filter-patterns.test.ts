@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { parseFilterPattern } from "../cli/sandbox/cloud/filter-pattern.ts";
 import { filterPatterns, textPattern } from "../grammar/query/cloudwatch/filter-patterns.ts";
 import { MAX_PATTERN_LENGTH } from "../grammar/query/cloudwatch/fit.ts";
 import { parseQuery } from "../grammar/query/index.ts";
-import { parseFilterPattern } from "../cli/sandbox/cloud/filter-pattern.ts";
 import { root } from "./support/cli.ts";
 import { compareFilterPatterns } from "./support/pattern-fuzz.ts";
 import { slow } from "./support/slow.ts";

@@ -69,4 +69,40 @@ t.test("the example of the README does what it says, in two terminals", { skip }
   t.equal(shape(answer.stdout.replaceAll("\r", "")), shape(printed[1]!));
   begun.kill("SIGTERM");
   await ended;
+
+  const here = blocksOf("Deploy it here first");
+  const stateHome = mkdtempSync(join(tmpdir(), "tool-readme-state-"));
+  const env = { ...process.env, NO_COLOR: "1", XDG_STATE_HOME: stateHome };
+  t.teardown(() => {
+    spawnSync(process.execPath, [cliPath, "sandbox", "stop"], { env });
+    rmSync(stateHome, { recursive: true, force: true });
+  });
+  const lines = here.typed[0]!.trimEnd().split("\n");
+  // The log is text on a terminal only.
+  const [deploy, curl, logs] = lines.map((line) =>
+    line.startsWith("tool logs")
+      ? line.replace(
+          /^tool logs (.*)$/,
+          (_, words) => `script -qec "'${process.execPath}' '${cliPath}' logs ${words}" /dev/null`,
+        )
+      : line,
+  );
+  const deployed = spawnSync("bash", ["-c", `set -e\n${command}\n{ ${deploy}\n${curl}\n${logs}\n} 2>&1`], {
+    cwd: join(directory, "hello"),
+    encoding: "utf8",
+    timeout: 60_000,
+    env,
+  });
+  t.equal(shapeHere(deployed.stdout.replaceAll("\r", "")), shapeHere(here.printed[0]!));
 });
+
+/** Ports, sizes and the form of the URL depend on the machine. */
+const shapeHere = (text: string) =>
+  shape(text)
+    .replace(/:40\d\d\//g, ":PORT/")
+    .replace(/^http:.*$/m, "URL")
+    .replace(/^in a browser: .*\n/m, "")
+    .replace(/\d+(?:\.\d+)? KB/g, "SIZE")
+    .replace(/\(\d+(?:\.\d+)?s\)/g, "(DURATION)")
+    .replace(/\(DURATION\)/g, "(TIME)")
+    .replace(/^(stack|publish.*|role.*|activate) \(.*\)$/gm, "$1");

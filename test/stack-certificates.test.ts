@@ -12,7 +12,7 @@ t.jobs = 4;
 
 async function open(t: Test) {
   const aws = await startAws(t);
-  const cloud = openCloud({ env: aws.env, region: aws.region });
+  const cloud = openCloud({ env: aws.env, region: aws.region, sandbox: undefined });
   const watched = { signal: new AbortController().signal, report() {} };
   const input = (config: object) => ({
     name: "app",

@@ -17,7 +17,7 @@ t.test("each attempt that is throttled is told, and that it is over", async (t) 
   ] as const;
   for (const [service, operation, error] of rows) {
     const aws = await startAws(t);
-    const cloud = openCloud({ env: aws.env, region: aws.region });
+    const cloud = openCloud({ env: aws.env, region: aws.region, sandbox: undefined });
     const told: string[] = [];
     const stop = cloud.onThrottling({ throttled: () => told.push("throttled"), resumed: () => told.push("over") });
     const call = async () => {

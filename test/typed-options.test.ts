@@ -47,7 +47,7 @@ t.test("types follow from the table", (t) => {
     >
   >();
   holds<Same<OptionsOf<typeof CAR, "rent all">, { readonly car: readonly string[] }>>();
-  holds<Same<Options<"prune">, { readonly stage: string; readonly retain: number }>>();
+  holds<Same<Options<"prune">, { readonly stage: string; readonly retain: number; readonly sandbox: boolean }>>();
   holds<Same<Options<"service token">["scope"], readonly string[]>>();
   // @ts-expect-error: a text is no number
   holds<Same<Options<"prune">["retain"], string>>();

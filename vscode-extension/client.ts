@@ -19,6 +19,9 @@ const MAX_RESTARTS = 4;
 /** The server holds a few texts and trees; without a limit a bug in it would crash the extension host too. */
 const MAX_HEAP_MIB = 512;
 
+/** The address of a code's explanation, with `{code}` for the code: a command of this extension. */
+export const EXPLANATION = "command:tool.explainProblem?%5B%22{code}%22%5D";
+
 /** The language server in a thread, and the features of the editor that it serves. */
 export class Client implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
@@ -68,7 +71,7 @@ export class Client implements vscode.Disposable {
     const client = new LanguageClient("tool", "tool", () => Promise.resolve(this.#connect()), {
       documentSelector: documentSelector(),
       // The editor's own JSON server reports syntax errors.
-      initializationOptions: { syntax: false, documentation: "command:tool.explainProblem?%5B%22{code}%22%5D" },
+      initializationOptions: { syntax: false, documentation: EXPLANATION },
       outputChannel: this.#output,
       connectionOptions: { maxRestartCount: MAX_RESTARTS },
       initializationFailedHandler: () => false,

@@ -18,7 +18,7 @@ import { run } from "./run-command.ts";
 import { start, stop } from "./start-command.ts";
 import { StatusBar } from "./status-bar.ts";
 import { registerTasks } from "./tasks.ts";
-import { validateWorkspace } from "./validate-command.ts";
+import { Validation } from "./validate-command.ts";
 
 let ending: (() => Promise<unknown>) | undefined;
 
@@ -31,6 +31,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const documents = new LogsDocuments();
   const box = new QueryBox(client);
   const logs = new LogsCommands(projects, documents, box, context.workspaceState);
+  const validation = new Validation(output);
 
   const commands: Record<CommandId, (...args: never[]) => unknown> = {
     "tool.start": (args?: CommandArguments) => start(projects, apps, args),
@@ -39,7 +40,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     "tool.open": (args?: CommandArguments) => openStage(projects, apps, args),
     "tool.logs": (args?: CommandArguments) => logs.show(args),
     "tool.run": (args?: CommandArguments) => run(projects, apps, args),
-    "tool.validate": () => validateWorkspace(apps),
+    "tool.validate": () => validation.run(),
     "tool.restartServer": () => client.restart(),
     "tool.showOutput": () => output.show(),
     "tool.createConfiguration": createConfiguration,
@@ -58,6 +59,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     projects,
     documents,
     box,
+    validation,
     new LogsView(projects),
     new StatusBar(projects, apps),
     registerTasks(projects, apps),

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { Client } from "./client.ts";
+import { type Client, EXPLANATION } from "./client.ts";
 
 /** Documents that explain a code, by the path of their address. */
 const SCHEME = "tool-rule";
@@ -13,6 +13,10 @@ export function registerRulePages(client: Client): vscode.Disposable {
     },
   });
 }
+
+/** The link of a problem's code. */
+export const explanationUri = (code: string) =>
+  vscode.Uri.parse(EXPLANATION.replace("{code}", encodeURIComponent(code)), true);
 
 /** The command of that link. */
 export async function explainProblem(code: unknown): Promise<void> {

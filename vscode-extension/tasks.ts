@@ -62,7 +62,7 @@ interface WrittenTask {
  * `tool` with these words in a workspace folder, under the name of a task that tasks.json could write. What tasks.json
  * wrote comes with its own definition: the editor takes a task only with that same object.
  */
-export async function toTask(
+async function toTask(
   task: ToolTask,
   scope: vscode.WorkspaceFolder,
   apps: Apps,

@@ -13,6 +13,7 @@ import type { SNS } from "@aws-sdk/client-sns";
 import type { SSM } from "@aws-sdk/client-ssm";
 import type { STS } from "@aws-sdk/client-sts";
 import { PlatformError } from "../platform/error.ts";
+import type { SandboxAccess } from "../platform/sandbox.ts";
 import { version } from "../version.ts";
 import { credentialsOf } from "./credentials.ts";
 import { type ThrottlingListener, watchThrottling } from "./throttling.ts";
@@ -20,6 +21,8 @@ import { type ThrottlingListener, watchThrottling } from "./throttling.ts";
 /** The clients of one region's services. Each is imported and created on first use. */
 export interface Cloud {
   readonly region: string;
+  /** The sandbox that these are the services of; undefined for those of the cloud. */
+  readonly sandbox: SandboxAccess | undefined;
   /** The account of the credentials; looked up once. */
   accountId(): Promise<string>;
   /** Listens to all clients; the returned function stops it. */
@@ -45,6 +48,7 @@ export interface CloudOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly profile?: string | undefined;
   readonly region: string;
+  readonly sandbox: SandboxAccess | undefined;
 }
 
 /** Time to connect. Within a continent a tenth of this is already slow. */
@@ -59,9 +63,12 @@ const MAX_ATTEMPTS = 6;
 /** The signing region of global services, which have a single endpoint. */
 const GLOBAL_REGION = "us-east-1";
 
-/** Makes no call yet. `TOOL_AWS_ENDPOINT` replaces the endpoint of all clients; S3 is addressed by path then. */
-export function openCloud({ env, profile, region }: CloudOptions): Cloud {
-  const endpoint = env.TOOL_AWS_ENDPOINT || undefined;
+/**
+ * Makes no call yet. The sandbox, else `TOOL_AWS_ENDPOINT`, replaces the endpoint of all clients; S3 is addressed by path
+ * then.
+ */
+export function openCloud({ env, profile, region, sandbox }: CloudOptions): Cloud {
+  const endpoint = sandbox?.endpoint ?? (env.TOOL_AWS_ENDPOINT || undefined);
   if (endpoint !== undefined && !/^https?:$/.test(protocolOf(endpoint))) {
     throw new PlatformError(
       "endpoint/invalid",
@@ -70,7 +77,7 @@ export function openCloud({ env, profile, region }: CloudOptions): Cloud {
     );
   }
   // Shared by all clients, so that a role is assumed only once.
-  const credentials = credentialsOf({ env, profile, region });
+  const credentials = sandbox === undefined ? credentialsOf({ env, profile, region }) : async () => sandbox;
   const common = {
     region,
     credentials,
@@ -91,6 +98,7 @@ export function openCloud({ env, profile, region }: CloudOptions): Cloud {
   const client = <T>(key: string, open: () => Promise<T>) => once(key, async () => throttling.watch(await open()));
   const cloud: Cloud = {
     region,
+    sandbox,
     onThrottling: throttling.listen,
     accountId: () =>
       once("accountId", async () => {

@@ -4,6 +4,7 @@ import { PlatformError } from "../platform/error.ts";
 export interface CallContext {
   readonly region: string;
   readonly profile?: string | undefined;
+  readonly isSandbox?: boolean;
 }
 
 /** Turns errors of the SDK, the services and the network that `run` throws into a PlatformError. */
@@ -22,6 +23,11 @@ export async function explained<T>(context: CallContext, run: () => Promise<T>):
 export function explainError(thrown: unknown, context: CallContext): PlatformError | undefined {
   if (thrown instanceof PlatformError || !(thrown instanceof Error)) return undefined;
   const error = factsOf(thrown);
+  if (context.isSandbox === true && error.code !== undefined && SANDBOX_GONE.includes(error.code)) {
+    return new PlatformError("sandbox/gone", "the sandbox ended meanwhile", `${RUN_AGAIN}, in a new one`, {
+      cause: thrown,
+    });
+  }
   const row = ROWS.find(({ names, codes, matches }) => {
     const isNamed = names?.includes(error.name) || (error.code !== undefined && codes?.includes(error.code));
     return (names === undefined && codes === undefined) || isNamed ? (matches?.test(error.message) ?? true) : false;
@@ -60,6 +66,9 @@ interface Row {
   readonly matches?: RegExp;
   say(error: Facts, context: CallContext): readonly [message: string, hint: string];
 }
+
+/** How the end of the sandbox's process shows. */
+const SANDBOX_GONE = ["ECONNREFUSED", "ECONNRESET", "EPIPE"];
 
 const RUN_AGAIN = "run the command again: it continues with what exists";
 

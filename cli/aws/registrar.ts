@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ContactDetail, CountryCode, Route53Domains } from "@aws-sdk/client-route-53-domains";
 import { PlatformError } from "../platform/error.ts";
 import type { Contact, DomainOffer, OwnedDomain, Registrar } from "../platform/registrar.ts";
+import type { SandboxAccess } from "../platform/sandbox.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 
@@ -15,13 +16,15 @@ const PENDING_WAIT_MS = 1000;
 export function openRegistrar({
   env,
   profile,
+  sandbox,
 }: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly profile?: string | undefined;
+  readonly sandbox: SandboxAccess | undefined;
 }): Registrar {
-  const cloud = openCloud({ env, region: REGION, profile });
+  const cloud = openCloud({ env, region: REGION, profile, sandbox });
   const call = <T>(run: (client: Route53Domains) => Promise<T>) =>
-    explained({ region: REGION, profile }, async () => run(await cloud.domains()));
+    explained({ region: REGION, profile, isSandbox: sandbox !== undefined }, async () => run(await cloud.domains()));
   return {
     list: (signal) => call((client) => listDomains(client, signal)),
     check: (domain, signal) => call((client) => checkDomain(client, domain, signal)),

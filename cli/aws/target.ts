@@ -9,15 +9,15 @@ import { rollbackStage } from "./function/rollback.ts";
 import { type RuntimeLayerFile, runtimeLayerFile } from "./layer/runtime-layer.ts";
 
 /** Lambda behind an API gateway. */
-export function openTarget({ env, config, resolved }: TargetOptions): Target {
+export function openTarget({ env, config, resolved, sandbox }: TargetOptions): Target {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
-  const cloud = openCloud({ env, region, profile });
+  const cloud = openCloud({ env, region, profile, sandbox });
   const call = async <T>({ report }: Watched, run: () => Promise<T>) => {
     const tell = (isOver: boolean) => () => report({ kind: "throttled", isOver });
     const stop = cloud.onThrottling({ throttled: tell(false), resumed: tell(true) });
     try {
-      return await explained({ region, profile }, run);
+      return await explained({ region, profile, isSandbox: sandbox !== undefined }, run);
     } finally {
       stop();
     }

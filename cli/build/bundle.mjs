@@ -66,6 +66,7 @@ const withoutHttps = {
 /** What commands share, in files of what is used together; see shared-code.mjs. */
 const shared = [
   { name: "cloud", holds: /^cli\/(?:aws|platform)\// },
+  { name: "sandbox", holds: /^cli\/sandbox\// },
   { name: "store", holds: /^(?:logservice|grammar\/query\/sql)\// },
   { name: "proxy", holds: /^runtime\// },
   { name: "reference", holds: /^schema\/(?:rpc-|openapi\.)/ },
@@ -142,6 +143,8 @@ await build({
     ...entries(alone),
     // Threads start from a file of their own.
     "scan-worker": join(root, "cli/logs/scan-worker.ts"),
+    "sandbox-node-runtime": join(root, "cli/sandbox/cloud/lambda/node-runtime.ts"),
+    "sandbox-daemon": join(root, "cli/sandbox/daemon-process.ts"),
     // So do processes, beside the command that holds the events store.
     ...Object.fromEntries(processes.map((source) => [basename(source, ".ts"), join(root, source)])),
   },

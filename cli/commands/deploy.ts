@@ -6,6 +6,7 @@ import { type Context, EXIT } from "../context.ts";
 import { commandsOf, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import { type Interruption, interruptible } from "../interruption.ts";
 import { type OpenedProject, openProjectTarget } from "../open-project.ts";
+import { usesSandbox } from "../open-sandbox.ts";
 import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
 import type { Commit, DeployResult } from "../platform/target.ts";
@@ -20,9 +21,14 @@ import { DEFAULT_STAGE, type Options } from "../table.ts";
  */
 export async function deploy(context: Context, options: Options<"deploy">): Promise<number> {
   const { io } = context;
-  if (await wantsFirstConfig(context)) await writeFirstConfig(context, {});
+  if (await wantsFirstConfig(context)) {
+    await writeFirstConfig(context, { isSandbox: usesSandbox(context, options.sandbox) });
+  }
   const beganMs = io.nowMs();
-  const project = await openProjectTarget(context, options.stage ?? DEFAULT_STAGE, { sizes: true });
+  const project = await openProjectTarget(context, options.stage ?? DEFAULT_STAGE, {
+    sandbox: options.sandbox,
+    deploys: true,
+  });
   const { stage, target, inference } = project;
   const progress = deployProgress(context);
   const interrupted = () => interruptedText(stage, progress);
@@ -38,7 +44,7 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     const result = await target.deploy({ before, artifact, commit }, watched);
     progress.end();
     const took = { durationMs: io.nowMs() - beganMs };
-    await sayResult(context, result, took.durationMs);
+    await sayResult(context, result, { ...took, project });
     code = await runHook("postdeploy", work);
     // Without a build there is nothing to clean away.
     if (code === EXIT.ok && options.build) code = await runHook("clean", work);
@@ -85,7 +91,12 @@ async function build({ context, project, commit, stop }: Work, runsHooks: boolea
 async function runHook(hook: HookName, { context, project, commit, stop }: Work): Promise<number> {
   const { stage, inference } = project;
   const config = forStage(project.config, stage);
-  const env = { ...appEnvironment(context, config, stage), ...commitVariable(commit) };
+  const env = {
+    ...appEnvironment(context, config, stage),
+    ...commitVariable(commit),
+    // What a hook runs of the tool works on the same place.
+    TOOL_SANDBOX: project.sandbox === undefined ? "0" : "1",
+  };
   const progress = buildProgress(context);
   stop.pause();
   const done = await runCommands(context, commandsOf(hook, config, inference), {
@@ -114,15 +125,23 @@ function commitVariable(commit: Commit | undefined): Record<string, string> {
   return commit === undefined ? {} : { TOOL_COMMIT: commit.ref };
 }
 
-async function sayResult(context: Context, result: DeployResult, durationMs: number): Promise<void> {
+async function sayResult(
+  context: Context,
+  result: DeployResult,
+  { durationMs, project }: { readonly durationMs: number; readonly project: OpenedProject },
+): Promise<void> {
   const { stage, version, commit, outcome, previousVersion } = result;
   const what = `version ${version}${commit === undefined ? "" : ` (${commit})`}`;
+  const { sandbox, config } = project;
+  const where = sandbox !== undefined ? " in the sandbox" : "";
   const line =
     outcome === "unchanged"
-      ? `${stage} is unchanged: ${what} is already active, nothing was uploaded`
-      : `${stage} is deployed: ${what}${previousVersion === undefined ? "" : `, before it ${previousVersion}`}`;
+      ? `${stage} is unchanged${where}: ${what} is already active, nothing was uploaded`
+      : `${stage} is deployed${where}: ${what}${previousVersion === undefined ? "" : `, before it ${previousVersion}`}`;
   await context.say(`${line} (${humanDuration(durationMs)})`);
   for (const remark of result.remarks) await context.say(remark);
+  const inBrowser = sandbox?.browserUrlOf(config.name, stage) ?? result.url;
+  if (inBrowser !== result.url) await context.say(`in a browser: ${inBrowser}`);
 }
 
 async function printResult(

@@ -6,8 +6,8 @@ import type { Deployment } from "../platform/target.ts";
 import { DEFAULT_STAGE, type Options } from "../table.ts";
 
 /** `tool deploys`: lists the deployments that are kept, newest first, of all stages or of one. */
-export async function deploys(context: Context, { stage }: Options<"deploys">): Promise<number> {
-  const { config, target } = await openProjectTarget(context, stage ?? DEFAULT_STAGE);
+export async function deploys(context: Context, { stage, sandbox }: Options<"deploys">): Promise<number> {
+  const { config, target } = await openProjectTarget(context, stage ?? DEFAULT_STAGE, { sandbox });
   const progress = deployProgress(context);
   return interruptible(context, { progress }, async ({ signal }) => {
     const all = await target.deploys({ signal, report: progress.report });

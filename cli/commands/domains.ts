@@ -2,13 +2,14 @@ import { domainProblem } from "../../schema/checks/domain.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { openRegistrar } from "../open-platform.ts";
+import { openSandbox } from "../open-sandbox.ts";
 import type { Contact, DomainOffer, Registrar } from "../platform/registrar.ts";
 import { accountProfile } from "../project/account-profile.ts";
 import type { Options } from "../table.ts";
 
 /** `tool domains ls`: lists the domains of the account. */
-export function ls(context: Context): Promise<number> {
-  return withRegistrar(context, async (registrar, signal) => {
+export function ls(context: Context, options: Options<"domains ls">): Promise<number> {
+  return withRegistrar(context, options, async (registrar, signal) => {
     const domains = await registrar.list(signal);
     if (context.format === "json") await context.print(toJson({ domains }));
     else if (domains.length === 0) await context.print("the account has no domains");
@@ -28,7 +29,7 @@ export async function check(context: Context, options: Options<"domains check">)
   const domain = canonical(options.domain);
   const wrong = domainProblem(domain);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
-  return withRegistrar(context, async (registrar, signal) => {
+  return withRegistrar(context, options, async (registrar, signal) => {
     const offer = await registrar.check(domain, signal);
     if (context.format === "json") await context.print(toJson(offer));
     else await context.print(describe(offer));
@@ -37,12 +38,12 @@ export async function check(context: Context, options: Options<"domains check">)
 }
 
 /** `tool domains buy`: asks for the domain and its owner, shows the price, and buys it once the domain is typed again. */
-export async function buy(context: Context): Promise<number> {
+export async function buy(context: Context, options: Options<"domains buy">): Promise<number> {
   const { io } = context;
   if (io.stdin.isTTY !== true || !io.stderr.isTerminal) {
     return context.misuse("buying a domain asks questions, and there is no terminal", "run it in a terminal");
   }
-  return withRegistrar(context, async (registrar, signal) => {
+  return withRegistrar(context, options, async (registrar, signal) => {
     const cancelled = async () => {
       await context.say("nothing was bought");
       return EXIT.interrupted;
@@ -124,10 +125,12 @@ function describe({ domain, isAvailable, reason, price }: DomainOffer): string {
 
 async function withRegistrar(
   context: Context,
+  options: { readonly sandbox: boolean },
   run: (registrar: Registrar, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
-    const registrar = await openRegistrar({ env: context.io.env, profile: accountProfile(context) });
+    const sandbox = await openSandbox(context, options.sandbox);
+    const registrar = await openRegistrar({ env: context.io.env, profile: accountProfile(context), sandbox });
     return run(registrar, signal);
   });
 }

@@ -50,6 +50,12 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   if (options.file.length > 0 && options.service !== undefined) {
     return context.misuse("--file and --service name two logs", "leave one of them out");
   }
+  if (options.sandbox && (options.file.length > 0 || options.service !== undefined)) {
+    return context.misuse(
+      `--sandbox and ${options.file.length > 0 ? "--file" : "--service"} name two logs`,
+      "leave one of them out",
+    );
+  }
   if (options.project !== undefined && options.service === undefined) {
     return context.misuse("--project names a project of a log service", "give --service, too");
   }
@@ -106,6 +112,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     limit,
     service: options.service ?? "",
     project: options.project ?? "",
+    sandbox: options.sandbox,
   });
   if (!chosen.ok) return context.misuse(chosen.message, chosen.hint);
   if (chosen.source.note !== undefined) await context.say(chosen.source.note);

@@ -3,6 +3,7 @@ import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { readMetrics } from "../open-platform.ts";
+import { openSandbox } from "../open-sandbox.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStage } from "../project/stage-word.ts";
@@ -11,7 +12,8 @@ import type { Options } from "../table.ts";
 const DEFAULT_SINCE = "1M";
 
 /** `tool metrics`: prints requests, durations, invocations, errors, throttles and the estimated cost of a stage. */
-export async function metrics(context: Context, { stage, since: written }: Options<"metrics">): Promise<number> {
+export async function metrics(context: Context, options: Options<"metrics">): Promise<number> {
+  const { stage, since: written } = options;
   const since = parseDuration(written ?? DEFAULT_SINCE);
   if (!since.ok || since.value === 0) {
     const problem = since.ok ? undefined : since.problems[0];
@@ -27,8 +29,9 @@ export async function metrics(context: Context, { stage, since: written }: Optio
   const untilMs = context.io.nowMs();
   const sinceMs = untilMs - since.value;
   return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
-    const options = { env: context.io.env, config, resolved };
-    const found = await readMetrics(options, { stage, sinceMs, untilMs }, signal);
+    const sandbox = await openSandbox(context, options.sandbox, { app: config.name });
+    const target = { env: context.io.env, config, resolved, sandbox };
+    const found = await readMetrics(target, { stage, sinceMs, untilMs }, signal);
     if (context.format === "json") {
       const times = { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() };
       const document = { stage, ...times, ...found };

@@ -7,7 +7,7 @@ import type { Options } from "../table.ts";
 /** `tool prune`: removes the oldest deployments of a stage; the current and the previous one always stay. */
 export async function prune(context: Context, options: Options<"prune">): Promise<number> {
   const { retain } = options;
-  const { stage, target } = await openProjectTarget(context, options.stage);
+  const { stage, target } = await openProjectTarget(context, options.stage, { sandbox: options.sandbox });
   const progress = deployProgress(context);
   const interrupted = () => "interrupted: tool prune removes the rest";
   return interruptible(context, { progress, interrupted }, async ({ signal }) => {

@@ -6,7 +6,7 @@ import type { Options } from "../table.ts";
 
 /** `tool rollback [version]`: activates an earlier deployment of a stage; without a version, the previous one. */
 export async function rollback(context: Context, options: Options<"rollback">): Promise<number> {
-  const { stage, target } = await openProjectTarget(context, options.stage);
+  const { stage, target } = await openProjectTarget(context, options.stage, { sandbox: options.sandbox });
   const progress = deployProgress(context);
   const interrupted = () => `interrupted: tool deploys -s ${stage} shows which one is active`;
   return interruptible(context, { progress, interrupted }, async ({ signal }) => {

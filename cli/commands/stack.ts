@@ -2,6 +2,7 @@ import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { accessPolicy, openStack } from "../open-platform.ts";
+import { openSandbox } from "../open-sandbox.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import type { Change, Stack, StackPlan, StackWatch } from "../platform/stack.ts";
@@ -9,20 +10,20 @@ import { resolveProject } from "../project/resolve-config.ts";
 import type { Options } from "../table.ts";
 
 /** `tool stack`, `tool stack status`: prints stages with their endpoints, certificates, name servers, resources. */
-export function status(context: Context): Promise<number> {
-  return withStack(context, async ({ stack, name, region, watch }) => {
+export function status(context: Context, options: Options<"stack">): Promise<number> {
+  return withStack(context, options, async ({ stack, name, place, watch }) => {
     const found = await stack.status(watch);
     if (context.format === "json") await context.print(toJson({ stack: found }));
     else if (found === undefined) {
-      await context.print(`${name} has no stack in ${region}: the first tool deploy makes it`);
+      await context.print(`${name} has no stack in ${place}: the first tool deploy makes it`);
     } else await context.print(renderStatus(found, context.io.stdout));
     return EXIT.ok;
   });
 }
 
 /** `tool stack plan`: prints what `apply` would do. */
-export function plan(context: Context): Promise<number> {
-  return withStack(context, async ({ stack, watch }) => {
+export function plan(context: Context, options: Options<"stack plan">): Promise<number> {
+  return withStack(context, options, async ({ stack, watch }) => {
     const found = await stack.plan(watch);
     if (context.format === "json") await context.print(toJson(found));
     else {
@@ -35,7 +36,7 @@ export function plan(context: Context): Promise<number> {
 
 /** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
 export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
-  return withStack(context, async ({ stack, name, progress, watch }) => {
+  return withStack(context, { ...options, deploys: true }, async ({ stack, name, progress, watch }) => {
     let isRefused = false;
     let loss = "";
     const confirm = async (found: StackPlan) => {
@@ -89,23 +90,23 @@ const MAX_NAMED = 5;
 
 /** `tool stack delete`: removes everything that deploying created, once the app's name is typed. */
 export function remove(context: Context, options: Options<"stack delete">): Promise<number> {
-  return withStack(context, async ({ stack, name, region, progress, watch }) => {
+  return withStack(context, options, async ({ stack, name, place, progress, watch }) => {
     if (!options.yes) {
       if (!isAsking(context)) {
         return context.misuse(
-          `this would remove everything of ${name} in ${region}, and there is no terminal to confirm it`,
+          `this would remove everything of ${name} in ${place}, and there is no terminal to confirm it`,
           "write --yes to agree",
         );
       }
       const found = await stack.inventory(options, watch);
       if (found.length === 0) {
-        await context.print(`there is nothing of ${name} in ${region}`);
+        await context.print(`there is nothing of ${name} in ${place}`);
         return EXIT.ok;
       }
       const [going, staying] = [true, false].map((goes) => found.filter(({ stays }) => (stays === undefined) === goes));
-      if (going!.length > 0) await context.say(`This removes from ${region}:`);
+      if (going!.length > 0) await context.say(`This removes from ${place}:`);
       for (const owned of going!) await context.say(`  ${owned.kind} ${owned.name}`);
-      if (staying!.length > 0) await context.say(going!.length > 0 ? "and leaves:" : `This stays in ${region}:`);
+      if (staying!.length > 0) await context.say(going!.length > 0 ? "and leaves:" : `This stays in ${place}:`);
       for (const owned of staying!) await context.say(`  ${owned.kind} ${owned.name}: ${owned.stays}`);
       // There is nothing to confirm.
       if (going!.length === 0) return EXIT.ok;
@@ -117,11 +118,11 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
     const { removed, left } = await stack.remove(options, watch);
     progress.end();
     if (context.format === "json") await context.print(toJson({ removed, left }));
-    else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${region}`);
+    else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${place}`);
     else {
       if (context.io.stdout.isTerminal) {
         // The progress lines above named them.
-        if (left.length === 0) await context.print(`nothing of ${name} is left in ${region}`);
+        if (left.length === 0) await context.print(`nothing of ${name} is left in ${place}`);
       } else await context.print(`removed: ${removed.map((one) => `${one.kind} ${one.name}`).join(", ") || "nothing"}`);
       for (const one of left) await context.print(`left: ${one.kind} ${one.name}: ${one.reason}`);
     }
@@ -143,13 +144,18 @@ export async function policy(context: Context): Promise<number> {
 interface Opened {
   readonly stack: Stack;
   readonly name: string;
-  readonly region: string;
+  /** The region, or the sandbox. */
+  readonly place: string;
   readonly progress: StackProgress;
   readonly watch: StackWatch;
 }
 
 /** Opens the stack of the project and runs a command on it. */
-async function withStack(context: Context, run: (opened: Opened) => Promise<number>): Promise<number> {
+async function withStack(
+  context: Context,
+  options: { readonly sandbox: boolean; readonly deploys?: boolean },
+  run: (opened: Opened) => Promise<number>,
+): Promise<number> {
   const { config } = await readConfigFile(context);
   const { config: resolved } = resolveProject(context, config, { development: false });
   const progress = stackProgress(context);
@@ -161,8 +167,11 @@ async function withStack(context: Context, run: (opened: Opened) => Promise<numb
   const interrupted = () =>
     hasBegun ? "interrupted: the stack operation continues; tool stack status shows its progress" : "interrupted";
   return interruptible(context, { progress, interrupted }, async ({ signal }) => {
-    const stack = await openStack({ env: context.io.env, config, resolved });
-    return run({ stack, name: resolved.name, region: resolved.regions[0]!, progress, watch: { signal, report } });
+    const { deploys = false } = options;
+    const sandbox = await openSandbox(context, options.sandbox, { app: config.name, deploys });
+    const stack = await openStack({ env: context.io.env, config, resolved, sandbox });
+    const place = sandbox === undefined ? resolved.regions[0]! : "the sandbox";
+    return run({ stack, name: resolved.name, place, progress, watch: { signal, report } });
   });
 }
 

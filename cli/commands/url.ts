@@ -8,7 +8,9 @@ import type { Options } from "../table.ts";
 
 /** `tool url`: prints a stage's URL, and opens it in the browser or copies it. */
 export async function url(context: Context, options: Options<"url">): Promise<number> {
-  const { stage, target } = await openProjectTarget(context, options.stage);
+  const { config, stage, target, sandbox } = await openProjectTarget(context, options.stage, {
+    sandbox: options.sandbox,
+  });
   const progress = deployProgress(context);
   return interruptible(context, { progress }, async ({ signal }) => {
     const found = await target.url(stage, { signal, report: progress.report });
@@ -23,8 +25,9 @@ export async function url(context: Context, options: Options<"url">): Promise<nu
         "on Linux, copying needs wl-copy, xclip or xsel, and a display",
       );
     }
-    if (options.open && !(await openInBrowser(context.io, found))) {
-      return context.fail("there is no display to open a browser on", `visit ${found}`);
+    const inBrowser = sandbox?.browserUrlOf(config.name, stage) ?? found;
+    if (options.open && !(await openInBrowser(context.io, inBrowser))) {
+      return context.fail("there is no display to open a browser on", `visit ${inBrowser}`);
     }
     return EXIT.ok;
   });

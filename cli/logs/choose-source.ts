@@ -24,6 +24,8 @@ export async function chooseSource(
     /** The address of a log service; empty for none. */
     readonly service: string;
     readonly project: string;
+    /** Whether the deployed app is the one in the sandbox. */
+    readonly sandbox: boolean;
   },
 ): Promise<Chosen> {
   const { files, follow, sinceMs } = asked;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Query, readTime } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { hasCredentials, openLog } from "../open-platform.ts";
+import { openSandbox, usesSandbox } from "../open-sandbox.ts";
 import { PlatformError } from "../platform/error.ts";
 import { LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
 import { asTheyCome, mergeByTime } from "../time/merge-by-time.ts";
@@ -16,6 +17,8 @@ export interface AskedOfDeployed {
   readonly live: boolean;
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
+  /** Whether it is asked of the sandbox. */
+  readonly sandbox: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -31,7 +34,7 @@ export async function deployedSource(
 ): Promise<Source | undefined> {
   const { io, directory } = context;
   if (!existsSync(join(directory, "tool.json"))) return undefined;
-  if (!(await hasCredentials(io.env))) return undefined;
+  if (!usesSandbox(context, asked.sandbox) && !(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await context.attempt(readConfigFile(context));
   // The problems were printed. The development log can be read all the same.
@@ -41,7 +44,8 @@ export async function deployedSource(
 
   const stop = new AbortController();
   const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
-  const log = await openLog({ env: io.env, config });
+  const sandbox = await openSandbox(context, asked.sandbox, { app: config.name });
+  const log = await openLog({ env: io.env, config, sandbox });
   let isAwaited = false;
   let isSampled = false;
   const lines = log.read(
@@ -83,13 +87,13 @@ export async function deployedSource(
     return failing;
   }
   const read = [
-    ...(isAwaited ? [] : [`the log of ${config.name} in ${log.region}`]),
+    ...(isAwaited ? [] : [`the log of ${config.name} in ${log.place}`]),
     ...(development === undefined ? [] : [isAwaited ? "the log of tool start" : "that of tool start"]),
   ];
   return {
     sinceMs,
     note: [
-      ...(isAwaited ? [`${config.name} has no log in ${log.region} yet: its first request makes it`] : []),
+      ...(isAwaited ? [`${config.name} has no log in ${log.place} yet: its first request makes it`] : []),
       ...(read.length > 0 ? [`reading ${read.join(", and ")}`] : []),
     ].join("\n"),
     live: asked.follow,

@@ -1,16 +1,19 @@
 import type { Query } from "../../grammar/query/index.ts";
 import type { ResolvedConfig } from "../../schema/index.ts";
 import type { PlatformError } from "./error.ts";
+import type { SandboxAccess } from "./sandbox.ts";
 
 /** Whose log it is, and the environment that the credentials come from. */
 export interface LogSource {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: ResolvedConfig;
+  readonly sandbox: SandboxAccess | undefined;
 }
 
 /** The log of a deployed app. */
 export interface AppLog {
-  readonly region: string;
+  /** Where it is: the region, or the sandbox. */
+  readonly place: string;
   /**
    * The lines that the query may select, oldest first. Throws a PlatformError; `logs/not-deployed` if there is neither a log
    * group nor a function that would make one.

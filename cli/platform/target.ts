@@ -1,5 +1,6 @@
 import type { Config, ResolvedConfig } from "../../schema/index.ts";
 import type { Watched } from "./progress.ts";
+import type { SandboxAccess } from "./sandbox.ts";
 
 export interface TargetOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -7,6 +8,8 @@ export interface TargetOptions {
   readonly config: Config;
   /** The same with every default filled in, the region too. The overrides of stages are applied in neither. */
   readonly resolved: ResolvedConfig;
+  /** The sandbox to work on, in place of the account. */
+  readonly sandbox: SandboxAccess | undefined;
 }
 
 /**

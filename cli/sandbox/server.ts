@@ -13,6 +13,8 @@ export interface ServerOptions {
   readonly world: World;
   /** Whether the signer of a request may call; throws an `AwsError` otherwise. */
   readonly authenticate: (request: SignedRequest, scope: Scope) => void;
+  /** Answers the calls of the command to the sandbox itself, which are JSON. */
+  readonly control?: (operation: string, input: Readonly<Record<string, unknown>>) => object | Promise<object>;
   /** Answers what is no call to a service. */
   readonly serveApp: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
   /** 127.0.0.1 at any free port where it is absent. */
@@ -74,7 +76,38 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Server
   const scope = scopeOf(req.headers) ?? options.unsigned?.(req);
   // Clients may sign requests to an API, too.
   if (scope === undefined || scope.service === "execute-api") return options.serveApp(req, res);
-  return callService(req, res, scope, options);
+  if (!OWN_HOST.test(req.headers.host ?? "")) {
+    const refusal = new AwsError("InvalidHost", "Services are called at 127.0.0.1 or localhost only.", 403);
+    return send(req, res, writeError(undefined, refusal));
+  }
+  return scope.service === CONTROL ? callControl(req, res, scope, options) : callService(req, res, scope, options);
+}
+
+/** A web page whose name was made to lead here has another. */
+const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
+
+/** The service in signatures of calls to the sandbox itself, whose path is the operation. */
+export const CONTROL = "sandbox";
+
+async function callControl(
+  req: IncomingMessage,
+  res: ServerResponse,
+  scope: Scope,
+  { authenticate, control, report }: ServerOptions,
+): Promise<void> {
+  const body = await bytesOf(req);
+  const target = req.url ?? "/";
+  try {
+    authenticate({ method: req.method ?? "GET", target, headers: req.headers, body }, scope);
+    if (control === undefined) throw new AwsError("NotImplemented", "there is nothing to control here", 501);
+    const output = await control(target.slice(1), JSON.parse(body.toString() || "{}"));
+    const headers = { "Content-Type": "application/json" };
+    await send(req, res, { status: 200, headers, body: JSON.stringify(output) });
+  } catch (error) {
+    if (!(error instanceof AwsError)) report(`${target}: ${(error as Error).stack}`);
+    const known = error instanceof AwsError ? error : new AwsError("InternalFailure", (error as Error).message, 500);
+    await send(req, res, writeError(undefined, known));
+  }
 }
 
 async function callService(

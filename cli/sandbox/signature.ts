@@ -50,11 +50,44 @@ export function checkSignature(request: SignedRequest, scope: Scope, secretKey: 
   if (payload === undefined) {
     throw new AwsError("InvalidSignatureException", "The body is not the one that was signed.", 403);
   }
+  if (!isEqual(signatureOf(request, { scope, names, time, payload }, secretKey), Buffer.from(given, "hex"))) {
+    throw new AwsError("SignatureDoesNotMatch", "The request is not signed with this sandbox's key.", 403);
+  }
+}
+
+/** The headers that sign a request to a host, for calls without an SDK. */
+export function signedHeaders(
+  request: SignedRequest,
+  { accessKeyId, region, service }: Omit<Scope, "day">,
+  secretKey: string,
+  nowMs: number,
+): Record<string, string> {
+  const time = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, "");
+  const scope: Scope = { accessKeyId, region, service, day: time.slice(0, 8) };
+  const payload = sha256(request.body);
+  const headers = { host: request.headers.host ?? "", "x-amz-date": time, "x-amz-content-sha256": payload };
+  const names = Object.keys(headers).sort();
+  const signature = signatureOf({ ...request, headers }, { scope, names, time, payload }, secretKey).toString("hex");
+  const credential = `${accessKeyId}/${scope.day}/${region}/${service}/aws4_request`;
+  return {
+    ...headers,
+    authorization: `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${names.join(";")}, Signature=${signature}`,
+  };
+}
+
+interface Signing {
+  readonly scope: Scope;
+  readonly names: readonly string[];
+  readonly time: string;
+  readonly payload: string;
+}
+
+function signatureOf(request: SignedRequest, { scope, names, time, payload }: Signing, secretKey: string): Buffer {
   const canonical = [
     request.method,
     canonicalPath(request.target, scope.service),
     canonicalQuery(request.target),
-    ...names.map((name) => `${name}:${headerText(headers[name])}`),
+    ...names.map((name) => `${name}:${headerText(request.headers[name])}`),
     "",
     names.join(";"),
     payload,
@@ -62,9 +95,7 @@ export function checkSignature(request: SignedRequest, scope: Scope, secretKey: 
   const { day, region, service } = scope;
   const text = ["AWS4-HMAC-SHA256", time, `${day}/${region}/${service}/aws4_request`, sha256(canonical)].join("\n");
   const key = [day, region, service, "aws4_request"].reduce<Buffer | string>(hmac, `AWS4${secretKey}`);
-  if (!isEqual(hmac(key, text), Buffer.from(given, "hex"))) {
-    throw new AwsError("SignatureDoesNotMatch", "The request is not signed with this sandbox's key.", 403);
-  }
+  return hmac(key, text);
 }
 
 const hmac = (key: Buffer | string, text: string) => createHmac("sha256", key).update(text).digest();

@@ -22,7 +22,7 @@ export async function wantsFirstConfig({ io, directory }: Context): Promise<bool
  */
 export async function writeFirstConfig(
   context: Context,
-  { command }: { readonly command?: string | undefined },
+  { command, isSandbox = false }: { readonly command?: string | undefined; readonly isSandbox?: boolean },
 ): Promise<void> {
   const { io, directory } = context;
   if (command === undefined && !containsApp(directory)) {
@@ -38,8 +38,15 @@ export async function writeFirstConfig(
   const ask = (question: string, suggestion: string, field: (answer: string) => unknown, name: string) =>
     askUntilValid(context, config, { question, suggestion, field, name });
 
+  const write = async () => {
+    await writeFile(join(directory, CONFIG_FILE), `${JSON.stringify(config, null, 2)}\n`, { flag: "wx" });
+    await context.say(`${CONFIG_FILE} written.\n`);
+  };
+
   if (!(await ask("Name", suggestName(basename(directory)), (answer) => answer, "name")))
     return context.exit(EXIT.interrupted);
+  // The sandbox needs neither an account nor a region.
+  if (isSandbox) return write();
   const profiles = profileNames(io.env);
   if (profiles.size > 0) {
     const usual = io.env.CLOUD_PROFILE || (profiles.has("default") ? "default" : [...profiles][0]!);
@@ -51,8 +58,7 @@ export async function writeFirstConfig(
     io.env.CLOUD_REGION || (profile === undefined ? undefined : profileRegion(profile, io.env)) || DEFAULT_REGION;
   if (!(await ask("Region", region, (answer) => [answer], "regions"))) return context.exit(EXIT.interrupted);
 
-  await writeFile(join(directory, CONFIG_FILE), `${JSON.stringify(config, null, 2)}\n`, { flag: "wx" });
-  await context.say(`${CONFIG_FILE} written.\n`);
+  await write();
 }
 
 /** Whether there is anything to start or deploy: a marker file, or the program itself. */

@@ -15,8 +15,8 @@ import { SNS } from "@aws-sdk/client-sns";
 import { SSM } from "@aws-sdk/client-ssm";
 import { STS } from "@aws-sdk/client-sts";
 import t, { type Test } from "tap";
-import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
 import { zipOf } from "../../cli/sandbox/cloud/lambda/zip.ts";
+import { type Aws, type AwsOptions, startAws } from "../support/aws/index.ts";
 import { until } from "../support/cli.ts";
 import { bundle } from "../support/runtime-api/deployed.ts";
 

@@ -256,7 +256,7 @@ export async function deployStage(
     stage,
     version,
     commit: commit?.ref,
-    url: endpoint?.url ?? endpointOf(next.api!, cloud.region, stage),
+    url: endpoint?.url ?? cloud.sandbox?.urlOf(written.name, stage) ?? endpointOf(next.api!, cloud.region, stage),
     outcome: isActive ? "unchanged" : alias === undefined || isNew ? "created" : "updated",
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,

@@ -10,15 +10,16 @@ import { readCloudLog } from "./cloud-log.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export function openLog({ env, config }: LogSource): AppLog {
+export function openLog({ env, config, sandbox }: LogSource): AppLog {
   const region = config.regions[0]!;
   const { profile } = config;
-  const cloud = openCloud({ env, region, profile });
+  const cloud = openCloud({ env, region, profile, sandbox });
+  const place = sandbox === undefined ? region : "the sandbox";
   const explain = (error: unknown): unknown => {
     if (isNotFound(error)) {
-      return new PlatformError("logs/not-deployed", `${config.name} has no log in ${region}`, "tool deploy makes it");
+      return new PlatformError("logs/not-deployed", `${config.name} has no log in ${place}`, "tool deploy makes it");
     }
-    return explainError(error, { region, profile }) ?? error;
+    return explainError(error, { region, profile, isSandbox: sandbox !== undefined }) ?? error;
   };
   const isDeployed = async (signal: AbortSignal) => {
     const lambda = await cloud.lambda();
@@ -33,7 +34,7 @@ export function openLog({ env, config }: LogSource): AppLog {
   const liveOf = async (group: string) =>
     `arn:${partition(region)}:logs:${region}:${await cloud.accountId()}:log-group:${group}`;
   return {
-    region,
+    place,
     async *read(request, signal) {
       try {
         const onTrouble = (error: unknown) => {

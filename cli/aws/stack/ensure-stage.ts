@@ -33,7 +33,7 @@ export async function ensureStage(
     try {
       if (stack === undefined) await create(cloud, input, stage, watch);
       else {
-        const state = stateOf(stack, cloud.region);
+        const state = stateOf(stack, cloud);
         if (state.stages.some((one) => one.name === stage && one.isOpen)) return { ...state, isChanged: false };
         await extend(cloud, stack, { input, stage }, watch);
       }
@@ -41,7 +41,7 @@ export async function ensureStage(
       if (race === MAX_RACES || !isRace(error)) throw error;
       continue;
     }
-    return { ...stateOf((await describeStack(cloud, name, signal))!, cloud.region), isChanged: true };
+    return { ...stateOf((await describeStack(cloud, name, signal))!, cloud), isChanged: true };
   }
 }
 

@@ -10,10 +10,10 @@ import type { StackInput } from "./resource.ts";
 import { readStatus } from "./status.ts";
 
 /** Opens the stack of an app for the commands. */
-export function openStack({ env, config, resolved }: TargetOptions): Stack {
+export function openStack({ env, config, resolved, sandbox }: TargetOptions): Stack {
   const { profile } = resolved;
   const { name } = config;
-  const cloud = openCloud({ env, region: resolved.regions[0]!, profile });
+  const cloud = openCloud({ env, region: resolved.regions[0]!, profile, sandbox });
   const input = async (): Promise<StackInput> => ({
     name,
     config,
@@ -28,7 +28,7 @@ export function openStack({ env, config, resolved }: TargetOptions): Stack {
     };
     const stop = cloud.onThrottling({ throttled, resumed() {} });
     try {
-      return await explained({ region: cloud.region, profile }, run);
+      return await explained({ region: cloud.region, profile, isSandbox: sandbox !== undefined }, run);
     } finally {
       stop();
     }

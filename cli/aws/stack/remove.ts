@@ -40,7 +40,7 @@ export async function ownedResources(
   const { signal } = watched;
   const name = stackName(app);
   const stack = await describeStack(cloud, name, signal);
-  const state = stack === undefined ? undefined : stateOf(stack, cloud.region);
+  const state = stack === undefined ? undefined : stateOf(stack, cloud);
   const template = state === undefined ? undefined : await templateOf(cloud, state.id, signal).catch(() => undefined);
   const [zones, certificates] = await Promise.all([
     ownZones(cloud, app, state?.zones ?? [], signal),

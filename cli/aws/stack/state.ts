@@ -45,7 +45,7 @@ export interface ZoneState {
 /** The state of an app's stack; undefined if there is none. */
 export async function readStack(cloud: Cloud, name: string, signal?: AbortSignal): Promise<StackState | undefined> {
   const stack = await describeStack(cloud, stackName(name), signal);
-  return stack === undefined ? undefined : stateOf(stack, cloud.region);
+  return stack === undefined ? undefined : stateOf(stack, cloud);
 }
 
 /** A stack by name or id. A deleted stack is found by id only. */
@@ -71,7 +71,7 @@ export async function templateOf(cloud: Cloud, stackId: string, signal: AbortSig
 const isAbsent = (error: unknown) =>
   error instanceof Error && error.name === "ValidationError" && /does not exist/.test(error.message);
 
-export function stateOf(stack: Stack, region: string): StackState {
+export function stateOf(stack: Stack, { region, sandbox }: Pick<Cloud, "region" | "sandbox">): StackState {
   const outputs = new Map((stack.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey!, OutputValue ?? ""]));
   const all = <T>(prefix: string): T[] =>
     [...outputs].flatMap(([key, value]) =>
@@ -90,9 +90,12 @@ export function stateOf(stack: Stack, region: string): StackState {
     stages: stages.map(({ name, isOpen, domain, path }) => ({
       name,
       isOpen,
-      endpoint: domains.some((one) => one.name === domain)
-        ? `https://${domain}/${(path ?? "").replace(/^\/+|\/+$/g, "")}`.replace(/\/?$/, "/")
-        : endpointOf(apiId ?? "", region, name),
+      endpoint:
+        // A custom domain leads elsewhere on this machine, if anywhere.
+        sandbox?.urlOf(stack.StackName!, name) ??
+        (domains.some((one) => one.name === domain)
+          ? `https://${domain}/${(path ?? "").replace(/^\/+|\/+$/g, "")}`.replace(/\/?$/, "/")
+          : endpointOf(apiId ?? "", region, name)),
       domain,
     })),
     domains,

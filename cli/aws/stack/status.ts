@@ -17,7 +17,7 @@ export async function readStatus(
 ): Promise<StackStatus | undefined> {
   const stack = await describeStack(cloud, stackName(input.name), signal);
   if (stack === undefined) return undefined;
-  const state = stateOf(stack, cloud.region);
+  const state = stateOf(stack, cloud);
   const { config } = resolved(input);
   const present = state.stages.map(({ name }) => name);
   const stages = wantedStages(input.config, present);

@@ -35,7 +35,7 @@ export async function survey(cloud: Cloud, input: StackInput, options: SurveyOpt
   const name = stackName(input.name);
   const stack = await describeStack(cloud, name, signal);
   const isMade = stack !== undefined && !/^(REVIEW_IN_PROGRESS|ROLLBACK_|CREATE_FAILED)/.test(stack.StackStatus!);
-  const state = isMade ? stateOf(stack, cloud.region) : undefined;
+  const state = isMade ? stateOf(stack, cloud) : undefined;
   const [before, aliases] = await Promise.all([
     state === undefined ? undefined : templateOf(cloud, state.id, signal),
     aliasesOf(cloud, input.name, signal),

@@ -114,7 +114,7 @@ export class World {
   }
 
   /** What a service keeps under a name; `region` is empty where it has one address for all. */
-  collection<T>(service: keyof Services, region: string, name: string): Collection<T> {
+  collection<T>(service: keyof Services | "sandbox", region: string, name: string): Collection<T> {
     return this.#storage.collection<T>(`${service} ${region} ${name}`);
   }
 

@@ -112,8 +112,8 @@ export class LocalFunction {
       this.#write(`END RequestId: ${id}\n`);
       const { memoryMiB } = this.options.identity ?? TEST_IDENTITY;
       this.#write(`REPORT RequestId: ${id}\t${reportOf(environment, { ms, memoryMiB, error })}\t\n`);
-      const isCut = result.kind === "stream" && result.failed() !== undefined;
-      report?.({ durationMs: ms, isError: error !== undefined || isCut });
+      const isError = error !== undefined || (result.kind === "stream" && result.failed() !== undefined);
+      report?.({ durationMs: ms, isError });
     });
     return result;
   }

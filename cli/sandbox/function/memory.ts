@@ -7,15 +7,18 @@ import { below } from "./process-tree.ts";
 
 /** Between two samples: at a gigabyte in a second, what is allocated before the limit is seen. */
 const INTERVAL_MS = 100;
-/** Between two samples of shares, which take a millisecond and more for each process. */
-const SHARES_MS = 500;
+/** Between the samples at the end of requests, which may be short and many. */
+const MIN_INTERVAL_MS = 20;
+/** What is resident has to grow by so much before the shares are read again, which takes a millisecond and more. */
+const GROWTH_BYTES = 1024 * 1024;
 
 export class MemoryMeter {
   readonly #pid: number;
   readonly #limitBytes: number;
   readonly #onExceeded: () => void;
   #timer: NodeJS.Timeout | undefined;
-  #sharesAt = Number.NEGATIVE_INFINITY;
+  #sampledAt = Number.NEGATIVE_INFINITY;
+  #residentBytes = 0;
   /** The most that was seen. */
   peakBytes = 0;
 
@@ -29,11 +32,11 @@ export class MemoryMeter {
     this.#timer ??= setInterval(() => void this.#sample(), INTERVAL_MS).unref();
   }
 
-  /** Takes a last sample, unless the last one is young: requests may be short and many. */
+  /** Takes a last sample, unless there was one just now. */
   async stop(): Promise<void> {
     if (this.#timer === undefined) return;
     this.end();
-    if (performance.now() - this.#sharesAt >= SHARES_MS) await this.#sample();
+    if (performance.now() - this.#sampledAt >= MIN_INTERVAL_MS) await this.#sample();
   }
 
   /** Stops without a sample: nobody is there any more. */
@@ -43,13 +46,13 @@ export class MemoryMeter {
   }
 
   async #sample(): Promise<void> {
+    this.#sampledAt = performance.now();
     const pids = below(this.#pid);
     const hasProc = existsSync("/proc/self/status");
     const residentBytes = hasProc ? sumOf(pids, residentBytesOf) : await residentBytesByPs(pids);
-    // Pages that several processes share count for each here, so that this is at least the share.
-    const isDue = performance.now() - this.#sharesAt >= SHARES_MS;
-    if (residentBytes <= this.#limitBytes && !isDue) return;
-    this.#sharesAt = performance.now();
+    // Pages that several processes share count for each here, so that the shares are less.
+    if (residentBytes <= this.#limitBytes && residentBytes < this.#residentBytes + GROWTH_BYTES) return;
+    this.#residentBytes = Math.max(residentBytes, this.#residentBytes);
     const usedBytes = hasProc ? sumOf(pids, shareBytesOf) : residentBytes;
     this.peakBytes = Math.max(this.peakBytes, Math.min(usedBytes, this.#limitBytes));
     if (usedBytes > this.#limitBytes) this.#onExceeded();

@@ -5,13 +5,13 @@ import { Agent, get, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
+import { LocalFunction } from "../../../cli/sandbox/function/function.ts";
 import type { ProxyResponse } from "../../../runtime/exchange.ts";
 import { createApplication } from "../../../runtime/index.ts";
 import { type Answer, type AnswerStream, answerInvocation } from "../../../runtime/lambda/invocation.ts";
 import { anyPort } from "../../../runtime/port.ts";
 import { apps, configOf } from "../../support/runtime.ts";
 import { bundle } from "../../support/runtime-api/deployed.ts";
-import { LocalFunction } from "../../../cli/sandbox/function/function.ts";
 import { median, spread } from "../query/statistics.ts";
 
 const STARTS = Number(process.env.STARTS ?? 15);

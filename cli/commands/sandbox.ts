@@ -1,0 +1,146 @@
+import { rmSync } from "node:fs";
+import { type Context, EXIT } from "../context.ts";
+import { stageUrl } from "../open-sandbox.ts";
+import { byteSize } from "../output/byte-size.ts";
+import { findSandbox, openSandbox, type Sandbox, SandboxError } from "../sandbox/connect.ts";
+import type { SandboxStatus } from "../sandbox/control.ts";
+import { SandboxFolder } from "../sandbox/folder.ts";
+import type { Options } from "../table.ts";
+
+/** `tool sandbox`, `tool sandbox status`: whether it runs, where, and what is deployed to it. Does not start it. */
+export function status(context: Context): Promise<number> {
+  return explained(context, async () => {
+    const sandbox = await findSandbox(context.io.env);
+    const folder = SandboxFolder.of(context.io.env);
+    if (sandbox === undefined) {
+      if (context.format === "json") await context.print(toJson({ running: false, folder: folder.path }));
+      else {
+        const kept = folder.exists ? `; what was deployed to it is kept in ${folder.path}` : "";
+        await context.print(`the sandbox is not running${kept}`);
+        await context.say("tool deploy --sandbox starts it, and so does tool sandbox start");
+      }
+      return EXIT.ok;
+    }
+    const found = await sandbox.status();
+    if (context.format === "json") await context.print(toJson(documentOf(sandbox, found)));
+    else await context.print(render(sandbox, found, context.io.nowMs()));
+    return EXIT.ok;
+  });
+}
+
+/** `tool sandbox start`: starts it if it does not run, and prints its address. */
+export function start(context: Context): Promise<number> {
+  return explained(context, async () => {
+    const sandbox = await openSandbox({ env: context.io.env, say: (text) => void context.say(text) });
+    if (context.format === "json") await context.print(toJson(documentOf(sandbox, await sandbox.status())));
+    else await context.print(`the sandbox is at ${addressOf(sandbox)}`);
+    return EXIT.ok;
+  });
+}
+
+/** `tool sandbox stop`: ends its process and all functions. What is deployed is there again at the next start. */
+export function stop(context: Context): Promise<number> {
+  return explained(context, async () => {
+    const sandbox = await findSandbox(context.io.env);
+    await sandbox?.stop();
+    const wasRunning = sandbox !== undefined;
+    if (context.format === "json") await context.print(toJson({ wasRunning }));
+    else await context.print(wasRunning ? "the sandbox is stopped" : "the sandbox was not running");
+    return EXIT.ok;
+  });
+}
+
+/** `tool sandbox mail`: prints what alerts sent, oldest first. */
+export function mail(context: Context): Promise<number> {
+  return explained(context, async () => {
+    // A sandbox that does not run has its mails all the same.
+    const exists = SandboxFolder.of(context.io.env).exists;
+    const sandbox = exists ? await openSandbox({ env: context.io.env, say: () => {} }) : undefined;
+    const mails = (await sandbox?.mails()) ?? [];
+    if (context.format === "json") await context.print(toJson({ mails }));
+    else if (mails.length === 0) await context.print("no alert has sent anything yet");
+    else {
+      const shown = mails.map(({ at, to, subject, text }) => {
+        const head = [`To: ${to}`, `Date: ${at}`, ...(subject === "" ? [] : [`Subject: ${subject}`])];
+        return `${head.join("\n")}\n\n${text.trimEnd()}\n`;
+      });
+      await context.print(shown.join(`\n${"-".repeat(60)}\n\n`).trimEnd());
+    }
+    return EXIT.ok;
+  });
+}
+
+/** `tool sandbox reset`: stops it and removes everything in it, once that is confirmed. */
+export function reset(context: Context, { yes }: Options<"sandbox reset">): Promise<number> {
+  return explained(context, async () => {
+    const { io } = context;
+    const folder = SandboxFolder.of(io.env);
+    if (!folder.exists) {
+      await context.print(context.format === "json" ? toJson({ removed: false }) : "there is no sandbox to reset");
+      return EXIT.ok;
+    }
+    if (!yes) {
+      if (io.stdin.isTTY !== true || !io.stderr.isTerminal) {
+        return context.misuse(
+          `this would remove ${folder.path}, and there is no terminal to confirm it`,
+          "write --yes to agree",
+        );
+      }
+      const sandbox = await findSandbox(io.env);
+      const apps = (await sandbox?.status())?.apps ?? [];
+      if (apps.length > 0) await context.say(`This removes ${apps.map(({ name }) => name).join(", ")}.`);
+      if ((await io.ask("Remove everything in the sandbox? Type yes to continue: "))?.trim() !== "yes") {
+        await context.say("nothing was removed");
+        return EXIT.failed;
+      }
+    }
+    await (await findSandbox(io.env))?.stop();
+    rmSync(folder.path, { recursive: true, force: true });
+    await context.print(context.format === "json" ? toJson({ removed: true }) : "the sandbox is empty");
+    return EXIT.ok;
+  });
+}
+
+async function explained(context: Context, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    return context.fail(error.message, error.hint);
+  }
+}
+
+const addressOf = ({ port }: Sandbox) => `http://127.0.0.1:${port}`;
+
+function documentOf(sandbox: Sandbox, { apps, proof: _, resolvesNames: __, port: ___, ...found }: SandboxStatus) {
+  return {
+    running: true,
+    address: addressOf(sandbox),
+    folder: sandbox.folder.path,
+    ...found,
+    apps: apps.map(({ name, directory, stages }) => ({
+      name,
+      directory: directory ?? null,
+      stages: stages.map((stage) => ({ stage, url: stageUrl(sandbox, name, stage) })),
+    })),
+  };
+}
+
+function render(sandbox: Sandbox, { pid, memoryBytes, endsAt, apps, mails }: SandboxStatus, nowMs: number): string {
+  const minutes = Math.max(0, Math.round((Date.parse(endsAt) - nowMs) / 60_000));
+  const lines = [
+    `The sandbox is at ${addressOf(sandbox)}`,
+    `  process   ${pid}, ${byteSize(memoryBytes)}; ends after ${minutes} more minutes without use`,
+    `  folder    ${sandbox.folder.path}`,
+    `  mail      ${mails === 0 ? "none" : `${mails}: tool sandbox mail shows them`}`,
+  ];
+  if (apps.length === 0) lines.push("", "No app is deployed: tool deploy --sandbox, in the folder of one, does it.");
+  for (const { name, directory, stages } of apps) {
+    lines.push("", directory === undefined ? name : `${name}  ${directory}`);
+    const width = Math.max(...stages.map((stage) => stage.length));
+    for (const stage of stages) lines.push(`  ${stage.padEnd(width)}  ${stageUrl(sandbox, name, stage)}`);
+  }
+  return lines.join("\n");
+}
+
+const toJson = (document: object) => JSON.stringify(document, null, 2);

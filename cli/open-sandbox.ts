@@ -1,0 +1,62 @@
+import { realpathSync } from "node:fs";
+import type { Context } from "./context.ts";
+import type { SandboxAccess } from "./platform/sandbox.ts";
+import type { Sandbox } from "./sandbox/connect.ts";
+
+/** What a command works on the sandbox for. */
+interface SandboxUse {
+  /** The name in tool.json; absent for what belongs to no app. */
+  readonly app?: string;
+  /** Whether the app is deployed by it: the name belongs to this folder from now on. */
+  readonly deploys?: boolean;
+}
+
+/** Whether a command works on the sandbox: by its flag, else by `TOOL_SANDBOX`. */
+export function usesSandbox(context: Context, flag: boolean): boolean {
+  const written = context.io.env.TOOL_SANDBOX ?? "";
+  if (flag || /^(1|true|yes|on)$/i.test(written)) return true;
+  if (/^(0|false|no|off|)$/i.test(written)) return false;
+  return context.misuse(
+    `TOOL_SANDBOX is ${JSON.stringify(written)}, which is neither yes nor no`,
+    "write TOOL_SANDBOX=1 for the sandbox on this machine, or unset it for the cloud",
+  );
+}
+
+/** The sandbox if the command works on it, started if it does not run; undefined for the cloud. */
+export async function openSandbox(
+  context: Context,
+  flag: boolean,
+  { app, deploys = false }: SandboxUse = {},
+): Promise<SandboxAccess | undefined> {
+  if (!usesSandbox(context, flag)) return undefined;
+  const { openSandbox, SandboxError } = await import("./sandbox/connect.ts");
+  try {
+    const { io } = context;
+    const sandbox = await openSandbox({ env: io.env, say: (text) => void context.say(text) });
+    if (app !== undefined) await sandbox.claim(app, realpathSync(context.directory), { deploys });
+    return accessTo(sandbox);
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    return context.fail(error.message, error.hint);
+  }
+}
+
+function accessTo({ port, access, resolvesNames }: Sandbox): SandboxAccess {
+  const { accessKeyId, secretAccessKey } = access;
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    accessKeyId,
+    secretAccessKey,
+    urlOf: (app, stage) => stageUrl({ port, resolvesNames }, app, stage),
+    browserUrlOf: (app, stage) => stageUrl({ port, resolvesNames: true }, app, stage),
+  };
+}
+
+/** Browsers and curl resolve `*.localhost` everywhere, other programs only if the system does. */
+export function stageUrl(
+  { port, resolvesNames }: { readonly port: number; readonly resolvesNames: boolean },
+  app: string,
+  stage: string,
+): string {
+  return resolvesNames ? `http://${stage}.${app}.localhost:${port}/` : `http://127.0.0.1:${port}/_app/${app}/${stage}/`;
+}

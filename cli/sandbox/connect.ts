@@ -1,0 +1,257 @@
+// From a command to its sandbox: finds the daemon of this person, or starts it.
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { closeSync, openSync, readFileSync, statSync } from "node:fs";
+import { request } from "node:http";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { version } from "../version.ts";
+import { proofOf, type SandboxMail, type SandboxStatus } from "./control.ts";
+import { type Access, SandboxFolder } from "./folder.ts";
+import { signedHeaders } from "./signature.ts";
+
+/** A running sandbox, as commands use it. */
+export interface Sandbox {
+  readonly folder: SandboxFolder;
+  readonly access: Access;
+  readonly port: number;
+  /** Whether this machine resolves `*.localhost`. */
+  readonly resolvesNames: boolean;
+  status(): Promise<SandboxStatus>;
+  /** Throws an `AppInUse` if the name belongs to another folder. */
+  claim(app: string, directory: string, options: { readonly deploys: boolean }): Promise<void>;
+  mails(): Promise<readonly SandboxMail[]>;
+  /** Resolves when the daemon is gone. */
+  stop(): Promise<void>;
+}
+
+/** The sandbox cannot run, or refuses. */
+export class SandboxError extends Error {
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string, options?: ErrorOptions) {
+    super(message, options);
+    this.hint = hint;
+  }
+}
+
+interface Effects {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Says a line to the person who waits. */
+  readonly say: (text: string) => void;
+}
+
+const PASSED = ["PATH", "HOME", "LANG", "TMPDIR", "TZ", "TOOL_SANDBOX_IDLE_MS"];
+
+/** Time for a daemon to answer or to listen. It does within a fraction of a second; a busy machine may take longer. */
+const START_MS = 20_000;
+const ANSWER_MS = 5_000;
+const STOP_MS = 10_000;
+
+/** The running sandbox; undefined if none runs. */
+export async function findSandbox(env: Effects["env"]): Promise<Sandbox | undefined> {
+  const folder = SandboxFolder.of(env);
+  return folder.exists ? running(folder) : undefined;
+}
+
+/** The running sandbox, started if none runs, or one of another build of the tool does. */
+export async function openSandbox({ env, say }: Effects): Promise<Sandbox> {
+  const folder = SandboxFolder.of(env);
+  makeFolder(folder);
+  const found = await running(folder);
+  if (found !== undefined && folder.daemon()?.build === build()) return found;
+  if (found !== undefined) {
+    say("the sandbox of another version of tool is replaced");
+    await found.stop();
+  }
+  const portBefore = folder.access().port;
+  await start(folder, env);
+  const begun = performance.now();
+  for (;;) {
+    const sandbox = await running(folder);
+    if (sandbox !== undefined) {
+      if (portBefore !== undefined && portBefore !== sandbox.port) {
+        say(`port ${portBefore} is taken: the sandbox is at port ${sandbox.port} from now on`);
+      }
+      return sandbox;
+    }
+    if (performance.now() - begun > START_MS) throw failed(folder, "the sandbox does not answer");
+    await sleep(20);
+  }
+}
+
+function makeFolder(folder: SandboxFolder): void {
+  try {
+    folder.make();
+    folder.access();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new SandboxError(
+      code === undefined ? message : `the sandbox's folder ${folder.path} cannot be written: ${reasonOf(error)}`,
+      code === undefined
+        ? undefined
+        : "make room or give yourself access to it, or set XDG_STATE_HOME to another folder",
+      { cause: error },
+    );
+  }
+}
+
+/** The daemon that answers with the proof that it knows our key. Whoever else has the port gets nothing from us. */
+async function running(folder: SandboxFolder): Promise<Sandbox | undefined> {
+  const daemon = folder.daemon();
+  if (daemon === undefined) return undefined;
+  const access = folder.access();
+  const { port } = daemon;
+  const nonce = randomBytes(16).toString("hex");
+  const call = (operation: string, input: object) => callDaemon({ access, port }, operation, input);
+  const status = async () => {
+    const found = (await call("status", { nonce })) as SandboxStatus;
+    if (found.proof !== proofOf(nonce, access.secretAccessKey)) throw new SandboxError("another program answered");
+    return found;
+  };
+  let resolvesNames: boolean;
+  try {
+    ({ resolvesNames } = await status());
+  } catch {
+    return undefined;
+  }
+  return {
+    folder,
+    access,
+    port,
+    resolvesNames,
+    status,
+    async claim(app, directory, { deploys }) {
+      await call("claim", { app, directory, deploys });
+    },
+    mails: async () => ((await call("mails", {})) as { mails: SandboxMail[] }).mails,
+    async stop() {
+      await call("stop", {});
+      const begun = performance.now();
+      while (isAlive(daemon.pid)) {
+        if (performance.now() - begun > STOP_MS) process.kill(daemon.pid, "SIGKILL");
+        await sleep(20);
+      }
+    },
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  try {
+    // An ended process that its parent has not asked for yet (proc(5), the states Z and X).
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !/^[ZX]$/.test(stat.charAt(stat.lastIndexOf(")") + 2));
+  } catch {
+    return true;
+  }
+}
+
+function callDaemon(
+  { access, port }: { readonly access: Access; readonly port: number },
+  operation: string,
+  input: object,
+): Promise<unknown> {
+  const body = Buffer.from(JSON.stringify(input));
+  const host = `127.0.0.1:${port}`;
+  const signed = { method: "POST", target: `/${operation}`, headers: { host }, body };
+  const scope = { accessKeyId: access.accessKeyId, region: "local", service: "sandbox" };
+  const headers = {
+    ...signedHeaders(signed, scope, access.secretAccessKey, Date.now()),
+    "content-length": body.length,
+  };
+  return new Promise((resolve, reject) => {
+    const req = request(
+      { host: "127.0.0.1", port, method: "POST", path: signed.target, headers, agent: false },
+      (res) => {
+        const parts: Buffer[] = [];
+        res.on("data", (part: Buffer) => parts.push(part));
+        res.on("error", reject);
+        res.on("end", () => {
+          try {
+            const answer = JSON.parse(Buffer.concat(parts).toString());
+            if (res.statusCode === 200) resolve(answer);
+            else reject(refusalOf(answer));
+          } catch (error) {
+            reject(error);
+          }
+        });
+      },
+    );
+    req.setTimeout(ANSWER_MS, () => req.destroy(new Error("no answer in time")));
+    req.on("error", reject);
+    req.end(body);
+  });
+}
+
+function refusalOf(answer: { readonly __type?: string; readonly message?: string }): SandboxError {
+  if (answer.__type !== "AppInUse") return new SandboxError(`the sandbox refused: ${answer.message}`);
+  const { app, owner, directory } = JSON.parse(answer.message ?? "{}");
+  return new SandboxError(
+    `the sandbox has another app of the name ${JSON.stringify(app)}: it is deployed from ${owner}, and this is ${directory}`,
+    `give one of them another "name" in tool.json, or remove that one: tool -C ${owner} stack delete --sandbox`,
+  );
+}
+
+/** Starts the daemon apart from this process: it lives on when the command and its terminal are gone. */
+async function start(folder: SandboxFolder, env: Effects["env"]): Promise<void> {
+  const log = openSync(folder.log, "a", 0o600);
+  try {
+    const child = spawn(process.execPath, [daemonFile(), folder.path, build()], {
+      cwd: folder.path,
+      detached: true,
+      stdio: ["ignore", log, log, "ipc"],
+      // What it needs, and what functions get of it: nothing of this shell's secrets.
+      env: Object.fromEntries(PASSED.map((name) => [name, env[name]])),
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once("error", reject);
+      // It says once that it listens, or that another one does already.
+      child.once("message", () => resolve());
+      child.once("exit", (code) => reject(failed(folder, `the sandbox ended with exit code ${code}`)));
+      setTimeout(() => reject(failed(folder, "the sandbox does not start")), START_MS).unref();
+    });
+    child.removeAllListeners();
+    child.disconnect();
+    child.unref();
+  } finally {
+    closeSync(log);
+  }
+}
+
+function failed(folder: SandboxFolder, message: string): SandboxError {
+  const lines = readTail(folder.log).trim().split("\n");
+  // After an error come its stack and the version of Node.
+  const last = lines.findLast((line) => /^\S*( \w*Error)?: \S|Error: /.test(line)) ?? lines.at(-1);
+  return new SandboxError(last ? `${message}: ${last}` : message, `its log is ${folder.log}`);
+}
+
+function readTail(path: string): string {
+  try {
+    return readFileSync(path, "utf8").slice(-4000);
+  } catch {
+    return "";
+  }
+}
+
+/** The daemon's program, beside the bundle of the command or what was compiled. */
+function daemonFile(): string {
+  const here = import.meta.url;
+  // In a bundle the address is a path.
+  return here.startsWith("file:")
+    ? join(dirname(fileURLToPath(here)), "daemon-process.js")
+    : join(dirname(here), "sandbox-daemon.cjs");
+}
+
+/** Tells the builds of the daemon apart. */
+function build(): string {
+  const { size, mtimeMs } = statSync(daemonFile());
+  return `${version} ${size} ${Math.floor(mtimeMs)}`;
+}
+
+const reasonOf = (error: unknown) => (error as Error).message.replace(/^[A-Z]+: /, "").replace(/, .*$/, "");

@@ -1,0 +1,151 @@
+// The sandbox's process: one a person. It ends by itself after an hour in which nobody used it.
+import { lookup } from "node:dns";
+import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
+import { serveApp } from "./apps.ts";
+import { openWorld } from "./cloud/open-world.ts";
+import { AwsError } from "./cloud/protocol/error.ts";
+import { controlOf } from "./control.ts";
+import { SandboxFolder } from "./folder.ts";
+import { type Endpoint, listen, type ServerOptions } from "./server.ts";
+import { checkSignature } from "./signature.ts";
+
+const FIRST_PORT = 4040;
+/** How far the port moves on when others have it. */
+const PORT_TRIES = 50;
+
+const IDLE_MS = 60 * 60 * 1000;
+
+export interface DaemonOptions {
+  readonly folder: string;
+  readonly build: string;
+  /** The program that stands for the platform's Node runtime. */
+  readonly nodeRuntime: string;
+  /** How long it stays without being used. */
+  readonly idleMs?: number | undefined;
+  /** Called when it listens, or when another daemon of this folder does. */
+  readonly ready: () => void;
+  readonly report: (text: string) => void;
+  /** Resolves when it is asked to end. */
+  readonly ended: Promise<void>;
+}
+
+/** Runs until it is stopped, or idle for too long. */
+export async function runDaemon(options: DaemonOptions): Promise<void> {
+  const folder = new SandboxFolder(options.folder);
+  folder.make();
+  let unlock: () => Promise<void>;
+  try {
+    unlock = await lockDirectory(folder.path);
+  } catch (error) {
+    if ((await livingOwnerOf(folder.path)) === undefined) throw error;
+    // Two commands began at once: the other's daemon serves both.
+    return options.ready();
+  }
+  const access = folder.access();
+  const world = openWorld({
+    folder: folder.state,
+    issuesAtOnce: true,
+    confirmsMail: true,
+    runsByClock: true,
+    nodeRuntime: options.nodeRuntime,
+    report: options.report,
+  });
+  const idle = new Idle(options.idleMs ?? IDLE_MS);
+  const resolves = resolvesNames();
+  const startedAt = new Date().toISOString();
+  let endpoint: Endpoint;
+  const control = controlOf({
+    world,
+    secretKey: access.secretAccessKey,
+    port: () => endpoint.port,
+    startedAt,
+    resolvesNames: () => resolves,
+    endsAt: () => new Date(idle.endsAtMs),
+    // After the answer.
+    stop: () => setImmediate(() => idle.end()),
+  });
+  endpoint = await listenAtFreePort(access.port, {
+    world,
+    report: options.report,
+    authenticate(request, scope) {
+      if (scope.accessKeyId !== access.accessKeyId) {
+        throw new AwsError("InvalidClientTokenId", "The access key is not that of this sandbox.", 403);
+      }
+      checkSignature(request, scope, access.secretAccessKey, Date.now());
+      if (scope.service !== "sandbox") idle.put();
+    },
+    serveApp(req, res) {
+      idle.put();
+      return serveApp(req, res, world, { tellsScheme: true });
+    },
+    control(operation, input) {
+      if (operation !== "status") idle.put();
+      return control(operation, input);
+    },
+  });
+  folder.writeAccess({ ...access, port: endpoint.port });
+  folder.writeDaemon({ pid: process.pid, port: endpoint.port, startedAt, build: options.build });
+  options.report(`listening at ${endpoint.url}`);
+  options.ready();
+  await Promise.race([idle.ended, options.ended]);
+  await endpoint.close();
+  await world.close();
+  await unlock();
+  options.report("ended");
+}
+
+/** The port of last time if it is free, else the next one that is: addresses stay the same where they can. */
+async function listenAtFreePort(known: number | undefined, options: ServerOptions): Promise<Endpoint> {
+  const first = [...(known === undefined ? [] : [known]), FIRST_PORT];
+  const ports = [...new Set([...first, ...Array.from({ length: PORT_TRIES }, (_, i) => FIRST_PORT + 1 + i), 0])];
+  for (const port of ports) {
+    try {
+      return await listen({ ...options, port });
+    } catch (error) {
+      if (!/^(EADDRINUSE|EACCES)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    }
+  }
+  throw new Error("there is no free port");
+}
+
+/**
+ * Whether this machine resolves names below localhost to itself (RFC 6761 says it should). A resolver without an answer
+ * would keep a first command waiting.
+ */
+function resolvesNames(): Promise<boolean> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(false), RESOLVE_MS).unref();
+    lookup("stage.app.localhost", (error, address) => resolve(error === null && /^(127\.|::1$)/.test(address)));
+  });
+}
+
+/** A resolver of this machine answers within a few milliseconds. */
+const RESOLVE_MS = 250;
+
+/** The time without use, after which the daemon ends. */
+class Idle {
+  readonly #idleMs: number;
+  endsAtMs: number;
+  end: () => void = () => {};
+  readonly ended: Promise<void>;
+
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs;
+    this.endsAtMs = Date.now() + idleMs;
+    this.ended = new Promise((resolve) => {
+      this.end = resolve;
+    });
+    this.#watch();
+  }
+
+  /** It was used now. */
+  put(): void {
+    this.endsAtMs = Date.now() + this.#idleMs;
+  }
+
+  #watch(): void {
+    const leftMs = this.endsAtMs - Date.now();
+    if (leftMs <= 0) this.end();
+    else setTimeout(() => this.#watch(), Math.min(leftMs + 1, 60_000)).unref();
+  }
+}

@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+/** What the daemon writes once it listens. */
+export interface DaemonRecord {
+  readonly pid: number;
+  readonly port: number;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  /** Tells apart the builds of the daemon: a command replaces one of another build. */
+  readonly build: string;
+}
+
+/** The key of this sandbox, which its commands sign with and only its owner can read, and the port of last time. */
+export interface Access {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly port: number | undefined;
+}
+
+/** The paths of one person's sandbox. */
+export class SandboxFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** `$XDG_STATE_HOME/tool/sandbox` (XDG Base Directory Specification). */
+  static of(env: Readonly<Record<string, string | undefined>>): SandboxFolder {
+    const state = env.XDG_STATE_HOME?.startsWith("/") ? env.XDG_STATE_HOME : undefined;
+    return new SandboxFolder(join(state ?? join(env.HOME || homedir(), ".local/state"), "tool/sandbox"));
+  }
+
+  /** What the account holds. */
+  get state(): string {
+    return join(this.path, "state");
+  }
+
+  get log(): string {
+    return join(this.path, "daemon.log");
+  }
+
+  get #access(): string {
+    return join(this.path, "access.json");
+  }
+
+  get #daemon(): string {
+    return join(this.path, "daemon.json");
+  }
+
+  get exists(): boolean {
+    return statSync(this.path, { throwIfNoEntry: false })?.isDirectory() === true;
+  }
+
+  /** Makes the folder for its owner alone. Throws if it belongs to another user. */
+  make(): void {
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    const { uid, mode } = statSync(this.path);
+    if (process.getuid !== undefined && uid !== process.getuid()) {
+      throw new Error(`${this.path} belongs to another user: set XDG_STATE_HOME to a folder of your own`);
+    }
+    if ((mode & 0o077) !== 0) chmodSync(this.path, 0o700);
+  }
+
+  /** The key, made on first use. A file that cannot be read as one is replaced: only running commands know its key. */
+  access(): Access {
+    const known = readJson(this.#access);
+    if (typeof known?.accessKeyId === "string" && typeof known.secretAccessKey === "string") {
+      const { accessKeyId, secretAccessKey, port } = known;
+      return { accessKeyId, secretAccessKey, port: typeof port === "number" ? port : undefined };
+    }
+    const made: Access = {
+      accessKeyId: `TOOLSANDBOX${randomBytes(6).toString("hex").toUpperCase()}`,
+      secretAccessKey: randomBytes(30).toString("base64url"),
+      port: undefined,
+    };
+    this.writeAccess(made);
+    return made;
+  }
+
+  writeAccess(access: Access): void {
+    writeWhole(this.#access, access);
+  }
+
+  /** What the last daemon wrote; it may be gone. */
+  daemon(): DaemonRecord | undefined {
+    const found = readJson(this.#daemon);
+    if (typeof found?.pid !== "number" || typeof found.port !== "number") return undefined;
+    return { pid: found.pid, port: found.port, startedAt: String(found.startedAt), build: String(found.build) };
+  }
+
+  writeDaemon(record: DaemonRecord): void {
+    writeWhole(this.#daemon, record);
+  }
+}
+
+function readJson(path: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Readers see the file before or after, and nobody else may read it. */
+function writeWhole(path: string, value: object): void {
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, `${JSON.stringify(value)}\n`, { mode: 0o600 });
+  renameSync(temporary, path);
+}

@@ -1,0 +1,360 @@
+// What runs in a function of the sandbox: its memory, its environment, its program, its code, and that nothing outlives it.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { failureLine } from "../cli/aws/logs/failure-line.ts";
+import { readPlatformLine } from "../cli/aws/logs/platform-line.ts";
+import { readZip, unpack } from "../cli/sandbox/cloud/lambda/unzip.ts";
+import { type ZipFile, zipOf } from "../cli/sandbox/cloud/lambda/zip.ts";
+import { type FunctionOptions, type InvokeResult, LocalFunction } from "../cli/sandbox/function/function.ts";
+import { type Language, languageHere, linkProgram, refusalHere } from "../cli/sandbox/function/languages.ts";
+import { below } from "../cli/sandbox/function/process-tree.ts";
+import { until } from "./support/runtime.ts";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const nodeRuntime = resolve(here, "../cli/sandbox/cloud/lambda/node-runtime.js");
+
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), "sandbox-functions-")));
+t.teardown(() => rmSync(scratch, { recursive: true, force: true }));
+let folders = 0;
+const newFolder = () => {
+  folders += 1;
+  const path = join(scratch, String(folders));
+  mkdirSync(path);
+  return path;
+};
+
+/** A function on the Node runtime whose handler is the code. */
+function functionOf(
+  t: { teardown(handler: () => void): void },
+  handler: string,
+  options: Partial<FunctionOptions> & { memoryMiB?: number } = {},
+) {
+  const directory = newFolder();
+  writeFileSync(join(directory, "index.js"), `exports.handler = async (event) => { ${handler} };`);
+  const { memoryMiB = 512, ...rest } = options;
+  const target = new LocalFunction({
+    command: [process.execPath, nodeRuntime],
+    directory,
+    timeoutMs: 20_000,
+    identity: { name: "app", version: "1", region: "eu-west-1", arn: "arn", memoryMiB, logStream: "stream" },
+    ...rest,
+  });
+  t.teardown(() => target.destroy());
+  return target;
+}
+
+const answerOf = (result: InvokeResult) =>
+  result.kind === "document" ? JSON.parse(result.payload.toString()) : (result as { error: object }).error;
+
+const KILLED = { errorType: "Runtime.ExitError", errorMessage: "Runtime exited with error: signal: killed" };
+
+const ALLOCATE = `
+  const held = (globalThis.held ??= []);
+  const end = held.length + (event.mib ?? 0);
+  while (held.length < end) {
+    held.push(Buffer.alloc(1024 * 1024, 1));
+    if (held.length % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return held.length;`;
+
+const ALLOCATE_BELOW = `
+  const { spawn } = require("node:child_process");
+  const code = \`const held = []; setInterval(() => held.push(Buffer.alloc(16 * 1024 * 1024, 1)), 20);\`;
+  if (event.mib) await new Promise((resolve) => spawn(process.execPath, ["-e", code], { detached: true }).once("exit", resolve));
+  return 0;`;
+
+for (const [name, handler] of [
+  ["the function's process", ALLOCATE],
+  ["one that it started", ALLOCATE_BELOW],
+] as const) {
+  t.test(`memory of ${name} above the limit`, async (t) => {
+    const target = functionOf(t, handler, { memoryMiB: 192 });
+    t.equal(answerOf(await target.invoke({})), 0);
+    const { pid } = target;
+    const running = target.invoke({ mib: 1024 });
+    t.match(answerOf(await running), KILLED);
+    await target.idle();
+    const lines = target.output.split(/(?<=\n)(?=START|END|REPORT|RequestId)/);
+    const exit = lines.find((line) => line.startsWith("RequestId"));
+    t.match(exit, /^RequestId: \S+ Error: Runtime exited with error: signal: killed\nRuntime\.ExitError\n$/);
+    const reports = lines.filter((line) => line.startsWith("REPORT"));
+    t.match(
+      reports[1],
+      /\tMemory Size: 192 MB\tMax Memory Used: 192 MB\tStatus: error\tError Type: Runtime\.ExitError\t\n$/,
+    );
+    const events = lines.map((text, id) => ({ id: String(id), stream: "stream", timeMs: 1_000 + id, text }));
+    const failure = readPlatformLine(exit!) as Parameters<typeof failureLine>[1];
+    const shown = JSON.parse(
+      await failureLine(events[0]! as never, failure, async function* () {
+        yield events as never;
+      }),
+    );
+    t.match(shown, {
+      message: "the platform ended a request that ran out of memory",
+      fields: { memory: 192 * 1024 * 1024 },
+    });
+    await until(() => !isThere(pid!), "the end of the process");
+    t.equal(answerOf(await target.invoke({})), 0, "the next request");
+    t.equal(target.starts, 2);
+  });
+}
+
+t.test("memory below the limit is reported", async (t) => {
+  const target = functionOf(t, ALLOCATE);
+  const usedMiB: number[] = [];
+  for (const mib of [0, 150, 0]) {
+    await target.invoke({ mib });
+    await target.idle();
+    const found = [...target.output.matchAll(/\tMax Memory Used: (\d+) MB\t/g)];
+    usedMiB.push(Number(found.at(-1)![1]));
+  }
+  const [first = 0, second = 0, third = 0] = usedMiB;
+  t.ok(first > 10 && first < 120, `${first} MiB at first`);
+  t.ok(second > first + 130 && second < 512, `${second} MiB with 150 MiB more`);
+  t.ok(third >= second, `the most of the environment: ${third} MiB`);
+});
+
+t.test("the environment is the platform's and the function's own", async (t) => {
+  process.env.SECRET_OF_THE_DAEMON = "secret";
+  t.teardown(() => delete process.env.SECRET_OF_THE_DAEMON);
+  const handler = `
+    const fs = require("node:fs");
+    fs.writeFileSync(process.env.TMPDIR + "/kept", "");
+    return { env: process.env, left: fs.readdirSync(process.env.TMPDIR) };`;
+  const targets = [1, 2].map(() => functionOf(t, handler, { env: { GREETING: "hello" } }));
+  const [one, two] = await Promise.all(targets.map(async (target) => answerOf(await target.invoke({}))));
+  t.same(Object.keys(one.env).sort(), [
+    "AWS_DEFAULT_REGION",
+    "AWS_EXECUTION_ENV",
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+    "AWS_LAMBDA_FUNCTION_NAME",
+    "AWS_LAMBDA_FUNCTION_VERSION",
+    "AWS_LAMBDA_INITIALIZATION_TYPE",
+    "AWS_LAMBDA_LOG_GROUP_NAME",
+    "AWS_LAMBDA_LOG_STREAM_NAME",
+    "AWS_LAMBDA_RUNTIME_API",
+    "AWS_REGION",
+    "GREETING",
+    "LAMBDA_RUNTIME_DIR",
+    "LAMBDA_TASK_ROOT",
+    "LANG",
+    "PATH",
+    "TMPDIR",
+    "TZ",
+    "_HANDLER",
+  ]);
+  t.equal(one.env.PATH, process.env.PATH);
+  t.same([one.left, two.left], [["kept"], ["kept"]]);
+  for (const target of targets) target.destroy();
+  await until(() => !existsSync(one.env.TMPDIR), "the end of the folder");
+});
+
+t.test("an idle environment is taken down, and the next request starts another", async (t) => {
+  let ended = 0;
+  const target = functionOf(t, "return process.pid;", { idleMs: 400, onIdle: () => void ended++ });
+  const first = answerOf(await target.invoke({}));
+  await sleep(200);
+  t.equal(answerOf(await target.invoke({})), first, "before that it goes on");
+  await sleep(250);
+  t.ok(isThere(first), "the time begins with the last request");
+  await until(() => !isThere(first), "the end of the process");
+  t.equal(ended, 1);
+  t.not(answerOf(await target.invoke({})), first);
+  t.equal(target.starts, 2);
+});
+
+for (const state of ["idle", "busy"]) {
+  t.test(`nothing outlives a daemon that is killed, with functions that are ${state}`, async (t) => {
+    const marker = `marker-${process.pid}-${state}`;
+    // One that only the group tells, one in a session of its own, and one whose parent is gone.
+    const handler = `
+      const { spawn } = require("node:child_process");
+      const wait = "setInterval(() => {}, 1000)";
+      exports.handler = async (event) => {
+        if (event.stays) await new Promise(() => {});
+        spawn(process.execPath, ["-e", wait, "${marker}"], { stdio: "ignore" });
+        spawn(process.execPath, ["-e", wait, "${marker}"], { stdio: "ignore", detached: true });
+        const shell = 'exec "$0" -e "$1" "$2" &';
+        spawn("sh", ["-c", shell, process.execPath, wait, "${marker}"], { stdio: "ignore", detached: true });
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return process.pid;
+      };`;
+    const temporary = newFolder();
+    const daemon = spawn(
+      process.execPath,
+      [join(here, "support/sandbox-process.js"), handler, "{}", '{"stays":true}'],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, TMPDIR: temporary },
+      },
+    );
+    t.teardown(() => daemon.kill("SIGKILL"));
+    let said = "";
+    daemon.stdout.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    await until(() => said.includes(state), "a function");
+    t.equal(marked(marker).length, 3);
+    t.equal(readdirSync(temporary).length, 1, "one folder has all files");
+    const functions = below(daemon.pid!).filter((pid) => pid !== daemon.pid && !isShell(pid));
+    t.ok(functions.length > 0);
+    const exited = once(daemon, "exit");
+    daemon.kill("SIGKILL");
+    await exited;
+    const begin = performance.now();
+    await until(() => marked(marker).length === 0 && !functions.some(isThere), "the end of all processes");
+    const ms = performance.now() - begin;
+    t.ok(ms < 2_000, `${ms} ms`);
+    await until(() => readdirSync(temporary).length === 0, "the end of the files");
+  });
+}
+
+t.test("which languages run where", (t) => {
+  const LINUX =
+    "is made for linux x64 and does not run on darwin arm64: run it locally with tool start, or the sandbox on a machine or in a container of linux x64";
+  const rows: [NodeJS.Platform, string, Language, string | undefined][] = [
+    ["linux", "x64", "node", undefined],
+    ["linux", "x64", "static", undefined],
+    ["linux", "x64", "go", undefined],
+    ["linux", "x64", "crystal", undefined],
+    ["linux", "x64", "python", undefined],
+    ["linux", "x64", "java", undefined],
+    ["darwin", "arm64", "node", undefined],
+    ["darwin", "arm64", "static", undefined],
+    ["darwin", "arm64", "go", `a deployment of Go ${LINUX}`],
+    ["darwin", "arm64", "crystal", `a deployment of Crystal ${LINUX}`],
+    ["darwin", "arm64", "python", `a deployment of Python ${LINUX}`],
+    ["darwin", "arm64", "java", `a deployment of Java ${LINUX}`],
+    ["linux", "arm64", "node", undefined],
+    ["linux", "arm64", "go", `a deployment of Go ${LINUX.replace("darwin", "linux")}`],
+    ["win32", "x64", "node", "the sandbox does not run on Windows itself: run it in WSL"],
+  ];
+  for (const [platform, arch, language, expected] of rows) {
+    t.equal(refusalHere(platform, arch, language), expected, `${language} on ${platform} ${arch}`);
+  }
+  t.end();
+});
+
+t.test("which program runs a runtime", async (t) => {
+  const folder = newFolder();
+  const { PATH } = process.env;
+  t.teardown(() => {
+    process.env.PATH = PATH;
+  });
+  process.env.PATH = [folder, PATH].join(delimiter);
+  const program = (name: string, text: string) =>
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  program("python3.98", `echo ${folder}/real; echo 3.98.1`);
+  program("python3.97", "echo not installed; exit 127");
+  program("python3", `echo ${folder}/other; echo 3.8.10`);
+  program("java", "echo '    java.home = /opt/jdk' >&2; echo '    java.version = 25.0.1' >&2");
+  const [major] = process.versions.node.split(".");
+  const node = { program: process.execPath, version: process.versions.node };
+  const rows = [
+    [`nodejs${major}.x`, { ...node, matches: true }],
+    ["nodejs98.x", { ...node, matches: false }],
+    ["python3.98", { program: join(folder, "real"), version: "3.98.1", matches: true }],
+    ["python3.97", { program: join(folder, "other"), version: "3.8.10", matches: false }],
+    ["java25", { program: "/opt/jdk/bin/java", version: "25.0.1", matches: true }],
+    ["java2", { program: "/opt/jdk/bin/java", version: "25.0.1", matches: false }],
+    ["provided.al2023", undefined],
+  ] as const;
+  for (const [runtime, expected] of rows) {
+    const found = await languageHere(runtime);
+    t.same(found, expected && { runtime, ...expected }, runtime);
+    if (found === undefined) continue;
+    const bin = join(folder, `bin-${runtime}`);
+    linkProgram(found, bin);
+    const names = { nodejs: ["node"], python: ["python", "python3", runtime], java: ["java"] };
+    t.same(readdirSync(bin).sort(), names[/^[a-z]+/.exec(runtime)![0] as keyof typeof names], `names of ${runtime}`);
+  }
+});
+
+const link = (target: string): ZipFile => ({ bytes: Buffer.from(target), mode: 0o120777 });
+type Files = Readonly<Record<string, string | ZipFile>>;
+
+t.test("an archive stays in its folder", async (t) => {
+  const rows: [name: string, archives: Files[], refused: RegExp][] = [
+    ["a step up", [{ "../evil": "x" }], /^the entry \.\.\/evil is outside$/],
+    ["steps up in the middle", [{ "a/../../evil": "x" }], /is outside$/],
+    ["a folder above", [{ "../": "" }], /is outside$/],
+    ["an absolute name", [{ "/evil": "x" }], /is outside$/],
+    ["a link to above", [{ "a/evil": link("../../x") }], /^the link a\/evil leads outside$/],
+    ["a link to a folder above", [{ evil: link("a/../..") }], /leads outside$/],
+    ["an absolute link", [{ evil: link("/etc/passwd") }], /leads outside$/],
+    ["a file below a link", [{ evil: link("b"), "evil/x": "x" }], /^the entry evil\/x is below a link$/],
+    ["a link below a link", [{ evil: link("b"), "evil/c/x": link("y") }], /is below a link$/],
+    [
+      "a file below a link of another archive",
+      [{ "b/x": "x", evil: link("b") }, { "evil/y": "y" }],
+      /is below a link$/,
+    ],
+  ];
+  for (const [name, archives, refused] of rows) {
+    const outer = newFolder();
+    const folder = join(outer, "code");
+    mkdirSync(folder);
+    const unpacking = archives.reduce(
+      (last, files) => last.then(() => unpack(zipOf(files), folder)),
+      Promise.resolve(),
+    );
+    await t.rejects(unpacking, { message: refused }, name);
+    t.same(readdirSync(outer), ["code"], name);
+  }
+});
+
+t.test("an archive is unpacked as it is", async (t) => {
+  const folder = newFolder();
+  const program = { bytes: Buffer.from("#!/bin/sh\n"), mode: 0o755 };
+  await unpack(
+    zipOf({ "a/b/c.txt": "first", run: program, "empty/": "", "d/link": link("../a/b"), old: link("run") }),
+    folder,
+  );
+  await unpack(zipOf({ "a/b/c.txt": "second", old: "a file", "..name": "x" }), folder);
+  t.equal(readFileSync(join(folder, "d/link/c.txt"), "utf8"), "second");
+  t.equal(readFileSync(join(folder, "run"), "utf8"), "#!/bin/sh\n", "a link is replaced, not followed");
+  t.equal(readFileSync(join(folder, "old"), "utf8"), "a file");
+  t.same(readdirSync(folder).sort(), ["..name", "a", "d", "empty", "old", "run"]);
+  t.equal(statSync(join(folder, "run")).mode & 0o777, 0o755);
+  t.throws(() => readZip(Buffer.from("no archive")), { message: "no end of a zip archive" });
+});
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "latin1"));
+  } catch {
+    return false;
+  }
+}
+
+const argumentsOf = (pid: string) => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+};
+
+const marked = (marker: string) =>
+  readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && argumentsOf(pid).includes(marker));
+
+/** The watchdog, which ends on its own. */
+const isShell = (pid: number) => basename(argumentsOf(String(pid))[0] ?? "") === "sh";

@@ -1,0 +1,245 @@
+// `tool sandbox` and `--sandbox`, as a person uses them: the real command, its daemon, and apps that answer.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
+import t from "tap";
+import { isRunning, tool, until } from "./support/cli.ts";
+import { copyExample } from "./support/copy-example.ts";
+import { ask, gone, testSandbox } from "./support/sandbox.ts";
+
+t.setTimeout(240_000);
+
+/** An app that says its version, its stage and the names of its variables. */
+const APP = `require("http").createServer((request, response) => {
+  if (request.url === "/env") return response.end(JSON.stringify(Object.keys(process.env)));
+  if (request.url === "/fail") response.statusCode = 500;
+  response.end("one " + process.env.TOOL_STAGE + "\\n");
+}).listen(process.env.PORT);
+`;
+
+function makeApp(dir: string, config: object, source = APP): string {
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, "app.js"), source);
+  writeFileSync(join(dir, "tool.json"), JSON.stringify(config));
+  return dir;
+}
+
+t.test("from nothing to an app that answers, a change, a rollback, another stage, and away", async (t) => {
+  const sandbox = testSandbox(t);
+  const app = copyExample(t.testdir());
+  const run = (...argv: string[]) => sandbox.tool(app, ...argv);
+
+  const status = await run("sandbox");
+  t.equal(status.stdout, "the sandbox is not running\n");
+  t.notOk(existsSync(sandbox.folder), "asking makes nothing");
+
+  const first = await run("deploy");
+  t.equal(first.code, 0, first.stderr);
+  const { port, pid } = sandbox.daemon();
+  t.ok(
+    [`http://staging.orders.localhost:${port}/\n`, `http://127.0.0.1:${port}/_app/orders/staging/\n`].includes(
+      first.stdout,
+    ),
+    first.stdout,
+  );
+  t.match(first.stderr, /^staging is deployed in the sandbox: version 1 \(/m);
+  t.equal((await sandbox.ask("orders", "staging", "/api/orders/42")).status, 200);
+  t.equal((await fetch(`http://127.0.0.1:${port}/_app/orders/staging/api/orders/42`)).status, 200);
+  t.equal((await run("url")).stdout, first.stdout);
+
+  t.equal((await sandbox.ask("orders", "staging", "/api/orders/42?fail=1")).status, 500);
+  const logs = await until("the entry of the failure", async () => {
+    const { stdout } = await run("logs", "status >= 500");
+    return stdout.includes('"status":500') ? stdout : undefined;
+  });
+  t.equal(JSON.parse(logs.trim().split("\n").at(-1)!).fields.stage, "staging");
+
+  const same = await run("deploy");
+  t.match(same.stderr, /^staging is unchanged in the sandbox: version 1 .*is already active/m);
+  const server = readFileSync(join(app, "server.js"), "utf8");
+  writeFileSync(join(app, "server.js"), `${server.replace(/Orders<\/h1>/, "Other orders</h1>")}\n`);
+  const second = await run("deploy", "--format", "json");
+  t.match(JSON.parse(second.stdout), { version: "2", previousVersion: "1", outcome: "updated" });
+  const page = async () => /<h1>(.*)<\/h1>/.exec((await sandbox.ask("orders", "staging")).body)?.[1];
+  t.equal(await page(), "Other orders");
+  t.equal((await run("rollback")).code, 0);
+  t.equal(await page(), "Orders");
+  t.match((await run("deploys")).stdout, /staging/);
+
+  t.equal((await run("deploy", "production")).code, 0);
+  t.equal((await sandbox.ask("orders", "production", "/api/orders/42")).status, 200);
+  const shown = JSON.parse((await run("sandbox", "--format", "json")).stdout);
+  t.match(shown, {
+    running: true,
+    address: `http://127.0.0.1:${port}`,
+    pid,
+    apps: [{ name: "orders", stages: [{ stage: "production" }, { stage: "staging" }] }],
+  });
+  t.match((await run("stack", "status")).stdout, /production/);
+  t.equal((await run("prune", "--retain", "0")).code, 0);
+
+  const deleted = await run("stack", "delete", "--yes", "--logs");
+  t.equal(deleted.code, 0, deleted.stderr);
+  t.equal((await sandbox.ask("orders", "production")).status, 404);
+  t.same(JSON.parse((await run("sandbox", "--format", "json")).stdout).apps, []);
+
+  t.equal((await run("sandbox", "stop")).stdout, "the sandbox is stopped\n");
+  t.notOk(isRunning(pid));
+  t.same(sandbox.functions(), [], "no function is left");
+});
+
+t.test("nothing that a command began with gets to a function, but its path", async (t) => {
+  const sandbox = testSandbox(t, { SECRET_OF_THE_SHELL: "x", AWS_PROFILE: "work", NODE_OPTIONS: "--no-deprecation" });
+  const app = makeApp(join(t.testdir(), "app"), { name: "quiet", environment: { GREETING: "hello" } });
+  t.equal((await sandbox.tool(app, "deploy")).code, 0);
+  const names: string[] = JSON.parse((await sandbox.ask("quiet", "staging", "/env")).body);
+  t.ok(names.includes("GREETING") && names.includes("PATH"));
+  for (const name of ["SECRET_OF_THE_SHELL", "AWS_PROFILE", "NODE_OPTIONS", "HOME", "XDG_STATE_HOME", "TOOL_SANDBOX"]) {
+    t.notOk(names.includes(name), name);
+  }
+});
+
+t.test("TOOL_SANDBOX and --sandbox choose it; neither asks an account", async (t) => {
+  const sandbox = testSandbox(t);
+  const app = makeApp(join(t.testdir(), "app"), { name: "chosen", profile: "nobody-has-this" });
+  const run = (value: string, ...argv: string[]) =>
+    tool(["-C", app, ...argv], { env: { ...sandbox.env, TOOL_SANDBOX: value } });
+  t.equal((await run("", "deploy", "--sandbox")).code, 0);
+  t.equal((await run("true", "url")).code, 0);
+  t.match((await run("0", "url")).stderr, /nobody-has-this/, "the cloud is meant");
+  const wrong = await run("maybe", "url");
+  t.equal(wrong.code, 2);
+  t.equal(
+    wrong.stderr,
+    'error: TOOL_SANDBOX is "maybe", which is neither yes nor no\n  write TOOL_SANDBOX=1 for the sandbox on this machine, or unset it for the cloud\n',
+  );
+  const both = await run("", "logs", "--sandbox", "--file", "x");
+  t.match(both.stderr, /--sandbox and --file name two logs/);
+});
+
+t.test("a name belongs to one folder, until that is gone or its app is removed", async (t) => {
+  const sandbox = testSandbox(t);
+  const dir = t.testdir();
+  const [one, two] = ["one", "two"].map((name) => makeApp(join(dir, name), { name: "shared" })) as [string, string];
+  t.equal((await sandbox.tool(one, "deploy")).code, 0);
+  for (const argv of [["deploy"], ["url"], ["stack", "delete", "--yes"]]) {
+    const refused = await sandbox.tool(two, ...argv);
+    t.equal(refused.code, 1, argv.join(" "));
+    t.match(refused.stderr, `another app of the name "shared": it is deployed from ${one}, and this is ${two}`);
+  }
+  renameSync(one, join(dir, "moved"));
+  t.equal((await sandbox.tool(join(dir, "moved"), "deploy")).code, 0, "a folder may move");
+  t.equal((await sandbox.tool(join(dir, "moved"), "stack", "delete", "--yes")).code, 0);
+  t.equal((await sandbox.tool(two, "deploy")).code, 0, "a name that nothing has is free");
+});
+
+t.test("commands at once share one daemon, and each app is there", async (t) => {
+  const sandbox = testSandbox(t);
+  const dir = t.testdir();
+  const apps = ["first", "second", "third"].map((name) => makeApp(join(dir, name), { name }));
+  const outcomes = await Promise.all(apps.map((app) => sandbox.tool(app, "deploy")));
+  t.same(
+    outcomes.map(({ code, stderr }) => [code, code === 0 ? "" : stderr]),
+    outcomes.map(() => [0, ""]),
+  );
+  const { apps: found } = JSON.parse((await tool(["sandbox", "--format", "json"], { env: sandbox.env })).stdout);
+  t.same(
+    found.map(({ name }: { name: string }) => name),
+    ["first", "second", "third"],
+  );
+});
+
+t.test("what is deployed survives the end of the daemon, of whatever kind", async (t) => {
+  const sandbox = testSandbox(t);
+  const app = makeApp(join(t.testdir(), "app"), { name: "lasting" });
+  t.equal((await sandbox.tool(app, "deploy")).code, 0);
+  t.equal((await sandbox.ask("lasting", "staging")).body, "one staging\n");
+  const before = sandbox.daemon();
+  process.kill(before.pid, "SIGKILL");
+  await gone(before.pid);
+  await until("the end of its functions", () => sandbox.functions().length === 0);
+  t.equal((await sandbox.tool(app, "url")).code, 0, "the next command starts it");
+  t.not(sandbox.daemon().pid, before.pid);
+  t.equal(sandbox.daemon().port, before.port, "at the same port");
+  t.equal((await sandbox.ask("lasting", "staging")).body, "one staging\n");
+  t.match((await sandbox.tool(app, "deploy")).stderr, /unchanged in the sandbox: version 1 /);
+
+  await sandbox.tool(app, "sandbox", "stop");
+  const other = createServer((socket) => void socket.destroy()).listen(before.port, "127.0.0.1");
+  t.teardown(() => new Promise((done) => other.close(done)));
+  await until("the port to be taken", () => other.listening);
+  const moved = await sandbox.tool(app, "url");
+  t.match(moved.stderr, `port ${before.port} is taken: the sandbox is at port ${sandbox.daemon().port} from now on\n`);
+  t.equal((await sandbox.ask("lasting", "staging")).body, "one staging\n");
+});
+
+t.test("nobody else gets in", async (t) => {
+  const sandbox = testSandbox(t);
+  const app = makeApp(join(t.testdir(), "app"), { name: "closed" });
+  t.equal((await sandbox.tool(app, "deploy")).code, 0);
+  const { port } = sandbox.daemon();
+  const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  t.equal(mode(sandbox.folder), "700");
+  for (const name of ["access.json", "daemon.log"]) t.equal(mode(join(sandbox.folder, name)), "600", name);
+
+  const { accessKeyId, secretAccessKey } = sandbox.access();
+  const logs = (credentials: object, endpoint = `http://127.0.0.1:${port}`) =>
+    new CloudWatchLogs({
+      endpoint,
+      region: "us-west-2",
+      credentials: { accessKeyId, secretAccessKey, ...credentials },
+      maxAttempts: 1,
+    }).describeLogGroups({});
+  t.equal((await logs({})).$metadata.httpStatusCode, 200, "the sandbox's own key");
+  await t.rejects(logs({ secretAccessKey: "wrong" }), { name: "SignatureDoesNotMatch" });
+  await t.rejects(logs({ accessKeyId: "AKIAOTHER" }), { name: "InvalidClientTokenId" });
+
+  const rebound = await ask(port, "evil.example", "/");
+  t.equal(rebound.status, 403);
+  t.notMatch(rebound.body, /closed|staging|sandbox/, "a foreign name learns nothing");
+  const signed = {
+    authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20261123/us-west-2/logs/aws4_request, SignedHeaders=host, Signature=${"0".repeat(64)}`,
+  };
+  t.equal((await ask(port, "evil.example", "/", signed)).status, 403);
+  t.equal((await ask(port, "127.0.0.1", "/", signed)).status, 403, "a signature that is none");
+  const front = await ask(port, "127.0.0.1", "/");
+  t.equal(front.headers.server, "tool-sandbox");
+  t.match(front.body, /closed/);
+});
+
+t.test("it ends by itself when nobody uses it", async (t) => {
+  const sandbox = testSandbox(t, { TOOL_SANDBOX_IDLE_MS: "700" });
+  t.match(
+    (await tool(["sandbox", "start"], { env: sandbox.env })).stdout,
+    /^the sandbox is at http:\/\/127\.0\.0\.1:\d+\n$/,
+  );
+  await gone(sandbox.daemon().pid);
+  t.match((await tool(["sandbox", "status"], { env: sandbox.env })).stdout, /^the sandbox is not running; what was/);
+});
+
+t.test("reset asks, and removes all of it", async (t) => {
+  const sandbox = testSandbox(t);
+  const app = makeApp(join(t.testdir(), "app"), { name: "gone" });
+  t.equal((await sandbox.tool(app, "deploy")).code, 0);
+  const { pid } = sandbox.daemon();
+  const asked = await sandbox.tool(app, "sandbox", "reset");
+  t.equal(asked.code, 2);
+  t.match(asked.stderr, "there is no terminal to confirm it\n  write --yes to agree");
+  t.ok(isRunning(pid));
+  t.equal((await sandbox.tool(app, "sandbox", "reset", "--yes")).stdout, "the sandbox is empty\n");
+  t.notOk(isRunning(pid));
+  t.notOk(existsSync(sandbox.folder));
+  t.equal((await sandbox.tool(app, "sandbox", "mail")).stdout, "no alert has sent anything yet\n");
+});
+
+t.test("a daemon that cannot run says why", async (t) => {
+  const sandbox = testSandbox(t);
+  mkdirSync(join(sandbox.stateHome, "tool"), { recursive: true });
+  writeFileSync(join(sandbox.stateHome, "tool/sandbox"), "a file");
+  const failed = await tool(["sandbox", "start"], { env: sandbox.env });
+  t.equal(failed.code, 1);
+  t.match(failed.stderr, /^error: the sandbox's folder .* cannot be written: /);
+  rmSync(join(sandbox.stateHome, "tool/sandbox"));
+  t.same(readdirSync(join(sandbox.stateHome, "tool")), []);
+});
