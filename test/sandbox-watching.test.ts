@@ -1,15 +1,16 @@
-// @ts-nocheck
 // What the sandbox does by itself and writes down: figures of requests, alarms and their mails, schedules.
-import { request } from "node:http";
-import { CloudWatch } from "@aws-sdk/client-cloudwatch";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { Dimension } from "@aws-sdk/client-cloudwatch";
 import t from "tap";
 import { type AlarmRule, type AlarmState, evaluateAlarm } from "../cli/sandbox/cloud/alarm-evaluation.ts";
 import { addTo, emptyDigest, statisticOf } from "../cli/sandbox/cloud/digest.ts";
 import { Metrics, type WrittenMinute } from "../cli/sandbox/cloud/metrics.ts";
+import { openWorld } from "../cli/sandbox/cloud/open-world.ts";
 import { isTimeZone, nextTime, parseScheduleExpression } from "../cli/sandbox/cloud/schedule-expression.ts";
 import { Series } from "../cli/sandbox/cloud/series.ts";
-import { type Aws, startAws } from "./support/aws/index.ts";
-import { openApp } from "./support/deployed-app.ts";
+import { TestClock } from "./support/aws/clock.ts";
+import { askEndpoint, openApp } from "./support/deployed-app.ts";
 import { until } from "./support/runtime.ts";
 
 const MINUTE_MS = 60_000;
@@ -138,7 +139,11 @@ const METRIC = { namespace: "AWS/ApiGateway", name: "Latency", dimensions: ["Sta
 const SAME_METRIC = { ...METRIC, dimensions: ["ApiName=a", "Stage=s"] };
 
 t.test("figures by minute, through restarts", (t) => {
-  const written = new Series<WrittenMinute>(({ at }) => at, undefined, () => {});
+  const written = new Series<WrittenMinute>(
+    ({ at }) => at,
+    undefined,
+    (text) => t.fail(text),
+  );
   const begin = Date.UTC(2026, 10, 23, 12, 0, 10);
   let now = begin;
   let metrics = new Metrics(written, () => now);
@@ -177,44 +182,62 @@ t.test("figures by minute, through restarts", (t) => {
   t.end();
 });
 
-t.test("100,000 requests cost less than 20 MB", (t) => {
-  const gc = (globalThis as { gc?: () => void }).gc;
-  for (const spanMs of [MINUTE_MS, DAY_MS]) {
-    const series = new Series<WrittenMinute>(({ at }) => at, undefined, () => {});
-    let now = Date.UTC(2026, 10, 23);
-    const metrics = new Metrics(series, () => now);
-    gc?.();
-    const before = process.memoryUsage().heapUsed;
-    const begin = process.cpuUsage();
-    for (let i = 0; i < 100_000; i += 1) {
-      now += spanMs / 100_000;
-      for (const dimensions of [["ApiName=a"], ["ApiName=a", "Stage=s"]]) {
-        for (const name of ["Count", "4XXError", "5XXError"])
-          metrics.add({ ...METRIC, name, dimensions }, now, [i % 2]);
-        for (const name of ["Latency", "IntegrationLatency", "Duration"])
-          metrics.add({ ...METRIC, name, dimensions }, now, [Math.exp(((i * 7919) % 1000) / 150)]);
-        for (const name of ["Invocations", "Errors", "Throttles"])
-          metrics.add({ ...METRIC, name, dimensions }, now, [1]);
-      }
-    }
-    metrics.flush(true);
-    const { user, system } = process.cpuUsage(begin);
-    gc?.();
-    const megabytes = (process.memoryUsage().heapUsed - before) / 1e6;
-    t.comment(`${spanMs} ms: ${megabytes.toFixed(1)} MB, ${((user + system) / 100_000).toFixed(1)} us a request`);
-    if (gc !== undefined) t.ok(megabytes < 20, `${megabytes.toFixed(1)} MB`);
-    // What is held, without the heap's own ways: no minute has more values than a digest may have.
-    const kept = series.between(0, Infinity).reduce((sum, { values }) => sum + values.length, 0);
-    t.ok(kept * 16 < 20e6, `${kept} values`);
-    t.equal(
-      metrics.periods(
-        { ...METRIC, dimensions: ["ApiName=a"] },
-        { startMs: now - 2 * DAY_MS, endMs: now + 1, periodMs: 3 * DAY_MS },
-      )[0]![1].count,
-      100_000,
-    );
+t.test("100,000 requests cost less than 20 MB", async (t) => {
+  setFlagsFromString("--expose-gc");
+  const gc: () => void = runInNewContext("gc");
+  const clock = new TestClock();
+  const folder = t.testdir();
+  const open = () => openWorld({ folder, clock, report: (text) => t.fail(text) });
+  let world = open();
+  const { record } = world.service("monitoring");
+  gc();
+  const before = process.memoryUsage().heapUsed;
+  const begin = process.cpuUsage();
+  for (let i = 0; i < 100_000; i += 1) {
+    if (i % 1000 === 0) clock.advance(DAY_MS / 100);
+    // Times from 1 to 800 ms.
+    const ms = Math.exp(((i * 7919) % 1000) / 150);
+    const failed = i % 10 === 0 ? 1 : 0;
+    const api = { Count: 1, "4XXError": 0, "5XXError": failed, Latency: ms + 5, IntegrationLatency: ms + 3 };
+    record("AWS/ApiGateway", [{ ApiName: "a" }, { ApiName: "a", Stage: "s" }], api);
+    const invocation = { Invocations: 1, Errors: failed, Throttles: 0, Duration: ms };
+    record("AWS/Lambda", [{ FunctionName: "a" }, { FunctionName: "a", Resource: "a:s" }], invocation);
   }
-  t.end();
+  const { user, system } = process.cpuUsage(begin);
+  gc();
+  const megabytes = (process.memoryUsage().heapUsed - before) / 1e6;
+  t.ok(megabytes < 20, `${megabytes.toFixed(1)} MB, ${((user + system) / 100_000).toFixed(1)} us each`);
+  const figure = (Namespace: string, MetricName: string, Stat: string, Dimensions: Dimension[]) => ({
+    Id: `${MetricName.replace(/^\d/, "x")}_${Stat}`.toLowerCase(),
+    MetricStat: { Metric: { Namespace, MetricName, Dimensions }, Period: 3 * 86_400, Stat },
+  });
+  const stage = [
+    { Name: "Stage", Value: "s" },
+    { Name: "ApiName", Value: "a" },
+  ];
+  const figures = () =>
+    world
+      .service("monitoring")
+      .operations.GetMetricData({
+        StartTime: new Date(clock.now() - 2 * DAY_MS),
+        EndTime: new Date(clock.now() + 1),
+        MetricDataQueries: [
+          figure("AWS/ApiGateway", "Count", "SampleCount", stage),
+          figure("AWS/ApiGateway", "5XXError", "Sum", stage),
+          figure("AWS/ApiGateway", "Latency", "p95", stage),
+          figure("AWS/Lambda", "Errors", "Sum", [{ Name: "FunctionName", Value: "a" }]),
+        ],
+      })
+      .MetricDataResults.map(({ Values }) => Values[0]!);
+  const exact = Math.exp(950 / 150) + 5;
+  for (const when of ["at once", "after a restart"]) {
+    const [count, errors, p95, failures] = figures();
+    t.same([count, errors, failures], [100_000, 10_000, 10_000], `${when}, all of them count`);
+    t.ok(Math.abs(p95! - exact) / exact < 0.06, `${when}, p95 is ${p95} for ${exact}`);
+    await world.close();
+    world = open();
+  }
+  await world.close();
 });
 
 t.test("when schedules run", (t) => {
@@ -300,4 +323,102 @@ t.test("when schedules run", (t) => {
   for (const text of wrong) t.equal(parseScheduleExpression(text), undefined, text);
   t.same(["UTC", "Europe/Paris", "Mars/Olympus"].map(isTimeZone), [true, true, false]);
   t.end();
+});
+
+t.test("an app is watched by the clock", async (t) => {
+  const config = {
+    actions: [
+      { name: "ops", type: "email", emails: ["ops@example.com"] },
+      { name: "phone", type: "sms", numbers: ["+12125550123"] },
+    ],
+    alerts: [
+      { metric: "http.5xx", statistic: "sum", threshold: 1, action: "ops", description: "It fails" },
+      { metric: "http.count", statistic: "count", operator: ">=", threshold: 3, action: "phone" },
+    ],
+    function: { warm: true, warm_count: 2 },
+  };
+  const options = { runsByClock: true, confirmsMail: true, issuesAtOnce: true };
+  const { aws, app } = await openApp(t, config, options);
+  app.write({
+    "app.js": `require("node:http").createServer((request, response) => {
+      response.statusCode = Number(request.url.slice(1)) || 200;
+      response.end();
+    }).listen(process.env.PORT);`,
+  });
+  const deployed = await app.tool(["deploy"]);
+  t.equal(deployed.code, 0, deployed.stderr);
+  const { clock } = aws.controls;
+  const monitoring = aws.state.service("monitoring");
+  const { mails } = aws.state.service("sns");
+  const stateOf = () =>
+    Array.from(monitoring.alarms.values(), ({ AlarmName, state }) => `${AlarmName} ${state}`).sort();
+
+  clock.advance(MINUTE_MS);
+  await until(() => mails.size === 2, "both are OK after the first evaluation");
+  t.same(stateOf(), ["app-staging-http.5xx-sum-above OK", "app-staging-http.count-count-above OK"]);
+  const statuses = [200, 500, 200, 404, 502];
+  for (const status of statuses) t.equal((await askEndpoint(aws, `${deployed.stdout.trim()}${status}`)).status, status);
+  clock.advance(MINUTE_MS);
+  await until(() => mails.size === 4, "mails of the alarms");
+  const [mail, text] = [...mails.values()].slice(2).sort((a, b) => (a.protocol < b.protocol ? -1 : 1));
+  t.match(mail, {
+    protocol: "email",
+    to: "ops@example.com",
+    subject: /^ALARM: "app-staging-http.5xx-sum-above" in eu-west-1$/,
+  });
+  t.match(mail!.text, 'has entered the ALARM state, because "Threshold Crossed: 1 out of the last 1 datapoints [2.0 (');
+  t.match(mail!.text, /^- Description: +It fails$/m);
+  t.match(mail!.text, /^- State Change: +OK -> ALARM$/m);
+  t.match(mail!.text, /^- Dimensions: +\[ApiName = app\] \[Stage = staging\]$/m);
+  t.match(text, { protocol: "sms", to: "+12125550123", text: /^app> ALARM: "app-staging-http.count-count-above" in/ });
+
+  const sum = (name: string, FunctionName: string, more: object = {}) => {
+    const { MetricDataResults } = monitoring.operations.GetMetricData({
+      StartTime: new Date(0),
+      EndTime: new Date(clock.now() + 1),
+      MetricDataQueries: [
+        {
+          Id: "sum",
+          MetricStat: {
+            Metric: {
+              Namespace: "AWS/Lambda",
+              MetricName: name,
+              Dimensions: Object.entries({ FunctionName, ...more }).map(([Name, Value]) => ({ Name, Value })),
+            },
+            Period: 86_400 * 36_500,
+            Stat: "Sum",
+          },
+        },
+      ],
+    });
+    return MetricDataResults[0]?.Values[0] ?? 0;
+  };
+  const warmed = (count: number) =>
+    until(() => sum("Invocations", "app", { Resource: "app:staging" }) === count, `${count} invocations of the stage`);
+  // With those of two containers that were warmed at once.
+  await warmed(7);
+  const metrics = JSON.parse((await app.tool(["metrics", "--format", "json"])).stdout);
+  t.match(metrics, {
+    requests: { count: 5, clientErrors: 1, serverErrors: 2 },
+    invocations: { count: 7, errors: 0, throttles: 0 },
+  });
+  t.ok(metrics.requests.avgMs > 0 && metrics.requests.avgMs < 5_000, `${metrics.requests.avgMs} ms`);
+
+  for (let i = 0; i < 4; i += 1) {
+    clock.advance(MINUTE_MS);
+    await monitoring.evaluate();
+  }
+  t.same(stateOf(), ["app-staging-http.5xx-sum-above OK", "app-staging-http.count-count-above OK"], "nothing happens");
+  t.equal(mails.size, 6);
+
+  // The schedule ran at once, and runs again when its time has come: each time in two containers at the same time.
+  const [warmer = ""] = [...aws.state.service("lambda").state.functions.keys()].filter((name) => name !== "app");
+  const runs = (count: number) => until(() => sum("Invocations", warmer) === count, `${count} runs of ${warmer}`);
+  await runs(1);
+  clock.advance(10 * MINUTE_MS);
+  await runs(2);
+  clock.advance(HOUR_MS);
+  await runs(3);
+  await warmed(11);
+  t.equal(sum("Errors", warmer), 0);
 });

@@ -23,13 +23,14 @@ export async function serveApp(
   { tellsScheme }: AppsOptions,
 ): Promise<void> {
   const [host = "", port = String(req.socket.localPort)] = (req.headers.host ?? "").toLowerCase().split(":");
-  const place = placeOf(world, host, req.url ?? "/");
+  const place = world.reading(() => placeOf(world, host, req.url ?? "/"));
   if (place === "nothing-here") return refuse(res, 403, "Forbidden");
   if (place === "foreign") return sendPage(req, res, FOREIGN_HOST);
   if (place === "sandbox") {
     const isFront = /^(?:127\.0\.0\.1|localhost)$/.test(host) && /^\/(?:\?|$)/.test(req.url ?? "/");
     const isHtml = /\btext\/html\b/.test(req.headers.accept ?? "");
-    return sendPage(req, res, appsPage(addressesOf(world, req.socket.localPort ?? 0), { isFront, isHtml }));
+    const apps = world.reading(() => addressesOf(world, req.socket.localPort ?? 0));
+    return sendPage(req, res, appsPage(apps, { isFront, isHtml }));
   }
   const times: Times = { begunAt: performance.now() };
   await servePlace(req, res, world, { place, times, ...(tellsScheme && { scheme: { proto: "http", port } }) });
@@ -89,7 +90,7 @@ async function servePlace(
   const target = functionOf(integration, stage);
   if (target === undefined) return refuse(res, 500, "Internal server error");
   const { state, runner } = world.service("lambda", target.region);
-  const found = state.functions.get(target.name);
+  const found = world.reading(() => state.functions.get(target.name));
   const source = `arn:aws:execute-api:${place.region}:${world.accountId}:${api.id}/${stage.name}/${req.method}${path}`;
   if (found === undefined || !mayInvoke(found, target.qualifier, "apigateway.amazonaws.com", source)) {
     return refuse(res, 500, "Internal server error");

@@ -103,7 +103,7 @@ function crossed(rule: AlarmRule, { real, told, filled, not }: Told): string {
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** 1 as 1.0. */
-export const decimal = (value: number) => (Number.isInteger(value) ? value.toFixed(1) : String(value));
+const decimal = (value: number) => (Number.isInteger(value) ? value.toFixed(1) : String(value));
 
 /** Day, month and year, then the time: "23/11/26 15:04:00". */
 function stamp(at: number): string {

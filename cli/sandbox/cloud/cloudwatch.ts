@@ -169,7 +169,7 @@ export function openCloudWatch(world: World, region: string) {
     metrics.flush();
     const now = world.clock.now();
     for (const name of [...alarms.keys()]) {
-      const alarm = alarms.get(name);
+      const alarm = alarms.peek(name);
       const rule = alarm && ruleOf(alarm);
       if (alarm === undefined || rule === undefined) continue;
       const verdict = evaluateAlarm(rule, pointsOf(alarm, rule, now));
@@ -208,8 +208,7 @@ export function openCloudWatch(world: World, region: string) {
       const now = world.clock.now();
       for (const set of dimensions) {
         const names = Object.entries(set).map(([name, value]) => `${name}=${value}`);
-        for (const [name, value] of Object.entries(figures))
-          metrics.add({ namespace, name, dimensions: names }, now, [value]);
+        metrics.addAll({ namespace, dimensions: names }, now, figures);
       }
     },
     close() {

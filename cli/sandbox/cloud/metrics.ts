@@ -1,5 +1,5 @@
 // The figures of a region by metric and minute. The last hours are in memory, what came before is read again when asked for.
-import { addTo, type Digest, emptyDigest, mergedDigests } from "./digest.ts";
+import { addTo, compacted, type Digest, emptyDigest, mergedDigests } from "./digest.ts";
 import type { Series } from "./series.ts";
 
 /** A metric is told apart by its namespace, its name and all of its dimensions. */
@@ -35,6 +35,8 @@ export class Metrics {
   /** From this minute on, memory has all that there is. */
   #completeFrom: number;
   #newest = 0;
+  /** What was read last, for the other metrics that are asked for in the same call. */
+  #lastRead: { readonly range: string; readonly items: Map<string, WrittenMinute[]> } | undefined;
 
   constructor(written: Series<WrittenMinute>, nowMs: () => number) {
     this.#written = written;
@@ -43,13 +45,19 @@ export class Metrics {
   }
 
   add(metric: Metric, atMs: number, values: readonly number[], times: readonly number[] = []): void {
-    const minute = minuteOf(atMs);
-    if (minute > this.#newest) {
-      this.#newest = minute;
-      this.flush();
-    }
-    const { digest } = this.#minute(minute, keyOf(metric));
+    const { digest } = this.#minute(this.#begun(atMs), keyOf(metric));
     for (const [i, value] of values.entries()) addTo(digest, value, times[i] ?? 1);
+  }
+
+  /** One value for each figure of the same dimensions. */
+  addAll(
+    { namespace, dimensions }: Omit<Metric, "name">,
+    atMs: number,
+    figures: Readonly<Record<string, number>>,
+  ): void {
+    const minute = this.#begun(atMs);
+    const last = dimensionsKey(dimensions);
+    for (const name in figures) addTo(this.#minute(minute, `${namespace} ${name} ${last}`).digest, figures[name]!);
   }
 
   /** Periods from `startMs` on in their order, each with what it holds; periods without figures are left out. */
@@ -71,14 +79,25 @@ export class Metrics {
     for (const [minute, metrics] of this.#recent) {
       if (!isEnd && minute + MINUTE_MS > now) continue;
       for (const [metric, recent] of metrics) {
-        if (!recent.isWritten) items.push({ metric, at: minute, ...recent.digest });
+        if (!recent.isWritten) items.push({ metric, at: minute, ...compacted(recent.digest) });
         recent.isWritten = true;
       }
       if (minute + RECENT_MS > now) continue;
       this.#recent.delete(minute);
       this.#completeFrom = Math.max(this.#completeFrom, minute + MINUTE_MS);
     }
-    if (items.length > 0) this.#written.append(items);
+    this.#written.append(items);
+    this.#lastRead = undefined;
+  }
+
+  /** The minute of a time; with the first figure of a new one, those before it are written. */
+  #begun(atMs: number): number {
+    const minute = minuteOf(atMs);
+    if (minute > this.#newest) {
+      this.#newest = minute;
+      this.flush();
+    }
+    return minute;
   }
 
   #minute(minute: number, metric: string): Recent {
@@ -109,10 +128,22 @@ export class Metrics {
   }
 
   #read(metric: string, fromMs: number, toMs: number): Map<number, Digest> {
-    const found = new Map<number, Digest>();
-    for (const { metric: own, at, ...digest } of this.#written.between(fromMs, toMs)) {
-      if (own === metric) found.set(at, { ...digest, values: [...digest.values], counts: [...digest.counts] });
+    const range = `${fromMs} ${toMs}`;
+    if (this.#lastRead?.range !== range) {
+      const items = new Map<string, WrittenMinute[]>();
+      for (const item of this.#written.between(fromMs, toMs)) {
+        const own = items.get(item.metric);
+        if (own === undefined) items.set(item.metric, [item]);
+        else own.push(item);
+      }
+      this.#lastRead = { range, items };
+      queueMicrotask(() => {
+        this.#lastRead = undefined;
+      });
     }
+    const found = new Map<number, Digest>();
+    for (const { metric: _, at, ...digest } of this.#lastRead.items.get(metric) ?? [])
+      found.set(at, { ...digest, values: [...digest.values], counts: [...digest.counts] });
     return found;
   }
 }
@@ -126,4 +157,6 @@ export interface Range {
 
 const minuteOf = (ms: number) => Math.floor(ms / MINUTE_MS) * MINUTE_MS;
 
-const keyOf = ({ namespace, name, dimensions }: Metric) => JSON.stringify([namespace, name, ...dimensions.toSorted()]);
+const dimensionsKey = (dimensions: readonly string[]) => JSON.stringify(dimensions.toSorted());
+
+const keyOf = ({ namespace, name, dimensions }: Metric) => `${namespace} ${name} ${dimensionsKey(dimensions)}`;

@@ -139,7 +139,7 @@ function cronOf(words: readonly string[]): CronFields | undefined {
 interface Bounds {
   readonly least: number;
   readonly most: number;
-  /** Of the numbers from `least` on. */
+  /** Names of the numbers from `least` on. */
   readonly names?: readonly string[];
 }
 

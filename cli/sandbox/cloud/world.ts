@@ -138,6 +138,11 @@ export class World {
     return READING.test(operation) ? await this.#storage.reading(work) : await this.#storage.changing(work);
   }
 
+  /** Runs what changes nothing of what it gets. */
+  reading<T>(work: () => T): T {
+    return this.#storage.reading(work);
+  }
+
   /** Writes what was changed between operations. */
   commit(): Promise<void> {
     return this.#storage.commit();

@@ -26,6 +26,8 @@ export interface FunctionOptions {
   readonly idleMs?: number;
   /** The environment was taken down, as it was idle. */
   readonly onIdle?: () => void;
+  /** Answers what a function asks of the platform besides the Runtime API. */
+  readonly onCall?: (asked: Buffer) => Promise<{ readonly status: number; readonly body: object }>;
   /** All processes are stopped between two invocations. */
   readonly freezes?: boolean;
   /** As whom the function runs; a function called `test` where it is absent. */
@@ -309,6 +311,11 @@ export class Environment {
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { onCall } = this.#options;
+    if (req.url === "/sandbox/invocations" && onCall !== undefined) {
+      const { status, body } = await onCall(await bytesOf(req));
+      return reply(res, status, body);
+    }
     const [, , , area, ...rest] = (req.url ?? "").split("/");
     const path = `${req.method} ${[area, ...rest].join("/")}`;
     if (path === "GET invocation/next") return this.#next(res);

@@ -9,6 +9,7 @@ import { languageHere, linkProgram } from "../../function/languages.ts";
 import { openWatchdog } from "../../function/watchdog.ts";
 import { recordInvocation } from "./figures.ts";
 import type { Layers } from "./layers.ts";
+import { addSdk, answerSdk } from "./sdk.ts";
 import type { LambdaFunction, LambdaState, Version } from "./state.ts";
 import { unpack } from "./unzip.ts";
 
@@ -114,13 +115,14 @@ export class Runner {
     const opt = join(directory, "opt");
     const bin = join(directory, "bin");
     for (const folder of [task, opt, bin]) await mkdir(folder);
-    await unpack(code.zip, task);
+    await unpack(code.zip.read(), task);
     // Later layers cover earlier ones.
     for (const arn of settings.layers) {
       const layer = this.#layers.version(arn);
-      if (layer !== undefined) await unpack(layer.code.zip, opt);
+      if (layer !== undefined) await unpack(layer.code.zip.read(), opt);
     }
     const { runtime = "" } = settings;
+    if (runtime.startsWith("nodejs")) await addSdk(directory);
     const isManaged = !runtime.startsWith("provided");
     const language = isManaged ? await languageHere(runtime) : undefined;
     if (language !== undefined) linkProgram(language, bin);
@@ -164,6 +166,7 @@ export class Runner {
         logStream,
       },
       onOutput: log,
+      onCall: (asked) => answerSdk(world, region, asked),
       env: {
         PATH: [pool.bin, process.env.PATH].filter(Boolean).join(delimiter),
         AWS_EXECUTION_ENV: `AWS_Lambda_${settings.runtime}`,

@@ -3,7 +3,6 @@ import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { promisify } from "node:util";
 import { inflateRaw, inflateRawSync } from "node:zlib";
-import type { StoredBytes } from "../stored-bytes.ts";
 
 export interface ZipEntry {
   readonly name: string;
@@ -83,9 +82,9 @@ function leadsOut(path: string): boolean {
  * Into a folder that may have the files of other archives, which these cover. Rejects where a link leads out of the folder.
  * Links are made last, so that nothing is written through one.
  */
-export async function unpack(archive: StoredBytes, directory: string): Promise<void> {
+export async function unpack(archive: Buffer, directory: string): Promise<void> {
   const root = await realpath(directory);
-  const entries = readZip(archive.read());
+  const entries = readZip(archive);
   const folders = new Map<string, Promise<void>>();
   const makeFolder = (name: string) => {
     const made = folders.get(name) ?? makeOwnFolder(join(root, name));
