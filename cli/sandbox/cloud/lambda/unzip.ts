@@ -1,6 +1,7 @@
 // Reads zip archives as the platform does: by their central directory, with the modes of Unix.
 import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { inflateRaw, inflateRawSync } from "node:zlib";
 
@@ -24,12 +25,31 @@ const AT_A_TIME = 4;
 /** What is unpacked in less time than a thread takes to be asked. */
 const AT_ONCE_BYTES = 16 * 1024;
 
+/** A few milliseconds, most of them for pages of the archive that are not in memory. */
+const ENTRIES_AT_ONCE = 200;
+
 /** Throws where it is no archive, or where the name of an entry leads out of the folder or through a link. */
 export function readZip(archive: Buffer): ZipEntry[] {
+  const entries = [...entriesOf(archive)];
+  checkNames(entries);
+  return entries;
+}
+
+/** As `readZip`, and lets others work between some entries and the next. */
+async function readLargeZip(archive: Buffer): Promise<ZipEntry[]> {
+  const entries: ZipEntry[] = [];
+  for (const entry of entriesOf(archive)) {
+    entries.push(entry);
+    if (entries.length % ENTRIES_AT_ONCE === 0) await setImmediate();
+  }
+  checkNames(entries);
+  return entries;
+}
+
+function* entriesOf(archive: Buffer): Generator<ZipEntry> {
   let end = archive.length - 22;
   while (end >= 0 && archive.readUInt32LE(end) !== END) end -= 1;
   if (end < 0) throw new Error("no end of a zip archive");
-  const entries: ZipEntry[] = [];
   let at = archive.readUInt32LE(end + 16);
   for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {
     if (archive.readUInt32LE(at) !== CENTRAL) throw new Error("no entry of a zip archive");
@@ -42,21 +62,20 @@ export function readZip(archive: Buffer): ZipEntry[] {
     if (archive.readUInt32LE(local) !== LOCAL) throw new Error("no file of a zip archive");
     const begin = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
     const bytes = archive.subarray(begin, begin + compressedSize);
-    entries.push({
+    yield {
       name: archive.toString("utf8", at + 46, at + 46 + nameLength),
       size,
       mode: archive.readUInt32LE(at + 38) >>> 16,
       // No more than what the limit of unpacked bytes was compared with.
       read: async () => {
         if (method !== DEFLATED || size === 0) return bytes.subarray(0, size);
-        const options = { maxOutputLength: size };
+        // One piece: joining many of a large file would hold all else up.
+        const options = { maxOutputLength: size, chunkSize: Math.max(size, 64) };
         return size > AT_ONCE_BYTES ? inflate(bytes, options) : inflateRawSync(bytes, options);
       },
-    });
+    };
     at += 46 + nameLength + restLength;
   }
-  checkNames(entries);
-  return entries;
 }
 
 function checkNames(entries: readonly ZipEntry[]): void {
@@ -84,7 +103,7 @@ function leadsOut(path: string): boolean {
  */
 export async function unpack(archive: Buffer, directory: string): Promise<void> {
   const root = await realpath(directory);
-  const entries = readZip(archive);
+  const entries = await readLargeZip(archive);
   const folders = new Map<string, Promise<void>>();
   const makeFolder = (name: string) => {
     const made = folders.get(name) ?? makeOwnFolder(join(root, name));
