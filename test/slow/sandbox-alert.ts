@@ -7,6 +7,8 @@ import t from "tap";
 import { until } from "../support/cli.ts";
 import { testSandbox } from "../support/sandbox.ts";
 
+t.setTimeout(450_000);
+
 interface Mail {
   readonly at: string;
   readonly to: string;
