@@ -87,7 +87,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Server
 const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 
 /** The service in signatures of calls to the sandbox itself, whose path is the operation. */
-export const CONTROL = "sandbox";
+const CONTROL = "sandbox";
 
 async function callControl(
   req: IncomingMessage,

@@ -70,7 +70,8 @@ t.test(`${ROUNDS} rounds, SEED=${SEED}`, { timeout: ROUNDS * 30_000 + 60_000 }, 
     const requests = [0, 1, 2].map(() => sandbox.ask("rounds", "staging", "/slow").catch(() => undefined));
     const command = spawnTool(["-C", app, ...argv], { env: sandbox.env });
     await sleep(delayMs);
-    if (victim === "command") process.kill(command.pid, "SIGKILL");
+    // It may have ended before.
+    if (victim === "command") command.kill("SIGKILL");
     else if (victim === "daemon") process.kill(daemon, "SIGKILL");
     else for (const pid of sandbox.functions()) if (isRunning(pid)) process.kill(pid, "SIGKILL");
     const { code, stderr } = await command.ended;
