@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cleanEnv, cliPath } from "./cli.ts";
-import { bundle } from "./runtime-api/deployed.ts";
 import { LocalFunction } from "../../cli/sandbox/function/function.ts";
 import { type Gateway, openGateway } from "../../cli/sandbox/function/gateway.ts";
+import { cleanEnv, cliPath } from "./cli.ts";
+import { bundle } from "./runtime-api/deployed.ts";
 import { unpack } from "./unzip.ts";
 
 export interface BuiltApp extends Gateway {

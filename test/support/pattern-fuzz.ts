@@ -1,11 +1,11 @@
 // Random queries with entries made to nearly match them, against the filter patterns that each query becomes.
 import fc from "fast-check";
 import { readEntryLine } from "../../cli/logs/entry-line.ts";
+import { type FilterPattern, parseFilterPattern } from "../../cli/sandbox/cloud/filter-pattern.ts";
 import type { Entry } from "../../grammar/entry.ts";
 import { filterPatterns, textPattern } from "../../grammar/query/cloudwatch/filter-patterns.ts";
 import { compilePredicate, printQuery } from "../../grammar/query/index.ts";
 import { lineOf } from "../../runtime/entries.ts";
-import { type FilterPattern, parseFilterPattern } from "../../cli/sandbox/cloud/filter-pattern.ts";
 import { queries } from "./query-arbitrary.ts";
 import { generator, NOW_MS, nearLines } from "./scan-fuzz.ts";
 

@@ -14,6 +14,8 @@ export interface AwsOptions extends AccountOptions {
   readonly clock?: ClockOptions;
   readonly failures?: readonly Failure[];
   readonly port?: number;
+  /** Where the state survives; in memory only where it is absent. */
+  readonly folder?: string;
 }
 
 export interface Aws {

@@ -2,11 +2,11 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Entry } from "../../../grammar/entry.ts";
-import { checkedConfig, commandOf, makeProject, type Project, until } from "../runtime.ts";
 import type { GatewayKind } from "../../../cli/sandbox/function/events.ts";
 import { type FunctionOptions, LocalFunction } from "../../../cli/sandbox/function/function.ts";
 import { type Gateway, openGateway } from "../../../cli/sandbox/function/gateway.ts";
+import type { Entry } from "../../../grammar/entry.ts";
+import { checkedConfig, commandOf, makeProject, type Project, until } from "../runtime.ts";
 
 export const bundle = resolve(dirname(fileURLToPath(import.meta.url)), "../../../bin/runtime/bootstrap.cjs");
 
