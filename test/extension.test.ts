@@ -606,6 +606,17 @@ t.test("the words of tasks are words of the command", (t) => {
       "deploy api production",
       ["-C", "api", "deploy", "--", "production"],
     ],
+    [{ command: "deploy", args: ["--sandbox"] }, "deploy in the sandbox", ["deploy", "--sandbox"]],
+    [
+      { command: "deploy", stage: "beta", folder: "api", args: ["--sandbox"] },
+      "deploy api beta in the sandbox",
+      ["-C", "api", "deploy", "--sandbox", "--", "beta"],
+    ],
+    [
+      { command: "url", stage: "beta", args: ["--open", "--sandbox"] },
+      "url for beta in the sandbox",
+      ["url", "--stage", "beta", "--open", "--sandbox"],
+    ],
     [{ command: "url", stage: "beta", args: ["--open"] }, "url for beta", ["url", "--stage", "beta", "--open"]],
     [{ command: "destroy" as "run" }, "destroy", undefined],
   ];

@@ -23,6 +23,7 @@ import { openWorld } from "../cli/sandbox/cloud/open-world.ts";
 import { decode, encode } from "../cli/sandbox/cloud/store/codec.ts";
 import { StoredBytes } from "../cli/sandbox/cloud/stored-bytes.ts";
 import type { World } from "../cli/sandbox/cloud/world.ts";
+import { FAILING, FIRST, leftOver, SECOND, TRUST } from "./support/sandbox-stack.ts";
 
 const REGION = "eu-west-1";
 const NAME = "app";
@@ -362,7 +363,7 @@ t.test("a full disk stops a stack, which ends when there is room", async (t) => 
   empty();
   await stacks.settled();
   t.equal(stacks.find("first")?.status, "CREATE_COMPLETE");
-  t.same(leftOver(world, "first"), []);
+  t.same(leftOver(world, "first", REGION), []);
 });
 
 t.test("the journal is written anew when most of it is out of date", async (t) => {
@@ -441,104 +442,6 @@ t.test("log events and figures: what a killed process wrote is there, the oldest
   t.same(readdirSync(join(copy, "series")), []);
 });
 
-const TRUST = {
-  Version: "2012-10-17",
-  Statement: [{ Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" }],
-};
-
-/** A stack with one of most types; `more` is what an update brings. */
-function templateOf(topic: string, code: string, more: object = {}): string {
-  const arn = { "Fn::GetAtt": ["Function", "Arn"] };
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: they are CloudFormation's.
-  const uri = "arn:aws:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/${Function.Arn}/invocations";
-  const Integration = { Type: "AWS_PROXY", IntegrationHttpMethod: "POST", Uri: { "Fn::Sub": uri } };
-  const RestApiId = { Ref: "Api" };
-  const Resources = {
-    Role: { Type: "AWS::IAM::Role", Properties: { AssumeRolePolicyDocument: TRUST } },
-    Function: {
-      Type: "AWS::Lambda::Function",
-      Properties: {
-        Role: { "Fn::GetAtt": ["Role", "Arn"] },
-        Runtime: "nodejs24.x",
-        Handler: "index.handler",
-        Code: { ZipFile: code },
-      },
-    },
-    Permission: {
-      Type: "AWS::Lambda::Permission",
-      Properties: { FunctionName: arn, Action: "lambda:InvokeFunction", Principal: "apigateway.amazonaws.com" },
-    },
-    Topic: { Type: "AWS::SNS::Topic", Properties: { TopicName: topic } },
-    Subscription: {
-      Type: "AWS::SNS::Subscription",
-      Properties: { TopicArn: { Ref: "Topic" }, Protocol: "lambda", Endpoint: arn },
-    },
-    Group: { Type: "AWS::Logs::LogGroup", Properties: { RetentionInDays: 7 } },
-    Api: { Type: "AWS::ApiGateway::RestApi", Properties: { Name: "api" } },
-    Any: {
-      Type: "AWS::ApiGateway::Method",
-      Properties: {
-        RestApiId,
-        ResourceId: { "Fn::GetAtt": ["Api", "RootResourceId"] },
-        HttpMethod: "ANY",
-        AuthorizationType: "NONE",
-        Integration,
-      },
-    },
-    Deployment: { Type: "AWS::ApiGateway::Deployment", DependsOn: ["Any"], Properties: { RestApiId } },
-    Stage: {
-      Type: "AWS::ApiGateway::Stage",
-      Properties: { RestApiId, DeploymentId: { Ref: "Deployment" }, StageName: "live" },
-    },
-    ...more,
-  };
-  return JSON.stringify({ Resources });
-}
-
-const alarm = { Type: "AWS::CloudWatch::Alarm", Properties: { ComparisonOperator: "GreaterThanThreshold" } };
-const FIRST = templateOf("one", "exports.handler = 1");
-const SECOND = templateOf("two", "exports.handler = 2", { Alarm: alarm, Group: undefined });
-/** The topic is made anew before the other fails. */
-const FAILING = templateOf("three", "exports.handler = 3", {
-  Another: { Type: "AWS::SNS::Topic", Properties: { TopicName: "four" } },
-  Wrong: {
-    Type: "AWS::ApiGateway::Resource",
-    DependsOn: ["Subscription", "Another"],
-    Properties: { RestApiId: { Ref: "Api" }, ParentId: "none", PathPart: "x" },
-  },
-});
-
-/** What there is of the account beside what the stack has, and what it has and is not there. */
-function leftOver(world: World, stackName: string): string[] {
-  const stack = world.service("cloudformation", REGION).find(stackName);
-  const own = (type: string) =>
-    [...(stack?.resources.values() ?? [])].filter((one) => one.type === type).map(({ physicalId }) => physicalId!);
-  const lambda = world.service("lambda", REGION);
-  const topics = [...world.service("sns", REGION).topics.values()];
-  const apis = [...world.service("apigateway", REGION).apis.values()];
-  const functions = [...lambda.state.functions.values()];
-  const there: Record<string, string[]> = {
-    "AWS::IAM::Role": [...world.service("iam").roles.keys()],
-    "AWS::Lambda::Function": functions.map(({ name }) => name),
-    "AWS::Lambda::Permission": functions.flatMap(({ policies }) =>
-      [...policies.values()].flatMap(({ statements }) => statements.map(({ Sid }) => Sid)),
-    ),
-    "AWS::SNS::Topic": topics.map(({ arn }) => arn),
-    "AWS::SNS::Subscription": topics.flatMap(({ subscriptions }) => [...subscriptions.keys()]),
-    "AWS::Logs::LogGroup": [...world.service("logs", REGION).groups.keys()],
-    "AWS::CloudWatch::Alarm": [...world.service("monitoring", REGION).alarms.keys()],
-    "AWS::ApiGateway::RestApi": apis.map(({ id }) => id),
-    "AWS::ApiGateway::Deployment": apis.flatMap(({ deployments }) => [...deployments.keys()]),
-    "AWS::ApiGateway::Stage": apis.flatMap(({ stages }) => [...stages.keys()]),
-  };
-  return Object.entries(there).flatMap(([type, ids]) => [
-    ...ids.filter((id) => !own(type).includes(id)).map((id) => `left over: ${type} ${id}`),
-    ...own(type)
-      .filter((id) => !ids.includes(id))
-      .map((id) => `missing: ${type} ${id}`),
-  ]);
-}
-
 t.test("a stack goes on from wherever its process was killed", async (t) => {
   const folder = folderOf(t);
   const recording = openIn(t, folder, 100);
@@ -577,7 +480,7 @@ t.test("a stack goes on from wherever its process was killed", async (t) => {
     }
     await recording.world.commit();
   }
-  t.same(leftOver(recording.world, StackName), []);
+  t.same(leftOver(recording.world, StackName, REGION), []);
   await recording.world.close();
   const journal = readFileSync(join(folder, "journal"));
   const ends: number[] = [];
@@ -599,13 +502,13 @@ t.test("a stack goes on from wherever its process was killed", async (t) => {
       await again.settled();
       const status = again.stacks.peek(id)?.status ?? "none";
       found.add(status);
-      const problems = [...leftOver(world, StackName), ...said];
+      const problems = [...leftOver(world, StackName, REGION), ...said];
       if (!/^(none|REVIEW_IN_PROGRESS|.*_COMPLETE)$/.test(status)) problems.push(status);
       // The next thing that somebody does works.
       if (again.find(StackName) !== undefined) {
         await world.run("DeleteStack", () => again.operations.DeleteStack({ StackName }));
         await again.settled();
-        problems.push(...leftOver(world, StackName));
+        problems.push(...leftOver(world, StackName, REGION));
       }
       if (problems.length > 0) t.fail(`killed at ${end}: ${problems.join("; ")}`);
       await world.close();

@@ -25,6 +25,8 @@ export type CommandId = (typeof COMMANDS)[number];
 export interface CommandArguments {
   readonly uri?: string;
   readonly stage?: string;
+  /** Only the sandbox on this machine is offered. */
+  readonly sandbox?: boolean;
   readonly hook?: string;
   readonly query?: string;
 }

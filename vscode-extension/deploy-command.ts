@@ -4,21 +4,31 @@ import type { CommandArguments } from "./commands.ts";
 import { remoteStagesOf } from "./config-text.ts";
 import { locateTool } from "./installation.ts";
 import type { Project, Projects } from "./projects.ts";
+import { SANDBOX } from "./task-words.ts";
 import { runProjectTask } from "./tasks.ts";
 import { mayStartProcesses } from "./trust.ts";
 
-/** The command "Deploy" and the lenses above stages: `tool deploy` in a terminal. */
+/** The command "Deploy" and the lenses above stages: `tool deploy` in a terminal, which ends with the URL. */
 export async function deploy(projects: Projects, apps: Apps, args: CommandArguments = {}): Promise<void> {
   const chosen = await chooseStage(projects, "Deploy", "deploy", args);
-  if (chosen === undefined || !(await agrees(chosen.project, chosen.stage))) return;
-  await runProjectTask(chosen.project, { command: "deploy", stage: chosen.stage }, apps);
+  if (chosen === undefined || !(await agrees(chosen))) return;
+  const { project, stage, sandbox } = chosen;
+  await runProjectTask(project, { command: "deploy", stage, ...(sandbox && { args: [SANDBOX] }) }, apps);
 }
 
 /** The command "Open Stage": the address of a stage in the browser, by `tool url --open`. */
 export async function openStage(projects: Projects, apps: Apps, args: CommandArguments = {}): Promise<void> {
   const chosen = await chooseStage(projects, "Open Stage", "ask for the address of a stage", args);
   if (chosen === undefined) return;
-  await runProjectTask(chosen.project, { command: "url", stage: chosen.stage, args: ["--open"] }, apps);
+  const { project, stage, sandbox } = chosen;
+  await runProjectTask(project, { command: "url", stage, args: ["--open", ...(sandbox ? [SANDBOX] : [])] }, apps);
+}
+
+interface Chosen {
+  readonly project: Project;
+  readonly stage: string;
+  /** Whether the stage is the one in the sandbox on this machine. */
+  readonly sandbox: boolean;
 }
 
 async function chooseStage(
@@ -26,19 +36,34 @@ async function chooseStage(
   title: string,
   what: string,
   args: CommandArguments,
-): Promise<{ readonly project: Project; readonly stage: string } | undefined> {
+): Promise<Chosen | undefined> {
   if (!mayStartProcesses(what)) return undefined;
   const project = await projects.choose(title, args.uri);
   if (project === undefined || !mayStartProcesses(what, project.folder)) return undefined;
-  const stages = args.stage === undefined ? remoteStagesOf(await projects.configText(project)) : [];
-  const stage = args.stage ?? (await vscode.window.showQuickPick(stages, { title, placeHolder: "Which stage?" }));
-  if (stage === undefined || (await locateTool()) === undefined) return undefined;
-  return { project, stage };
+  const { stage, sandbox = false } = args;
+  const chosen =
+    stage === undefined
+      ? await askForStage(title, remoteStagesOf(await projects.configText(project)), sandbox)
+      : { stage, sandbox };
+  if (chosen === undefined || (await locateTool()) === undefined) return undefined;
+  return { project, ...chosen };
 }
 
-/** A lens is one click, and a deploy affects the app's users: only staging is deployed without a question. */
-async function agrees(project: Project, stage: string): Promise<boolean> {
-  if (stage === "staging") return true;
+/** Asks for a stage: on AWS or in the sandbox, or in the sandbox only. */
+async function askForStage(title: string, stages: readonly string[], onlySandbox: boolean) {
+  const remote = onlySandbox ? [] : stages.map((stage) => ({ label: stage, stage, sandbox: false }));
+  const local = stages.map((stage) => ({
+    label: `${stage} in the sandbox`,
+    description: "this machine, no account",
+    stage,
+    sandbox: true,
+  }));
+  return vscode.window.showQuickPick([...remote, ...local], { title, placeHolder: "Which stage?" });
+}
+
+/** A lens is one click, and a deploy affects the app's users: only staging and the sandbox are deployed without a question. */
+async function agrees({ project, stage, sandbox }: Chosen): Promise<boolean> {
+  if (stage === "staging" || sandbox) return true;
   const yes = "Deploy";
   const question = `Deploy ${project.name} to ${stage}?`;
   return (await vscode.window.showWarningMessage(question, { modal: true }, yes)) === yes;

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import type { Apps } from "./apps.ts";
+import type { CommandArguments, CommandId } from "./commands.ts";
 import { configUri, type Projects } from "./projects.ts";
 
 interface Row extends vscode.QuickPickItem {
@@ -10,8 +11,9 @@ interface Row extends vscode.QuickPickItem {
 export async function showMenu(projects: Projects, apps: Apps): Promise<void> {
   const project = projects.current();
   const uri = project && configUri(project.folder);
-  const args = uri === undefined ? [] : [{ uri: uri.toString() }];
-  const command = (id: string) => () => vscode.commands.executeCommand(id, ...args);
+  const own: CommandArguments = uri === undefined ? {} : { uri: uri.toString() };
+  const command = (id: CommandId, more?: CommandArguments) => () =>
+    vscode.commands.executeCommand(id, { ...own, ...more });
   const app = project && apps.in(project.folder);
   const url = app?.url;
   const rows: Row[] = [
@@ -27,6 +29,11 @@ export async function showMenu(projects: Projects, apps: Apps): Promise<void> {
           },
         ]),
     { label: "$(cloud-upload) Deploy", run: command("tool.deploy") },
+    {
+      label: "$(vm) Deploy to Sandbox",
+      description: "this machine, no account",
+      run: command("tool.deploy", { sandbox: true }),
+    },
     { label: "$(globe) Open Stage", run: command("tool.open") },
     { label: "$(search) Show Logs", run: command("tool.logs") },
     { label: "$(tools) Run Hook", run: command("tool.run") },

@@ -6,7 +6,7 @@ export interface ToolTask {
   /** What `run` runs. */
   readonly hook?: string;
   readonly stage?: string;
-  /** More words for the command, such as `--address :8080`. */
+  /** More words for the command, such as `--address :8080` or `--sandbox`. */
   readonly args?: readonly string[];
 }
 
@@ -33,8 +33,12 @@ export function taskWords(task: ToolTask): string[] | undefined {
   }
 }
 
-/** How a task is called in lists: `validate api`, `run build for production`, `deploy production`. */
-export function taskName({ command, folder, hook, stage }: ToolTask): string {
-  const words = [command, hook, folder !== "." && folder, stage && (command === "deploy" ? stage : `for ${stage}`)];
-  return words.filter(Boolean).join(" ");
+/** How a task is called in lists: `validate api`, `run build for production`, `deploy production in the sandbox`. */
+export function taskName({ command, folder, hook, stage, args = [] }: ToolTask): string {
+  const target = stage && (command === "deploy" ? stage : `for ${stage}`);
+  const sandbox = args.includes(SANDBOX) && "in the sandbox";
+  return [command, hook, folder !== "." && folder, target, sandbox].filter(Boolean).join(" ");
 }
+
+/** The argument that sends a command to the cloud on this machine. */
+export const SANDBOX = "--sandbox";

@@ -3,9 +3,9 @@ import type { Apps } from "./apps.ts";
 import { hooksOf } from "./config-text.ts";
 import { findTool } from "./installation.ts";
 import type { Project, Projects } from "./projects.ts";
-import { type ToolTask, taskName, taskWords } from "./task-words.ts";
+import { SANDBOX, type ToolTask, taskName, taskWords } from "./task-words.ts";
 
-/** The tasks of type `tool`: start, validate, deploy and each hook of every project; and those that tasks.json writes. */
+/** The tasks of type `tool`: start, validate, deploy (to the sandbox, too) and each hook of every project; and those that tasks.json writes. */
 export function registerTasks(projects: Projects, apps: Apps): vscode.Disposable {
   return vscode.tasks.registerTaskProvider("tool", {
     async provideTasks() {
@@ -19,6 +19,7 @@ export function registerTasks(projects: Projects, apps: Apps): vscode.Disposable
           { command: "start", ...folder },
           { command: "validate", ...folder },
           { command: "deploy", ...folder },
+          { command: "deploy", args: [SANDBOX], ...folder },
           ...hooks.map((hook): ToolTask => ({ command: "run", hook, ...folder })),
         ];
         for (const one of wanted) tasks.push(...((await toTask(one, scope, apps)) ?? []));

@@ -1,21 +1,28 @@
 // The commands, views and tasks of the extension, used in VS Code as a user would: in one window, where each test begins as
 // the one before ended.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { root, until } from "../support/cli.ts";
 import { requiresCodeServer, startCodeServer } from "../support/code-server.ts";
 import { copyExample } from "../support/copy-example.ts";
 import { packExtension } from "../support/extension-package.ts";
+import { testSandbox } from "../support/sandbox.ts";
 import { startChromium, VscodeWindow } from "../support/vscode-window.ts";
+
+/** A first deploy on a busy machine: the sandbox starts, and a stack is made. */
+const DEPLOY_MS = 60_000;
 
 t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), timeout: 280_000 }, async (t) => {
   const vsix = packExtension();
   const browser = await startChromium();
   t.teardown(() => browser.close());
   const dir = t.testdir();
-  const server = await startCodeServer({ dir, vsix });
+  const sandbox = testSandbox(t);
+  const server = await startCodeServer({ dir, vsix, env: { XDG_STATE_HOME: sandbox.stateHome, DISPLAY: "none" } });
+  const opened = join(dir, "opened");
+  writeFileSync(join(dir, "bin/xdg-open"), `#!/bin/sh\nprintf %s "$1" > "${opened}"\n`, { mode: 0o755 });
   t.teardown(() => server.stop());
   const app = copyExample(dir);
   const window = await VscodeWindow.open(browser, server, app);
@@ -110,6 +117,30 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer(), time
     t.equal(await window.statusItem("development: stopped"), "development: stopped");
     t.same(processes("server.js"), []);
     t.same(processes("cli.cjs"), []);
+  });
+
+  const choose = (label: string) =>
+    page.locator(".quick-input-list .label-name").getByText(label, { exact: true }).click();
+
+  await test("Deploy and Open Stage offer the sandbox, and the app answers there", async (t) => {
+    await window.command("Tool: Deploy");
+    await until("the stages", async () => (await window.listed())[0] === "staging");
+    t.same(await window.listed(), ["staging", "production", "staging in the sandbox", "production in the sandbox"]);
+    await choose("production in the sandbox");
+    const answers = async () => {
+      if (!existsSync(join(sandbox.folder, "daemon.json"))) return false;
+      return (await sandbox.ask("orders", "production", "/api/orders/42")).status === 200;
+    };
+    await until("the app in the sandbox", answers, DEPLOY_MS);
+    t.match(JSON.parse((await sandbox.ask("orders", "production", "/api/orders/42")).body), { id: 42 });
+    const status = JSON.parse((await sandbox.tool(app, "sandbox", "--format", "json")).stdout);
+    t.match(status.apps, [{ name: "orders", stages: [{ stage: "production" }] }], "and no other stage");
+
+    await window.command("Tool: Open Stage");
+    await choose("production in the sandbox");
+    const address = await until("the browser", () => existsSync(opened) && readFileSync(opened, "utf8"));
+    t.equal(address, `http://production.orders.localhost:${sandbox.daemon().port}/`);
+    t.equal((await sandbox.tool(app, "sandbox", "stop")).code, 0);
   });
 
   await test("Validate Workspace lists what is wrong in files that are not open", async (t) => {

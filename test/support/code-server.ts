@@ -94,10 +94,18 @@ export interface CodeServerOptions {
   /** Whether folders are asked about before they are trusted; without it all are. */
   readonly trust?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** More variables for it and for everything that is started in it. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts VS Code with one extension, and `tool` on its path; installs it first if need be. Resolves once it answers. */
-export async function startCodeServer({ dir, vsix, trust = false, settings }: CodeServerOptions): Promise<CodeServer> {
+export async function startCodeServer({
+  dir,
+  vsix,
+  trust = false,
+  settings,
+  env: more,
+}: CodeServerOptions): Promise<CodeServer> {
   installCodeServer();
   const home = join(dir, "home");
   const bin = join(dir, "bin");
@@ -117,6 +125,7 @@ export async function startCodeServer({ dir, vsix, trust = false, settings }: Co
     SHELL: "/bin/sh",
     // What is started in it inherits this; its processes are found by it.
     TOOL_CLIENT: dir,
+    ...more,
   });
   const where = [
     "--user-data-dir",

@@ -16,6 +16,8 @@ export interface AwsOptions extends AccountOptions {
   readonly port?: number;
   /** Events say http and the port, as in the sandbox. */
   readonly tellsScheme?: boolean;
+  /** Where the state survives; in memory only where it is absent. */
+  readonly folder?: string;
 }
 
 export interface Aws {
