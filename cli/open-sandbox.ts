@@ -41,13 +41,22 @@ export async function openSandbox(
   }
 }
 
-function accessTo({ port, access, resolvesNames }: Sandbox): SandboxAccess {
+function accessTo(sandbox: Sandbox): SandboxAccess {
+  const { port, access, resolvesNames } = sandbox;
   const { accessKeyId, secretAccessKey } = access;
   return {
     endpoint: `http://127.0.0.1:${port}`,
     accessKeyId,
     secretAccessKey,
     urlOf: (app, stage) => stageUrl({ port, resolvesNames }, app, stage),
+    async noteOn(runtime) {
+      const here = (await sandbox.languages()).find((one) => one.runtime === runtime)?.here;
+      if (here === undefined) return `nothing on this machine runs ${runtime}: the app does not start`;
+      // Programs in Node run on any; packages of Python may have a binary for one version alone.
+      return here.matches || runtime.startsWith("nodejs")
+        ? undefined
+        : `it runs on ${here.version} of this machine, and on ${runtime} in the cloud`;
+    },
     browserUrlOf: (app, stage) => stageUrl({ port, resolvesNames: true }, app, stage),
   };
 }

@@ -225,9 +225,10 @@ for (const state of ["idle", "busy"]) {
 }
 
 t.test("which languages run where", (t) => {
-  const LINUX =
-    "is made for linux x64 and does not run on darwin arm64: run it locally with tool start, or the sandbox on a machine or in a container of linux x64";
-  const rows: [NodeJS.Platform, string, Language, string | undefined][] = [
+  const LINUX = "is made for linux x64 and does not run on darwin arm64: use a machine or a container of linux x64";
+  const rows: [NodeJS.Platform, string, Language | undefined, string | undefined][] = [
+    ["linux", "x64", undefined, undefined],
+    ["darwin", "arm64", undefined, `an app of another language ${LINUX}`],
     ["linux", "x64", "node", undefined],
     ["linux", "x64", "static", undefined],
     ["linux", "x64", "go", undefined],

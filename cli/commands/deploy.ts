@@ -30,6 +30,7 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     deploys: true,
   });
   const { stage, target, inference } = project;
+  await refuseForeign(project, context);
   const progress = deployProgress(context);
   const interrupted = () => interruptedText(stage, progress);
   return interruptible(context, { progress, interrupted }, async (stop) => {
@@ -51,6 +52,19 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     await printResult(context, result, artifact, took);
     return code;
   });
+}
+
+/** The archive is for the platform's machine, and the sandbox has this one. */
+async function refuseForeign({ sandbox, inference, resolved, stage }: OpenedProject, context: Context): Promise<void> {
+  if (sandbox === undefined) return;
+  const { refusalHere } = await import("../sandbox/function/languages.ts");
+  // A program that a command starts may be anything but a folder of files.
+  const language = inference.runtime ?? (inference.type === "static" ? "static" : undefined);
+  const refusal = refusalHere(context.io.platform, process.arch, language);
+  if (refusal !== undefined) {
+    const hint = `tool start runs ${resolved.name} here; tool deploy ${stage} deploys it to the cloud`;
+    return context.fail(refusal, hint);
+  }
 }
 
 /** What the steps around a deploy work with. */
@@ -140,6 +154,9 @@ async function sayResult(
       : `${stage} is deployed${where}: ${what}${previousVersion === undefined ? "" : `, before it ${previousVersion}`}`;
   await context.say(`${line} (${humanDuration(durationMs)})`);
   for (const remark of result.remarks) await context.say(remark);
+  const { runtime, needsLayer } = deliveryOf(project.inference);
+  const note = needsLayer ? await sandbox?.noteOn(runtime) : undefined;
+  if (note !== undefined) await context.say(note);
   const inBrowser = sandbox?.browserUrlOf(config.name, stage) ?? result.url;
   if (inBrowser !== result.url) await context.say(`in a browser: ${inBrowser}`);
 }

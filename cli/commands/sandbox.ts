@@ -3,7 +3,7 @@ import { type Context, EXIT } from "../context.ts";
 import { stageUrl } from "../open-sandbox.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { findSandbox, openSandbox, type Sandbox, SandboxError } from "../sandbox/connect.ts";
-import type { SandboxStatus } from "../sandbox/control.ts";
+import type { SandboxLanguage, SandboxStatus } from "../sandbox/control.ts";
 import { SandboxFolder } from "../sandbox/folder.ts";
 import type { Options } from "../table.ts";
 
@@ -21,9 +21,9 @@ export function status(context: Context): Promise<number> {
       }
       return EXIT.ok;
     }
-    const found = await sandbox.status();
-    if (context.format === "json") await context.print(toJson(documentOf(sandbox, found)));
-    else await context.print(render(sandbox, found, context.io.nowMs()));
+    const [found, languages] = [await sandbox.status(), await sandbox.languages()];
+    if (context.format === "json") await context.print(toJson(documentOf(sandbox, found, languages)));
+    else await context.print(render(sandbox, { status: found, languages, nowMs: context.io.nowMs() }));
     return EXIT.ok;
   });
 }
@@ -32,8 +32,10 @@ export function status(context: Context): Promise<number> {
 export function start(context: Context): Promise<number> {
   return explained(context, async () => {
     const sandbox = await openSandbox({ env: context.io.env, say: (text) => void context.say(text) });
-    if (context.format === "json") await context.print(toJson(documentOf(sandbox, await sandbox.status())));
-    else await context.print(`the sandbox is at ${addressOf(sandbox)}`);
+    if (context.format === "json") {
+      const [found, languages] = [await sandbox.status(), await sandbox.languages()];
+      await context.print(toJson(documentOf(sandbox, found, languages)));
+    } else await context.print(`the sandbox is at ${addressOf(sandbox)}`);
     return EXIT.ok;
   });
 }
@@ -112,12 +114,22 @@ async function explained(context: Context, run: () => Promise<number>): Promise<
 
 const addressOf = ({ port }: Sandbox) => `http://127.0.0.1:${port}`;
 
-function documentOf(sandbox: Sandbox, { apps, proof: _, resolvesNames: __, port: ___, ...found }: SandboxStatus) {
+function documentOf(
+  sandbox: Sandbox,
+  { apps, proof: _, resolvesNames: __, port: ___, ...found }: SandboxStatus,
+  languages: readonly SandboxLanguage[],
+) {
   return {
     running: true,
     address: addressOf(sandbox),
     folder: sandbox.folder.path,
     ...found,
+    languages: languages.map(({ runtime, here }) => ({
+      runtime,
+      program: here?.program ?? null,
+      version: here?.version ?? null,
+      matches: here?.matches ?? false,
+    })),
     apps: apps.map(({ name, directory, stages }) => ({
       name,
       directory: directory ?? null,
@@ -126,12 +138,23 @@ function documentOf(sandbox: Sandbox, { apps, proof: _, resolvesNames: __, port:
   };
 }
 
-function render(sandbox: Sandbox, { pid, memoryBytes, endsAt, apps, mails }: SandboxStatus, nowMs: number): string {
+interface Shown {
+  readonly status: SandboxStatus;
+  readonly languages: readonly SandboxLanguage[];
+  readonly nowMs: number;
+}
+
+function render(sandbox: Sandbox, { status, languages, nowMs }: Shown): string {
+  const { pid, memoryBytes, endsAt, apps, mails } = status;
   const minutes = Math.max(0, Math.round((Date.parse(endsAt) - nowMs) / 60_000));
   const lines = [
     `The sandbox is at ${addressOf(sandbox)}`,
     `  process   ${pid}, ${byteSize(memoryBytes)}; ends after ${minutes} more minutes without use`,
     `  folder    ${sandbox.folder.path}`,
+    ...languages.map(
+      ({ runtime, here }, i) => `  ${i === 0 ? "runs" : "    "}      ${runtime.padEnd(10)} ${programOf(here)}`,
+    ),
+    "  limits    time, and memory by sampling; not the processor's share",
     `  mail      ${mails === 0 ? "none" : `${mails}: tool sandbox mail shows them`}`,
   ];
   if (apps.length === 0) lines.push("", "No app is deployed: tool deploy --sandbox, in the folder of one, does it.");
@@ -141,6 +164,11 @@ function render(sandbox: Sandbox, { pid, memoryBytes, endsAt, apps, mails }: San
     for (const stage of stages) lines.push(`  ${stage.padEnd(width)}  ${stageUrl(sandbox, name, stage)}`);
   }
   return lines.join("\n");
+}
+
+function programOf(here: SandboxLanguage["here"]): string {
+  if (here === undefined) return "not here: such apps are deployed, and do not start";
+  return `${here.version}, ${here.program}${here.matches ? "" : " (another version than the platform's)"}`;
 }
 
 const toJson = (document: object) => JSON.stringify(document, null, 2);

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { version } from "../version.ts";
-import { proofOf, type SandboxMail, type SandboxStatus } from "./control.ts";
+import { proofOf, type SandboxLanguage, type SandboxMail, type SandboxStatus } from "./control.ts";
 import { type Access, SandboxFolder } from "./folder.ts";
 import { signedHeaders } from "./signature.ts";
 
@@ -22,6 +22,7 @@ export interface Sandbox {
   /** Throws an `AppInUse` if the name belongs to another folder. */
   claim(app: string, directory: string, options: { readonly deploys: boolean }): Promise<void>;
   mails(): Promise<readonly SandboxMail[]>;
+  languages(): Promise<readonly SandboxLanguage[]>;
   /** Resolves when the daemon is gone. */
   stop(): Promise<void>;
 }
@@ -46,7 +47,7 @@ const PASSED = ["PATH", "HOME", "LANG", "TMPDIR", "TZ", "TOOL_SANDBOX_IDLE_MS"];
 
 /** Time for a daemon to answer or to listen. It does within a fraction of a second; a busy machine may take longer. */
 const START_MS = 20_000;
-const ANSWER_MS = 5_000;
+const ANSWER_MS = 15_000;
 const STOP_MS = 10_000;
 
 /** The running sandbox; undefined if none runs. */
@@ -125,6 +126,7 @@ async function running(folder: SandboxFolder): Promise<Sandbox | undefined> {
     async claim(app, directory, { deploys }) {
       await call("claim", { app, directory, deploys });
     },
+    languages: async () => ((await call("languages", {})) as { languages: SandboxLanguage[] }).languages,
     mails: async () => ((await call("mails", {})) as { mails: SandboxMail[] }).mails,
     async stop() {
       await call("stop", {});

@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { existsSync } from "node:fs";
 import { AwsError } from "./cloud/protocol/error.ts";
 import type { World } from "./cloud/world.ts";
+import { type LanguageHere, languageHere } from "./function/languages.ts";
 
 /** One app in the sandbox. */
 export interface SandboxApp {
@@ -10,6 +11,12 @@ export interface SandboxApp {
   /** The folder that it is deployed from; undefined if no command said one. */
   readonly directory: string | undefined;
   readonly stages: readonly string[];
+}
+
+/** A managed runtime that apps are deployed for, and what runs it here. */
+export interface SandboxLanguage {
+  readonly runtime: string;
+  readonly here: LanguageHere | undefined;
 }
 
 export interface SandboxMail {
@@ -34,6 +41,9 @@ export interface SandboxStatus {
   /** HMAC of the caller's nonce: whoever listens here knows the key. */
   readonly proof: string;
 }
+
+/** Those that the tool deploys for: `cli/artifact/delivery.ts`. */
+const RUNTIMES = ["nodejs24.x", "python3.14", "java25"];
 
 /** The proof that a listener knows the key of the sandbox. */
 export function proofOf(nonce: string, secretKey: string): string {
@@ -104,6 +114,11 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
       if (input.deploys === true) folders.set(name, directory);
       return {};
     },
+    languages: async () => ({
+      languages: await Promise.all(
+        RUNTIMES.map(async (runtime): Promise<SandboxLanguage> => ({ runtime, here: await languageHere(runtime) })),
+      ),
+    }),
     mails: () => ({
       mails: allMails().map(({ at, to, subject, text }): SandboxMail => ({ at: at.toISOString(), to, subject, text })),
     }),

@@ -16,13 +16,15 @@ export interface LanguageHere {
 export type Language = "crystal" | "go" | "java" | "node" | "python" | "static";
 
 /** Why an app of a language cannot run in the sandbox of this machine; undefined if it can. */
-export function refusalHere(platform: NodeJS.Platform, arch: string, language: Language): string | undefined {
+export function refusalHere(
+  platform: NodeJS.Platform,
+  arch: string,
+  language: Language | undefined,
+): string | undefined {
   if (platform === "win32") return "the sandbox does not run on Windows itself: run it in WSL";
   if (language === "node" || language === "static" || (platform === "linux" && arch === "x64")) return undefined;
-  return (
-    `a deployment of ${NAMES[language]} is made for linux x64 and does not run on ${platform} ${arch}: ` +
-    "run it locally with tool start, or the sandbox on a machine or in a container of linux x64"
-  );
+  const what = language === undefined ? "an app of another language" : `a deployment of ${NAMES[language]}`;
+  return `${what} is made for linux x64 and does not run on ${platform} ${arch}: use a machine or a container of linux x64`;
 }
 
 const NAMES = { crystal: "Crystal", go: "Go", java: "Java", python: "Python" } as const;
