@@ -20,10 +20,14 @@ export function decode(text: string, readBytes: (sha256: string) => Buffer): unk
   return readPlain(JSON.parse(text), readBytes);
 }
 
+/** The value itself where it has nothing but what JSON has. */
 function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
   if (typeof value !== "object" || value === null) return value;
   const plain = (one: unknown) => plainOf(one, bytes);
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) {
+    const done = value.map(plain);
+    return done.some((one, i) => one !== value[i]) ? done : value;
+  }
   if (value instanceof Date) return { $date: value.getTime() };
   if (value instanceof Map) return { $map: Array.from(value, ([key, one]) => [plain(key), plain(one)]) };
   if (value instanceof Set) return { $set: Array.from(value, plain) };
@@ -34,19 +38,35 @@ function plainOf(value: unknown, bytes: StoredBytes[]): unknown {
     return { $stored: [value.sha256, value.length] };
   }
   if ("toJSON" in value && typeof value.toJSON === "function") return plain(value.toJSON());
-  const entries = Object.entries(value);
-  const isTag = entries.length === 1 && entries[0]![0].startsWith("$");
-  const done = entries.map(([key, one]) => [key, plain(one)] as const);
-  return isTag ? { $object: done } : Object.fromEntries(done);
+  const keys = Object.keys(value);
+  const given = value as Readonly<Record<string, unknown>>;
+  if (keys.length === 1 && keys[0]!.startsWith("$")) return { $object: [[keys[0], plain(given[keys[0]!])]] };
+  let changed: Record<string, unknown> | undefined;
+  for (const key of keys) {
+    const one = plain(given[key]);
+    if (one === given[key]) continue;
+    changed ??= { ...given };
+    changed[key] = one;
+  }
+  return changed ?? value;
 }
 
-function readPlain(plain: unknown, readBytes: (sha256: string) => Buffer): unknown {
-  if (typeof plain !== "object" || plain === null) return plain;
+/** What was parsed, in its own place where it is plain. */
+function readPlain(parsed: unknown, readBytes: (sha256: string) => Buffer): unknown {
+  if (typeof parsed !== "object" || parsed === null) return parsed;
   const value = (one: unknown) => readPlain(one, readBytes);
-  if (Array.isArray(plain)) return plain.map(value);
-  const entries = Object.entries(plain);
-  const [tag = "", inner] = entries.length === 1 ? entries[0]! : [];
-  if (!tag.startsWith("$")) return Object.fromEntries(entries.map(([key, one]) => [key, value(one)]));
+  if (Array.isArray(parsed)) {
+    for (const [i, one] of parsed.entries()) if (typeof one === "object") parsed[i] = value(one);
+    return parsed;
+  }
+  const given = parsed as Record<string, unknown>;
+  const keys = Object.keys(given);
+  const [tag = ""] = keys;
+  if (keys.length !== 1 || !tag.startsWith("$")) {
+    for (const key of keys) if (typeof given[key] === "object") given[key] = value(given[key]);
+    return given;
+  }
+  const inner = given[tag];
   switch (tag) {
     case "$date":
       return new Date(inner as number);
