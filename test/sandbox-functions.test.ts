@@ -114,6 +114,31 @@ for (const [name, handler] of [
   });
 }
 
+t.test("memory above the limit before the first request", async (t) => {
+  const target = functionOf(t, "", { memoryMiB: 128 });
+  const source = `setInterval(() => (globalThis.held ??= []).push(Buffer.alloc(16 * 1024 * 1024, 1)), 5);
+    while (true) await new Promise((resolve) => setTimeout(resolve, 5));`;
+  writeFileSync(
+    join(target.options.directory, "index.js"),
+    "throw Object.assign(new Error(), { code: 'ERR_REQUIRE_ESM' });",
+  );
+  writeFileSync(join(target.options.directory, "index.mjs"), source);
+  t.match(answerOf(await target.invoke({})), KILLED);
+  await target.idle();
+  const kinds = target.output.split("\n").map((line) => line.replace(/ [\w-]{36}.*| Duration: .*(?=Phase)/, ""));
+  t.same(kinds, [
+    "INIT_REPORT InitPhase: init\tStatus: error\tError Type: Runtime.ExitError",
+    "INIT_REPORT InitPhase: invoke\tStatus: error\tError Type: Runtime.ExitError",
+    "START RequestId:",
+    "RequestId:",
+    "Runtime.ExitError",
+    "END RequestId:",
+    "REPORT RequestId:",
+    "",
+  ]);
+  t.match(target.output, /\tMemory Size: 128 MB\tMax Memory Used: 128 MB\tStatus: error/);
+});
+
 t.test("memory below the limit is reported", async (t) => {
   const target = functionOf(t, ALLOCATE);
   const usedMiB: number[] = [];
