@@ -23,7 +23,9 @@ import { type ZipFile, zipOf } from "../cli/sandbox/cloud/lambda/zip.ts";
 import { type FunctionOptions, type InvokeResult, LocalFunction } from "../cli/sandbox/function/function.ts";
 import { type Language, languageHere, linkProgram, refusalHere } from "../cli/sandbox/function/languages.ts";
 import { below } from "../cli/sandbox/function/process-tree.ts";
+import { startAws } from "./support/aws/index.ts";
 import { until } from "./support/runtime.ts";
+import { activeFunction } from "./support/sandbox-function.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const nodeRuntime = resolve(here, "../cli/sandbox/cloud/lambda/node-runtime.js");
@@ -113,6 +115,31 @@ for (const [name, handler] of [
     t.equal(target.starts, 2);
   });
 }
+
+t.test("memory above the limit before the first request", async (t) => {
+  const target = functionOf(t, "", { memoryMiB: 128 });
+  const source = `setInterval(() => (globalThis.held ??= []).push(Buffer.alloc(16 * 1024 * 1024, 1)), 5);
+    while (true) await new Promise((resolve) => setTimeout(resolve, 5));`;
+  writeFileSync(
+    join(target.options.directory, "index.js"),
+    "throw Object.assign(new Error(), { code: 'ERR_REQUIRE_ESM' });",
+  );
+  writeFileSync(join(target.options.directory, "index.mjs"), source);
+  t.match(answerOf(await target.invoke({})), KILLED);
+  await target.idle();
+  const kinds = target.output.split("\n").map((line) => line.replace(/ [\w-]{36}.*| Duration: .*(?=Phase)/, ""));
+  t.same(kinds, [
+    "INIT_REPORT InitPhase: init\tStatus: error\tError Type: Runtime.ExitError",
+    "INIT_REPORT InitPhase: invoke\tStatus: error\tError Type: Runtime.ExitError",
+    "START RequestId:",
+    "RequestId:",
+    "Runtime.ExitError",
+    "END RequestId:",
+    "REPORT RequestId:",
+    "",
+  ]);
+  t.match(target.output, /\tMemory Size: 128 MB\tMax Memory Used: 128 MB\tStatus: error/);
+});
 
 t.test("memory below the limit is reported", async (t) => {
   const target = functionOf(t, ALLOCATE);
@@ -284,6 +311,40 @@ t.test("which program runs a runtime", async (t) => {
     const names = { nodejs: ["node"], python: ["python", "python3", runtime], java: ["java"] };
     t.same(readdirSync(bin).sort(), names[/^[a-z]+/.exec(runtime)![0] as keyof typeof names], `names of ${runtime}`);
   }
+});
+
+/** What reads events as a runtime does, in Python's own library. */
+const PYTHON_APP = `
+import json, os, platform, sys, urllib.request
+api = "http://" + os.environ["AWS_LAMBDA_RUNTIME_API"] + "/2018-06-01/runtime/invocation/"
+while True:
+    with urllib.request.urlopen(api + "next") as event:
+        id = event.headers["Lambda-Runtime-Aws-Request-Id"]
+        event.read()
+    answer = json.dumps({"version": platform.python_version(), "arguments": sys.argv[1:]})
+    urllib.request.urlopen(api + id + "/response", answer.encode()).read()
+`;
+
+t.test("a function of a managed runtime runs on the program that was found", async (t) => {
+  const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
+  const found = await languageHere("python3.14");
+  const wrapper = { bytes: Buffer.from('#!/bin/sh\nexec python3.14 app.py "$1"\n'), mode: 0o755 };
+  const invoke = await activeFunction(
+    aws.state,
+    { run: wrapper, "app.py": PYTHON_APP },
+    { Runtime: "python3.14", Environment: { Variables: { AWS_LAMBDA_EXEC_WRAPPER: "/var/task/run" } } },
+  );
+  const answer = answerOf(await invoke("{}"));
+  if (found === undefined) t.match(answer, { errorMessage: "nothing on this machine runs python3.14: install it" });
+  else t.same(answer, { version: found.version, arguments: ["/var/lang/bin/python3.14"] });
+});
+
+t.test("an account names the file that stands for the Node runtime", async (t) => {
+  const file = join(newFolder(), "runtime.mjs");
+  writeFileSync(file, readFileSync(nodeRuntime, "utf8").replace("(await handler(event, context))", '"of another"'));
+  const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0, nodeRuntime: file });
+  const invoke = await activeFunction(aws.state, { "index.js": "exports.handler = () => 1;" });
+  t.equal(answerOf(await invoke("{}")), "of another");
 });
 
 const link = (target: string): ZipFile => ({ bytes: Buffer.from(target), mode: 0o120777 });

@@ -277,10 +277,12 @@ export class Environment {
   /** It ended, and not because the platform is done with it. */
   #crash(error: FunctionError): void {
     const running = this.#running;
-    if (running !== undefined && this.#waiting === undefined) {
-      this.#write(`RequestId: ${running.id} Error: ${error.errorMessage}\n${error.errorType}\n`, "platform");
-    }
+    if (running !== undefined && this.#waiting === undefined) this.writeFailure(running.id, error);
     this.#fail(error);
+  }
+
+  writeFailure(id: string, { errorType, errorMessage }: FunctionError): void {
+    this.#write(`RequestId: ${id} Error: ${errorMessage}\n${errorType}\n`, "platform");
   }
 
   #fail(error: FunctionError): void {

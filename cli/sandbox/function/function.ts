@@ -96,15 +96,14 @@ export class LocalFunction {
 
   async #invoke(payload: string, report?: (report: InvocationReport) => void): Promise<InvokeResult> {
     const { timeoutMs = 3_000 } = this.options;
-    const environment = await this.#ready();
-    if ("errorType" in environment) {
-      report?.({ durationMs: 0, isError: true });
-      return { kind: "error", error: environment };
-    }
     const id = randomUUID();
+    const environment = await this.#ready();
     this.#write(`START RequestId: ${id} Version: ${this.options.identity?.version ?? "$LATEST"}\n`);
     const begin = performance.now();
-    const result = await environment.invoke(id, payload, timeoutMs);
+    const { failure } = environment;
+    if (failure?.errorType.startsWith("Runtime.")) environment.writeFailure(id, failure);
+    const result: InvokeResult =
+      failure === undefined ? await environment.invoke(id, payload, timeoutMs) : { kind: "error", error: failure };
     this.#reported = ended(result).then(async () => {
       const ms = performance.now() - begin;
       await environment.measure();
@@ -123,11 +122,17 @@ export class LocalFunction {
     else this.options.onOutput(text, source);
   }
 
-  /** An initialisation that fails is done once more, in the time of the invocation, before it counts. */
-  async #ready(): Promise<Environment | FunctionError> {
+  /**
+   * An initialisation that fails is done once more, in the time of the invocation, before it counts: then the environment
+   * has a failure.
+   */
+  async #ready(): Promise<Environment> {
     if (await this.#environment?.untilIdle()) return this.#environment!;
     const { initTimeoutMs = 10_000, timeoutMs = 3_000 } = this.options;
-    for (const limitMs of [initTimeoutMs, timeoutMs]) {
+    for (const [phase, limitMs] of [
+      ["init", initTimeoutMs],
+      ["invoke", timeoutMs],
+    ] as const) {
       this.starts += 1;
       const begin = performance.now();
       const environment = await Environment.start(this.options, (text, source) => this.#write(text, source));
@@ -136,8 +141,11 @@ export class LocalFunction {
       environment.initMs = performance.now() - begin;
       if (failure === undefined) return environment;
       const status = failure.errorType === "Sandbox.Timedout" ? "timeout" : `error\tError Type: ${failure.errorType}`;
-      this.#write(`INIT_REPORT Init Duration: ${environment.initMs.toFixed(2)} ms\tPhase: init\tStatus: ${status}\n`);
-      if (limitMs === timeoutMs) return failure;
+      this.#write(
+        `INIT_REPORT Init Duration: ${environment.initMs.toFixed(2)} ms\tPhase: ${phase}\tStatus: ${status}\n`,
+      );
+      environment.initMs = undefined;
+      if (phase === "invoke") return environment;
     }
     throw new Error("unreachable");
   }
