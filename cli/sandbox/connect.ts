@@ -126,7 +126,15 @@ async function running(folder: SandboxFolder): Promise<Sandbox | undefined> {
     async claim(app, directory, { deploys }) {
       await call("claim", { app, directory, deploys });
     },
-    languages: async () => ((await call("languages", {})) as { languages: SandboxLanguage[] }).languages,
+    async languages() {
+      try {
+        return ((await call("languages", {})) as { languages: SandboxLanguage[] }).languages;
+      } catch (error) {
+        // A daemon of another build; the next command that works on it replaces it.
+        if (error instanceof SandboxError) return [];
+        throw error;
+      }
+    },
     mails: async () => ((await call("mails", {})) as { mails: SandboxMail[] }).mails,
     async stop() {
       await call("stop", {});

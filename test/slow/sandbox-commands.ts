@@ -93,7 +93,9 @@ t.test(`${ROUNDS} rounds, SEED=${SEED}`, { timeout: ROUNDS * 30_000 + 60_000 }, 
     t.equal((await sandbox.ask("rounds", "staging")).body, String(deployed), `${title}: the app`);
     const status = JSON.parse((await run("stack", "--format", "json")).stdout);
     t.match(status.stack.state, /^(CREATE|UPDATE|UPDATE_ROLLBACK)_COMPLETE$/, `${title}: the stack`);
-    t.equal(sandbox.daemon().port, port, `${title}: the same port`);
+    // Other programs may take a port that is free for a moment.
+    const isSaid = [stderr, again.stderr].join().includes(`port ${port} is taken`);
+    t.ok(sandbox.daemon().port === port || isSaid, `${title}: the same port`);
   }
 
   const { pid } = sandbox.daemon();
