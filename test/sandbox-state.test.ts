@@ -23,6 +23,7 @@ import { openWorld } from "../cli/sandbox/cloud/open-world.ts";
 import { decode, encode } from "../cli/sandbox/cloud/store/codec.ts";
 import { StoredBytes } from "../cli/sandbox/cloud/stored-bytes.ts";
 import type { World } from "../cli/sandbox/cloud/world.ts";
+import { until } from "./support/cli.ts";
 import { FAILING, FIRST, leftOver, SECOND, TRUST } from "./support/sandbox-stack.ts";
 
 const REGION = "eu-west-1";
@@ -525,6 +526,40 @@ t.test("a stack goes on from wherever its process was killed", async (t) => {
       "none",
     ].sort(),
   );
+});
+
+t.test("an event that a function was promised to get is delivered after a restart", async (t) => {
+  const folder = folderOf(t);
+  const { world } = openIn(t, folder);
+  const call = <Result>(work: () => Result) => world.run("Change", work);
+  const lambda = world.service("lambda", REGION);
+  const policy = { RoleName: "role", AssumeRolePolicyDocument: JSON.stringify(TRUST) };
+  await call(() => world.service("iam").operations.CreateRole(policy));
+  const told = join(folder, "told");
+  const code = `exports.handler = async ({ file, text }) => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    require("node:fs").appendFileSync(file, text);
+  };`;
+  const Role = `arn:aws:iam::${world.accountId}:role/role`;
+  const settings = { Role, Runtime: "nodejs24.x", Handler: "index.handler" } as const;
+  const Code = { ZipFile: zipOf({ "index.js": code }) };
+  await call(() => lambda.operations.CreateFunction({ FunctionName: NAME, ...settings, Code }));
+  while (lambda.state.function(NAME).latest.updateStatus !== "Successful") await pause();
+  await world.commit();
+  const Payload = Buffer.from(JSON.stringify({ file: told, text: "once " }));
+  await world.run("Invoke", () => lambda.operations.Invoke({ FunctionName: NAME, InvocationType: "Event", Payload }));
+  // What a process that is killed now leaves behind.
+  const copy = join(folderOf(t), "copy");
+  cpSync(folder, copy, { recursive: true });
+  const text = () => (existsSync(told) ? readFileSync(told, "utf8") : "");
+  await until("the event", () => text() === "once ");
+  await world.close();
+  const again = openIn(t, copy);
+  await until("the same event again", () => text() === "once once ");
+  await until("no event is left", () => again.world.collection("lambda", REGION, "events").size === 0);
+  await again.world.close();
+  const last = openIn(t, copy);
+  t.equal(last.world.collection("lambda", REGION, "events").size, 0);
 });
 
 t.test("work that was under way is done after a restart", async (t) => {

@@ -47,6 +47,8 @@ export type Operations = Readonly<Record<string, (input: never, call: Call) => u
 
 export interface Service {
   readonly operations: Operations;
+  /** Goes on with what the last run left, besides its tasks. */
+  resume?(): void;
   /** Ends what it started. */
   close?(): void | Promise<void>;
 }
@@ -56,8 +58,8 @@ export type Factories = { readonly [Name in keyof Services]: (world: World, regi
 /** Services with one address for all regions. */
 const GLOBAL = new Set(["iam", "sts", "route53", "route53domains", "s3"]);
 
-/** Operations that change nothing but what they answer, or what they call. */
-const READING = /^(Check|Describe|Filter|Get|Head|Invoke|List|StartLiveTail|Validate)/;
+/** Operations that change nothing. */
+const READING = /^(Check|Describe|Filter|Get|Head|List|StartLiveTail|Validate)/;
 
 export interface WorldParts {
   readonly options: AccountOptions;
@@ -94,6 +96,7 @@ export class World {
     }
     storage.onRevert = (retryMs) => this.#tasks.resume(retryMs);
     this.#tasks.resume(0);
+    for (const service of [...this.#services.values()]) service.resume?.();
   }
 
   service<Name extends keyof Services>(name: Name, region: string = this.region): Services[Name] {
@@ -133,9 +136,14 @@ export class World {
     return StoredBytes.of(bytes);
   }
 
+  /** What `work` gets from collections before it first waits, it does not change: nothing is compared with what is stored. */
+  read<T>(work: () => T): T {
+    return this.#storage.reading(work);
+  }
+
   /** Runs an operation of a service. What it changed is safe when this resolves. */
   async run<T>(operation: string, work: () => T): Promise<Awaited<T>> {
-    return READING.test(operation) ? await this.#storage.reading(work) : await this.#storage.changing(work);
+    return READING.test(operation) ? await this.read(work) : await this.#storage.changing(work);
   }
 
   /** Runs what changes nothing of what it gets. */

@@ -33,11 +33,18 @@ export interface ResourceFailure {
 /** How often one looks whether a service has done what it was told, in the cloud's time. */
 const SETTLING_MS = 500;
 
+/** So many events of what was before an operation stay: each step writes the stack with all of them. */
+const MAX_PAST_EVENTS = 500;
+
+/** "CloudFormation keeps deleted stacks for 90 days." */
+const REMEMBERED_MS = 90 * 86_400_000;
+
 export function openWork(world: World, region: string, stacks: Collection<Stack>, failures: ResourceFailure[]) {
   /** Who waits until nothing is under way. */
   let waiting: (() => void)[] = [];
 
   const tasks = world.tasks("cloudformation", region, {
+    forget: (stackId) => void stacks.delete(stackId),
     resource(key) {
       const [stackId = "", name = ""] = key.split(" ");
       const stack = stacks.get(stackId);
@@ -297,11 +304,15 @@ export function openWork(world: World, region: string, stacks: Collection<Stack>
       const reason = `The following resource(s) failed to delete: [${left.join(", ")}]. `;
       return setStatus(world, stack, `${verb}_FAILED`, reason);
     }
-    if (after === "delete") stack.deletedAt = world.clock.date();
+    if (after === "delete") {
+      stack.deletedAt = world.clock.date();
+      tasks.at(new Date(stack.deletedAt.getTime() + REMEMBERED_MS), "forget", stack.id);
+    }
     setStatus(world, stack, `${verb}_COMPLETE`);
   };
 
   const make = (stack: Stack, before: Making["before"]) => {
+    stack.events.splice(0, Math.max(0, stack.events.length - MAX_PAST_EVENTS));
     stack.operation = { phase: "making", before, steps: new Map(), changed: [], replaced: [], failed: [] };
     goOn(stack);
   };
@@ -389,11 +400,16 @@ function finish(world: World, stack: Stack, status: string): void {
   const scope = scopeOf(world, stack, stack.desired);
   stack.outputs = Object.entries(templateOf(stack.desired).Outputs ?? {})
     .filter(([, { Condition }]) => Condition === undefined || holds(Condition, scope))
-    .map(([OutputKey, { Value, Description }]) => ({
-      OutputKey,
-      OutputValue: String(resolved(Value, scope)),
-      ...(Description !== undefined && { Description }),
-    }));
+    .flatMap(([OutputKey, { Value, Description }]) => {
+      try {
+        const OutputValue = String(resolved(Value, scope));
+        return [{ OutputKey, OutputValue, ...(Description !== undefined && { Description }) }];
+      } catch (error) {
+        // Somebody deleted the resource behind the stack's back, which is no reason never to end.
+        if (error instanceof AwsError) return [];
+        throw error;
+      }
+    });
   setStatus(world, stack, status);
 }
 

@@ -12,11 +12,20 @@ export function openLambda(world: World, region: string) {
   const layers = new Layers(state);
   const runner = new Runner(state, layers);
   const functions = functionOperations(state, layers, runner);
+  const invocations = invokeOperations(state, runner);
   const operations = {
     ...functions.operations,
     ...aliasOperations(state),
     ...layers.operations,
-    ...invokeOperations(state, runner),
+    ...invocations.operations,
   };
-  return { operations, change: functions.change, state, layers, runner, close: () => runner.close() };
+  return {
+    operations,
+    change: functions.change,
+    state,
+    layers,
+    runner,
+    resume: invocations.resume,
+    close: () => runner.close(),
+  };
 }

@@ -1,4 +1,5 @@
 // Invoking: with the answer in one piece, in parts, or later.
+import { randomUUID } from "node:crypto";
 import type { InvokeCommandInput, InvokeWithResponseStreamCommandInput } from "@aws-sdk/client-lambda";
 import type { InvokeResult } from "../../function/function.ts";
 import { AwsError } from "../protocol/error.ts";
@@ -9,6 +10,12 @@ import { conflict, type LambdaState } from "./state.ts";
 /** "6 MB each for request and response (synchronous)", "1 MB (asynchronous)". */
 const MAX_PAYLOAD_BYTES = 6_291_456;
 const MAX_EVENT_BYTES = 1_048_576;
+
+interface PendingEvent {
+  readonly function: string | undefined;
+  readonly qualifier: string | undefined;
+  readonly payload: Uint8Array | undefined;
+}
 
 export function invokeOperations(state: LambdaState, runner: Runner) {
   const begin = (
@@ -47,7 +54,14 @@ export function invokeOperations(state: LambdaState, runner: Runner) {
     return { version, run: () => runner.invoke(found, version, qualifier, text) };
   };
 
-  return {
+  /** What a function was promised to get: once at least, after a restart again. */
+  const events = state.world.collection<PendingEvent>("lambda", state.region, "events");
+  const deliver = (id: string, run: () => Promise<InvokeResult>) => {
+    const done = () => void events.delete(id);
+    void run().then(bodyOf).then(done, done);
+  };
+
+  const operations = {
     async Invoke(input: InvokeCommandInput) {
       const isEvent = input.InvocationType === "Event";
       const { version, run } = begin(
@@ -58,7 +72,13 @@ export function invokeOperations(state: LambdaState, runner: Runner) {
       );
       if (input.InvocationType === "DryRun") return { StatusCode: 204 };
       if (isEvent) {
-        void run().then(bodyOf);
+        const id = randomUUID();
+        events.set(id, {
+          function: input.FunctionName,
+          qualifier: input.Qualifier,
+          payload: input.Payload as Uint8Array | undefined,
+        });
+        deliver(id, run);
         return { StatusCode: 202 };
       }
       const result = await run();
@@ -83,6 +103,22 @@ export function invokeOperations(state: LambdaState, runner: Runner) {
         ResponseStreamContentType: "application/octet-stream",
         EventStream: partsOf(run()),
       };
+    },
+  };
+
+  return {
+    operations,
+    /** Gives the functions what they did not get before the last run ended. */
+    resume() {
+      for (const [id, { function: name, qualifier, payload }] of events) {
+        try {
+          deliver(id, begin(name, qualifier, payload, MAX_EVENT_BYTES).run);
+        } catch (error) {
+          // The function is gone.
+          if (!(error instanceof AwsError)) throw error;
+          events.delete(id);
+        }
+      }
     },
   };
 }

@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { StoredBytes } from "../stored-bytes.ts";
 import { Blobs } from "./blobs.ts";
-import { syncFolder } from "./folder.ts";
+import { syncFolder, syncFolderNow } from "./folder.ts";
 import { batch, type Change, header, type Placed, readJournal } from "./journal.ts";
 import { type SeriesBounds, SeriesFiles } from "./series-files.ts";
 
@@ -51,6 +51,7 @@ function readOrMake(path: string): Buffer {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     writeFileSync(`${path}.new`, header(), { mode: 0o600, flush: true });
     renameSync(`${path}.new`, path);
+    syncFolderNow(dirname(path));
     return header();
   }
 }
