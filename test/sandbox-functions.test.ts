@@ -205,31 +205,36 @@ t.test("an idle environment is taken down, and the next request starts another",
   t.equal(target.starts, 2);
 });
 
+/** Starts one that stays in the group, one in a session of its own, and one there whose parent ends. */
+const startsOthers = (marker: string) => `
+  const { spawn } = require("node:child_process");
+  const wait = "setInterval(() => {}, 1000)";
+  if (event.stays) await new Promise(() => {});
+  spawn(process.execPath, ["-e", wait, "${marker}"], { stdio: "ignore" });
+  spawn(process.execPath, ["-e", wait, "${marker}"], { stdio: "ignore", detached: true });
+  const shell = 'exec "$0" -e "$1" "$2" &';
+  spawn("sh", ["-c", shell, process.execPath, wait, "${marker}"], { stdio: "ignore", detached: true });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  return process.pid;`;
+
+t.test("nothing outlives its environment", async (t) => {
+  const marker = `marker-${process.pid}-destroyed`;
+  const target = functionOf(t, startsOthers(marker));
+  await target.invoke({});
+  t.equal(marked(marker).length, 3);
+  target.destroy();
+  await until(() => marked(marker).length === 0, "the end of all processes");
+});
+
 for (const state of ["idle", "busy"]) {
   t.test(`nothing outlives a daemon that is killed, with functions that are ${state}`, async (t) => {
     const marker = `marker-${process.pid}-${state}`;
-    // One that only the group tells, one in a session of its own, and one whose parent is gone.
-    const handler = `
-      const { spawn } = require("node:child_process");
-      const wait = "setInterval(() => {}, 1000)";
-      exports.handler = async (event) => {
-        if (event.stays) await new Promise(() => {});
-        spawn(process.execPath, ["-e", wait, "${marker}"], { stdio: "ignore" });
-        spawn(process.execPath, ["-e", wait, "${marker}"], { stdio: "ignore", detached: true });
-        const shell = 'exec "$0" -e "$1" "$2" &';
-        spawn("sh", ["-c", shell, process.execPath, wait, "${marker}"], { stdio: "ignore", detached: true });
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        return process.pid;
-      };`;
+    const code = `exports.handler = async (event) => { ${startsOthers(marker)} };`;
     const temporary = newFolder();
-    const daemon = spawn(
-      process.execPath,
-      [join(here, "support/sandbox-process.js"), handler, "{}", '{"stays":true}'],
-      {
-        stdio: ["ignore", "pipe", "inherit"],
-        env: { ...process.env, TMPDIR: temporary },
-      },
-    );
+    const daemon = spawn(process.execPath, [join(here, "support/sandbox-process.js"), code, "{}", '{"stays":true}'], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, TMPDIR: temporary },
+    });
     t.teardown(() => daemon.kill("SIGKILL"));
     let said = "";
     daemon.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -2,7 +2,9 @@
 // which write requests of random inputs for it and read its answers of random outputs.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { NormalizedSchema } from "@smithy/core/schema";
 import t from "tap";
@@ -28,6 +30,16 @@ t.test("each operation of a service is in operations.json, and each of operation
   for (const name of names) {
     t.same(services[name].operations, Object.keys(world.service(name).operations).sort(), name);
   }
+});
+
+t.test("a name that no client knows makes no model", async (t) => {
+  const sts = { ...services.sts, operations: ["GetCallerIdentity", "GetNobody"] };
+  const root = t.testdir({
+    cli: { sandbox: { cloud: { protocol: { "operations.json": JSON.stringify({ sts }) } } } },
+  });
+  const generator = resolve(fileURLToPath(import.meta.url), "../../../cli/build/sandbox-model.mjs");
+  const { sandboxModelModule } = await import(generator);
+  t.throws(() => sandboxModelModule(root), { message: "@aws-sdk/client-sts has no operation GetNobody" });
 });
 
 /** Requests and answers of each operation. */

@@ -25,10 +25,25 @@ export function continueProcesses(pids: readonly number[]): void {
   signal(pids, "SIGCONT");
 }
 
-/** Ends a process, everything below it, and what is left in their process groups after its parent ended. */
-export function killTree(root: number): void {
+/**
+ * Ends a process, everything below it, and what is left in their process groups after its parent ended. On Linux also what
+ * left these, if it has the variable of the environment, as NAME=value, which nobody else has.
+ */
+export function killTree(root: number, variable: string): void {
   stopTree(root);
-  signal(membersOf(root, listProcesses()), "SIGKILL");
+  const processes = listProcesses();
+  const members = new Set(membersOf(root, processes));
+  for (const { pid } of processes) if (hasVariable(pid, variable)) members.add(pid);
+  signal([...members], "SIGKILL");
+}
+
+function hasVariable(pid: number, variable: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(variable);
+  } catch {
+    // It ended meanwhile, is somebody else's, or there is no /proc.
+    return false;
+  }
 }
 
 /** A process and everything below it, itself first; itself alone if it is gone. */

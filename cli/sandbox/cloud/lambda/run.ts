@@ -16,8 +16,8 @@ import { unpack } from "./unzip.ts";
 /** More requests than this at once wait. */
 const MAX_ENVIRONMENTS = 4;
 
-/** What stands for /var/runtime of the Node runtimes, unless the options of the account name another file. */
-const nodeRuntime = () => resolve(dirname(fileURLToPath(import.meta.url)), "node-runtime.js");
+/** What stands for /var/runtime of the Node runtimes where this is no bundle, whose options name another file. */
+const compiledRuntime = () => resolve(dirname(fileURLToPath(import.meta.url)), "node-runtime.js");
 
 /** "Lambda ends an environment that is idle", after some minutes, and its memory is free again. */
 const IDLE_MS = 600_000;
@@ -145,7 +145,7 @@ export class Runner {
         .service("logs", region)
         .append(`/aws/lambda/${found.name}`, logStream, [{ timestamp: world.clock.now(), message }]);
     });
-    const command = commandOf(settings.runtime, task, world.options.nodeRuntime ?? nodeRuntime());
+    const command = commandOf(settings.runtime, task, world.options.nodeRuntime ?? compiledRuntime());
     const local: LocalFunction = new LocalFunction({
       command: wrapper === undefined ? command : [here(wrapper), ...command],
       directory: task,
