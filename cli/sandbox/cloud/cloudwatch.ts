@@ -51,6 +51,8 @@ export function openCloudWatch(world: World, region: string) {
           one.Counts,
         );
       }
+      // What is answered is on disk; figures of requests may wait until their minute is over.
+      metrics.flush(true);
     },
     GetMetricStatistics(input: GetMetricStatisticsCommandInput) {
       const [start, end, period] = [input.StartTime!, input.EndTime!, input.Period ?? 60];
