@@ -7,6 +7,7 @@ import t from "tap";
 import { isRunning, tool, until } from "./support/cli.ts";
 import { copyExample } from "./support/copy-example.ts";
 import { ask, gone, testSandbox } from "./support/sandbox.ts";
+import { slow } from "./support/slow.ts";
 
 t.setTimeout(240_000);
 
@@ -89,7 +90,7 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   t.same(sandbox.functions(), [], "no function is left");
 });
 
-t.test("nothing that a command began with gets to a function, but its path", async (t) => {
+t.test("nothing that a command began with gets to a function, but its path", slow(), async (t) => {
   const sandbox = testSandbox(t, { SECRET_OF_THE_SHELL: "x", AWS_PROFILE: "work", NODE_OPTIONS: "--no-deprecation" });
   const app = makeApp(join(t.testdir(), "app"), { name: "quiet", environment: { GREETING: "hello" } });
   t.equal((await sandbox.tool(app, "deploy")).code, 0);
@@ -100,7 +101,7 @@ t.test("nothing that a command began with gets to a function, but its path", asy
   }
 });
 
-t.test("TOOL_SANDBOX and --sandbox choose it; neither asks an account", async (t) => {
+t.test("TOOL_SANDBOX and --sandbox choose it; neither asks an account", slow(), async (t) => {
   const sandbox = testSandbox(t);
   const app = makeApp(join(t.testdir(), "app"), { name: "chosen", profile: "nobody-has-this" });
   const run = (value: string, ...argv: string[]) =>
@@ -134,7 +135,7 @@ t.test("a name belongs to one folder, until that is gone or its app is removed",
   t.equal((await sandbox.tool(two, "deploy")).code, 0, "a name that nothing has is free");
 });
 
-t.test("commands at once share one daemon, and each app is there", async (t) => {
+t.test("commands at once share one daemon, and each app is there", slow(), async (t) => {
   const sandbox = testSandbox(t);
   const dir = t.testdir();
   const apps = ["first", "second", "third"].map((name) => makeApp(join(dir, name), { name }));
@@ -208,7 +209,7 @@ t.test("nobody else gets in", async (t) => {
   t.match(front.body, /closed/);
 });
 
-t.test("it ends by itself when nobody uses it", async (t) => {
+t.test("it ends by itself when nobody uses it", slow(), async (t) => {
   const sandbox = testSandbox(t, { TOOL_SANDBOX_IDLE_MS: "700" });
   t.match(
     (await tool(["sandbox", "start"], { env: sandbox.env })).stdout,
@@ -231,6 +232,17 @@ t.test("reset asks, and removes all of it", async (t) => {
   t.notOk(isRunning(pid));
   t.notOk(existsSync(sandbox.folder));
   t.equal((await sandbox.tool(app, "sandbox", "mail")).stdout, "no alert has sent anything yet\n");
+});
+
+t.test("one that does not answer is said, and stopped", slow(), async (t) => {
+  const sandbox = testSandbox(t);
+  t.equal((await tool(["sandbox", "start"], { env: sandbox.env })).code, 0);
+  const { pid } = sandbox.daemon();
+  process.kill(pid, "SIGSTOP");
+  const failed = await tool(["sandbox", "start"], { env: sandbox.env });
+  t.match(failed.stderr, /^error: the sandbox runs and does not answer\n {2}tool sandbox stop ends it; its log is /);
+  t.equal((await tool(["sandbox", "stop"], { env: sandbox.env })).stdout, "the sandbox is stopped\n");
+  t.notOk(isRunning(pid));
 });
 
 t.test("a daemon that cannot run says why", async (t) => {

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { type Context, EXIT } from "../context.ts";
 import { stageUrl } from "../open-sandbox.ts";
 import { byteSize } from "../output/byte-size.ts";
-import { findSandbox, openSandbox, type Sandbox, SandboxError } from "../sandbox/connect.ts";
+import { findSandbox, openSandbox, type Sandbox, SandboxError, stopSandbox } from "../sandbox/connect.ts";
 import type { SandboxLanguage, SandboxStatus } from "../sandbox/control.ts";
 import { SandboxFolder } from "../sandbox/folder.ts";
 import type { Options } from "../table.ts";
@@ -43,9 +43,7 @@ export function start(context: Context): Promise<number> {
 /** `tool sandbox stop`: ends its process and all functions. What is deployed is there again at the next start. */
 export function stop(context: Context): Promise<number> {
   return explained(context, async () => {
-    const sandbox = await findSandbox(context.io.env);
-    await sandbox?.stop();
-    const wasRunning = sandbox !== undefined;
+    const wasRunning = await stopSandbox(context.io.env);
     if (context.format === "json") await context.print(toJson({ wasRunning }));
     else await context.print(wasRunning ? "the sandbox is stopped" : "the sandbox was not running");
     return EXIT.ok;
@@ -96,7 +94,7 @@ export function reset(context: Context, { yes }: Options<"sandbox reset">): Prom
         return EXIT.failed;
       }
     }
-    await (await findSandbox(io.env))?.stop();
+    await stopSandbox(io.env);
     rmSync(folder.path, { recursive: true, force: true });
     await context.print(context.format === "json" ? toJson({ removed: true }) : "the sandbox is empty");
     return EXIT.ok;

@@ -47,13 +47,32 @@ const PASSED = ["PATH", "HOME", "LANG", "TMPDIR", "TZ", "TOOL_SANDBOX_IDLE_MS"];
 
 /** Time for a daemon to answer or to listen. It does within a fraction of a second; a busy machine may take longer. */
 const START_MS = 20_000;
-const ANSWER_MS = 15_000;
+const ANSWER_MS = 5_000;
+/** It may ask programs for their version first. */
+const LANGUAGES_MS = 30_000;
 const STOP_MS = 10_000;
 
 /** The running sandbox; undefined if none runs. */
 export async function findSandbox(env: Effects["env"]): Promise<Sandbox | undefined> {
   const folder = SandboxFolder.of(env);
   return folder.exists ? running(folder) : undefined;
+}
+
+/** Ends the sandbox, also one that does not answer. Returns whether there was one. */
+export async function stopSandbox(env: Effects["env"]): Promise<boolean> {
+  const folder = SandboxFolder.of(env);
+  if (!folder.exists) return false;
+  const sandbox = await running(folder);
+  if (sandbox !== undefined) {
+    await sandbox.stop();
+    return true;
+  }
+  const { livingOwnerOf } = await import("../../logservice/admin.ts");
+  const pid = await livingOwnerOf(folder.path);
+  if (pid === undefined) return false;
+  process.kill(pid, "SIGTERM");
+  await ended(pid);
+  return true;
 }
 
 /** The running sandbox, started if none runs, or one of another build of the tool does. */
@@ -77,7 +96,12 @@ export async function openSandbox({ env, say }: Effects): Promise<Sandbox> {
       }
       return sandbox;
     }
-    if (performance.now() - begun > START_MS) throw failed(folder, "the sandbox does not answer");
+    if (performance.now() - begun > START_MS) {
+      throw new SandboxError(
+        "the sandbox runs and does not answer",
+        `tool sandbox stop ends it; its log is ${folder.log}`,
+      );
+    }
     await sleep(20);
   }
 }
@@ -101,7 +125,7 @@ function makeFolder(folder: SandboxFolder): void {
 /** The daemon that answers with the proof that it knows our key. Whoever else has the port gets nothing from us. */
 async function running(folder: SandboxFolder): Promise<Sandbox | undefined> {
   const daemon = folder.daemon();
-  if (daemon === undefined) return undefined;
+  if (daemon === undefined || !isAlive(daemon.pid)) return undefined;
   const access = folder.access();
   const { port } = daemon;
   const nonce = randomBytes(16).toString("hex");
@@ -138,13 +162,26 @@ async function running(folder: SandboxFolder): Promise<Sandbox | undefined> {
     mails: async () => ((await call("mails", {})) as { mails: SandboxMail[] }).mails,
     async stop() {
       await call("stop", {});
-      const begun = performance.now();
-      while (isAlive(daemon.pid)) {
-        if (performance.now() - begun > STOP_MS) process.kill(daemon.pid, "SIGKILL");
-        await sleep(20);
-      }
+      await ended(daemon.pid);
     },
   };
+}
+
+/** Waits for the end of the daemon, which is killed if it takes too long. */
+async function ended(pid: number): Promise<void> {
+  const begun = performance.now();
+  while (isAlive(pid)) {
+    if (performance.now() - begun > STOP_MS) kill(pid);
+    await sleep(20);
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has just ended.
+  }
 }
 
 function isAlive(pid: number): boolean {
@@ -167,6 +204,7 @@ function callDaemon(
   operation: string,
   input: object,
 ): Promise<unknown> {
+  const limitMs = operation === "languages" ? LANGUAGES_MS : ANSWER_MS;
   const body = Buffer.from(JSON.stringify(input));
   const host = `127.0.0.1:${port}`;
   const signed = { method: "POST", target: `/${operation}`, headers: { host }, body };
@@ -193,7 +231,7 @@ function callDaemon(
         });
       },
     );
-    req.setTimeout(ANSWER_MS, () => req.destroy(new Error("no answer in time")));
+    req.setTimeout(limitMs, () => req.destroy(new Error("no answer in time")));
     req.on("error", reject);
     req.end(body);
   });
