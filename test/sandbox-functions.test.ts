@@ -345,10 +345,12 @@ t.test("a function of a managed runtime runs on the program that was found", asy
 
 t.test("an account names the file that stands for the Node runtime", async (t) => {
   const file = join(newFolder(), "runtime.mjs");
-  writeFileSync(file, readFileSync(nodeRuntime, "utf8").replace("(await handler(event, context))", '"of another"'));
+  // It runs another handler than the function names.
+  writeFileSync(file, `process.env._HANDLER = "other.handler";\n${readFileSync(nodeRuntime, "utf8")}`);
   const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0, nodeRuntime: file });
-  const invoke = await activeFunction(aws.state, { "index.js": "exports.handler = () => 1;" });
-  t.equal(answerOf(await invoke("{}")), "of another");
+  const files = { "index.js": "exports.handler = () => 1;", "other.js": "exports.handler = () => 2;" };
+  const invoke = await activeFunction(aws.state, files);
+  t.equal(answerOf(await invoke("{}")), 2);
 });
 
 const link = (target: string): ZipFile => ({ bytes: Buffer.from(target), mode: 0o120777 });

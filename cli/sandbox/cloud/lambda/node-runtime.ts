@@ -32,14 +32,18 @@ async function post(path: string, body: string): Promise<void> {
   await fetch(`${api}/${path}`, { method: "POST", body });
 }
 
-let handler: Handler;
-try {
-  handler = await load();
-} catch (error) {
-  await post("init/error", described(error));
-  process.exit(1);
+async function main(): Promise<void> {
+  let handler: Handler;
+  try {
+    handler = await load();
+  } catch (error) {
+    await post("init/error", described(error));
+    process.exit(1);
+  }
+  for (;;) await handleNext(handler);
 }
-for (;;) {
+
+async function handleNext(handler: Handler): Promise<void> {
   const next = await fetch(`${api}/invocation/next`);
   const id = next.headers.get("lambda-runtime-aws-request-id") ?? "";
   const event = await next.json();
@@ -57,3 +61,5 @@ for (;;) {
     await post(`invocation/${id}/error`, described(error));
   }
 }
+
+void main();
