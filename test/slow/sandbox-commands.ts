@@ -102,6 +102,6 @@ t.test(`${ROUNDS} rounds, SEED=${SEED}`, { timeout: ROUNDS * 30_000 + 60_000 }, 
   await run("stack", "delete", "--yes", "--logs");
   await tool(["sandbox", "stop"], { env: sandbox.env });
   t.notOk(isRunning(pid));
-  t.same(sandbox.functions(), [], "no function is left");
+  await until("the end of all functions", () => sandbox.functions().length === 0);
   t.notMatch(readFileSync(join(sandbox.folder, "daemon.log"), "utf8"), /Error/, "no bug of the daemon");
 });

@@ -40,23 +40,25 @@ async function main(): Promise<void> {
     await post("init/error", described(error));
     process.exit(1);
   }
-  for (;;) {
-    const next = await fetch(`${api}/invocation/next`);
-    const id = next.headers.get("lambda-runtime-aws-request-id") ?? "";
-    const event = await next.json();
-    const context = {
-      awsRequestId: id,
-      functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
-      functionVersion: process.env.AWS_LAMBDA_FUNCTION_VERSION,
-      invokedFunctionArn: next.headers.get("lambda-runtime-invoked-function-arn"),
-      getRemainingTimeInMillis: () => Number(next.headers.get("lambda-runtime-deadline-ms")) - Date.now(),
-    };
-    try {
-      await post(`invocation/${id}/response`, JSON.stringify((await handler(event, context)) ?? null));
-    } catch (error) {
-      process.stdout.write(`${new Date().toISOString()}\t${id}\tERROR\tInvoke Error \t${described(error)}\n`);
-      await post(`invocation/${id}/error`, described(error));
-    }
+  for (;;) await handleNext(handler);
+}
+
+async function handleNext(handler: Handler): Promise<void> {
+  const next = await fetch(`${api}/invocation/next`);
+  const id = next.headers.get("lambda-runtime-aws-request-id") ?? "";
+  const event = await next.json();
+  const context = {
+    awsRequestId: id,
+    functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
+    functionVersion: process.env.AWS_LAMBDA_FUNCTION_VERSION,
+    invokedFunctionArn: next.headers.get("lambda-runtime-invoked-function-arn"),
+    getRemainingTimeInMillis: () => Number(next.headers.get("lambda-runtime-deadline-ms")) - Date.now(),
+  };
+  try {
+    await post(`invocation/${id}/response`, JSON.stringify((await handler(event, context)) ?? null));
+  } catch (error) {
+    process.stdout.write(`${new Date().toISOString()}\t${id}\tERROR\tInvoke Error \t${described(error)}\n`);
+    await post(`invocation/${id}/error`, described(error));
   }
 }
 
