@@ -74,6 +74,10 @@ class Known {
     this.answered += 1;
   }
 
+  keys(prefix: string): string[] {
+    return [...this.#values.keys()].filter((key) => key.startsWith(prefix));
+  }
+
   /** After a restart it is known what came of calls without an answer. */
   check(actual: (key: string) => string, isChecked: (key: string) => boolean = () => true): string[] {
     const problems: string[] = [];
@@ -179,10 +183,11 @@ class Clients {
     await this.#idle(FunctionName);
     const ZipFile = zip();
     let version = "";
-    await this.#known.set(`code ${FunctionName}`, hashOf(ZipFile), async () => {
+    const hash = hashOf(ZipFile);
+    const published = { [`code ${FunctionName}`]: hash, [`version ${FunctionName} ${hash}`]: "there" };
+    await this.#known.setAll(published, async () => {
       version = (await this.#lambda.updateFunctionCode({ FunctionName, ZipFile, Publish: true })).Version!;
     });
-    await this.#known.set(`version ${FunctionName} ${version}`, hashOf(ZipFile), async () => {});
     await this.#idle(FunctionName);
     const alias = { FunctionName, Name: "live", FunctionVersion: version };
     await this.#known.set(`alias ${FunctionName}`, version, async () => {
@@ -191,9 +196,7 @@ class Clients {
       else await this.#lambda.updateAlias(alias);
     });
     if (!this.#random.chance(0.1)) return;
-    const { Versions = [] } = await this.#lambda.listVersionsByFunction({ FunctionName });
-    const gone = [`code ${FunctionName}`, `alias ${FunctionName}`];
-    for (const { Version } of Versions) if (Version !== "$LATEST") gone.push(`version ${FunctionName} ${Version}`);
+    const gone = [`code ${FunctionName}`, `alias ${FunctionName}`, ...this.#known.keys(`version ${FunctionName} `)];
     await this.#known.setAll(Object.fromEntries(gone.map((key) => [key, "none"])), () =>
       this.#lambda.deleteFunction({ FunctionName }),
     );
@@ -265,8 +268,8 @@ function actualOf(world: World, key: string): string {
     case "code":
       return found === undefined ? "none" : hashOf(found.latest.code.zip.read());
     case "version": {
-      const own = found?.versions.get(version);
-      return own === undefined ? "none" : hashOf(own.code.zip.read());
+      const hashes = [...(found?.versions.values() ?? [])].map(({ code }) => hashOf(code.zip.read()));
+      return hashes.includes(version) ? "there" : "none";
     }
     case "alias":
       return found?.aliases.get("live")?.version ?? "none";

@@ -10,6 +10,7 @@ export class Series<T> {
   #items: T[] | undefined;
   #bytes = 0;
   #isBroken = false;
+  #isClosed = false;
 
   constructor(timeOf: (item: T) => number, files: SeriesFiles | undefined, report: (text: string) => void) {
     this.#timeOf = timeOf;
@@ -25,7 +26,7 @@ export class Series<T> {
 
   /** On disk when this returns, though a loss of power may take the newest. */
   append(items: readonly T[]): void {
-    if (items.length === 0) return;
+    if (items.length === 0 || this.#isClosed) return;
     const own = this.#load();
     const texts = items.map((item) => encode(item).text);
     for (const item of items) own.push(item);
@@ -64,7 +65,9 @@ export class Series<T> {
     this.#bytes = 0;
   }
 
+  /** What is still appended is lost. */
   close(): void {
+    this.#isClosed = true;
     this.#files?.end();
   }
 

@@ -175,7 +175,8 @@ export class Storage {
   }
 
   #commitSoon(): void {
-    if (this.#timer !== undefined) return;
+    // What functions write while they end is not waited for.
+    if (this.#timer !== undefined || this.#closed !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.commit().catch((error: Error) => this.#report(error.message));

@@ -405,7 +405,7 @@ function finish(world: World, stack: Stack, status: string): void {
         const OutputValue = String(resolved(Value, scope));
         return [{ OutputKey, OutputValue, ...(Description !== undefined && { Description }) }];
       } catch (error) {
-        // Somebody deleted the resource behind the stack's back, which is no reason never to end.
+        // Somebody may have deleted the resource by hand; the stack must come to its end all the same.
         if (error instanceof AwsError) return [];
         throw error;
       }

@@ -1,11 +1,11 @@
 // A folder with the state of an account: the journal of its records, the bytes that these name, and the files of series.
 import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { StoredBytes } from "../stored-bytes.ts";
 import { Blobs } from "./blobs.ts";
-import { syncFolder, syncFolderNow } from "./folder.ts";
+import { syncFolderNow } from "./folder.ts";
 import { batch, type Change, header, type Placed, readJournal } from "./journal.ts";
 import { type SeriesBounds, SeriesFiles } from "./series-files.ts";
 
@@ -66,6 +66,8 @@ export class Store {
   #handle: FileHandle | undefined;
   #number: number;
   #length: number;
+  /** A journal of this length is written anew; after a failure a longer one. */
+  #compactedAt = COMPACTED_BYTES;
   /** How much of the journal is in force. */
   #liveBytes = 0;
 
@@ -129,7 +131,7 @@ export class Store {
     this.#length += lines.length;
     for (const record of placed) this.place(record);
     this.blobs.removeUnused();
-    if (this.#length > COMPACTED_BYTES && this.#length > 2 * this.#liveBytes) await this.compact();
+    if (this.#length > this.#compactedAt && this.#length > 2 * this.#liveBytes) await this.compact();
   }
 
   /** Writes the journal anew, without what is out of date. Where that fails the old one stays. */
@@ -147,19 +149,29 @@ export class Store {
       } finally {
         await file.close();
       }
-      await rename(temporary, this.#path);
-      await syncFolder(this.#folder);
+      await this.#replace(temporary);
     } catch (error) {
       await rm(temporary, { force: true });
+      this.#compactedAt = 2 * this.#length;
       this.#report(`${this.#path} grows, because it cannot be written anew: ${(error as Error).message}`);
       return;
     }
+    this.#compactedAt = COMPACTED_BYTES;
+    [this.#number, this.#length] = [placed.length > 0 ? 1 : 0, begin.length + bytes.length];
+    for (const record of placed) this.place(record);
+  }
+
+  /** Without a wait in between, so that nobody reads meanwhile; a file that is open cannot be replaced everywhere. */
+  async #replace(temporary: string): Promise<void> {
     await this.#handle?.close();
     this.#handle = undefined;
     closeSync(this.#descriptor);
-    this.#descriptor = openSync(this.#path, "r");
-    [this.#number, this.#length] = [placed.length > 0 ? 1 : 0, begin.length + bytes.length];
-    for (const record of placed) this.place(record);
+    try {
+      renameSync(temporary, this.#path);
+    } finally {
+      this.#descriptor = openSync(this.#path, "r");
+    }
+    syncFolderNow(this.#folder);
   }
 
   series(service: string, name: string): SeriesFiles {
