@@ -143,11 +143,17 @@ await build({
     ...entries(alone),
     // Threads start from a file of their own.
     "scan-worker": join(root, "cli/logs/scan-worker.ts"),
-    "sandbox-node-runtime": join(root, "cli/sandbox/cloud/lambda/node-runtime.ts"),
     "sandbox-daemon": join(root, "cli/sandbox/daemon-process.ts"),
     // So do processes, beside the command that holds the events store.
     ...Object.fromEntries(processes.map((source) => [basename(source, ".ts"), join(root, source)])),
   },
+  outdir: join(outdir, "commands"),
+});
+await build({
+  ...options,
+  // It loads handlers, which may be modules.
+  supported: {},
+  entryPoints: { "sandbox-node-runtime": join(root, "cli/sandbox/cloud/lambda/node-runtime.ts") },
   outdir: join(outdir, "commands"),
 });
 await bundleProcesses(root);

@@ -95,6 +95,8 @@ interface Running {
 
 /** One process with its Runtime API. */
 export class Environment {
+  /** A part of the address, as other users of this machine reach the port, too. */
+  readonly #secret = randomBytes(12).toString("hex");
   readonly #options: FunctionOptions;
   readonly #server: Server;
   readonly #write: (text: string, source: OutputSource) => void;
@@ -249,7 +251,7 @@ export class Environment {
         AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
         AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${identity.name}`,
         AWS_LAMBDA_LOG_STREAM_NAME: identity.logStream,
-        AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}`,
+        AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}/${this.#secret}`,
         _HANDLER: "index.handler",
         ...env,
       },
@@ -314,11 +316,17 @@ export class Environment {
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { onCall } = this.#options;
-    if (req.url === "/sandbox/invocations" && onCall !== undefined) {
+    const prefix = `/${this.#secret}/`;
+    if (!req.url?.startsWith(prefix)) {
+      req.resume();
+      return reply(res, 403, { errorType: "AccessDenied", errorMessage: "this is the Runtime API of a function" });
+    }
+    const target = req.url.slice(prefix.length);
+    if (target === "sandbox/invocations" && onCall !== undefined) {
       const { status, body } = await onCall(await bytesOf(req));
       return reply(res, status, body);
     }
-    const [, , , area, ...rest] = (req.url ?? "").split("/");
+    const [, , area, ...rest] = target.split("/");
     const path = `${req.method} ${[area, ...rest].join("/")}`;
     if (path === "GET invocation/next") return this.#next(res);
     if (path === "POST init/error") {
