@@ -13,6 +13,9 @@ const FIRST_PORT = 4040;
 /** How far the port moves on when others have it. */
 const PORT_TRIES = 50;
 
+/** After so long without a request its memory is tidied. */
+const QUIET_MS = 5_000;
+
 const IDLE_MS = 60 * 60 * 1000;
 
 export interface DaemonOptions {
@@ -125,6 +128,7 @@ const RESOLVE_MS = 250;
 /** The time without use, after which the daemon ends. */
 class Idle {
   readonly #idleMs: number;
+  #quiet: NodeJS.Timeout | undefined;
   endsAtMs: number;
   end: () => void = () => {};
   readonly ended: Promise<void>;
@@ -141,6 +145,9 @@ class Idle {
   /** It was used now. */
   put(): void {
     this.endsAtMs = Date.now() + this.#idleMs;
+    clearTimeout(this.#quiet);
+    // V8 keeps what a burst of requests took until the next one.
+    this.#quiet = setTimeout(() => (globalThis as { gc?: () => void }).gc?.(), QUIET_MS).unref();
   }
 
   #watch(): void {

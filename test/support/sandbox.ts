@@ -40,7 +40,15 @@ export function testSandbox(t: Test, more: Readonly<Record<string, string>> = {}
   // The files of functions are there, too, and tell them apart from those of other tests.
   const temporary = join(stateHome, "temporary");
   mkdirSync(temporary);
-  const env = { XDG_STATE_HOME: stateHome, TMPDIR: temporary, TOOL_SANDBOX: "1", NO_COLOR: "1", ...more };
+  const env = {
+    XDG_STATE_HOME: stateHome,
+    TMPDIR: temporary,
+    TOOL_SANDBOX: "1",
+    // Where a test is ended before its own end.
+    TOOL_SANDBOX_IDLE_MS: "300000",
+    NO_COLOR: "1",
+    ...more,
+  };
   const read = (name: string) => JSON.parse(readFileSync(join(folder, name), "utf8"));
   const sandbox: TestSandbox = {
     stateHome,
