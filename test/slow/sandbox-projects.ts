@@ -1,13 +1,68 @@
 // From a folder to an app in the sandbox, in each language and for a static site: the examples, built by real compilers.
-// Then a change, a rollback, a domain of its own and away; the log is followed while it is asked.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+// Then a change, a rollback, a domain of its own and away; the log is followed while it is asked. Beside them an alert
+// waits for its time.
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { root, spawnTool, until } from "../support/cli.ts";
 import { requires } from "../support/require.ts";
 import { ask, testSandbox } from "../support/sandbox.ts";
 
 t.setTimeout(900_000);
+t.jobs = 2;
+
+interface Mail {
+  readonly at: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+t.test("an alert sends a mail when requests fail", { timeout: 420_000, buffered: true }, async (t) => {
+  const sandbox = testSandbox(t);
+  const app = join(t.testdir(), "app");
+  mkdirSync(app);
+  writeFileSync(
+    join(app, "app.js"),
+    `require("http").createServer((request, response) => {
+      response.statusCode = request.url === "/fail" ? 500 : 200;
+      response.end();
+    }).listen(process.env.PORT);`,
+  );
+  writeFileSync(
+    join(app, "tool.json"),
+    JSON.stringify({
+      name: "alerted",
+      actions: [{ name: "people", type: "email", emails: ["people@example.com"] }],
+      alerts: [{ metric: "http.5xx", statistic: "sum", threshold: 2, period: "1m", action: "people" }],
+    }),
+  );
+  t.equal((await sandbox.tool(app, "deploy")).code, 0);
+  const applied = await sandbox.tool(app, "stack", "apply", "--yes");
+  t.equal(applied.code, 0, applied.stderr);
+  const mails = async (): Promise<Mail[]> =>
+    JSON.parse((await sandbox.tool(app, "sandbox", "mail", "--format", "json")).stdout).mails;
+  const inAlarm = ({ subject }: Mail) => subject.startsWith("ALARM");
+  t.same((await mails()).filter(inAlarm), []);
+
+  const failing = until(
+    "the mail of the alarm",
+    async () => {
+      for (let i = 0; i < 3; i += 1) await sandbox.ask("alerted", "staging", "/fail");
+      await sleep(5_000);
+      return (await mails()).find(inAlarm);
+    },
+    180_000,
+  );
+  const alarm = await failing;
+  t.equal(alarm.to, "people@example.com");
+  t.match(alarm.text, /alerted/);
+  const text = await sandbox.tool(app, "sandbox", "mail");
+  t.match(text.stdout, /^To: people@example\.com$/m);
+  t.match(text.stdout, /^Subject: ALARM/m);
+  t.match((await sandbox.tool(app, "metrics")).stdout, /^ {2}5xx +[1-9]/m);
+});
 
 const LANGUAGES = [
   { example: "node-server", needs: "node", path: "/api/orders/42", answers: /"id":42/ },
@@ -18,7 +73,7 @@ const LANGUAGES = [
 ] as const;
 
 for (const { example, needs, path, answers } of LANGUAGES) {
-  t.test(example, { skip: requires(needs), timeout: 300_000 }, async (t) => {
+  t.test(example, { skip: requires(needs), timeout: 300_000, buffered: true }, async (t) => {
     const sandbox = testSandbox(t, { HOME: process.env.HOME ?? "", GOCACHE: join(t.testdir(), "go") });
     const app = join(t.testdir(), "app");
     cpSync(join(root, "examples", example), app, { recursive: true, filter: (from) => !from.endsWith(".tool") });
