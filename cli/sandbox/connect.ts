@@ -1,5 +1,5 @@
 // From a command to its sandbox: finds the daemon of this person, or starts it.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readFileSync, statSync } from "node:fs";
 import { request } from "node:http";
@@ -53,6 +53,8 @@ const START_MS = 20_000;
 const ANSWER_MS = 5_000;
 /** It may ask programs for their version first. */
 const LANGUAGES_MS = 30_000;
+/** A thousand mails of the longest kind. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const STOP_MS = 10_000;
 
 /** The running sandbox; undefined if none runs. */
@@ -70,12 +72,33 @@ export async function stopSandbox(env: Effects["env"]): Promise<boolean> {
     await sandbox.stop();
     return true;
   }
-  const { livingOwnerOf } = await import("../../logservice/admin.ts");
-  const pid = await livingOwnerOf(folder.path);
+  const pid = await silentDaemon(env);
   if (pid === undefined) return false;
   process.kill(pid, "SIGTERM");
-  await ended(pid);
+  await ended(pid, SandboxFolder.of(env));
   return true;
+}
+
+/** The process of a daemon that runs and does not answer; undefined if there is none. */
+export async function silentDaemon(env: Effects["env"]): Promise<number | undefined> {
+  const folder = SandboxFolder.of(env);
+  if (!folder.exists) return undefined;
+  const { livingOwnerOf } = await import("../../logservice/admin.ts");
+  const pid = await livingOwnerOf(folder.path).catch(() => undefined);
+  return pid !== undefined && isDaemon(pid, folder) ? pid : undefined;
+}
+
+/** A number alone proves nothing: the file that holds it may be damaged, or the process another one by now. */
+function isDaemon(pid: number, { path }: SandboxFolder): boolean {
+  try {
+    const words =
+      process.platform === "linux"
+        ? readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
+        : execFileSync("ps", ["-p", String(pid), "-o", "args="], { encoding: "utf8" }).split(" ");
+    return words.some((word) => /(?:sandbox-daemon\.cjs|daemon-process\.js)$/.test(word)) && words.includes(path);
+  } catch {
+    return false;
+  }
 }
 
 /** The running sandbox, started if none runs, or one of another build of the tool does. */
@@ -89,9 +112,10 @@ export async function openSandbox({ env, say }: Effects): Promise<Sandbox> {
     await found.stop();
   }
   const portBefore = folder.access().port;
-  await start(folder, env);
   const begun = performance.now();
-  for (;;) {
+  for (let tries = 0; ; tries += 1) {
+    // Again now and then: the one that was there at first may have just ended.
+    if (tries % 50 === 0) await start(folder, env);
     const sandbox = await running(folder);
     if (sandbox !== undefined) {
       if (portBefore !== undefined && portBefore !== sandbox.port) {
@@ -165,15 +189,15 @@ async function running(folder: SandboxFolder): Promise<Sandbox | undefined> {
     mails: async () => ((await call("mails", {})) as { mails: SandboxMail[] }).mails,
     async stop() {
       await call("stop", {});
-      await ended(daemon.pid);
+      await ended(daemon.pid, folder);
     },
   };
 }
 
 /** Waits for the end of the daemon, which is killed if it takes too long. */
-async function ended(pid: number): Promise<void> {
+async function ended(pid: number, folder: SandboxFolder): Promise<void> {
   const begun = performance.now();
-  while (isAlive(pid)) {
+  while (isAlive(pid) && isDaemon(pid, folder)) {
     if (performance.now() - begun > STOP_MS) kill(pid);
     await sleep(20);
   }
@@ -221,7 +245,12 @@ function callDaemon(
       { host: "127.0.0.1", port, method: "POST", path: signed.target, headers, agent: false },
       (res) => {
         const parts: Buffer[] = [];
-        res.on("data", (part: Buffer) => parts.push(part));
+        let bytes = 0;
+        res.on("data", (part: Buffer) => {
+          parts.push(part);
+          bytes += part.length;
+          if (bytes > MAX_ANSWER_BYTES) req.destroy(new Error("a longer answer than any"));
+        });
         res.on("error", reject);
         res.on("end", () => {
           try {
@@ -234,7 +263,9 @@ function callDaemon(
         });
       },
     );
-    req.setTimeout(limitMs, () => req.destroy(new Error("no answer in time")));
+    // In all, for what comes may come slowly.
+    const timer = setTimeout(() => req.destroy(new Error("no answer in time")), limitMs);
+    req.once("close", () => clearTimeout(timer));
     req.on("error", reject);
     req.end(body);
   });
@@ -260,15 +291,23 @@ async function start(folder: SandboxFolder, env: Effects["env"]): Promise<void> 
       // What it needs, and what functions get of it: nothing of this shell's secrets.
       env: Object.fromEntries(PASSED.map((name) => [name, env[name]])),
     });
+    let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve, reject) => {
       child.once("error", reject);
-      // It says once that it listens, or that another one does already.
-      child.once("message", () => resolve());
+      // It says once that it listens, that another one does already, or why it cannot.
+      child.once("message", (message: { readonly problem?: string }) => {
+        if (message.problem === undefined) resolve();
+        else reject(failed(folder, message.problem));
+      });
       child.once("exit", (code) => reject(failed(folder, `the sandbox ended with exit code ${code}`)));
-      setTimeout(() => reject(failed(folder, "the sandbox does not start")), START_MS).unref();
+      timer = setTimeout(() => {
+        child.kill("SIGKILL");
+        reject(failed(folder, "the sandbox does not start"));
+      }, START_MS);
     });
+    clearTimeout(timer);
     child.removeAllListeners();
-    child.disconnect();
+    if (child.connected) child.disconnect();
     child.unref();
   } finally {
     closeSync(log);
@@ -276,18 +315,7 @@ async function start(folder: SandboxFolder, env: Effects["env"]): Promise<void> 
 }
 
 function failed(folder: SandboxFolder, message: string): SandboxError {
-  const lines = readTail(folder.log).trim().split("\n");
-  // After an error come its stack and the version of Node.
-  const last = lines.findLast((line) => /^\S*( \w*Error)?: \S|Error: /.test(line)) ?? lines.at(-1);
-  return new SandboxError(last ? `${message}: ${last}` : message, `its log is ${folder.log}`);
-}
-
-function readTail(path: string): string {
-  try {
-    return readFileSync(path, "utf8").slice(-4000);
-  } catch {
-    return "";
-  }
+  return new SandboxError(message, `its log is ${folder.log}`);
 }
 
 /** The daemon's program, beside the bundle of the command or what was compiled. */

@@ -9,24 +9,28 @@ const beside = dirname(here.startsWith("file:") ? fileURLToPath(here) : here);
 const bundled = join(beside, "sandbox-node-runtime.cjs");
 
 const report = (text: string) => process.stderr.write(`${new Date().toISOString()} ${text}\n`);
-for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-  process.on(event, (error: unknown) => {
-    report(error instanceof Error ? String(error.stack) : String(error));
-    process.exit(1);
-  });
-}
 const [folder = "", build = ""] = process.argv.slice(2);
+
+/** Tells the command that waits, while it does. */
+const tell = (message: object) => {
+  process.send?.(message);
+  process.disconnect?.();
+};
+const textOf = (error: unknown) => (error instanceof Error ? String(error.stack) : String(error));
+process.on("uncaughtException", (error) => {
+  report(textOf(error));
+  process.exit(1);
+});
+// One request that went wrong is no reason to end all apps.
+process.on("unhandledRejection", (error) => report(textOf(error)));
+
 async function main(): Promise<void> {
   await runDaemon({
     folder,
     build,
     nodeRuntime: existsSync(bundled) ? bundled : join(beside, "cloud/lambda/node-runtime.js"),
     idleMs: process.env.TOOL_SANDBOX_IDLE_MS === undefined ? undefined : Number(process.env.TOOL_SANDBOX_IDLE_MS),
-    ready() {
-      process.send?.("ready");
-      // The command that started it may end before or after this.
-      process.disconnect?.();
-    },
+    ready: () => tell({}),
     report,
     ended: new Promise((resolve) => {
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve());
@@ -34,4 +38,11 @@ async function main(): Promise<void> {
   });
 }
 
-void main().then(() => process.exit(0));
+void main().then(
+  () => process.exit(0),
+  (error: Error) => {
+    report(textOf(error));
+    if (process.send === undefined) process.exit(1);
+    process.send({ problem: `the sandbox cannot start: ${error.message}` }, () => process.exit(1));
+  },
+);

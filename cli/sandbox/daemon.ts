@@ -1,9 +1,9 @@
-// The sandbox's process: one a person. It ends by itself after an hour in which nobody used it.
+// The sandbox's process: one per person. It ends by itself after an hour in which nobody used it.
 import { lookup } from "node:dns";
+import { setTimeout as sleep } from "node:timers/promises";
 import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
 import { serveApp } from "./apps.ts";
 import { openWorld } from "./cloud/open-world.ts";
-import { AwsError } from "./cloud/protocol/error.ts";
 import { controlOf } from "./control.ts";
 import { SandboxFolder } from "./folder.ts";
 import { type Endpoint, listen, type ServerOptions } from "./server.ts";
@@ -70,10 +70,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   endpoint = await listenAtFreePort(access.port, {
     world,
     report: options.report,
+    knows: (accessKeyId) => accessKeyId === access.accessKeyId,
     authenticate(request, scope) {
-      if (scope.accessKeyId !== access.accessKeyId) {
-        throw new AwsError("InvalidClientTokenId", "The access key is not that of this sandbox.", 403);
-      }
       checkSignature(request, scope, access.secretAccessKey, Date.now());
       if (scope.service !== "sandbox") idle.put();
     },
@@ -90,12 +88,23 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   folder.writeDaemon({ pid: process.pid, port: endpoint.port, startedAt, build: options.build });
   options.report(`listening at ${endpoint.url}`);
   options.ready();
-  await Promise.race([idle.ended, options.ended]);
+  await Promise.race([idle.ended, options.ended, replaced(folder)]);
   await endpoint.close();
   await world.close();
   await unlock();
   options.report("ended");
 }
+
+/** Resolves when the folder is no longer this daemon's: somebody removed it, or what it wrote there. */
+async function replaced(folder: SandboxFolder): Promise<void> {
+  for (;;) {
+    await sleep(FOLDER_MS, undefined, { ref: false });
+    if (folder.daemon()?.pid !== process.pid) return;
+  }
+}
+
+/** How often the daemon looks whether its folder is still there. */
+const FOLDER_MS = 2_000;
 
 /** The port of last time if it is free, else the next one that is: addresses stay the same where they can. */
 async function listenAtFreePort(known: number | undefined, options: ServerOptions): Promise<Endpoint> {

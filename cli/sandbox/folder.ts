@@ -70,7 +70,7 @@ export class SandboxFolder {
     const known = readJson(this.#access);
     if (typeof known?.accessKeyId === "string" && typeof known.secretAccessKey === "string") {
       const { accessKeyId, secretAccessKey, port } = known;
-      return { accessKeyId, secretAccessKey, port: typeof port === "number" ? port : undefined };
+      return { accessKeyId, secretAccessKey, port: isPort(port) ? port : undefined };
     }
     const made: Access = {
       accessKeyId: `TOOLSANDBOX${randomBytes(6).toString("hex").toUpperCase()}`,
@@ -88,14 +88,19 @@ export class SandboxFolder {
   /** What the last daemon wrote; it may be gone. */
   daemon(): DaemonRecord | undefined {
     const found = readJson(this.#daemon);
-    if (typeof found?.pid !== "number" || typeof found.port !== "number") return undefined;
-    return { pid: found.pid, port: found.port, startedAt: String(found.startedAt), build: String(found.build) };
+    const { pid, port } = found ?? {};
+    // Zero and less would stand for groups of processes.
+    if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 1 || !isPort(port)) return undefined;
+    return { pid, port, startedAt: String(found?.startedAt), build: String(found?.build) };
   }
 
   writeDaemon(record: DaemonRecord): void {
     writeWhole(this.#daemon, record);
   }
 }
+
+const isPort = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
 
 function readJson(path: string): Record<string, unknown> | undefined {
   try {

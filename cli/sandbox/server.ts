@@ -11,6 +11,8 @@ import { type Scope, type SignedRequest, scopeOf } from "./signature.ts";
 
 export interface ServerOptions {
   readonly world: World;
+  /** Whether a key may call at all: without it the body of a request is not even read. */
+  readonly knows?: (accessKeyId: string) => boolean;
   /** Whether the signer of a request may call; throws an `AwsError` otherwise. */
   readonly authenticate: (request: SignedRequest, scope: Scope) => void;
   /** Answers the calls of the command to the sandbox itself, which are JSON. */
@@ -78,9 +80,20 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Server
   if (scope === undefined || scope.service === "execute-api") return options.serveApp(req, res);
   if (!OWN_HOST.test(req.headers.host ?? "")) {
     const refusal = new AwsError("InvalidHost", "Services are called at 127.0.0.1 or localhost only.", 403);
-    return send(req, res, writeError(undefined, refusal));
+    return refuse(req, res, refusal);
+  }
+  if (options.knows?.(scope.accessKeyId) === false) {
+    const refusal = new AwsError("InvalidClientTokenId", "The access key is not that of this sandbox.", 403);
+    return refuse(req, res, refusal);
   }
   return scope.service === CONTROL ? callControl(req, res, scope, options) : callService(req, res, scope, options);
+}
+
+/** Without reading what the client still sends. */
+async function refuse(req: IncomingMessage, res: ServerResponse, refusal: AwsError): Promise<void> {
+  res.once("finish", () => req.destroy());
+  res.setHeader("Connection", "close");
+  await send(req, res, writeError(undefined, refusal));
 }
 
 /** A web page whose name was made to lead here has another. */
@@ -174,9 +187,17 @@ async function send(req: IncomingMessage, res: ServerResponse, response: WireRes
   }
 }
 
+/** More than any archive that a function may have. */
+const MAX_BODY_BYTES = 400 * 1024 * 1024;
+
 async function bytesOf(req: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
-  for await (const part of req) parts.push(part as Buffer);
+  let bytes = 0;
+  for await (const part of req) {
+    bytes += (part as Buffer).length;
+    if (bytes > MAX_BODY_BYTES) throw new AwsError("RequestEntityTooLarge", "The request is too large.", 413);
+    parts.push(part as Buffer);
+  }
   return Buffer.concat(parts);
 }
 

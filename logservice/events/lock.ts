@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { link, lstat, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
@@ -23,7 +23,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
       }
-      const owner = await readFile(path, "utf8").catch(() => undefined);
+      const owner = await readOwner(path);
       if (owner === undefined) continue;
       const pid = livingOwner(owner);
       if (pid !== undefined) {
@@ -40,8 +40,19 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
 
 /** The process that has a data directory; undefined if none has. */
 export async function livingOwnerOf(directory: string): Promise<number | undefined> {
-  const owner = await readFile(join(directory, "lock"), "utf8").catch(() => undefined);
+  const owner = await readOwner(join(directory, "lock"));
   return owner === undefined ? undefined : livingOwner(owner);
+}
+
+/** Undefined if the file is gone. Anything else that is there in its place would be met again and again. */
+async function readOwner(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if ((await lstat(path).catch(() => undefined)) !== undefined) throw error;
+    return undefined;
+  }
 }
 
 /** Between reading and removing another process may have taken the directory: what was moved away is looked at again. */
@@ -68,13 +79,14 @@ function hasEnded(pid: number): boolean {
 }
 
 function livingOwner(text: string): number | undefined {
-  let owner: { pid?: unknown; start?: unknown };
+  let owner: { pid?: unknown; start?: unknown } | null;
   try {
     owner = JSON.parse(text) as typeof owner;
   } catch {
     return undefined;
   }
-  if (typeof owner.pid !== "number") return undefined;
+  // Zero and less stand for groups of processes, and for all of them.
+  if (typeof owner?.pid !== "number" || !Number.isInteger(owner.pid) || owner.pid <= 1) return undefined;
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
