@@ -24,6 +24,8 @@ export interface Context {
   /** The format asked for. Undefined leaves the choice to the command (text for all but logs). */
   readonly format: Format | undefined;
   directoryExists(): boolean;
+  /** From now on hints are changed so before they are printed: commands that they name are to be copied. */
+  addToHints(change: (text: string) => string): void;
   /** Prints one line or several on stdout. */
   print(text: string): Promise<void>;
   /** Prints a line for people on stderr. */
@@ -47,13 +49,14 @@ export interface Context {
 
 export function contextOf(io: Io, globals: Globals): Context {
   const directory = resolve(io.cwd, globals.chdir);
+  let changed = (text: string) => text;
   const error = async (message: string, hint?: string) => {
     const { color } = io.stderr;
     await io.stderr.write(`${color ? "\u001b[1;31merror\u001b[0m" : "error"}: ${message}\n`);
-    if (hint !== undefined) await io.stderr.write(`  ${hint.replaceAll("\n", "\n  ")}\n`);
+    if (hint !== undefined) await io.stderr.write(`  ${changed(hint).replaceAll("\n", "\n  ")}\n`);
   };
   const exit = (code: number, message?: string, hint?: string): never => {
-    throw new EarlyExit(code, message, hint);
+    throw new EarlyExit(code, message, hint === undefined ? undefined : changed(hint));
   };
   const explain = async (thrown: unknown) => {
     if (isEarlyExit(thrown)) {
@@ -75,8 +78,12 @@ export function contextOf(io: Io, globals: Globals): Context {
     verbose: globals.verbose,
     format: globals.format,
     directoryExists: () => statSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false,
-    print: (text) => io.stdout.write(`${text}\n`),
-    say: (text) => io.stderr.write(`${text}\n`),
+    addToHints(change) {
+      changed = change;
+    },
+    // A document is for programs.
+    print: (text) => io.stdout.write(`${globals.format === undefined ? changed(text) : text}\n`),
+    say: (text) => io.stderr.write(`${changed(text)}\n`),
     error,
     fail: (message, hint) => exit(EXIT.failed, message, hint),
     misuse: (message, hint) => exit(EXIT.misuse, message, hint),

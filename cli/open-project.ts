@@ -2,7 +2,7 @@ import type { Config, Inference, ResolvedConfig } from "../schema/index.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { Context } from "./context.ts";
 import { openTarget } from "./open-platform.ts";
-import { openSandbox } from "./open-sandbox.ts";
+import { openSandbox, placed } from "./open-sandbox.ts";
 import type { SandboxAccess } from "./platform/sandbox.ts";
 import type { Target } from "./platform/target.ts";
 import { resolveProject } from "./project/resolve-config.ts";
@@ -33,6 +33,6 @@ export async function openProjectTarget(
     app: config.name,
     deploys: options.deploys === true,
   });
-  const target = await openTarget({ env: context.io.env, config, resolved, sandbox });
+  const target = await openTarget({ env: context.io.env, config, resolved: placed(resolved, sandbox), sandbox });
   return { config, resolved, inference, stage, target, sandbox };
 }

@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import type { ResolvedConfig } from "../schema/index.ts";
 import type { Context } from "./context.ts";
 import type { SandboxAccess } from "./platform/sandbox.ts";
 import type { Sandbox } from "./sandbox/connect.ts";
@@ -9,6 +10,16 @@ interface SandboxUse {
   readonly app?: string;
   /** Whether the app is deployed by it: the name belongs to this folder from now on. */
   readonly deploys?: boolean;
+}
+
+/** The region of everything in the sandbox, whatever tool.json says: another one would be another app of the name. */
+const REGION = "us-west-2";
+
+/** The configuration as it counts in a place: the sandbox has neither regions nor profiles. */
+export function placed(resolved: ResolvedConfig, sandbox: SandboxAccess | undefined): ResolvedConfig {
+  if (sandbox === undefined) return resolved;
+  const { profile: _, ...rest } = resolved;
+  return { ...rest, regions: [REGION] };
 }
 
 /** Whether a command works on the sandbox: by its flag, else by `TOOL_SANDBOX`. */
@@ -29,6 +40,8 @@ export async function openSandbox(
   { app, deploys = false }: SandboxUse = {},
 ): Promise<SandboxAccess | undefined> {
   if (!usesSandbox(context, flag)) return undefined;
+  // With the variable they hold as they are.
+  if (flag) context.addToHints(withFlag);
   const { openSandbox, SandboxError } = await import("./sandbox/connect.ts");
   try {
     const { io } = context;
@@ -39,6 +52,14 @@ export async function openSandbox(
     if (!(error instanceof SandboxError)) throw error;
     return context.fail(error.message, error.hint);
   }
+}
+
+/** A command that a message names, with the flag: without it, what is copied would work on the cloud. */
+export function withFlag(text: string): string {
+  return text.replaceAll(
+    /\btool (deploys|deploy|rollback|url|prune|metrics|logs|stack(?: (?:status|plan|apply|delete))?|domains (?:ls|check|buy))\b(?! --sandbox| policy)/g,
+    "tool $1 --sandbox",
+  );
 }
 
 function accessTo(sandbox: Sandbox): SandboxAccess {
@@ -55,7 +76,7 @@ function accessTo(sandbox: Sandbox): SandboxAccess {
       // Programs in Node run on any; packages of Python may have a binary for one version alone.
       return here.matches || runtime.startsWith("nodejs")
         ? undefined
-        : `it runs on ${here.version} of this machine, and on ${runtime} in the cloud`;
+        : `it runs on ${runtime.startsWith("python") ? "Python" : "Java"} ${here.version} of this machine; in the cloud it would be ${runtime}`;
     },
     browserUrlOf: (app, stage) => stageUrl({ port, resolvesNames: true }, app, stage),
   };

@@ -6,7 +6,7 @@ import { type Command, describeRow, type NameOf, type OptionsOf, type Table } fr
 /** The stage that commands mean if none is given: a mistake there reaches no user. */
 export const DEFAULT_STAGE = "staging";
 
-const SANDBOX = "Use the sandbox on this machine, not the cloud (TOOL_SANDBOX=1)";
+const SANDBOX = "Use the sandbox on this machine, not the cloud (or set TOOL_SANDBOX=1)";
 
 /**
  * The commands by their usage. A flag is spelled as help shows it: `--open` is a switch, `--stage <stage>` takes a value,
@@ -196,7 +196,7 @@ export const TABLE = {
   },
   sandbox: {
     summary: "Show the sandbox: the platform on this machine, and its apps",
-    examples: ["sandbox"],
+    examples: ["sandbox", "deploy --sandbox                 # works on it"],
   },
   "sandbox status": {
     summary: "Same as sandbox",
@@ -212,14 +212,14 @@ export const TABLE = {
   },
   "sandbox mail": {
     summary: "Show the mails and text messages that alerts sent",
-    examples: ["sandbox mail"],
+    examples: ["sandbox mail", "sandbox mail --format json"],
   },
   "sandbox reset": {
     summary: "Remove everything that was deployed to the sandbox",
     flags: {
       "-y, --yes": "Do not ask",
     },
-    examples: ["sandbox reset"],
+    examples: ["sandbox reset", "sandbox reset --yes"],
   },
   build: {
     summary: "Write what a deploy uploads to out.zip, or to stdout",

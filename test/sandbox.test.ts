@@ -1,9 +1,12 @@
 // `tool sandbox` and `--sandbox`, as a person uses them: the real command, its daemon, and apps that answer.
+
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import t from "tap";
+import { livingOwnerOf } from "../logservice/events/lock.ts";
 import { isRunning, tool, until } from "./support/cli.ts";
 import { copyExample } from "./support/copy-example.ts";
 import { ask, gone, testSandbox } from "./support/sandbox.ts";
@@ -232,6 +235,65 @@ t.test("reset asks, and removes all of it", async (t) => {
   t.notOk(isRunning(pid));
   t.notOk(existsSync(sandbox.folder));
   t.equal((await sandbox.tool(app, "sandbox", "mail")).stdout, "no alert has sent anything yet\n");
+});
+
+t.test("a damaged lock leads to no other process", async (t) => {
+  const sandbox = testSandbox(t);
+  mkdirSync(sandbox.folder, { recursive: true });
+  const lock = join(sandbox.folder, "lock");
+  for (const text of [
+    '{"pid":-1,"start":null}',
+    '{"pid":0}',
+    '{"pid":1}',
+    '{"pid":1.5}',
+    '{"pid":"2"}',
+    "null",
+    "[]",
+    "{",
+  ]) {
+    writeFileSync(lock, text);
+    t.equal(await livingOwnerOf(sandbox.folder), undefined, text);
+  }
+  // The owner lives and is no daemon.
+  const other = spawn("sleep", ["60"]);
+  t.teardown(() => other.kill("SIGKILL"));
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  const stat = readFileSync(`/proc/${other.pid}/stat`, "utf8");
+  const start = `${boot}/${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;
+  writeFileSync(lock, JSON.stringify({ pid: other.pid, start }));
+  t.equal(await livingOwnerOf(sandbox.folder), other.pid);
+  t.equal((await tool(["sandbox", "stop"], { env: sandbox.env })).stdout, "the sandbox was not running\n");
+  t.ok(isRunning(other.pid!));
+});
+
+t.test("commands name what to run with the flag that they were given", async (t) => {
+  const sandbox = testSandbox(t, { TOOL_SANDBOX: "" });
+  const app = makeApp(join(t.testdir(), "app"), { name: "hinted" });
+  const url = await sandbox.tool(app, "url", "--sandbox");
+  t.match(url.stderr, "\n  tool deploy --sandbox staging deploys it\n");
+  const logs = await sandbox.tool(app, "logs", "--sandbox");
+  t.equal(logs.code, 1);
+  t.match(logs.stderr, "hinted is not deployed in the sandbox\n  tool deploy --sandbox deploys it\n");
+  writeFileSync(join(app, "tool.json"), JSON.stringify({ name: "hinted", regions: ["eu-west-1"] }));
+  t.equal((await sandbox.tool(app, "deploy", "--sandbox")).code, 0);
+  writeFileSync(join(app, "tool.json"), JSON.stringify({ name: "hinted", regions: ["us-east-1"] }));
+  t.equal((await sandbox.tool(app, "url", "--sandbox")).code, 0, "a region is no other app");
+});
+
+t.test("what keeps it from starting is said", slow(), async (t) => {
+  const sandbox = testSandbox(t);
+  const start = () => tool(["sandbox", "start"], { env: sandbox.env });
+  t.equal((await start()).code, 0);
+  await tool(["sandbox", "stop"], { env: sandbox.env });
+  const journal = join(sandbox.folder, "state/journal");
+  writeFileSync(journal, "no journal");
+  const failed = await start();
+  t.equal(failed.code, 1);
+  t.match(failed.stderr, /^error: the sandbox cannot start: .*journal does not begin as a sandbox's state/);
+  rmSync(journal);
+  rmSync(join(sandbox.folder, "lock"), { force: true });
+  mkdirSync(join(sandbox.folder, "lock"));
+  t.match((await start()).stderr, /^error: the sandbox cannot start: EISDIR/);
 });
 
 t.test("one that does not answer is said, and stopped", slow(), async (t) => {

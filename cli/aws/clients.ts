@@ -85,6 +85,8 @@ export function openCloud({ env, profile, region, sandbox }: CloudOptions): Clou
     retryMode: "standard",
     // Some calls use another host, such as streaming-logs, which a replaced endpoint does not have.
     ...(endpoint !== undefined && { endpoint, disableHostPrefix: true }),
+    // What the shell says of an account's endpoints.
+    ...(sandbox !== undefined && { useFipsEndpoint: false, useDualstackEndpoint: false }),
     requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
     customUserAgent: [["tool", version]] as [string, string][],
   };

@@ -24,9 +24,17 @@ export function explainError(thrown: unknown, context: CallContext): PlatformErr
   if (thrown instanceof PlatformError || !(thrown instanceof Error)) return undefined;
   const error = factsOf(thrown);
   if (context.isSandbox === true && error.code !== undefined && SANDBOX_GONE.includes(error.code)) {
-    return new PlatformError("sandbox/gone", "the sandbox ended meanwhile", `${RUN_AGAIN}, in a new one`, {
-      cause: thrown,
-    });
+    return new PlatformError(
+      "sandbox/gone",
+      "the sandbox was stopped",
+      "run the command again: it starts the sandbox",
+      {
+        cause: thrown,
+      },
+    );
+  }
+  if (error.name === "SandboxStorageFull") {
+    return new PlatformError("sandbox/full", withoutPeriod(error.message), undefined, { cause: thrown });
   }
   const row = ROWS.find(({ names, codes, matches }) => {
     const isNamed = names?.includes(error.name) || (error.code !== undefined && codes?.includes(error.code));
@@ -107,7 +115,7 @@ const ROWS: readonly Row[] = [
     matches: /could not load credentials from any providers/i,
     say: () => [
       "there are no cloud credentials",
-      'set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY, or name a "profile" of ~/.aws/credentials in tool.json',
+      'set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY, or name a "profile" of ~/.aws/credentials in tool.json; without an account, add --sandbox to work on this machine',
     ],
   },
   {

@@ -123,7 +123,8 @@ async function runHook(hook: HookName, { context, project, commit, stop }: Work)
   progress.end();
   const last = done.at(-1);
   const isAfter = hook === "postdeploy" || hook === "clean";
-  const state = isAfter ? `${stage} is deployed; tool run ${hook} -s ${stage} runs the hook again` : undefined;
+  const again = `${project.sandbox === undefined ? "" : "TOOL_SANDBOX=1 "}tool run ${hook} -s ${stage}`;
+  const state = isAfter ? `${stage} is deployed; ${again} runs the hook again` : undefined;
   if (last?.isInterrupted || stop.signal.aborted) {
     await context.say(`interrupted in ${hook}: ${state ?? `${stage} is as it was, deploy again when ready`}`);
     return EXIT.interrupted;

@@ -3,7 +3,7 @@ import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { readMetrics } from "../open-platform.ts";
-import { openSandbox } from "../open-sandbox.ts";
+import { openSandbox, placed } from "../open-sandbox.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStage } from "../project/stage-word.ts";
@@ -30,7 +30,7 @@ export async function metrics(context: Context, options: Options<"metrics">): Pr
   const sinceMs = untilMs - since.value;
   return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
     const sandbox = await openSandbox(context, options.sandbox, { app: config.name });
-    const target = { env: context.io.env, config, resolved, sandbox };
+    const target = { env: context.io.env, config, resolved: placed(resolved, sandbox), sandbox };
     const found = await readMetrics(target, { stage, sinceMs, untilMs }, signal);
     if (context.format === "json") {
       const times = { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() };

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { type Context, EXIT } from "../context.ts";
 import { stageUrl } from "../open-sandbox.ts";
 import { byteSize } from "../output/byte-size.ts";
-import { findSandbox, openSandbox, type Sandbox, SandboxError, stopSandbox } from "../sandbox/connect.ts";
+import { findSandbox, openSandbox, type Sandbox, SandboxError, silentDaemon, stopSandbox } from "../sandbox/connect.ts";
 import type { SandboxLanguage, SandboxStatus } from "../sandbox/control.ts";
 import { SandboxFolder } from "../sandbox/folder.ts";
 import type { Options } from "../table.ts";
@@ -12,6 +12,10 @@ export function status(context: Context): Promise<number> {
   return explained(context, async () => {
     const sandbox = await findSandbox(context.io.env);
     const folder = SandboxFolder.of(context.io.env);
+    const silent = sandbox === undefined ? await silentDaemon(context.io.env) : undefined;
+    if (silent !== undefined) {
+      return context.fail(`the sandbox runs and does not answer (process ${silent})`, "tool sandbox stop ends it");
+    }
     if (sandbox === undefined) {
       if (context.format === "json") await context.print(toJson({ running: false, folder: folder.path }));
       else {
@@ -89,9 +93,11 @@ export function reset(context: Context, { yes }: Options<"sandbox reset">): Prom
       const sandbox = await findSandbox(io.env);
       const apps = (await sandbox?.status())?.apps ?? [];
       if (apps.length > 0) await context.say(`This removes ${apps.map(({ name }) => name).join(", ")}.`);
-      if ((await io.ask("Remove everything in the sandbox? Type yes to continue: "))?.trim() !== "yes") {
+      await context.say(`All of it is in ${folder.path}.`);
+      const answer = await io.ask("Remove everything in the sandbox? Type yes to continue: ");
+      if (answer?.trim() !== "yes") {
         await context.say("nothing was removed");
-        return EXIT.failed;
+        return answer === undefined ? EXIT.interrupted : EXIT.failed;
       }
     }
     await stopSandbox(io.env);
@@ -131,7 +137,11 @@ function documentOf(
     apps: apps.map(({ name, directory, stages }) => ({
       name,
       directory: directory ?? null,
-      stages: stages.map((stage) => ({ stage, url: stageUrl(sandbox, name, stage) })),
+      stages: stages.map((stage) => ({
+        stage,
+        url: stageUrl(sandbox, name, stage),
+        browserUrl: stageUrl({ ...sandbox, resolvesNames: true }, name, stage),
+      })),
     })),
   };
 }
@@ -150,23 +160,28 @@ function render(sandbox: Sandbox, { status, languages, nowMs }: Shown): string {
     `  process   ${pid}, ${byteSize(memoryBytes)}; ends after ${minutes} more minutes without use`,
     `  folder    ${sandbox.folder.path}`,
     ...languages.map(
-      ({ runtime, here }, i) => `  ${i === 0 ? "runs" : "    "}      ${runtime.padEnd(10)} ${programOf(here)}`,
+      ({ runtime, here }, i) => `  ${i === 0 ? "runs on" : "       "}   ${programOf(here)}  (platform: ${runtime})`,
     ),
-    "  limits    time, and memory by sampling; not the processor's share",
+    "  enforced  time; memory (sampled); not the share of a CPU",
     `  mail      ${mails === 0 ? "none" : `${mails}: tool sandbox mail shows them`}`,
   ];
-  if (apps.length === 0) lines.push("", "No app is deployed: tool deploy --sandbox, in the folder of one, does it.");
+  if (apps.length === 0) lines.push("", "No app is deployed yet. Run tool deploy --sandbox in an app's folder.");
   for (const { name, directory, stages } of apps) {
     lines.push("", directory === undefined ? name : `${name}  ${directory}`);
     const width = Math.max(...stages.map((stage) => stage.length));
-    for (const stage of stages) lines.push(`  ${stage.padEnd(width)}  ${stageUrl(sandbox, name, stage)}`);
+    for (const stage of stages) {
+      const [url, inBrowser] = [sandbox, { ...sandbox, resolvesNames: true }].map((one) => stageUrl(one, name, stage));
+      lines.push(`  ${stage.padEnd(width)}  ${inBrowser}`);
+      if (url !== inBrowser) lines.push(`  ${" ".repeat(width)}  ${url}`);
+    }
   }
   return lines.join("\n");
 }
 
 function programOf(here: SandboxLanguage["here"]): string {
-  if (here === undefined) return "not here: such apps are deployed, and do not start";
-  return `${here.version}, ${here.program}${here.matches ? "" : " (another version than the platform's)"}`;
+  if (here === undefined) return "nothing here";
+  const { runtime, version } = here;
+  return `${runtime.startsWith("nodejs") ? "Node" : runtime.startsWith("python") ? "Python" : "Java"} ${version}`;
 }
 
 const toJson = (document: object) => JSON.stringify(document, null, 2);

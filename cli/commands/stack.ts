@@ -2,7 +2,7 @@ import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { accessPolicy, openStack } from "../open-platform.ts";
-import { openSandbox } from "../open-sandbox.ts";
+import { openSandbox, placed } from "../open-sandbox.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import type { Change, Stack, StackPlan, StackWatch } from "../platform/stack.ts";
@@ -169,7 +169,7 @@ async function withStack(
   return interruptible(context, { progress, interrupted }, async ({ signal }) => {
     const { deploys = false } = options;
     const sandbox = await openSandbox(context, options.sandbox, { app: config.name, deploys });
-    const stack = await openStack({ env: context.io.env, config, resolved, sandbox });
+    const stack = await openStack({ env: context.io.env, config, resolved: placed(resolved, sandbox), sandbox });
     const place = sandbox === undefined ? resolved.regions[0]! : "the sandbox";
     return run({ stack, name: resolved.name, place, progress, watch: { signal, report } });
   });

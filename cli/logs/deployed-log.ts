@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Query, readTime } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { hasCredentials, openLog } from "../open-platform.ts";
-import { openSandbox, usesSandbox } from "../open-sandbox.ts";
+import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
 import { PlatformError } from "../platform/error.ts";
 import { LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
 import { asTheyCome, mergeByTime } from "../time/merge-by-time.ts";
@@ -45,7 +45,7 @@ export async function deployedSource(
   const stop = new AbortController();
   const sinceMs = asked.sinceMs ?? io.nowMs() - DAY_MS;
   const sandbox = await openSandbox(context, asked.sandbox, { app: config.name });
-  const log = await openLog({ env: io.env, config, sandbox });
+  const log = await openLog({ env: io.env, config: placed(config, sandbox), sandbox });
   let isAwaited = false;
   let isSampled = false;
   const lines = log.read(
@@ -69,6 +69,9 @@ export async function deployedSource(
     first = await lines.next();
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
+    if (error.code === "logs/not-deployed" && sandbox !== undefined && development === undefined) {
+      return context.fail(`${config.name} is not deployed in the sandbox`, "tool deploy --sandbox deploys it");
+    }
     if (error.code === "logs/not-deployed") return undefined;
     const failing: Source = {
       sinceMs,
