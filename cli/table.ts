@@ -219,7 +219,7 @@ export const TABLE = {
     flags: {
       "-y, --yes": "Do not ask",
     },
-    examples: ["sandbox reset", "sandbox reset --yes"],
+    examples: ["sandbox reset --yes"],
   },
   build: {
     summary: "Write what a deploy uploads to out.zip, or to stdout",

@@ -22,6 +22,16 @@ class App(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), App).serve_forever()
 `;
 
+const GIT_ENV = {
+  PATH: process.env.PATH,
+  HOME: "/nonexistent",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_AUTHOR_NAME: "Ann",
+  GIT_AUTHOR_EMAIL: "ann@example.com",
+  GIT_COMMITTER_NAME: "Ann",
+  GIT_COMMITTER_EMAIL: "ann@example.com",
+};
+
 async function succeeds(t: Test, app: AppFolder, argv: readonly string[]) {
   const outcome = await app.tool(argv);
   if (!t.equal(outcome.code, 0, `tool ${argv.join(" ")}`.trim())) t.comment(outcome.stderr);
@@ -198,16 +208,6 @@ t.test("Python, from an installation without the runtime", { timeout: 180_000 },
   t.match(second.stderr, /nothing was uploaded/);
   t.notMatch(second.stderr, phase);
 });
-
-const GIT_ENV = {
-  PATH: process.env.PATH,
-  HOME: "/nonexistent",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_AUTHOR_NAME: "Ann",
-  GIT_AUTHOR_EMAIL: "ann@example.com",
-  GIT_COMMITTER_NAME: "Ann",
-  GIT_COMMITTER_EMAIL: "ann@example.com",
-};
 
 function exampleApp(aws: Aws, folder: string, name: string): AppFolder {
   const directory = join(folder, name);

@@ -161,6 +161,8 @@ t.test("each example of the help", { skip, timeout: 600_000 }, async (t) => {
       else t.notMatch(outcome.text, /^error: /m, example);
     }
   }
+  // Examples of the sandbox have started it.
+  await shell("tool sandbox stop");
   t.ok(seen.size > 60, `${seen.size} examples`);
   t.match(readFileSync(join(app, "policy.json"), "utf8"), /"Statement"/);
 
