@@ -138,6 +138,15 @@ t.test("a name belongs to one folder, until that is gone or its app is removed",
   t.equal((await sandbox.tool(two, "deploy")).code, 0, "a name that nothing has is free");
 });
 
+t.test("two stages of one app at once, in the first deploy of both", slow(), async (t) => {
+  const sandbox = testSandbox(t);
+  const app = makeApp(join(t.testdir(), "app"), { name: "twice" });
+  const outcomes = await Promise.all(["staging", "production"].map((stage) => sandbox.tool(app, "deploy", stage)));
+  for (const { code, stderr } of outcomes) t.equal(code, 0, stderr);
+  t.equal((await sandbox.ask("twice", "production")).body, "one production\n");
+  t.equal((await sandbox.ask("twice", "staging")).body, "one staging\n");
+});
+
 t.test("commands at once share one daemon, and each app is there", slow(), async (t) => {
   const sandbox = testSandbox(t);
   const dir = t.testdir();

@@ -7,6 +7,9 @@ import { explainFailure, readable } from "./failure.ts";
 import { type About, aboutOf } from "./resource.ts";
 import { describeStack, templateOf } from "./state.ts";
 
+/** The stack as a resource of itself. */
+const STACK_TYPE = "AWS::CloudFormation::Stack";
+
 /** What happens to a stack during an operation. */
 export type StackEvent =
   | {
@@ -54,7 +57,11 @@ export async function operate(
   const stackId = await start(token);
   const events = await untilSettled(cloud, stackId, (event) => event.ClientRequestToken === token, watch);
   const stack = await describeStack(cloud, stackId, watch.signal);
-  const status = stack?.StackStatus ?? "DELETE_COMPLETE";
+  // By now another run may have begun to change the stack: how ours ended is in its own events.
+  const ended = events.findLast(
+    ({ ResourceType, ResourceStatus }) => ResourceType === STACK_TYPE && !ResourceStatus?.endsWith("_IN_PROGRESS"),
+  );
+  const status = ended?.ResourceStatus ?? stack?.StackStatus ?? "DELETE_COMPLETE";
   if (/^(CREATE|UPDATE|DELETE)_COMPLETE$/.test(status)) return;
   throw explainFailure(name, status, events, watch.about);
 }
@@ -98,11 +105,11 @@ async function untilSettled(
       all.push(event);
       const { LogicalResourceId: logicalId, ResourceType: type, ResourceStatus, Timestamp } = event;
       // The stack is a resource of itself; its state is the operation's.
-      if (type === "AWS::CloudFormation::Stack" && /ROLLBACK_IN_PROGRESS$/.test(ResourceStatus ?? "") && !isRollback) {
+      if (type === STACK_TYPE && /ROLLBACK_IN_PROGRESS$/.test(ResourceStatus ?? "") && !isRollback) {
         isRollback = true;
         report({ kind: "note", text: "that failed: rolling back" });
       }
-      if (logicalId === undefined || type === "AWS::CloudFormation::Stack") continue;
+      if (logicalId === undefined || type === STACK_TYPE) continue;
       // CREATE_IN_PROGRESS comes again when the resource has its id.
       if (last.get(logicalId) === ResourceStatus) continue;
       last.set(logicalId, ResourceStatus);
