@@ -191,6 +191,45 @@ t.test("the environment is the platform's and the function's own", async (t) => 
   await until(() => !existsSync(one.env.TMPDIR), "the end of the folder");
 });
 
+t.test("garbage at the Runtime API is refused, and the function goes on", async (t) => {
+  const handler = `
+    const { request } = require("node:http");
+    const ask = ({ path, body, length }) => new Promise((resolve) => {
+      const url = "http://" + process.env.AWS_LAMBDA_RUNTIME_API + path;
+      const headers = length === undefined ? {} : { "Content-Length": length };
+      const req = request(url, { method: "POST", headers }, (res) => resolve(res.resume().statusCode));
+      req.on("error", () => resolve("cut"));
+      if (length === undefined) return req.end(body);
+      req.write(body);
+      setTimeout(() => req.destroy(), 50);
+    });
+    const found = [];
+    for (const row of event.rows) found.push(await ask(row));
+    return found;`;
+  const target = functionOf(t, handler, {
+    onCall: async (asked) => ({ status: 200, body: JSON.parse(String(asked)) }),
+  });
+  const runtime = "/2018-06-01/runtime";
+  const rows: readonly [row: { path: string; body: string; length?: number }, status: number | "cut"][] = [
+    [{ path: `${runtime}/init/error`, body: "no JSON" }, 400],
+    [{ path: `${runtime}/init/error`, body: "null" }, 400],
+    [{ path: `${runtime}/init/error`, body: "{", length: 100 }, "cut"],
+    [{ path: `${runtime}/invocation/other/response`, body: "{", length: 100 }, 400],
+    [{ path: "/sandbox/invocations", body: "\0" }, 400],
+    [{ path: "/sandbox/invocations", body: "{", length: 100 }, "cut"],
+    [{ path: "/other", body: "" }, 404],
+  ];
+  for (const when of ["at first", "again"]) {
+    const found = answerOf(await target.invoke({ rows: rows.map(([row]) => row) }));
+    t.same(
+      found,
+      rows.map(([, status]) => status),
+      when,
+    );
+  }
+  t.equal(target.starts, 1);
+});
+
 t.test("an idle environment is taken down, and the next request starts another", async (t) => {
   const idleMs = 300;
   const endedAt: number[] = [];

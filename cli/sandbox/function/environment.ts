@@ -228,7 +228,13 @@ export class Environment {
   #start(): void {
     const { command, directory, env, identity = TEST_IDENTITY } = this.#options;
     const { port } = this.#server.address() as AddressInfo;
-    this.#server.on("request", (req, res) => this.#answer(req, res));
+    this.#server.on("request", (req, res) => {
+      this.#answer(req, res).catch((error: Error) => {
+        // Whatever a function sends, it is no reason to end.
+        if (res.headersSent) res.destroy();
+        else reply(res, 400, { errorType: "InvalidRequest", errorMessage: error.message });
+      });
+    });
     const [program, ...args] = command;
     this.#child = spawn(program, args, {
       cwd: directory,
@@ -330,7 +336,7 @@ export class Environment {
     const path = `${req.method} ${[area, ...rest].join("/")}`;
     if (path === "GET invocation/next") return this.#next(res);
     if (path === "POST init/error") {
-      this.#initError = JSON.parse((await bytesOf(req)).toString());
+      this.#initError = await errorOf(req);
       return reply(res, 202, { status: "OK" });
     }
     const [, id, what] = /^POST invocation\/([^/]+)\/(response|error)$/.exec(path) ?? [];
@@ -341,7 +347,7 @@ export class Environment {
       return reply(res, 400, { errorType: "InvalidRequestID", errorMessage: "Invalid request ID" });
     }
     if (what === "error") {
-      running.settle({ kind: "error", error: JSON.parse((await bytesOf(req)).toString()) });
+      running.settle({ kind: "error", error: await errorOf(req) });
       return reply(res, 202, { status: "OK" });
     }
     if (req.headers["lambda-runtime-function-response-mode"] === "streaming") return this.#stream(req, res, running);
@@ -377,6 +383,14 @@ export class Environment {
 
 function reply(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
+
+/** What a runtime says of a failure; throws where it is none. */
+async function errorOf(req: IncomingMessage): Promise<FunctionError> {
+  const given: unknown = JSON.parse((await bytesOf(req)).toString());
+  if (typeof given !== "object" || given === null) throw new Error("an error is an object");
+  const { errorType = "Runtime.Unknown", errorMessage = "" } = given as Partial<FunctionError>;
+  return { ...given, errorType: String(errorType), errorMessage: String(errorMessage) };
 }
 
 async function bytesOf(req: IncomingMessage): Promise<Buffer> {

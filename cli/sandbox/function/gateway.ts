@@ -119,7 +119,7 @@ export function refuse(res: ServerResponse, status: number, message: string): vo
   res.writeHead(status, {
     Server: SERVER,
     "Content-Type": "application/json",
-    "Content-Length": body.length,
+    "Content-Length": Buffer.byteLength(body),
     Connection: "close",
   });
   res.end(body);
