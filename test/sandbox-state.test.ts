@@ -416,6 +416,55 @@ t.test("files that nothing names are removed at opening, those that a version na
   t.equal(readdirSync(join(folder, "blobs")).length, 1, "of the bucket's object");
 });
 
+const damages: readonly [name: string, damage: (path: string) => void, said: RegExp][] = [
+  ["has another byte", (path) => writeFileSync(path, Buffer.alloc(statSync(path).size)), /is damaged: its content/],
+  ["is shorter", (path) => truncateSync(path, statSync(path).size - 1), /is damaged: its content/],
+  ["is missing", (path) => rmSync(path), /cannot be read: ENOENT/],
+  [
+    "is a folder",
+    (path) => {
+      rmSync(path);
+      mkdirSync(join(path, "other"), { recursive: true });
+    },
+    /cannot be read: EISDIR/,
+  ],
+];
+
+for (const [name, damage, wanted] of damages) {
+  t.test(`an archive that ${name} is said, and written anew by the next that has it`, async (t) => {
+    const folder = folderOf(t);
+    const { world } = openIn(t, folder);
+    await furnish(world);
+    const { sha256 } = world.service("lambda", REGION).state.function(NAME).latest.code.zip;
+    await world.close();
+    damage(join(folder, "blobs", sha256));
+    mkdirSync(join(folder, "blobs/stray/folder"), { recursive: true });
+    const again = openIn(t, folder);
+    t.notOk(existsSync(join(folder, "blobs/stray")), "a stray folder does not stop it");
+    const { operations, state } = again.world.service("lambda", REGION);
+    const Payload = Buffer.from("{}");
+    const message = /^the code of this version is damaged or missing in the sandbox: tool stack delete --sandbox, /;
+    for (const way of ["first", "second"]) {
+      const invoking = again.world.run("Invoke", () => operations.Invoke({ FunctionName: NAME, Payload }));
+      await t.rejects(invoking, { status: 502, message }, way);
+    }
+    t.equal(again.said.length, 1);
+    t.match(again.said[0], wanted);
+    const change = (work: () => unknown) => again.world.run("Change", work);
+    await change(() => operations.UpdateFunctionConfiguration({ FunctionName: NAME, Description: "changed" }));
+    while (state.function(NAME).latest.updateStatus !== "Successful") await pause();
+    const ZipFile = zipOf({ "index.js": "x".repeat(20_000) });
+    await change(() => operations.UpdateFunctionCode({ FunctionName: NAME, ZipFile }));
+    while (state.function(NAME).latest.updateStatus !== "Successful") await pause();
+    await again.world.commit();
+    t.ok(readFileSync(join(folder, "blobs", sha256)).equals(Buffer.from(ZipFile)));
+    await again.world.close();
+    const last = openIn(t, folder);
+    t.equal(last.world.service("lambda", REGION).state.function(NAME).latest.code.zip.read().length, ZipFile.length);
+    t.same(last.said, []);
+  });
+}
+
 t.test("log events and figures: what a killed process wrote is there, the oldest go", async (t) => {
   const folder = folderOf(t);
   const { world } = openIn(t, folder);

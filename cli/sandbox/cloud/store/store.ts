@@ -75,7 +75,7 @@ export class Store {
     this.#folder = folder;
     this.#path = join(folder, "journal");
     this.#report = report;
-    this.blobs = new Blobs(join(folder, "blobs"));
+    this.blobs = new Blobs(join(folder, "blobs"), report);
     this.#descriptor = openSync(this.#path, "r");
     this.#number = number;
     this.#length = length;
