@@ -90,7 +90,7 @@ export class Blobs {
     }
   }
 
-  /** Of a file that was whole once, the length is enough: archives are large, and named by many changes. */
+  /** The length is enough for a file that was whole once: archives are large, and named by many changes. */
   #isWhole({ sha256, length }: StoredBytes): boolean {
     if (!this.#files.has(sha256)) return false;
     try {
