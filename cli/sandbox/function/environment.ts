@@ -311,7 +311,7 @@ export class Environment {
     this.isGone = true;
     this.#memory.end();
     if (this.#child.pid !== undefined) {
-      killTree(this.#child.pid, `TMPDIR=${this.#directory}`);
+      killTree(this.#child.pid, this.#directory);
       openWatchdog().forget(this.#child.pid);
     }
     // One that is just ending may still write; what stays goes with the watchdog's folder.

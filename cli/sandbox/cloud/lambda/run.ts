@@ -6,6 +6,7 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type InvokeResult, LocalFunction, type OutputSource } from "../../function/function.ts";
 import { languageHere, linkProgram } from "../../function/languages.ts";
+import { killWorkersIn } from "../../function/process-tree.ts";
 import { openWatchdog } from "../../function/watchdog.ts";
 import { recordInvocation } from "./figures.ts";
 import type { Layers } from "./layers.ts";
@@ -185,6 +186,8 @@ export class Runner {
 async function endPool(pool: Pool): Promise<void> {
   pool.isRetired = true;
   for (const { local } of pool.functions) local.destroy();
+  // Whoever left an environment may still be in its folder.
+  killWorkersIn(pool.directory);
   // One that is just ending may still write; what stays goes with the watchdog's folder.
   await rm(pool.directory, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
 }
