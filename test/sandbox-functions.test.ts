@@ -207,7 +207,7 @@ t.test("garbage at the Runtime API is refused, and the function goes on", async 
     for (const row of event.rows) found.push(await ask(row));
     return found;`;
   const target = functionOf(t, handler, {
-    onCall: async (asked) => ({ status: 200, body: JSON.parse(String(asked)) }),
+    onCall: async (_, asked) => ({ status: 200, body: JSON.parse(String(asked)) }),
   });
   const runtime = "/2018-06-01/runtime";
   const rows: readonly [row: { path: string; body: string; length?: number }, status: number | "cut"][] = [

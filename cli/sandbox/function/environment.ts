@@ -27,7 +27,10 @@ export interface FunctionOptions {
   /** The environment was taken down, as it was idle. */
   readonly onIdle?: () => void;
   /** Answers what a function asks of the platform besides the Runtime API. */
-  readonly onCall?: (asked: Buffer) => Promise<{ readonly status: number; readonly body: object }>;
+  readonly onCall?: (
+    operation: SandboxCall,
+    asked: Buffer,
+  ) => Promise<{ readonly status: number; readonly body: object }>;
   /** All processes are stopped between two invocations. */
   readonly freezes?: boolean;
   /** As whom the function runs; a function called `test` where it is absent. */
@@ -35,6 +38,9 @@ export interface FunctionOptions {
   /** Gets the output in place of `output`, as it comes: the process's in any pieces, the platform's event by event. */
   readonly onOutput?: (text: string, source: OutputSource) => void;
 }
+
+/** An invocation of a function, or what would go out to the network. */
+export type SandboxCall = "invocations" | "messages";
 
 export type OutputSource = "process" | "platform";
 
@@ -328,8 +334,9 @@ export class Environment {
       return reply(res, 403, { errorType: "AccessDenied", errorMessage: "this is the Runtime API of a function" });
     }
     const target = req.url.slice(prefix.length);
-    if (target === "sandbox/invocations" && onCall !== undefined) {
-      const { status, body } = await onCall(await bytesOf(req));
+    const [, operation] = /^sandbox\/(invocations|messages)$/.exec(target) ?? [];
+    if (operation !== undefined && onCall !== undefined) {
+      const { status, body } = await onCall(operation as SandboxCall, await bytesOf(req));
       return reply(res, status, body);
     }
     const [, , area, ...rest] = target.split("/");
