@@ -191,6 +191,45 @@ t.test("the environment is the platform's and the function's own", async (t) => 
   await until(() => !existsSync(one.env.TMPDIR), "the end of the folder");
 });
 
+t.test("garbage at the Runtime API is refused, and the function goes on", async (t) => {
+  const handler = `
+    const { request } = require("node:http");
+    const ask = ({ path, body, length }) => new Promise((resolve) => {
+      const url = "http://" + process.env.AWS_LAMBDA_RUNTIME_API + path;
+      const headers = length === undefined ? {} : { "Content-Length": length };
+      const req = request(url, { method: "POST", headers }, (res) => resolve(res.resume().statusCode));
+      req.on("error", () => resolve("cut"));
+      if (length === undefined) return req.end(body);
+      req.write(body);
+      setTimeout(() => req.destroy(), 50);
+    });
+    const found = [];
+    for (const row of event.rows) found.push(await ask(row));
+    return found;`;
+  const target = functionOf(t, handler, {
+    onCall: async (_, asked) => ({ status: 200, body: JSON.parse(String(asked)) }),
+  });
+  const runtime = "/2018-06-01/runtime";
+  const rows: readonly [row: { path: string; body: string; length?: number }, status: number | "cut"][] = [
+    [{ path: `${runtime}/init/error`, body: "no JSON" }, 400],
+    [{ path: `${runtime}/init/error`, body: "null" }, 400],
+    [{ path: `${runtime}/init/error`, body: "{", length: 100 }, "cut"],
+    [{ path: `${runtime}/invocation/other/response`, body: "{", length: 100 }, 400],
+    [{ path: "/sandbox/invocations", body: "\0" }, 400],
+    [{ path: "/sandbox/invocations", body: "{", length: 100 }, "cut"],
+    [{ path: "/other", body: "" }, 404],
+  ];
+  for (const when of ["at first", "again"]) {
+    const found = answerOf(await target.invoke({ rows: rows.map(([row]) => row) }));
+    t.same(
+      found,
+      rows.map(([, status]) => status),
+      when,
+    );
+  }
+  t.equal(target.starts, 1);
+});
+
 t.test("an idle environment is taken down, and the next request starts another", async (t) => {
   const idleMs = 300;
   const endedAt: number[] = [];
@@ -206,6 +245,12 @@ t.test("an idle environment is taken down, and the next request starts another",
   t.not(answerOf(await target.invoke({})), first);
   t.equal(target.starts, 2);
 });
+
+/** Leaves the parent, the session and the environment. */
+const leavesAll = (marker: string) => `
+  const leave = '(env -i setsid "$0" -e "$1" "$2" &)';
+  const waits = "process.on('SIGTERM', () => {}).on('SIGHUP', () => {}); setInterval(() => {}, 1000)";
+  require("node:child_process").spawn("sh", ["-c", leave, process.execPath, waits, "${marker}"], { stdio: "ignore" });`;
 
 /** Starts one that stays in the group, one in a session of its own, and one there whose parent ends. */
 const startsOthers = (marker: string) => `
@@ -228,10 +273,22 @@ t.test("nothing outlives its environment", async (t) => {
   await until(() => marked(marker).length === 0, "the end of all processes");
 });
 
+t.test("nothing outlives the version of a function, whatever it leaves", async (t) => {
+  const marker = `marker-${process.pid}-retired`;
+  const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
+  const code = `exports.handler = async () => { ${leavesAll(marker)}
+    await new Promise((resolve) => setTimeout(resolve, 500)); };`;
+  const invoke = await activeFunction(aws.state, { "index.js": code });
+  await invoke("{}");
+  t.equal(marked(marker).length, 1);
+  await aws.state.service("lambda").runner.retire("app");
+  await until(() => marked(marker).length === 0, "its end");
+});
+
 for (const state of ["idle", "busy"]) {
   t.test(`nothing outlives a daemon that is killed, with functions that are ${state}`, async (t) => {
     const marker = `marker-${process.pid}-${state}`;
-    const code = `exports.handler = async (event) => { ${startsOthers(marker)} };`;
+    const code = `exports.handler = async (event) => { if (!event.stays) { ${leavesAll(marker)} } ${startsOthers(marker)} };`;
     const temporary = newFolder();
     const daemon = spawn(process.execPath, [join(here, "support/sandbox-process.js"), code, "{}", '{"stays":true}'], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -243,7 +300,7 @@ for (const state of ["idle", "busy"]) {
       said += text;
     });
     await until(() => said.includes(state), "a function");
-    t.equal(marked(marker).length, 3);
+    t.equal(marked(marker).length, 4);
     t.equal(readdirSync(temporary).length, 1, "one folder has all files");
     const functions = below(daemon.pid!).filter((pid) => pid !== daemon.pid && !isShell(pid));
     t.ok(functions.length > 0);

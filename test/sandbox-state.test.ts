@@ -177,7 +177,7 @@ async function pictureOf(world: World): Promise<object> {
     zones: world.service("route53").operations.ListHostedZones(),
     certificates: world.service("acm", "us-east-1").operations.ListCertificates({}),
     groups: world.service("logs", REGION).operations.DescribeLogGroups({}),
-    events: world.service("logs", REGION).operations.FilterLogEvents(group),
+    events: await world.service("logs", REGION).operations.FilterLogEvents(group),
     figures: metrics.GetMetricStatistics({
       Namespace: "own",
       MetricName: "Count",
@@ -416,6 +416,55 @@ t.test("files that nothing names are removed at opening, those that a version na
   t.equal(readdirSync(join(folder, "blobs")).length, 1, "of the bucket's object");
 });
 
+const damages: readonly [name: string, damage: (path: string) => void, said: RegExp][] = [
+  ["has another byte", (path) => writeFileSync(path, Buffer.alloc(statSync(path).size)), /is damaged: its content/],
+  ["is shorter", (path) => truncateSync(path, statSync(path).size - 1), /is damaged: its content/],
+  ["is missing", (path) => rmSync(path), /cannot be read: ENOENT/],
+  [
+    "is a folder",
+    (path) => {
+      rmSync(path);
+      mkdirSync(join(path, "other"), { recursive: true });
+    },
+    /cannot be read: EISDIR/,
+  ],
+];
+
+for (const [name, damage, wanted] of damages) {
+  t.test(`an archive that ${name} is said, and written anew by the next that has it`, async (t) => {
+    const folder = folderOf(t);
+    const { world } = openIn(t, folder);
+    await furnish(world);
+    const { sha256 } = world.service("lambda", REGION).state.function(NAME).latest.code.zip;
+    await world.close();
+    damage(join(folder, "blobs", sha256));
+    mkdirSync(join(folder, "blobs/stray/folder"), { recursive: true });
+    const again = openIn(t, folder);
+    t.notOk(existsSync(join(folder, "blobs/stray")), "a stray folder does not stop it");
+    const { operations, state } = again.world.service("lambda", REGION);
+    const Payload = Buffer.from("{}");
+    const message = /^the code of this version is damaged or missing in the sandbox: tool stack delete --sandbox, /;
+    for (const way of ["first", "second"]) {
+      const invoking = again.world.run("Invoke", () => operations.Invoke({ FunctionName: NAME, Payload }));
+      await t.rejects(invoking, { status: 502, message }, way);
+    }
+    t.equal(again.said.length, 1);
+    t.match(again.said[0], wanted);
+    const change = (work: () => unknown) => again.world.run("Change", work);
+    await change(() => operations.UpdateFunctionConfiguration({ FunctionName: NAME, Description: "changed" }));
+    while (state.function(NAME).latest.updateStatus !== "Successful") await pause();
+    const ZipFile = zipOf({ "index.js": "x".repeat(20_000) });
+    await change(() => operations.UpdateFunctionCode({ FunctionName: NAME, ZipFile }));
+    while (state.function(NAME).latest.updateStatus !== "Successful") await pause();
+    await again.world.commit();
+    t.ok(readFileSync(join(folder, "blobs", sha256)).equals(Buffer.from(ZipFile)));
+    await again.world.close();
+    const last = openIn(t, folder);
+    t.equal(last.world.service("lambda", REGION).state.function(NAME).latest.code.zip.read().length, ZipFile.length);
+    t.same(last.said, []);
+  });
+}
+
 t.test("log events and figures: what a killed process wrote is there, the oldest go", async (t) => {
   const folder = folderOf(t);
   const { world } = openIn(t, folder);
@@ -435,20 +484,134 @@ t.test("log events and figures: what a killed process wrote is there, the oldest
   const path = join(copy, "series", series!, newest);
   truncateSync(path, statSync(path).size - 10);
   const again = openIn(t, copy).world.service("logs", REGION);
-  const numbers = (startTime: number, endTime: number) =>
-    again.operations
-      .FilterLogEvents({ logGroupName: group, startTime, endTime })
-      .events.map(({ message }) => Number(message!.split(" ")[0]));
-  again.settings.scannedEvents = total;
+  const numbers = async (startTime: number, endTime: number) => {
+    const found: number[] = [];
+    for (let nextToken: string | undefined; ; ) {
+      const asked = { logGroupName: group, startTime, endTime, ...(nextToken !== undefined && { nextToken }) };
+      const page = await again.operations.FilterLogEvents(asked);
+      for (const { message } of page.events) found.push(Number(message!.split(" ")[0]));
+      nextToken = page.nextToken;
+      if (nextToken === undefined) return found;
+    }
+  };
   const all = Array.from({ length: total - 1 }, (_, i) => i);
-  t.same(numbers(0, total), all, "all but the one that was cut");
-  t.same(numbers(1000, 1010), all.slice(1000, 1011));
+  t.same(await numbers(0, total), all, "all but the one that was cut");
+  t.same(await numbers(1000, 1010), all.slice(1000, 1011));
   again.append(group, "stream", [{ timestamp: total, message: `${total} new` }]);
-  t.same(numbers(total - 2, total), [total - 2, total]);
+  t.same(await numbers(total - 2, total), [total - 2, total]);
   const bytes = again.operations.DescribeLogGroups({}).logGroups[0]!.storedBytes;
   t.ok(bytes > 400 * total, `${bytes} bytes`);
   again.operations.DeleteLogGroup({ logGroupName: group });
   t.same(readdirSync(join(copy, "series")), []);
+});
+
+/** Gets the folder of the series and the names of its parts, the newest last. */
+type Spoil = (folder: string, parts: readonly string[]) => void;
+const folderInPlaceOf = (path: string) => {
+  rmSync(path);
+  mkdirSync(join(path, "other"), { recursive: true });
+};
+
+const spoiled: readonly [name: string, spoil: Spoil, left: (events: number) => boolean, isKept: boolean][] = [
+  [
+    "whose folder is a file",
+    (folder) => {
+      rmSync(folder, { recursive: true });
+      writeFileSync(folder, "x");
+    },
+    (events) => events === 0,
+    false,
+  ],
+  [
+    "of which one part is a folder",
+    (folder, [first = ""]) => folderInPlaceOf(join(folder, first)),
+    (events) => events > 0 && events < 1500,
+    true,
+  ],
+  [
+    "whose newest part is a folder",
+    (folder, parts) => folderInPlaceOf(join(folder, parts.at(-1)!)),
+    (events) => events > 1000 && events < 1500,
+    true,
+  ],
+];
+
+for (const [name, spoil, isLeft, isKept] of spoiled) {
+  t.test(`a log ${name} is said once, and the rest goes on`, async (t) => {
+    const folder = folderOf(t);
+    const { world } = openIn(t, folder);
+    const logGroupName = "/aws/lambda/app";
+    const write = (to: World, from: number, count: number) => {
+      for (let i = from; i < from + count; i += 1) {
+        const message = `${i} ${"x".repeat(400)}`;
+        to.service("logs", REGION).append(logGroupName, "stream", [{ timestamp: i, message }]);
+      }
+    };
+    write(world, 0, 1500);
+    await put(world, "/a", "one");
+    await world.close();
+    const [series = ""] = readdirSync(join(folder, "series"));
+    const own = join(folder, "series", series);
+    spoil(own, readdirSync(own).sort());
+    const again = openIn(t, folder);
+    const numbers = async (from: World) => {
+      const { events } = await from.service("logs", REGION).operations.FilterLogEvents({ logGroupName });
+      return events.map(({ timestamp }) => timestamp!);
+    };
+    const left = await numbers(again.world);
+    t.ok(isLeft(left.length), `${left.length} of 1500`);
+    write(again.world, 1500, 2);
+    t.same(await numbers(again.world), [...left, 1500, 1501]);
+    t.same(valuesOf(again.world), { "/a": "one" });
+    t.match(again.said[0], /^some log events or samples cannot be read and are left out: E(NOTDIR|ISDIR)/);
+    if (!isKept) t.match(again.said[1], /^log events and samples are not kept: EEXIST/);
+    t.equal(again.said.length, isKept ? 1 : 2);
+    await again.world.close();
+    const last = await numbers(openIn(t, folder).world);
+    t.same(last, isKept ? [...left, 1500, 1501] : []);
+  });
+}
+
+t.test("pages of a large log are in the order of time, and others work in between", async (t) => {
+  const { world } = openIn(t, folderOf(t));
+  const logs = world.service("logs", REGION);
+  const [logGroupName, total] = ["/aws/lambda/app", 20_000];
+  // Each tenth comes late, by more than what one part has.
+  const times = Array.from({ length: total }, (_, i) => (i % 10 === 0 ? Math.max(0, i - 5_000) : i));
+  for (const [i, timestamp] of times.entries()) {
+    logs.append(logGroupName, `${i % 3}`, [{ timestamp, message: `${i} ${"x".repeat(300)}` }]);
+  }
+  const numberOf = ({ message = "" }: { message?: string | undefined }) => Number(message.split(" ")[0]);
+  const wanted = [...times.keys()].sort((a, b) => times[a]! - times[b]! || a - b);
+  logs.settings.scannedEvents = 5_000;
+  const rows: readonly [name: string, asked: object, isWanted: (i: number) => boolean, pages: number][] = [
+    // A megabyte each.
+    ["all", {}, () => true, 6],
+    ["those of a stream", { logStreamNames: ["1"] }, (i) => i % 3 === 1, 2],
+    ["few", { limit: 8_000, filterPattern: '"7 xx"' }, (i) => i % 10 === 7, 4],
+    ["none", { filterPattern: "nothing" }, () => false, 4],
+    ["a part", { startTime: 3_000, endTime: 3_999 }, (i) => times[i]! >= 3_000 && times[i]! < 4_000, 1],
+  ];
+  for (const [name, asked, isWanted, wantedPages] of rows) {
+    const found: number[] = [];
+    let [pages, turns, isOver] = [0, 0, false];
+    const turn = () => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    turn();
+    for (let nextToken: string | undefined; ; ) {
+      const page = await logs.operations.FilterLogEvents({ logGroupName, ...asked, ...(nextToken && { nextToken }) });
+      found.push(...page.events.map(numberOf));
+      pages += 1;
+      nextToken = page.nextToken;
+      if (nextToken === undefined) break;
+    }
+    isOver = true;
+    t.strictSame(found, wanted.filter(isWanted), name);
+    t.equal(pages, wantedPages, `${name}: pages`);
+    t.ok(turns > pages, `${name}: others worked ${turns} times`);
+  }
 });
 
 t.test("a stack goes on from wherever its process was killed", async (t) => {

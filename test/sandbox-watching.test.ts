@@ -1,8 +1,12 @@
 // What the sandbox does by itself and writes down: figures of requests, alarms and their mails, schedules.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Dimension } from "@aws-sdk/client-cloudwatch";
 import t from "tap";
+import { CHAT_SOURCE } from "../cli/aws/stack/chat-function.ts";
 import { type AlarmRule, type AlarmState, evaluateAlarm } from "../cli/sandbox/cloud/alarm-evaluation.ts";
 import { addTo, emptyDigest, statisticOf } from "../cli/sandbox/cloud/digest.ts";
 import { Metrics, type WrittenMinute } from "../cli/sandbox/cloud/metrics.ts";
@@ -10,8 +14,10 @@ import { openWorld } from "../cli/sandbox/cloud/open-world.ts";
 import { isTimeZone, nextTime, parseScheduleExpression } from "../cli/sandbox/cloud/schedule-expression.ts";
 import { Series } from "../cli/sandbox/cloud/series.ts";
 import { TestClock } from "./support/aws/clock.ts";
+import { startAws } from "./support/aws/index.ts";
 import { askEndpoint, openApp } from "./support/deployed-app.ts";
 import { until } from "./support/runtime.ts";
+import { activeFunction } from "./support/sandbox-function.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -324,6 +330,35 @@ t.test("when schedules run", (t) => {
   t.same(["UTC", "Europe/Paris", "Mars/Olympus"].map(isTimeZone), [true, true, false]);
   t.end();
 });
+
+for (const confirmsMail of [true, false]) {
+  t.test(`a message to a chat ${confirmsMail ? "is kept, and nothing leaves" : "is sent"}`, async (t) => {
+    const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0, confirmsMail });
+    const posted: string[] = [];
+    const server = createServer((request, response) => {
+      posted.push(`${request.url}`);
+      response.end("ok");
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.teardown(() => server.close());
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const WEBHOOK_URL = `http://${host}/hooks/s3cret`;
+    const invoke = await activeFunction(
+      aws.state,
+      { "index.js": CHAT_SOURCE },
+      { Environment: { Variables: { WEBHOOK_URL } } },
+    );
+    const alarm = { AlarmName: "http.5xx", NewStateValue: "ALARM", NewStateReason: "6 > 5" };
+    const events = [JSON.stringify(alarm), "plain"].map((Message) => ({ Sns: { Subject: "Hello", Message } }));
+    const result = await invoke(JSON.stringify({ Records: events }));
+    t.equal(result.kind === "document" && result.payload.toString(), "null");
+    const mails = [...aws.state.service("sns").mails.values()];
+    const kept = ["*Triggered*: http.5xx\n6 > 5", "Hello\nplain"];
+    t.match(mails, confirmsMail ? kept.map((text) => ({ protocol: "chat", to: host, subject: "", text })) : []);
+    t.same([mails.length, posted.length], confirmsMail ? [2, 0] : [0, 2]);
+    t.notMatch(JSON.stringify(mails), "s3cret");
+  });
+}
 
 t.test("an app is watched by the clock", async (t) => {
   const config = {

@@ -19,8 +19,12 @@ import type { World } from "./world.ts";
 /** "The maximum number of events to return. The default is 10,000 events." */
 const MAX_EVENTS = 10_000;
 
-/** How many events one call looks through before it answers with what it has, be it nothing. */
+/** "As many log events as can fit in 1 MB". */
+const MAX_PAGE_BYTES = 1024 * 1024;
+
+/** How many events one call looks through before it answers with what it has, be it nothing. For people more than for tests. */
 const SCANNED_EVENTS = 2_000;
+const SCANNED_EVENTS_BY_CLOCK = 20_000;
 
 const RETENTIONS = new Set([
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
@@ -32,10 +36,10 @@ const notFound = (what: string) =>
 export function openLogs(world: World, region: string) {
   const groups = world.collection<LogGroup>("logs", region, "groups");
   /** When something was last written, by stream, by group; of the groups that were asked for it. */
-  const lastEvents = new Map<string, Map<string, number>>();
+  const lastEvents = new Map<string, { readonly times: Map<string, number>; readonly read: Promise<void> }>();
   const followers = new Set<(group: string, event: LogEvent) => void>();
   let lastId = 0;
-  const settings = { scannedEvents: SCANNED_EVENTS };
+  const settings = { scannedEvents: world.options.runsByClock ? SCANNED_EVENTS_BY_CLOCK : SCANNED_EVENTS };
 
   const eventsOf = (group: string) =>
     world.series<LogEvent>("logs", region, `events of ${group}`, ({ timestamp }) => timestamp);
@@ -71,21 +75,25 @@ export function openLogs(world: World, region: string) {
     });
     eventsOf(groupName).append(added);
     for (const event of added) {
-      lastEvents.get(groupName)?.set(stream, event.timestamp);
+      lastEvents.get(groupName)?.times.set(stream, event.timestamp);
       for (const follow of followers) follow(groupName, event);
     }
   };
 
-  const lastEventsOf = (group: string): ReadonlyMap<string, number> => {
-    const found =
-      lastEvents.get(group) ??
-      new Map(
-        eventsOf(group)
-          .between(0, Infinity)
-          .map((one) => [one.stream, one.timestamp]),
-      );
-    lastEvents.set(group, found);
-    return found;
+  const lastEventsOf = async (group: string): Promise<ReadonlyMap<string, number>> => {
+    const known = lastEvents.get(group);
+    if (known !== undefined) return known.read.then(() => known.times);
+    const times = new Map<string, number>();
+    const reading = async () => {
+      for await (const events of eventsOf(group).sorted(0, Infinity, () => 0)) {
+        // What came meanwhile is newer.
+        for (const { stream, timestamp } of events) times.set(stream, Math.max(timestamp, times.get(stream) ?? 0));
+      }
+    };
+    const read = reading();
+    lastEvents.set(group, { times, read });
+    await read;
+    return times;
   };
 
   const operations = {
@@ -152,9 +160,9 @@ export function openLogs(world: World, region: string) {
         throw new AwsError("ResourceAlreadyExistsException", "The specified log stream already exists");
       group.streams.set(name, { createdAt: world.clock.now() });
     },
-    DescribeLogStreams(input: DescribeLogStreamsCommandInput) {
+    async DescribeLogStreams(input: DescribeLogStreamsCommandInput) {
       const group = groupNamed(input.logGroupName ?? input.logGroupIdentifier);
-      const last = lastEventsOf(group.name);
+      const last = await lastEventsOf(group.name);
       const own = [...group.streams]
         .filter(([name]) => name.startsWith(input.logStreamNamePrefix ?? ""))
         .sort(([a], [b]) =>
@@ -186,7 +194,7 @@ export function openLogs(world: World, region: string) {
       append(group.name, stream, events);
       return { nextSequenceToken: String(lastId) };
     },
-    FilterLogEvents(input: FilterLogEventsCommandInput) {
+    async FilterLogEvents(input: FilterLogEventsCommandInput) {
       const group = groupNamed(input.logGroupName ?? input.logGroupIdentifier);
       const pattern = parseFilterPattern(input.filterPattern ?? "");
       if (!pattern.ok) throw new AwsError("InvalidParameterException", pattern.error);
@@ -200,27 +208,38 @@ export function openLogs(world: World, region: string) {
       if (startTime > endTime) throw new AwsError("InvalidParameterException", "startTime must be before endTime");
       const isOfStream = (stream: string) =>
         (input.logStreamNames?.includes(stream) ?? true) && stream.startsWith(input.logStreamNamePrefix ?? "");
+      const last = positionOf(input.nextToken);
+      const isDone = ({ timestamp, id }: LogEvent) =>
+        last !== undefined && (timestamp < last.timestamp || (timestamp === last.timestamp && id <= last.id));
       // "Events with a timestamp later than endTime are not returned": those at it are. All streams together by time; what
       // came later at the same time is later.
-      const inTime = eventsOf(group.name)
-        .between(startTime, endTime + 1)
-        .filter(({ stream }) => isOfStream(stream))
-        .sort((a, b) => a.timestamp - b.timestamp || (a.id < b.id ? -1 : 1));
-      let at = tokenPosition(input.nextToken, inTime);
+      const found = eventsOf(group.name).sorted(Math.max(startTime, last?.timestamp ?? 0), endTime + 1, (a, b) =>
+        a.id < b.id ? -1 : 1,
+      );
       const events: FilteredLogEvent[] = [];
-      const last = Math.min(inTime.length, at + settings.scannedEvents);
-      for (; at < last && events.length < Math.min(limit, MAX_EVENTS); at += 1) {
-        const event = inTime[at]!;
-        if (!pattern.matches(event.message)) continue;
-        events.push({
-          eventId: event.id,
-          logStreamName: event.stream,
-          timestamp: event.timestamp,
-          ingestionTime: event.ingestedAt,
-          message: event.message,
-        });
+      let [scanned, bytes] = [0, 0];
+      let at: LogEvent | undefined;
+      for await (const some of found) {
+        for (const event of some) {
+          if (!isOfStream(event.stream) || isDone(event)) continue;
+          const isFull = events.length >= Math.min(limit, MAX_EVENTS) || bytes >= MAX_PAGE_BYTES;
+          if (isFull || scanned >= settings.scannedEvents) {
+            return { events, searchedLogStreams: [], nextToken: at === undefined ? input.nextToken : tokenAfter(at) };
+          }
+          at = event;
+          scanned += 1;
+          if (!pattern.matches(event.message)) continue;
+          bytes += event.message.length;
+          events.push({
+            eventId: event.id,
+            logStreamName: event.stream,
+            timestamp: event.timestamp,
+            ingestionTime: event.ingestedAt,
+            message: event.message,
+          });
+        }
       }
-      return { events, searchedLogStreams: [], ...(at < inTime.length && { nextToken: tokenAfter(inTime[at - 1]) }) };
+      return { events, searchedLogStreams: [] };
     },
     StartLiveTail(input: StartLiveTailCommandInput) {
       const groups = (input.logGroupIdentifiers ?? []).map((name) => groupNamed(name).name);
@@ -235,19 +254,15 @@ export function openLogs(world: World, region: string) {
 }
 
 /** A page begins after the event at which the one before ended, whatever came meanwhile. */
-function tokenAfter(event: LogEvent | undefined): string {
-  return Buffer.from(event === undefined ? "start" : `${event.timestamp} ${event.id}`).toString("base64url");
+function tokenAfter(event: LogEvent): string {
+  return Buffer.from(`${event.timestamp} ${event.id}`).toString("base64url");
 }
 
-function tokenPosition(token: string | undefined, events: readonly LogEvent[]): number {
-  if (token === undefined) return 0;
-  const text = Buffer.from(token, "base64url").toString();
-  const [, timestamp, id = ""] = /^(\d+) (\d{56})$/.exec(text) ?? [];
-  if (text === "start") return 0;
+function positionOf(token: string | undefined): { readonly timestamp: number; readonly id: string } | undefined {
+  if (token === undefined) return undefined;
+  const [, timestamp, id = ""] = /^(\d+) (\d{56})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
   if (timestamp === undefined) throw new AwsError("InvalidParameterException", "The specified nextToken is invalid.");
-  const time = Number(timestamp);
-  const next = events.findIndex((event) => event.timestamp > time || (event.timestamp === time && event.id > id));
-  return next === -1 ? events.length : next;
+  return { timestamp: Number(timestamp), id };
 }
 
 function paged<Item>(items: readonly Item[], token: string | undefined, limit: number) {

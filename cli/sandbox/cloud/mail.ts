@@ -1,11 +1,11 @@
-// The mails and text messages that topics send, in the words of the service.
+// The mails and text messages that topics send, in the words of the service, and what functions send to chats.
 
 /** A mail as `tool sandbox mail` shows it. */
 export interface Mail {
   readonly id: string;
   readonly at: Date;
-  readonly protocol: "email" | "email-json" | "sms";
-  /** Mail address or phone number. */
+  readonly protocol: "chat" | "email" | "email-json" | "sms";
+  /** Mail address, phone number, or host of a chat's webhook. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -22,7 +22,7 @@ export interface Notification {
 
 export interface Recipient {
   readonly arn: string;
-  readonly protocol: Mail["protocol"];
+  readonly protocol: Exclude<Mail["protocol"], "chat">;
   readonly endpoint: string;
 }
 

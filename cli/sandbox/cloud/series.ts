@@ -1,6 +1,10 @@
 // What only ever grows at its end: events of a log group, samples of metrics.
+import { setImmediate } from "node:timers/promises";
 import { decode, encode } from "./store/codec.ts";
 import type { SeriesFiles } from "./store/series-files.ts";
+
+/** More than this is not kept in memory where it cannot be written. */
+const MAX_UNWRITTEN = 10_000;
 
 export class Series<T> {
   readonly #timeOf: (item: T) => number;
@@ -41,22 +45,41 @@ export class Series<T> {
       // What a function wrote is no reason to end; it is said once.
       if (!this.#isBroken) this.#report(`log events and samples are not kept: ${(error as Error).message}`);
       this.#isBroken = true;
+      if (own.length > MAX_UNWRITTEN) own.splice(0, own.length - MAX_UNWRITTEN / 2);
     }
   }
 
   /** In the order in which they came, those of `fromMs` and later and before `toMs`. */
   between(fromMs: number, toMs: number): T[] {
     const own = this.#load();
-    const isWanted = (item: T) => {
-      const at = this.#timeOf(item);
-      return at >= fromMs && at < toMs;
-    };
     const found: T[] = [];
-    for (const texts of this.#files?.closedBetween(fromMs, toMs) ?? []) {
-      for (const item of this.#itemsOf(texts)) if (isWanted(item)) found.push(item);
+    for (const part of this.#files?.closedBetween(fromMs, toMs) ?? []) {
+      for (const item of this.#within(this.#itemsOf(part.read()), fromMs, toMs)) found.push(item);
     }
-    for (const item of own) if (isWanted(item)) found.push(item);
+    for (const item of this.#within(own, fromMs, toMs)) found.push(item);
     return found;
+  }
+
+  /**
+   * The same in the order of their times, some at a time, as they were when it was asked: what one part has is read when it
+   * is asked for, and others work in between. `compare` is for items of one time.
+   */
+  async *sorted(fromMs: number, toMs: number, compare: (a: T, b: T) => number): AsyncGenerator<T[]> {
+    const inOrder = (a: T, b: T) => this.#timeOf(a) - this.#timeOf(b) || compare(a, b);
+    let waiting = this.#within(this.#load(), fromMs, toMs);
+    const parts = (this.#files?.closedBetween(fromMs, toMs) ?? []).sort((a, b) => a.fromMs - b.fromMs);
+    for (const [i, part] of parts.entries()) {
+      for (const item of this.#within(this.#itemsOf(part.read()), fromMs, toMs)) waiting.push(item);
+      // What is before all that was not read yet.
+      const untilMs = parts[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY;
+      const ready = waiting.filter((item) => this.#timeOf(item) < untilMs);
+      if (ready.length > 0) {
+        waiting = waiting.filter((item) => this.#timeOf(item) >= untilMs);
+        yield ready.sort(inOrder);
+      }
+      await setImmediate();
+    }
+    if (waiting.length > 0) yield waiting.sort(inOrder);
   }
 
   clear(): void {
@@ -69,6 +92,13 @@ export class Series<T> {
   close(): void {
     this.#isClosed = true;
     this.#files?.end();
+  }
+
+  #within(items: readonly T[], fromMs: number, toMs: number): T[] {
+    return items.filter((item) => {
+      const at = this.#timeOf(item);
+      return at >= fromMs && at < toMs;
+    });
   }
 
   #load(): T[] {

@@ -39,6 +39,14 @@ export function openSns(world: World, region: string) {
       })),
     );
 
+  const keep = (mail: Mail) => {
+    mails.set(mail.id, mail);
+    for (const oldest of mails.keys()) {
+      if (mails.size <= MAX_MAILS) break;
+      mails.delete(oldest);
+    }
+  };
+
   const operations = {
     CreateTopic(input: {
       Name?: string;
@@ -109,12 +117,7 @@ export function openSns(world: World, region: string) {
         if (!isConfirmed) continue;
         if (protocol === "lambda") await invoke(endpoint, notification);
         if (protocol !== "email" && protocol !== "email-json" && protocol !== "sms") continue;
-        const mail = mailOf(notification, { arn, protocol, endpoint });
-        mails.set(mail.id, mail);
-        for (const oldest of mails.keys()) {
-          if (mails.size <= MAX_MAILS) break;
-          mails.delete(oldest);
-        }
+        keep(mailOf(notification, { arn, protocol, endpoint }));
       }
       return { MessageId: notification.id };
     },
@@ -141,5 +144,5 @@ export function openSns(world: World, region: string) {
     });
   };
 
-  return { operations, topics, topic, mails };
+  return { operations, topics, topic, mails, keep };
 }

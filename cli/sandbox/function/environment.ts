@@ -27,7 +27,10 @@ export interface FunctionOptions {
   /** The environment was taken down, as it was idle. */
   readonly onIdle?: () => void;
   /** Answers what a function asks of the platform besides the Runtime API. */
-  readonly onCall?: (asked: Buffer) => Promise<{ readonly status: number; readonly body: object }>;
+  readonly onCall?: (
+    operation: SandboxCall,
+    asked: Buffer,
+  ) => Promise<{ readonly status: number; readonly body: object }>;
   /** All processes are stopped between two invocations. */
   readonly freezes?: boolean;
   /** As whom the function runs; a function called `test` where it is absent. */
@@ -35,6 +38,9 @@ export interface FunctionOptions {
   /** Gets the output in place of `output`, as it comes: the process's in any pieces, the platform's event by event. */
   readonly onOutput?: (text: string, source: OutputSource) => void;
 }
+
+/** An invocation of a function, or what would go out to the network. */
+export type SandboxCall = "invocations" | "messages";
 
 export type OutputSource = "process" | "platform";
 
@@ -228,7 +234,13 @@ export class Environment {
   #start(): void {
     const { command, directory, env, identity = TEST_IDENTITY } = this.#options;
     const { port } = this.#server.address() as AddressInfo;
-    this.#server.on("request", (req, res) => this.#answer(req, res));
+    this.#server.on("request", (req, res) => {
+      this.#answer(req, res).catch((error: Error) => {
+        // Whatever a function sends, it is no reason to end.
+        if (res.headersSent) res.destroy();
+        else reply(res, 400, { errorType: "InvalidRequest", errorMessage: error.message });
+      });
+    });
     const [program, ...args] = command;
     this.#child = spawn(program, args, {
       cwd: directory,
@@ -305,7 +317,7 @@ export class Environment {
     this.isGone = true;
     this.#memory.end();
     if (this.#child.pid !== undefined) {
-      killTree(this.#child.pid, `TMPDIR=${this.#directory}`);
+      killTree(this.#child.pid, this.#directory);
       openWatchdog().forget(this.#child.pid);
     }
     // One that is just ending may still write; what stays goes with the watchdog's folder.
@@ -322,15 +334,16 @@ export class Environment {
       return reply(res, 403, { errorType: "AccessDenied", errorMessage: "this is the Runtime API of a function" });
     }
     const target = req.url.slice(prefix.length);
-    if (target === "sandbox/invocations" && onCall !== undefined) {
-      const { status, body } = await onCall(await bytesOf(req));
+    const [, operation] = /^sandbox\/(invocations|messages)$/.exec(target) ?? [];
+    if (operation !== undefined && onCall !== undefined) {
+      const { status, body } = await onCall(operation as SandboxCall, await bytesOf(req));
       return reply(res, status, body);
     }
     const [, , area, ...rest] = target.split("/");
     const path = `${req.method} ${[area, ...rest].join("/")}`;
     if (path === "GET invocation/next") return this.#next(res);
     if (path === "POST init/error") {
-      this.#initError = JSON.parse((await bytesOf(req)).toString());
+      this.#initError = await errorOf(req);
       return reply(res, 202, { status: "OK" });
     }
     const [, id, what] = /^POST invocation\/([^/]+)\/(response|error)$/.exec(path) ?? [];
@@ -341,7 +354,7 @@ export class Environment {
       return reply(res, 400, { errorType: "InvalidRequestID", errorMessage: "Invalid request ID" });
     }
     if (what === "error") {
-      running.settle({ kind: "error", error: JSON.parse((await bytesOf(req)).toString()) });
+      running.settle({ kind: "error", error: await errorOf(req) });
       return reply(res, 202, { status: "OK" });
     }
     if (req.headers["lambda-runtime-function-response-mode"] === "streaming") return this.#stream(req, res, running);
@@ -377,6 +390,14 @@ export class Environment {
 
 function reply(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
+
+/** What a runtime says of a failure; throws where it is none. */
+async function errorOf(req: IncomingMessage): Promise<FunctionError> {
+  const given: unknown = JSON.parse((await bytesOf(req)).toString());
+  if (typeof given !== "object" || given === null) throw new Error("an error is an object");
+  const { errorType = "Runtime.Unknown", errorMessage = "" } = given as Partial<FunctionError>;
+  return { ...given, errorType: String(errorType), errorMessage: String(errorMessage) };
 }
 
 async function bytesOf(req: IncomingMessage): Promise<Buffer> {

@@ -83,7 +83,9 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Gatewa
   if (Buffer.byteLength(payload) > MAX_EVENT_BYTES) return refuse(res, 413, "Request Too Long");
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => giveUp(res), timeoutMs);
   try {
-    const result = await target.invoke(payload);
+    // Nothing ran: why is for the user.
+    const result = await target.invoke(payload).catch((error: Error) => void refuse(res, 502, error.message));
+    if (result === undefined) return;
     if (result.kind === "error") refuse(res, 502, "Internal server error");
     else if (streams) await sendStream(res, result);
     else sendDocument(res, kind, await documentOf(result));
@@ -119,7 +121,7 @@ export function refuse(res: ServerResponse, status: number, message: string): vo
   res.writeHead(status, {
     Server: SERVER,
     "Content-Type": "application/json",
-    "Content-Length": body.length,
+    "Content-Length": Buffer.byteLength(body),
     Connection: "close",
   });
   res.end(body);

@@ -1,7 +1,7 @@
 // A process with all that it started, as one execution environment holds them. The platform stops and ends all of them
 // at once; the runtime gives its app a process group of its own, so that a signal to one group does not reach it.
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export interface Process {
   readonly pid: number;
@@ -27,14 +27,38 @@ export function continueProcesses(pids: readonly number[]): void {
 
 /**
  * Ends a process, everything below it, and what is left in their process groups after its parent ended. On Linux also what
- * left these, if it has the variable of the environment, as NAME=value, which nobody else has.
+ * left these, if it works in the folder for its temporary files or has that as TMPDIR, which nobody else has.
  */
-export function killTree(root: number, variable: string): void {
+export function killTree(root: number, temporary: string): void {
   stopTree(root);
   const processes = listProcesses();
   const members = new Set(membersOf(root, processes));
-  for (const { pid } of processes) if (hasVariable(pid, variable)) members.add(pid);
+  for (const { pid } of processes) {
+    if (hasVariable(pid, `TMPDIR=${temporary}`) || worksIn(pid, temporary)) members.add(pid);
+  }
   signal([...members], "SIGKILL");
+}
+
+/** On Linux, ends whoever works in a folder or below it, which is nobody else's. */
+export function killWorkersIn(folder: string): void {
+  if (!existsSync("/proc/self/cwd")) return;
+  // One that is found may just have started another.
+  for (let round = 0; round < 2; round += 1) {
+    const pids = listProcesses().map(({ pid }) => pid);
+    const found = pids.filter((pid) => pid !== process.pid && worksIn(pid, folder));
+    if (found.length === 0) return;
+    signal(found, "SIGKILL");
+  }
+}
+
+/** The folder is a real path. */
+function worksIn(pid: number, folder: string): boolean {
+  try {
+    return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${folder}/`);
+  } catch {
+    // As below.
+    return false;
+  }
 }
 
 function hasVariable(pid: number, variable: string): boolean {
@@ -96,7 +120,8 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      // It ended meanwhile, or became somebody else's by a program that changes the user.
+      if (!/^(ESRCH|EPERM)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
     }
   }
 }

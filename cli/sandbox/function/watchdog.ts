@@ -1,7 +1,7 @@
 // Ends what functions run when this process is gone, even by kill -9: a shell that reads from a pipe whose other end only
 // this process holds. Functions are stopped between two requests, and whoever is stopped ends by SIGKILL alone.
 import { spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, realpathSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 /**
  * Gets the folder of all environments, and reads `+ PID` and `- PID` of the first process of each. At the end of the pipe
  * it stops them, what is below them and in their groups, until it finds no more, and then ends all. On Linux it also finds
- * those that left, by the TMPDIR that they were started with.
+ * those that left, by the TMPDIR that they were started with or by the folder in which they work.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -56,6 +56,12 @@ for file in $(grep -lsF "TMPDIR=$1/" /proc/[0-9]*/environ); do
   pid=\${file#/proc/}
   kill -KILL "\${pid%/environ}"
 done
+for round in 1 2; do
+  ls -ld /proc/[0-9]*/cwd | grep -F " -> $1/" | while read -r line; do
+    pid=\${line#* /proc/}
+    kill -KILL "\${pid%%/*}"
+  done
+done
 rm -rf -- "$1"
 `;
 
@@ -75,7 +81,7 @@ export function openWatchdog(): Watchdog {
 }
 
 function startWatchdog(): Watchdog {
-  const folder = mkdtempSync(join(tmpdir(), "tool-functions-"));
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "tool-functions-")));
   // A session of its own: what ends this process by its group does not end the watchdog.
   const child = spawn("sh", ["-c", SCRIPT, "sh", folder], {
     detached: true,

@@ -26,9 +26,10 @@ export function codeOf(state: LambdaState, source: CodeSource): Code {
       413,
     );
   }
+  const bytes = zip.read();
   let entries: ZipEntry[];
   try {
-    entries = readZip(zip.read());
+    entries = readZip(bytes);
   } catch {
     throw invalid("Could not unzip uploaded file. Please check your file, then try to upload again.");
   }

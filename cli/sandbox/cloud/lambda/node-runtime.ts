@@ -7,6 +7,21 @@ const root = process.env.LAMBDA_TASK_ROOT ?? ".";
 const api = `http://${process.env.AWS_LAMBDA_RUNTIME_API}/2018-06-01/runtime`;
 const [module = "index", name = "handler"] = (process.env._HANDLER ?? "").split(".");
 
+const reallyFetch = globalThis.fetch;
+const { host: ownHost } = new URL(api);
+
+/** In place of the network: who is not the Runtime API gets nothing, and it is kept what they would have got. */
+async function keepMessage(...args: Parameters<typeof fetch>): Promise<Response> {
+  const request = new Request(...args);
+  const { url, method } = request;
+  if (new URL(url).host === ownHost) return reallyFetch(request);
+  const message = { url, method, headers: Object.fromEntries(request.headers), body: await request.text() };
+  const body = JSON.stringify(message);
+  return reallyFetch(`http://${process.env.AWS_LAMBDA_RUNTIME_API}/sandbox/messages`, { method: "POST", body });
+}
+
+if (process.env.TOOL_SANDBOX_KEEPS_MESSAGES === "1") globalThis.fetch = keepMessage;
+
 type Handler = (event: unknown, context: object) => unknown;
 
 async function load(): Promise<Handler> {
@@ -29,7 +44,7 @@ function described(error: unknown): string {
 }
 
 async function post(path: string, body: string): Promise<void> {
-  await fetch(`${api}/${path}`, { method: "POST", body });
+  await reallyFetch(`${api}/${path}`, { method: "POST", body });
 }
 
 async function main(): Promise<void> {
@@ -44,7 +59,7 @@ async function main(): Promise<void> {
 }
 
 async function handleNext(handler: Handler): Promise<void> {
-  const next = await fetch(`${api}/invocation/next`);
+  const next = await reallyFetch(`${api}/invocation/next`);
   const id = next.headers.get("lambda-runtime-aws-request-id") ?? "";
   const event = await next.json();
   const context = {

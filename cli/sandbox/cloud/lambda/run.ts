@@ -6,9 +6,11 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type InvokeResult, LocalFunction, type OutputSource } from "../../function/function.ts";
 import { languageHere, linkProgram } from "../../function/languages.ts";
+import { killWorkersIn } from "../../function/process-tree.ts";
 import { openWatchdog } from "../../function/watchdog.ts";
 import { recordInvocation } from "./figures.ts";
 import type { Layers } from "./layers.ts";
+import { keepMessage } from "./messages.ts";
 import { addSdk, answerSdk } from "./sdk.ts";
 import type { LambdaFunction, LambdaState, Version } from "./state.ts";
 import { unpack } from "./unzip.ts";
@@ -166,7 +168,8 @@ export class Runner {
         logStream,
       },
       onOutput: log,
-      onCall: (asked) => answerSdk(world, region, asked),
+      onCall: (operation, asked) =>
+        operation === "messages" ? keepMessage(world, region, asked) : answerSdk(world, region, asked),
       env: {
         PATH: [pool.bin, process.env.PATH].filter(Boolean).join(delimiter),
         AWS_EXECUTION_ENV: `AWS_Lambda_${settings.runtime}`,
@@ -175,6 +178,8 @@ export class Runner {
         AWS_SESSION_TOKEN: "function-session-token",
         _HANDLER: settings.handler,
         ...settings.environment,
+        // Apps have a wrapper: what is left are functions of the tool.
+        ...(world.options.confirmsMail && wrapper === undefined && { TOOL_SANDBOX_KEEPS_MESSAGES: "1" }),
         ...(wrapper !== undefined && { AWS_LAMBDA_EXEC_WRAPPER: here(wrapper) }),
       },
     });
@@ -185,6 +190,8 @@ export class Runner {
 async function endPool(pool: Pool): Promise<void> {
   pool.isRetired = true;
   for (const { local } of pool.functions) local.destroy();
+  // Whoever left an environment may still be in its folder.
+  killWorkersIn(pool.directory);
   // One that is just ending may still write; what stays goes with the watchdog's folder.
   await rm(pool.directory, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
 }

@@ -40,7 +40,7 @@ export async function answerSdk(
   try {
     const { Payload, ...input } = JSON.parse(asked.toString());
     const { operations } = world.service("lambda", region);
-    const output = await operations.Invoke({ ...input, Payload: Buffer.from(Payload, "base64") });
+    const output = await operations.Invoke({ ...input, Payload: Buffer.from(String(Payload), "base64") });
     return {
       status: 200,
       body: "Payload" in output ? { ...output, Payload: output.Payload.toString("base64") } : output,

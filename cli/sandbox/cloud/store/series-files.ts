@@ -2,6 +2,7 @@
 // says in its name from when to when its items are.
 import {
   closeSync,
+  existsSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
@@ -20,6 +21,13 @@ export interface SeriesBounds {
   readonly maxAgeMs: number;
 }
 
+/** A part that is written no more. */
+export interface ClosedPart {
+  readonly fromMs: number;
+  /** Nothing where it was removed meanwhile. */
+  read(): string[];
+}
+
 interface Part {
   readonly name: string;
   readonly number: number;
@@ -34,6 +42,9 @@ const PART_BYTES = 256 * 1024;
 export class SeriesFiles {
   readonly #folder: string;
   readonly #bounds: SeriesBounds;
+  readonly #report: (text: string) => void;
+  /** Something cannot be read, which was said once. */
+  #isDamaged = false;
   readonly #closed: Part[] = [];
   #number = 1;
   #descriptor: number | undefined;
@@ -41,18 +52,19 @@ export class SeriesFiles {
   #fromMs = Number.POSITIVE_INFINITY;
   #toMs = Number.NEGATIVE_INFINITY;
 
-  constructor(folder: string, bounds: SeriesBounds) {
+  constructor(folder: string, bounds: SeriesBounds, report: (text: string) => void) {
     this.#folder = folder;
     this.#bounds = bounds;
+    this.#report = report;
   }
 
   get bytes(): number {
     return this.#closed.reduce((sum, { bytes }) => sum + bytes, this.#bytes);
   }
 
-  /** The texts of the part that is being written. */
+  /** The texts of the part that is being written. What cannot be read is left where it is. */
   open(): string[] {
-    for (const name of namesIn(this.#folder)) {
+    for (const name of this.#tryRead(() => readdirSync(this.#folder)) ?? []) {
       const [, number = "", from, to, bytes = ""] = /^(\d+)(?:_(\d+)_(\d+)_(\d+))?\.log$/.exec(name) ?? [];
       if (number === "") continue;
       this.#number = Math.max(this.#number, Number(number) + (from === undefined ? 0 : 1));
@@ -62,7 +74,11 @@ export class SeriesFiles {
     }
     this.#closed.sort((a, b) => a.number - b.number);
     const path = this.#path();
-    const text = readOrNothing(path);
+    const text = this.#tryRead(() => readFileSync(path));
+    if (text === undefined) {
+      this.#number += existsSync(path) ? 1 : 0;
+      return [];
+    }
     // The last line may have been cut by the end of the process.
     this.#bytes = text.lastIndexOf("\n") + 1;
     const lines = linesOf(text.subarray(0, this.#bytes));
@@ -97,12 +113,14 @@ export class SeriesFiles {
     this.#toMs = Math.max(this.#toMs, toMs);
   }
 
-  /** The texts of closed parts that have something of this time. */
-  *closedBetween(fromMs: number, toMs: number): Generator<string[]> {
-    for (const part of this.#closed) {
-      if (part.toMs < fromMs || part.fromMs >= toMs) continue;
-      yield linesOf(readOrNothing(join(this.#folder, part.name)));
-    }
+  /** Closed parts that have something of this time, in the order in which they were written. */
+  closedBetween(fromMs: number, toMs: number): ClosedPart[] {
+    return this.#closed
+      .filter((part) => part.toMs >= fromMs && part.fromMs < toMs)
+      .map(({ name, fromMs: firstMs }) => ({
+        fromMs: firstMs,
+        read: () => linesOf(this.#tryRead(() => readFileSync(join(this.#folder, name))) ?? Buffer.alloc(0)),
+      }));
   }
 
   clear(): void {
@@ -138,26 +156,22 @@ export class SeriesFiles {
     this.#begin(number + 1);
     const oldestMs = Date.now() - this.#bounds.maxAgeMs;
     while (this.#closed.length > 0 && (this.bytes > this.#bounds.maxBytes || this.#closed[0]!.toMs < oldestMs)) {
-      rmSync(join(this.#folder, this.#closed.shift()!.name), { force: true });
+      rmSync(join(this.#folder, this.#closed.shift()!.name), { recursive: true, force: true });
     }
   }
-}
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-}
-
-function readOrNothing(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-    throw error;
+  /** Undefined where there is nothing, or where it cannot be read. */
+  #tryRead<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      if (!this.#isDamaged) {
+        this.#report(`some log events or samples cannot be read and are left out: ${(error as Error).message}`);
+      }
+      this.#isDamaged = true;
+      return undefined;
+    }
   }
 }
 

@@ -75,7 +75,7 @@ export class Store {
     this.#folder = folder;
     this.#path = join(folder, "journal");
     this.#report = report;
-    this.blobs = new Blobs(join(folder, "blobs"));
+    this.blobs = new Blobs(join(folder, "blobs"), report);
     this.#descriptor = openSync(this.#path, "r");
     this.#number = number;
     this.#length = length;
@@ -177,7 +177,8 @@ export class Store {
   series(service: string, name: string): SeriesFiles {
     // Names are longer than a file's may be.
     const short = createHash("sha256").update(`${service} ${name}`).digest("hex").slice(0, 32);
-    return new SeriesFiles(join(this.#folder, "series", short), SERIES_BOUNDS[service] ?? USUAL_BOUNDS);
+    const folder = join(this.#folder, "series", short);
+    return new SeriesFiles(folder, SERIES_BOUNDS[service] ?? USUAL_BOUNDS, this.#report);
   }
 
   async close(): Promise<void> {
