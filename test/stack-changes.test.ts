@@ -24,7 +24,7 @@ t.test("what is made anew is made when it is agreed to", async (t) => {
   acm.issue(acm.operations.RequestCertificate({ DomainName: "*.shop.com" }).CertificateArn);
   configure({ stages: { staging: { domain: "b.shop.com" } } });
   const plan = await app.tool(["stack", "plan"]);
-  t.match(plan.stdout, /! b\.shop\.com\/ +AWS::ApiGateway::BasePathMapping +REPLACED\n/);
+  t.match(plan.stdout, /! path b\.shop\.com\/ +AWS::ApiGateway::BasePathMapping +REPLACED\n/);
   t.match(plan.stdout, /1 to REPLACE/);
   const applied = await app.tool(["stack", "apply", "--yes"]);
   t.equal(applied.code, 0, applied.stderr);
