@@ -79,6 +79,11 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
     apps: [{ name: "orders", stages: [{ stage: "production" }, { stage: "staging" }] }],
   });
   t.match((await run("stack", "status")).stdout, /production/);
+  t.match(await run("domains", "ls"), {
+    code: 0,
+    stdout: "the account has no domains\n",
+    stderr: /^the sandbox asks no registrar: what it says of domains is made up\n/,
+  });
   const documents: [schema: string, ...argv: string[]][] = [
     ["url", "url"],
     ["deploy", "deploy"],
