@@ -121,7 +121,7 @@ t.test("what would be lost is agreed to by the app's name on a terminal", slow()
     [kept.code, kept.text],
     [
       1,
-      /! b\.shop\.com\/ .*REPLACED[\s\S]*This removes [^;]*domain a\.shop\.com[^;]*; replaces b\.shop\.com\/ \(staging\)\.[\s\S]*nothing was changed/,
+      /! path b\.shop\.com\/ .*REPLACED[\s\S]*This removes [^;]*domain a\.shop\.com[^;]*; replaces b\.shop\.com\/ \(staging\)\.[\s\S]*nothing was changed/,
     ],
   );
   t.notMatch(stack()!.desired.body, "b.shop.com");
