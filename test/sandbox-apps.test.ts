@@ -118,13 +118,32 @@ t.test("addresses of a deployed app", async (t) => {
     ["a name below 127.0.0.1's", "127.0.0.1.evil.example", below, 403, FOREIGN],
     ["another address of the loopback", "127.0.0.2", below, 403, FOREIGN],
     ["below a name of an app", named, `${below}/`, 200, /"path":"\/_app\/app\/staging\/"/],
-    ["below a name of no app", "no.app.localhost", `${below}/`, 404, /No app answers to this address\.\n\napp staging/],
-    ["an app that is not there", "127.0.0.1", "/_app/none/staging/", 404, /No app answers/],
-    ["a stage that is not there", "127.0.0.1", "/_app/app/none/", 404, /No app answers/],
-    ["no stage", "localhost", "/_app/app/", 404, /No app answers/],
-    ["a path", "localhost", "/x", 404, /No app answers/],
+    [
+      "below a name of no app",
+      "no.app.localhost",
+      `${below}/`,
+      404,
+      /No app answers to http:\/\/no\.app\.localhost\/_app\/.*\napp has no stage no; it has staging\.\n\napp staging/,
+    ],
+    ["an app that is not there", "127.0.0.1", "/_app/none/staging/", 404, /\nThere is no app none in the sandbox\.\n/],
+    [
+      "a stage that is not there",
+      "127.0.0.1",
+      "/_app/app/none/?a",
+      404,
+      "No app answers to http://127.0.0.1/_app/app/none/?a\napp has no stage none; it has staging.\n",
+    ],
+    ["no stage", "localhost", "/_app/app/", 404, /\nThe address has no stage of app; it has staging\.\n/],
+    ["no stage in a name", "app.localhost", "/", 404, /\nThe address has no stage of app; it has staging\.\n/],
+    ["a path", "localhost", "/x", 404, "No app answers to http://localhost/x\n\napp staging"],
     ["an API that is not there", "x.execute-api.eu-west-1.amazonaws.com", "/staging/", 403, FORBIDDEN],
-    ["an API that is not there, here", "x.execute-api.eu-west-1.localhost", "/staging/", 404, /No app answers/],
+    [
+      "an API that is not there, here",
+      "x.execute-api.eu-west-1.localhost",
+      "/staging/",
+      404,
+      /No app answers to .*\n\napp/,
+    ],
     ["a stage of the API that is not there", `${own}.amazonaws.com`, "/none/", 403, FORBIDDEN],
     [
       "the front page",
@@ -150,7 +169,7 @@ t.test("addresses of a deployed app", async (t) => {
   const page = await ask(port, "/", { headers: { accept: "text/html,*/*" } });
   t.match(page.headers["content-type"], "text/html");
   t.match(page.body, `<a href="http://${named}/">`);
-  t.match(page.body, "Host: shop.example");
+  t.match(page.body, `<code>curl -H &#39;Host: shop.example&#39; http://127.0.0.1:${port}/</code>`);
 
   const head = await ask(port, `${below}/`, { method: "HEAD" });
   t.match([head.status, head.body], [200, ""], "HEAD");
@@ -185,15 +204,22 @@ t.test("addresses of a deployed app", async (t) => {
 });
 
 t.test("the list of apps is text", (t) => {
-  const apps = [
-    { app: "<b>", stage: "s", region: "r", urls: ["http://a/", "http://b/"], domains: ["x.example"] } as const,
-  ];
-  const html = appsPage(apps, { isFront: true, isHtml: true }).body;
+  const domains = [{ name: "x.example", url: "http://c/v1" }];
+  const apps = ["s", "t"].map((stage) => ({ app: "<b>", stage, urls: ["http://a/", "http://b/"] as const, domains }));
+  const html = appsPage(apps, { isHtml: true }).body;
   t.notMatch(html, "<b>");
-  t.match(html, "&lt;b&gt;");
-  t.match(appsPage([], { isFront: true, isHtml: false }), { status: 200, body: /Nothing is deployed yet/ });
-  t.match(appsPage([], { isFront: true, isHtml: true }), { status: 200, body: /Nothing is deployed yet/ });
-  t.match(appsPage(apps, { isFront: false, isHtml: false }).body, "<b> s  http://a/  http://b/  (Host: x.example)");
+  t.equal(html.split("&lt;b&gt;").length, 2, "an app is there once");
+  t.match(appsPage([], { isHtml: false }), { status: 200, body: /Nothing is deployed yet/ });
+  t.match(appsPage([], { isHtml: true }), { status: 200, body: /Nothing is deployed yet/ });
+  const asked = { address: `http://localhost/<i>${"x".repeat(300)}`, app: "<b>", stage: "<u>" };
+  const missing = appsPage(apps, { isHtml: true, asked });
+  t.equal(missing.status, 404);
+  t.notMatch(missing.body, /<[biu]>/);
+  t.match(missing.body, /&lt;i&gt;x{100,180}…<\/strong><br>&lt;b&gt; has no stage &lt;u&gt;; it has s, t\.</);
+  t.match(
+    appsPage(apps, { isHtml: false, asked }).body,
+    "<b> s  http://a/  http://b/\n       curl -H 'Host: x.example' http://c/v1\n<b> t  http://a/",
+  );
   t.end();
 });
 

@@ -5,9 +5,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
+import { Ajv } from "ajv";
 import t from "tap";
 import { livingOwnerOf } from "../logservice/events/lock.ts";
-import { isRunning, tool, until } from "./support/cli.ts";
+import { isRunning, root, tool, until } from "./support/cli.ts";
 import { copyExample } from "./support/copy-example.ts";
 import { ask, gone, testSandbox } from "./support/sandbox.ts";
 import { slow } from "./support/slow.ts";
@@ -81,6 +82,25 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
     apps: [{ name: "orders", stages: [{ stage: "production" }, { stage: "staging" }] }],
   });
   t.match((await run("stack", "status")).stdout, /production/);
+  t.match(await run("domains", "ls"), {
+    code: 0,
+    stdout: "the account has no domains\n",
+    stderr: /^the sandbox asks no registrar: what it says of domains is made up\n/,
+  });
+  const documents: [schema: string, ...argv: string[]][] = [
+    ["url", "url"],
+    ["deploy", "deploy"],
+    ["deploys", "deploys"],
+    ["stack-status", "stack"],
+    ["stack-plan", "stack", "plan"],
+    ["stack-apply", "stack", "apply"],
+  ];
+  for (const [name, ...argv] of documents) {
+    const schema = JSON.parse(readFileSync(join(root, `cli/output/schemas/${name}.schema.json`), "utf8"));
+    const { stdout } = await run(...argv, "--format", "json");
+    const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+    t.ok(ajv.validate(schema, JSON.parse(stdout)), `${name}: ${ajv.errorsText()} in ${stdout}`);
+  }
   t.equal((await run("prune", "--retain", "0")).code, 0);
 
   const deleted = await run("stack", "delete", "--yes", "--logs");

@@ -24,7 +24,7 @@ t.test("what is made anew is made when it is agreed to", async (t) => {
   acm.issue(acm.operations.RequestCertificate({ DomainName: "*.shop.com" }).CertificateArn);
   configure({ stages: { staging: { domain: "b.shop.com" } } });
   const plan = await app.tool(["stack", "plan"]);
-  t.match(plan.stdout, /! b\.shop\.com\/ +AWS::ApiGateway::BasePathMapping +REPLACED\n/);
+  t.match(plan.stdout, /! path b\.shop\.com\/ +AWS::ApiGateway::BasePathMapping +REPLACED\n/);
   t.match(plan.stdout, /1 to REPLACE/);
   const applied = await app.tool(["stack", "apply", "--yes"]);
   t.equal(applied.code, 0, applied.stderr);
@@ -121,7 +121,7 @@ t.test("what would be lost is agreed to by the app's name on a terminal", slow()
     [kept.code, kept.text],
     [
       1,
-      /! b\.shop\.com\/ .*REPLACED[\s\S]*This removes [^;]*domain a\.shop\.com[^;]*; replaces b\.shop\.com\/ \(staging\)\.[\s\S]*nothing was changed/,
+      /! path b\.shop\.com\/ .*REPLACED[\s\S]*This removes [^;]*domain a\.shop\.com[^;]*; replaces b\.shop\.com\/ \(staging\)\.[\s\S]*nothing was changed/,
     ],
   );
   t.notMatch(stack()!.desired.body, "b.shop.com");

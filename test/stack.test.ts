@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import t from "tap";
+import { renderPlan, renderStatus } from "../cli/output/stack-text.ts";
+import type { Change, StackPlan, StackStatus } from "../cli/platform/stack.ts";
 import { notAllowed } from "./support/access-policy.ts";
 import { root } from "./support/cli.ts";
 import { askEndpoint, openApp } from "./support/deployed-app.ts";
@@ -170,4 +172,117 @@ t.test("from the first deploy to a domain, and back to nothing", slow(), async (
 
   const policy = JSON.parse((await run("stack", "policy")).stdout);
   t.same(notAllowed(policy, aws.journal.entries), [], "the policy allows every call of all this");
+});
+
+const resource = (about: string, type: string) => ({
+  id: about,
+  type,
+  about,
+  stage: undefined,
+  physicalId: undefined,
+  state: "CREATE_COMPLETE",
+});
+
+const STATUS: StackStatus = {
+  name: "hello",
+  region: "us-west-2",
+  state: "UPDATE_COMPLETE",
+  stages: [
+    {
+      stage: "staging",
+      endpoint: "http://staging.hello.localhost:4040/",
+      domain: "www.example.com",
+      target: "d-1.execute-api.us-west-2.amazonaws.com",
+      isDeployed: true,
+    },
+  ],
+  certificates: [],
+  zones: [{ name: "shop.com", nameservers: ["ns-1.example.net", "ns-2.example.net"], isOurs: true }],
+  resources: [
+    resource("www.example.com/v1", "AWS::ApiGateway::BasePathMapping"),
+    resource("the gateway", "AWS::ApiGateway::RestApi"),
+    resource("a record whose name is so long that its type has no room there", "AWS::Route53::RecordSet"),
+  ],
+  isBehind: false,
+};
+
+const RESOURCES = `Resources
+    path www.example.com/v1  AWS::ApiGateway::BasePathMapping
+    the gateway              AWS::ApiGateway::RestApi
+    a record whose name is so long that its type has no room there`;
+
+const STAGES = `Stages
+  staging  http://staging.hello.localhost:4040/`;
+
+const change = (about: string, type: string, more: Partial<Change> = {}): Change => ({
+  action: "add",
+  id: about,
+  type,
+  about,
+  stage: undefined,
+  replaced: "no",
+  isKept: false,
+  needsConfirmation: false,
+  properties: [],
+  ...more,
+});
+
+const PLAN: StackPlan = {
+  name: "hello",
+  region: "us-west-2",
+  isNew: false,
+  changes: [
+    change("the gateway", "AWS::ApiGateway::RestApi"),
+    change("www.example.com/", "AWS::ApiGateway::BasePathMapping", {
+      action: "change",
+      stage: "staging",
+      replaced: "yes",
+    }),
+    change("stage of the gateway", "AWS::ApiGateway::Stage", { stage: "staging", action: "remove" }),
+  ],
+  certificates: [],
+};
+
+const CHANGES = `app
+  + the gateway            AWS::ApiGateway::RestApi
+
+staging
+  ! path www.example.com/  AWS::ApiGateway::BasePathMapping  REPLACED
+  - stage of the gateway   AWS::ApiGateway::Stage  REMOVED
+
+1 to add, 1 to REPLACE, 1 to remove`;
+
+t.test("the text of a status and of a plan, in the cloud and in the sandbox", (t) => {
+  const options = { color: false, columns: 80 };
+  const sandbox = { endpoint: "http://127.0.0.1:4040" };
+  const dns = `Records to create at the domain's DNS provider
+  www.example.com  ALIAS or CNAME d-1.execute-api.us-west-2.amazonaws.com
+
+Name servers
+  shop.com  ns-1.example.net ns-2.example.net
+  enter them at the domain's registrar`;
+  const domains = `Domains
+  curl -H 'Host: www.example.com' http://127.0.0.1:4040/v1`;
+  const rows: [name: string, printed: string, expected: string[]][] = [
+    ["a status", renderStatus(STATUS, options), ["hello in us-west-2: update complete", STAGES, dns, RESOURCES]],
+    [
+      "a status in the sandbox",
+      renderStatus(STATUS, options, sandbox),
+      ["hello in the sandbox: update complete", STAGES, domains, RESOURCES],
+    ],
+    ["a plan", renderPlan(PLAN, options), ["Changes to hello in us-west-2", CHANGES]],
+    ["a plan in the sandbox", renderPlan(PLAN, options, sandbox), ["Changes to hello in the sandbox", CHANGES]],
+    [
+      "a first plan in the sandbox",
+      renderPlan({ ...PLAN, isNew: true }, options, sandbox),
+      ["hello in the sandbox has no stack yet; these would be created", CHANGES],
+    ],
+    [
+      "no types on a narrow terminal",
+      renderPlan({ ...PLAN, changes: PLAN.changes.slice(1, 2) }, { ...options, columns: 60 }),
+      ["Changes to hello in us-west-2", "staging\n  ! path www.example.com/  REPLACED", "1 to REPLACE"],
+    ],
+  ];
+  for (const [name, printed, expected] of rows) t.equal(printed, expected.join("\n\n"), name);
+  t.end();
 });

@@ -2,7 +2,7 @@ import { domainProblem } from "../../schema/checks/domain.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { openRegistrar } from "../open-platform.ts";
-import { openSandbox } from "../open-sandbox.ts";
+import { openSandbox, usesSandbox } from "../open-sandbox.ts";
 import type { Contact, DomainOffer, Registrar } from "../platform/registrar.ts";
 import { accountProfile } from "../project/account-profile.ts";
 import type { Options } from "../table.ts";
@@ -129,6 +129,9 @@ async function withRegistrar(
   run: (registrar: Registrar, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
+    if (usesSandbox(context, options.sandbox)) {
+      await context.say("the sandbox asks no registrar: what it says of domains is made up");
+    }
     const sandbox = await openSandbox(context, options.sandbox);
     const registrar = await openRegistrar({ env: context.io.env, profile: accountProfile(context), sandbox });
     return run(registrar, signal);

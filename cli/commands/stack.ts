@@ -5,29 +5,30 @@ import { accessPolicy, openStack } from "../open-platform.ts";
 import { openSandbox, placed } from "../open-sandbox.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
+import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { Change, Stack, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import type { Options } from "../table.ts";
 
 /** `tool stack`, `tool stack status`: prints stages with their endpoints, certificates, name servers, resources. */
 export function status(context: Context, options: Options<"stack">): Promise<number> {
-  return withStack(context, options, async ({ stack, name, place, watch }) => {
+  return withStack(context, options, async ({ stack, name, place, watch, sandbox }) => {
     const found = await stack.status(watch);
     if (context.format === "json") await context.print(toJson({ stack: found }));
     else if (found === undefined) {
       await context.print(`${name} has no stack in ${place}: the first tool deploy makes it`);
-    } else await context.print(renderStatus(found, context.io.stdout));
+    } else await context.print(renderStatus(found, context.io.stdout, sandbox));
     return EXIT.ok;
   });
 }
 
 /** `tool stack plan`: prints what `apply` would do. */
 export function plan(context: Context, options: Options<"stack plan">): Promise<number> {
-  return withStack(context, options, async ({ stack, watch }) => {
+  return withStack(context, options, async ({ stack, watch, sandbox }) => {
     const found = await stack.plan(watch);
     if (context.format === "json") await context.print(toJson(found));
     else {
-      await context.print(renderPlan(found, context.io.stdout));
+      await context.print(renderPlan(found, context.io.stdout, sandbox));
       if (hasWork(found)) await context.say("\ntool stack apply does that");
     }
     return EXIT.ok;
@@ -36,14 +37,14 @@ export function plan(context: Context, options: Options<"stack plan">): Promise<
 
 /** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
 export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
-  return withStack(context, { ...options, deploys: true }, async ({ stack, name, progress, watch }) => {
+  return withStack(context, { ...options, deploys: true }, async ({ stack, name, progress, watch, sandbox }) => {
     let isRefused = false;
     let loss = "";
     const confirm = async (found: StackPlan) => {
       progress.pause();
       const asked = found.changes.filter((change) => change.needsConfirmation);
       if (asked.length === 0 || options.yes) return true;
-      await context.say(renderPlan(found, context.io.stderr));
+      await context.say(renderPlan(found, context.io.stderr, sandbox));
       loss = lossOf(asked);
       isRefused = !isAsking(context);
       if (isRefused) return false;
@@ -62,7 +63,7 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
     if (context.format !== "json") {
       if (result.outcome === "unchanged" && result.plan.certificates.length === 0) {
         await context.print("nothing to do: the stack matches tool.json");
-      } else await context.print(renderStatus(result.status!, context.io.stdout));
+      } else await context.print(renderStatus(result.status!, context.io.stdout, sandbox));
     }
     return EXIT.ok;
   });
@@ -146,6 +147,7 @@ interface Opened {
   readonly name: string;
   /** The region, or the sandbox. */
   readonly place: string;
+  readonly sandbox: SandboxAccess | undefined;
   readonly progress: StackProgress;
   readonly watch: StackWatch;
 }
@@ -171,7 +173,7 @@ async function withStack(
     const sandbox = await openSandbox(context, options.sandbox, { app: config.name, deploys });
     const stack = await openStack({ env: context.io.env, config, resolved: placed(resolved, sandbox), sandbox });
     const place = sandbox === undefined ? resolved.regions[0]! : "the sandbox";
-    return run({ stack, name: resolved.name, place, progress, watch: { signal, report } });
+    return run({ stack, name: resolved.name, place, sandbox, progress, watch: { signal, report } });
   });
 }
 

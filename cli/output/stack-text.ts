@@ -1,14 +1,19 @@
-import type { Certificate, Change, StackPlan, StackStatus } from "../platform/stack.ts";
+import type { Certificate, Change, StackPlan, StackResource, StackStatus } from "../platform/stack.ts";
 
 export interface TextOptions {
   readonly color: boolean;
   readonly columns: number;
 }
 
-/** A stack's status, for people. Without a newline at the end. */
-export function renderStatus(status: StackStatus, options: TextOptions): string {
+/** The sandbox that a stack is in. */
+interface Here {
+  readonly endpoint: string;
+}
+
+/** A stack's status, for people, in the region or in the sandbox. Without a newline at the end. */
+export function renderStatus(status: StackStatus, options: TextOptions, sandbox?: Here): string {
   const { bold, dim } = painters(options);
-  const blocks = [`${bold(status.name)} in ${status.region}: ${wordsOf(status.state)}`];
+  const blocks = [`${bold(status.name)} in ${placeOf(status, sandbox)}: ${wordsOf(status.state)}`];
   blocks.push(
     block("Stages", options, [
       ...table(
@@ -28,38 +33,19 @@ export function renderStatus(status: StackStatus, options: TextOptions): string 
       waiting.flatMap((one) => certificateLines(one, options)),
     ),
   );
-  const pointed = status.stages.filter(({ domain, target }) => {
-    return domain !== undefined && target !== undefined && !status.zones.some(({ name }) => isIn(domain, name));
-  });
-  blocks.push(
-    block(
-      "Records to create at the domain's DNS provider",
-      options,
-      table(
-        pointed.map(({ domain, target }) => [domain!, `ALIAS or CNAME ${target}`]),
-        options,
-      ),
-    ),
-  );
-  blocks.push(
-    block("Name servers", options, [
-      ...table(
-        status.zones.map(({ name, nameservers }) => [name, nameservers.join(" ")]),
-        options,
-      ),
-      ...(status.zones.some(({ isOurs }) => isOurs) ? [dim("  enter them at the domain's registrar")] : []),
-    ]),
-  );
+  blocks.push(...(sandbox === undefined ? dnsBlocks(status, options) : [domainsHere(status, options, sandbox)]));
   const groups = groupsOf(status.resources);
+  const column = typeColumn(
+    status.resources.map((one) => resourceRow(one)),
+    options,
+  );
   blocks.push(
     block(
       "Resources",
       options,
       groups.flatMap(([stage, resources]) => [
         ...(groups.length > 1 ? [`  ${dim(stage ?? "app")}`] : []),
-        ...resources.map(({ about, type, state }) =>
-          row(`    ${about}`, type, state.endsWith("_COMPLETE") ? "" : wordsOf(state), options),
-        ),
+        ...resources.map((one) => rowText(resourceRow(one), column, options)),
       ]),
     ),
   );
@@ -67,8 +53,43 @@ export function renderStatus(status: StackStatus, options: TextOptions): string 
   return blocks.filter((text) => text !== "").join("\n\n");
 }
 
+function resourceRow({ about, type, state }: StackResource): Row {
+  return { left: `    ${nameOf(about, type)}`, type, note: state.endsWith("_COMPLETE") ? "" : wordsOf(state) };
+}
+
+/** What the owner of the domains has to enter elsewhere. */
+function dnsBlocks({ stages, zones }: StackStatus, options: TextOptions): string[] {
+  const { dim } = painters(options);
+  const pointed = stages.filter(({ domain, target }) => {
+    return domain !== undefined && target !== undefined && !zones.some(({ name }) => isIn(domain, name));
+  });
+  const records = table(
+    pointed.map(({ domain, target }) => [domain!, `ALIAS or CNAME ${target}`]),
+    options,
+  );
+  const servers = table(
+    zones.map(({ name, nameservers }) => [name, nameservers.join(" ")]),
+    options,
+  );
+  if (zones.some(({ isOurs }) => isOurs)) servers.push(dim("  enter them at the domain's registrar"));
+  return [
+    block("Records to create at the domain's DNS provider", options, records),
+    block("Name servers", options, servers),
+  ];
+}
+
+/** In the sandbox nothing but a Host header leads to a domain. Lines are whole, to be copied. */
+function domainsHere({ resources }: StackStatus, options: TextOptions, { endpoint }: Here): string {
+  const paths = resources.filter(({ type }) => type === PATH_TYPE);
+  const lines = paths.map(({ about }) => {
+    const [, host, path] = /^([^/]*)(.*)$/.exec(about)!;
+    return `  curl -H 'Host: ${host}' ${endpoint}${path}`;
+  });
+  return block("Domains", options, lines);
+}
+
 /** What `apply` would do, for people. */
-export function renderPlan(plan: StackPlan, options: TextOptions): string {
+export function renderPlan(plan: StackPlan, options: TextOptions, sandbox?: Here): string {
   const { bold, dim, green, yellow, red } = painters(options);
   const waiting = plan.certificates.flatMap((one) => certificateLines(one, options));
   const certificates = block("Domains that are left out until their certificate is issued", options, waiting);
@@ -76,8 +97,12 @@ export function renderPlan(plan: StackPlan, options: TextOptions): string {
     return [certificates, "nothing to do: the stack matches tool.json"].filter((text) => text !== "").join("\n\n");
   }
   const title = plan.isNew
-    ? `${bold(plan.name)} in ${plan.region} has no stack yet; these would be created`
-    : `Changes to ${bold(plan.name)} in ${plan.region}`;
+    ? `${bold(plan.name)} in ${placeOf(plan, sandbox)} has no stack yet; these would be created`
+    : `Changes to ${bold(plan.name)} in ${placeOf(plan, sandbox)}`;
+  const column = typeColumn(
+    plan.changes.map((change) => changeRow(change)),
+    options,
+  );
   const groups = groupsOf(plan.changes).map(([stage, changes]) =>
     block(
       stage ?? "app",
@@ -87,8 +112,7 @@ export function renderPlan(plan: StackPlan, options: TextOptions): string {
   );
   return [title, ...groups, certificates, summary(plan.changes)].filter((text) => text !== "").join("\n\n");
 
-  function changeLines(change: Change): string[] {
-    const { action, about, type, replaced, isKept, properties } = change;
+  function changeRow({ action, about, type, replaced, isKept }: Change): Row {
     const mark =
       action === "add" ? green("+") : action === "remove" ? red("-") : replaced === "no" ? yellow("~") : red("!");
     const note =
@@ -101,12 +125,19 @@ export function renderPlan(plan: StackPlan, options: TextOptions): string {
             : action === "remove"
               ? "REMOVED"
               : "";
-    const line = row(`  ${mark} ${about}`, type, note === "" ? "" : replaced === "no" ? note : red(note), options);
-    const values = properties.map(({ path, before, after }) => {
+    return {
+      left: `  ${mark} ${nameOf(about, type)}`,
+      type,
+      note: note === "" || replaced === "no" ? note : red(note),
+    };
+  }
+
+  function changeLines(change: Change): string[] {
+    const values = change.properties.map(({ path, before, after }) => {
       if (before === undefined && after === undefined) return `      ${path} ${dim("follows from another change")}`;
       return clip(`      ${path}: ${before ?? dim("none")} -> ${after ?? dim("none")}`, options.columns);
     });
-    return [line, ...values];
+    return [rowText(changeRow(change), column, options), ...values];
   }
 }
 
@@ -149,17 +180,42 @@ function certificateLines({ domain, state, reason, validation }: Certificate, op
   ];
 }
 
-/** `about`, the type if the terminal is wide enough, and a note at the end. */
-function row(left: string, type: string, note: string, { columns, color }: TextOptions): string {
-  const width = visible(left);
-  const room = columns - visible(note) - 2;
-  const isWide = columns >= 70 && width + visible(type) + 2 <= room;
-  const dimmed = color ? `\u001b[2m${type}\u001b[0m` : type;
-  const typed = isWide
-    ? `${left}${" ".repeat(Math.max(2, Math.min(50, room - visible(type)) - width))}${dimmed}`
-    : left;
+/** A resource, its type and a note at the end. */
+interface Row {
+  readonly left: string;
+  readonly type: string;
+  readonly note: string;
+}
+
+/** Where the types of a block begin: the column at which most of them have room. Undefined on a narrow terminal. */
+function typeColumn(rows: readonly Row[], { columns }: TextOptions): number | undefined {
+  if (columns < 70) return undefined;
+  const starts = [...new Set(rows.map(({ left }) => visible(left) + 2))].sort((a, b) => a - b);
+  const shown = (column: number) => rows.filter((row) => hasRoom(row, column, columns)).length;
+  return starts.reduce((best, column) => (shown(column) > shown(best) ? column : best), starts[0] ?? 0);
+}
+
+function hasRoom({ left, type, note }: Row, column: number, columns: number): boolean {
+  const end = column + visible(type) + (note === "" ? 0 : 2 + visible(note));
+  return visible(left) + 2 <= column && end <= columns;
+}
+
+/** Without the type if it has no room. */
+function rowText(row: Row, column: number | undefined, options: TextOptions): string {
+  const { left, type, note } = row;
+  const { dim } = painters(options);
+  const isTyped = column !== undefined && hasRoom(row, column, options.columns);
+  const typed = isTyped ? `${left}${" ".repeat(column - visible(left))}${dim(type)}` : left;
   return note === "" ? typed : `${typed}  ${note}`;
 }
+
+const PATH_TYPE = "AWS::ApiGateway::BasePathMapping";
+
+/** The path of a domain is known by its address alone. */
+const nameOf = (about: string, type: string) => (type === PATH_TYPE ? `path ${about}` : about);
+
+const placeOf = ({ region }: { readonly region: string }, sandbox: Here | undefined) =>
+  sandbox === undefined ? region : "the sandbox";
 
 function block(title: string, options: TextOptions, lines: readonly string[]): string {
   return lines.length === 0 ? "" : [painters(options).bold(title), ...lines].join("\n");

@@ -52,6 +52,17 @@ export function placeOf(world: World, host: string, url: string): Place | Elsewh
   return host.endsWith(".localhost") ? "sandbox" : "foreign";
 }
 
+/** The app, and the stage if there is one, that an address of the sandbox is spelled for, deployed or not. */
+export function namesIn(host: string, url: string): { readonly app: string; readonly stage?: string } | undefined {
+  const [path = "/"] = url.split(/[?#]/, 1);
+  const { app, stage } =
+    (isLoopback(host)
+      ? /^\/_app\/(?<app>[^/]+)(?:\/(?<stage>[^/]+))?/.exec(path)
+      : /^(?:(?<stage>[^.]+)\.)?(?<app>[^.]+)\.localhost$/.exec(host)
+    )?.groups ?? {};
+  return app === undefined ? undefined : { app, ...(stage !== undefined && { stage }) };
+}
+
 const isLoopback = (host: string) => host === "127.0.0.1" || host === "localhost";
 
 /** The name of the API is the app's. */
@@ -113,30 +124,30 @@ function cut(path: string): [first: string, rest: string] {
 export interface AppAddress {
   readonly app: string;
   readonly stage: string;
-  readonly region: string;
   /** The name that browsers resolve everywhere, and the address that needs no name. */
   readonly urls: readonly [named: string, below: string];
-  /** Custom domains; nothing but a Host header leads to them here. */
-  readonly domains: readonly string[];
+  /** Custom domains; nothing but a Host header with the name leads to them here. */
+  readonly domains: readonly { readonly name: string; readonly url: string }[];
 }
 
 /** All stages of all apps, by name. */
 export function addressesOf(world: World, port: number): AppAddress[] {
-  const found = world.everywhere("apigateway").flatMap(({ region, service }) =>
+  const found = world.everywhere("apigateway").flatMap(({ service }) =>
     [...service.apis.values()].flatMap((api) =>
       Array.from(api.stages.keys(), (stage): AppAddress => {
-        const domains = [...service.domains.values()].filter(({ mappings }) =>
-          [...mappings.values()].some((one) => one.restApiId === api.id && one.stage === stage),
+        const domains = [...service.domains.values()].flatMap(({ name, mappings }) =>
+          [...mappings]
+            .filter(([, one]) => one.restApiId === api.id && one.stage === stage)
+            .map(([base]) => ({ name, url: `http://127.0.0.1:${port}/${base === "(none)" ? "" : base}` })),
         );
         return {
           app: api.name,
           stage,
-          region,
           urls: [
             `http://${stage}.${api.name}.localhost:${port}/`,
             `http://127.0.0.1:${port}/_app/${api.name}/${stage}/`,
           ],
-          domains: domains.map(({ name }) => name),
+          domains,
         };
       }),
     ),

@@ -1,6 +1,6 @@
 // Requests to deployed apps: from an address through the stage of an API to the alias of a function.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { addressesOf, type Place, placeOf } from "./addresses.ts";
+import { addressesOf, namesIn, type Place, placeOf } from "./addresses.ts";
 import type { Deployment, Integration, Stage } from "./cloud/api-gateway.ts";
 import { mayInvoke } from "./cloud/lambda/aliases.ts";
 import { recordThrottle } from "./cloud/lambda/figures.ts";
@@ -30,7 +30,9 @@ export async function serveApp(
     const isFront = /^(?:127\.0\.0\.1|localhost)$/.test(host) && /^\/(?:\?|$)/.test(req.url ?? "/");
     const isHtml = /\btext\/html\b/.test(req.headers.accept ?? "");
     const apps = world.reading(() => addressesOf(world, req.socket.localPort ?? 0));
-    return sendPage(req, res, appsPage(apps, { isFront, isHtml }));
+    const url = req.url ?? "/";
+    const asked = { address: `http://${req.headers.host}${url}`, ...namesIn(host, url) };
+    return sendPage(req, res, appsPage(apps, { isHtml, ...(!isFront && { asked }) }));
   }
   const times: Times = { begunAt: performance.now() };
   await servePlace(req, res, world, { place, times, ...(tellsScheme && { scheme: { proto: "http", port } }) });

@@ -14,55 +14,94 @@ export const FOREIGN_HOST: Page = {
   body: "no app answers to this host name here\n",
 };
 
-/** The apps of the sandbox, for 127.0.0.1 and names that end with localhost alone. */
+/** An address that no app answers to. */
+interface Asked {
+  readonly address: string;
+  /** What it is spelled for. */
+  readonly app?: string;
+  readonly stage?: string;
+}
+
+/** The apps of the sandbox, for 127.0.0.1 and names that end with localhost alone. `asked` is absent at the front. */
 export function appsPage(
   apps: readonly AppAddress[],
-  wanted: { readonly isFront: boolean; readonly isHtml: boolean },
+  wanted: { readonly isHtml: boolean; readonly asked?: Asked },
 ): Page {
-  const { isFront, isHtml } = wanted;
-  const status = isFront ? 200 : 404;
-  if (isHtml) return { status, type: "text/html; charset=utf-8", body: htmlOf(apps, isFront) };
-  const lines = [SANDBOX, ...(isFront ? [] : ["", "No app answers to this address."]), ""];
+  const { isHtml, asked } = wanted;
+  const status = asked === undefined ? 200 : 404;
+  const missing = asked === undefined ? [] : missingLines(apps, asked);
+  if (isHtml) return { status, type: "text/html; charset=utf-8", body: htmlOf(apps, missing) };
+  const lines = [SANDBOX, "", ...(missing.length === 0 ? [] : [...missing, ""])];
   if (apps.length === 0) lines.push(NONE);
   else {
     const width = Math.max(...apps.map(({ app, stage }) => `${app} ${stage}`.length));
-    const rows = apps.map(({ app, stage, urls, domains }) =>
-      [`${app} ${stage}`.padEnd(width), ...urls, ...domains.map((name) => `(Host: ${name})`)].join("  "),
-    );
-    lines.push(...rows);
+    for (const { app, stage, urls, domains } of apps) {
+      lines.push([`${app} ${stage}`.padEnd(width), ...urls].join("  "));
+      for (const domain of domains) lines.push(`${" ".repeat(width)}  ${curlOf(domain)}`);
+    }
   }
   return { status, type: "text/plain; charset=utf-8", body: `${lines.join("\n")}\n` };
 }
+
+/** What is wrong with the address, and what there is instead. */
+function missingLines(apps: readonly AppAddress[], { address, app, stage }: Asked): string[] {
+  const shown = address.length > MAX_ADDRESS ? `${address.slice(0, MAX_ADDRESS)}…` : address;
+  const line = `No app answers to ${shown}`;
+  if (app === undefined) return [line];
+  const stages = apps.filter((one) => one.app === app).map((one) => one.stage);
+  const has = `it has ${stages.join(", ")}`;
+  if (stages.length === 0) return [line, `There is no app ${app} in the sandbox.`];
+  return [
+    line,
+    stage === undefined ? `The address has no stage of ${app}; ${has}.` : `${app} has no stage ${stage}; ${has}.`,
+  ];
+}
+
+/** Longer ones are clipped on the page. */
+const MAX_ADDRESS = 200;
+
+const curlOf = ({ name, url }: AppAddress["domains"][number]) => `curl -H 'Host: ${name}' ${url}`;
 
 const SANDBOX = "tool sandbox: the cloud platform on this machine.";
 const NONE = "Nothing is deployed yet: write tool deploy --sandbox in the folder of an app.";
 
 const STYLE = `:root{color-scheme:light dark}
-body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:3rem auto;padding:0 1rem}
+body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:3rem auto;padding:0 1rem;overflow-wrap:anywhere}
 h1{font-size:1.4rem}
 table{border-collapse:collapse;width:100%}
-th,td{text-align:left;vertical-align:top;padding:.5rem 1rem .5rem 0;border-top:1px solid #8884}
-th{font-weight:600;border:0}
-small{display:block;opacity:.7}
-code{font:.9em ui-monospace,monospace}`;
+th,td{text-align:left;vertical-align:top}
+th{font-size:1.1rem;padding:1.5rem 0 .5rem}
+td{padding:.5rem 0;border-top:1px solid #8884}
+td:first-child{padding-right:1rem;min-width:5rem}
+small{display:block;opacity:.8}
+code{font:.9em ui-monospace,monospace}
+@media(max-width:560px){body{margin:1.5rem auto}tr,th,td{display:block}td:first-child{font-weight:600}td+td{border:0;padding-top:0}}`;
 
-function htmlOf(apps: readonly AppAddress[], isFront: boolean): string {
-  const rows = apps.map(({ app, stage, region, urls: [named, below], domains }) => {
-    const others = domains.map((name) => `<small>Host: ${text(name)}</small>`).join("");
-    return `<tr><td>${text(app)}<small>${text(region)}</small></td><td>${text(stage)}</td><td>${link(named)}<small>${link(below)}</small>${others}</td></tr>`;
+/** Each app once, and its stages below it. */
+function htmlOf(apps: readonly AppAddress[], missing: readonly string[]): string {
+  const names = [...new Set(apps.map(({ app }) => app))];
+  const groups = names.map((name) => {
+    const rows = apps.filter(({ app }) => app === name).map((one) => rowOf(one));
+    return `<tbody><tr><th colspan="2" scope="rowgroup">${text(name)}</th></tr>\n${rows.join("\n")}</tbody>`;
   });
   const table =
     apps.length === 0
       ? `<p>Nothing is deployed yet: write <code>tool deploy --sandbox</code> in the folder of an app.</p>`
-      : `<table><thead><tr><th>App</th><th>Stage</th><th>Address</th></tr></thead><tbody>${rows.join("\n")}</tbody></table>`;
+      : `<table>${groups.join("\n")}</table>`;
+  const [problem, remedy = ""] = missing;
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>tool sandbox</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>tool sandbox</title>
 <style>${STYLE}</style></head>
 <body><h1>tool sandbox</h1>
-<p>The cloud platform on this machine.${isFront ? "" : " <strong>No app answers to this address.</strong>"}</p>
-${table}
+<p>The cloud platform on this machine.</p>
+${problem === undefined ? "" : `<p><strong>${text(problem)}</strong><br>${text(remedy)}</p>\n`}${table}
 </body></html>
 `;
+}
+
+function rowOf({ stage, urls: [named, below], domains }: AppAddress): string {
+  const others = domains.map((one) => `<small><code>${text(curlOf(one))}</code></small>`).join("");
+  return `<tr><td>${text(stage)}</td><td>${link(named)}<small>${link(below)}</small>${others}</td></tr>`;
 }
 
 const link = (url: string) => `<a href="${text(url)}">${text(url)}</a>`;
