@@ -269,6 +269,10 @@ t.test("limits of the gateway", async (t) => {
   finish!(streamed(body));
   await until(() => body.readableEnded, "the late response is read to its end");
 
+  const refusing = await gateway(t, () => Promise.reject(new Error("the cöde is damaged")));
+  const refused = await ask(refusing, "/");
+  t.same([refused.status, refused.body], [502, '{"message":"the cöde is damaged"}'], "why nothing ran, to its end");
+
   const endless = new Readable({ read() {} });
   endless.push(Buffer.concat([HEAD, Buffer.from("begun")]));
   const cut = await gateway(t, async () => streamed(endless), { timeoutMs: 60 });

@@ -29,20 +29,25 @@ export class MemoryMeter {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.#sample(), INTERVAL_MS).unref();
+    this.#timer ??= setInterval(() => void this.#trySample(), INTERVAL_MS).unref();
   }
 
   /** Takes a last sample, unless there was one just now. */
   async stop(): Promise<void> {
     if (this.#timer === undefined) return;
     this.end();
-    if (performance.now() - this.#sampledAt >= MIN_INTERVAL_MS) await this.#sample();
+    if (performance.now() - this.#sampledAt >= MIN_INTERVAL_MS) await this.#trySample();
   }
 
   /** Stops without a sample: nobody is there any more. */
   end(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** Where no file can be opened, the next sample tells. */
+  async #trySample(): Promise<void> {
+    await this.#sample().catch(() => {});
   }
 
   async #sample(): Promise<void> {
