@@ -389,12 +389,12 @@ t.test("an app is watched by the clock", async (t) => {
     Array.from(monitoring.alarms.values(), ({ AlarmName, state }) => `${AlarmName} ${state}`).sort();
 
   clock.advance(MINUTE_MS);
-  await until(() => mails.size === 2, "both are OK after the first evaluation");
+  await until(() => mails.size === 2, "both are OK after the first evaluation", 30_000);
   t.same(stateOf(), ["app-staging-http.5xx-sum-above OK", "app-staging-http.count-count-above OK"]);
   const statuses = [200, 500, 200, 404, 502];
   for (const status of statuses) t.equal((await askEndpoint(aws, `${deployed.stdout.trim()}${status}`)).status, status);
   clock.advance(MINUTE_MS);
-  await until(() => mails.size === 4, "mails of the alarms");
+  await until(() => mails.size === 4, "mails of the alarms", 30_000);
   const [mail, text] = [...mails.values()].slice(2).sort((a, b) => (a.protocol < b.protocol ? -1 : 1));
   t.match(mail, {
     protocol: "email",
@@ -429,7 +429,11 @@ t.test("an app is watched by the clock", async (t) => {
     return MetricDataResults[0]?.Values[0] ?? 0;
   };
   const warmed = (count: number) =>
-    until(() => sum("Invocations", "app", { Resource: "app:staging" }) === count, `${count} invocations of the stage`);
+    until(
+      () => sum("Invocations", "app", { Resource: "app:staging" }) === count,
+      `${count} invocations of the stage`,
+      30_000,
+    );
   // With those of two containers that were warmed at once.
   await warmed(7);
   const metrics = JSON.parse((await app.tool(["metrics", "--format", "json"])).stdout);
@@ -448,7 +452,8 @@ t.test("an app is watched by the clock", async (t) => {
 
   // The schedule ran at once, and runs again when its time has come: each time in two containers at the same time.
   const [warmer = ""] = [...aws.state.service("lambda").state.functions.keys()].filter((name) => name !== "app");
-  const runs = (count: number) => until(() => sum("Invocations", warmer) === count, `${count} runs of ${warmer}`);
+  const runs = (count: number) =>
+    until(() => sum("Invocations", warmer) === count, `${count} runs of ${warmer}`, 30_000);
   await runs(1);
   clock.advance(10 * MINUTE_MS);
   await runs(2);
