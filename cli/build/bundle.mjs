@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
 /** Short runs of little code, of which completion answers each Tab: they read nothing that others need. */
-const alone = ["completion.ts", "docs.ts", "domains.ts"];
+const alone = ["completion.ts", "docs.ts"];
 
 /**
  * `import("./commands/x.ts")` stays an import of the bundle beside: ./commands/x.cjs. So does the reader of tool.json
