@@ -43,7 +43,7 @@ t.test("a name that no client knows makes no model", async (t) => {
 });
 
 /** Requests and answers of each operation. */
-const ROUNDS = 10;
+const ROUNDS = Number(process.env.FUZZ_COUNT ?? 3);
 
 for (const name of names) {
   t.test(`${name}: requests and answers are those of the client`, async (t) => {

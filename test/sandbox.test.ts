@@ -142,7 +142,7 @@ t.test("TOOL_SANDBOX and --sandbox choose it; neither asks an account", slow(), 
   t.match(both.stderr, /--sandbox and --file name two logs/);
 });
 
-t.test("a name belongs to one folder, until that is gone or its app is removed", async (t) => {
+t.test("a name belongs to one folder, until that is gone or its app is removed", slow(), async (t) => {
   const sandbox = testSandbox(t);
   const dir = t.testdir();
   const [one, two] = ["one", "two"].map((name) => makeApp(join(dir, name), { name: "shared" })) as [string, string];
@@ -251,7 +251,7 @@ t.test("it ends by itself when nobody uses it", slow(), async (t) => {
   t.match((await tool(["sandbox", "status"], { env: sandbox.env })).stdout, /^the sandbox is not running; what was/);
 });
 
-t.test("reset asks, and removes all of it", async (t) => {
+t.test("reset asks, and removes all of it", slow(), async (t) => {
   const sandbox = testSandbox(t);
   const app = makeApp(join(t.testdir(), "app"), { name: "gone" });
   t.equal((await sandbox.tool(app, "deploy")).code, 0);
@@ -295,7 +295,7 @@ t.test("a damaged lock leads to no other process", async (t) => {
   t.ok(isRunning(other.pid!));
 });
 
-t.test("commands name what to run with the flag that they were given", async (t) => {
+t.test("commands name what to run with the flag that they were given", slow(), async (t) => {
   const sandbox = testSandbox(t, { TOOL_SANDBOX: "" });
   const app = makeApp(join(t.testdir(), "app"), { name: "hinted" });
   const url = await sandbox.tool(app, "url", "--sandbox");
