@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Dimension } from "@aws-sdk/client-cloudwatch";
 import t from "tap";
+import { readMetrics } from "../cli/aws/metrics.ts";
 import { CHAT_SOURCE } from "../cli/aws/stack/chat-function.ts";
 import { type AlarmRule, type AlarmState, evaluateAlarm } from "../cli/sandbox/cloud/alarm-evaluation.ts";
 import { addTo, emptyDigest, statisticOf } from "../cli/sandbox/cloud/digest.ts";
@@ -13,6 +14,7 @@ import { Metrics, type WrittenMinute } from "../cli/sandbox/cloud/metrics.ts";
 import { openWorld } from "../cli/sandbox/cloud/open-world.ts";
 import { isTimeZone, nextTime, parseScheduleExpression } from "../cli/sandbox/cloud/schedule-expression.ts";
 import { Series } from "../cli/sandbox/cloud/series.ts";
+import { withDefaults } from "../schema/index.ts";
 import { TestClock } from "./support/aws/clock.ts";
 import { startAws } from "./support/aws/index.ts";
 import { askEndpoint, openApp } from "./support/deployed-app.ts";
@@ -436,12 +438,16 @@ t.test("an app is watched by the clock", async (t) => {
     );
   // With those of two containers that were warmed at once.
   await warmed(7);
-  const metrics = JSON.parse((await app.tool(["metrics", "--format", "json"])).stdout);
+  // As `tool metrics` asks, but by the clock of the test, which is ahead.
+  const resolved = withDefaults({ name: "app" }, { env: aws.env });
+  const period = { stage: "staging", sinceMs: clock.now() - DAY_MS, untilMs: clock.now() };
+  const target = { env: aws.env, config: { name: "app" }, resolved, sandbox: undefined };
+  const metrics = await readMetrics(target, period, new AbortController().signal);
   t.match(metrics, {
     requests: { count: 5, clientErrors: 1, serverErrors: 2 },
     invocations: { count: 7, errors: 0, throttles: 0 },
   });
-  t.ok(metrics.requests.avgMs > 0 && metrics.requests.avgMs < 5_000, `${metrics.requests.avgMs} ms`);
+  t.ok(Number(metrics.requests.avgMs) > 0, `${metrics.requests.avgMs} ms`);
 
   for (let i = 0; i < 4; i += 1) {
     clock.advance(MINUTE_MS);
