@@ -38,8 +38,8 @@ export function openScheduler(world: World, region: string) {
     const made: Schedule = { ...input, arn, createdAt: world.clock.date() };
     const key = keyOf(input.Name, input.GroupName);
     schedules.set(key, made);
-    // A rate without a begin runs at once.
-    plan(key, world.clock.now() - 1);
+    // A rate without a begin runs at once: its first time is that of its creation, which may be a millisecond ago by now.
+    plan(key, made.createdAt.getTime() - 1);
     return made;
   };
   const tasks = world.tasks("scheduler", region, { run: (key) => void run(key) });
