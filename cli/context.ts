@@ -25,7 +25,7 @@ export interface Context {
   readonly format: Format | undefined;
   directoryExists(): boolean;
   /** From now on hints are changed so before they are printed: commands that they name are to be copied. */
-  addToHints(change: (text: string) => string): void;
+  changeHints(change: (text: string) => string): void;
   /** Prints one line or several on stdout. */
   print(text: string): Promise<void>;
   /** Prints a line for people on stderr. */
@@ -78,7 +78,7 @@ export function contextOf(io: Io, globals: Globals): Context {
     verbose: globals.verbose,
     format: globals.format,
     directoryExists: () => statSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false,
-    addToHints(change) {
+    changeHints(change) {
       changed = change;
     },
     // A document is for programs.

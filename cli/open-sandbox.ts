@@ -41,7 +41,7 @@ export async function openSandbox(
 ): Promise<SandboxAccess | undefined> {
   if (!usesSandbox(context, flag)) return undefined;
   // With the variable they hold as they are.
-  if (flag) context.addToHints(withFlag);
+  if (flag) context.changeHints(withFlag);
   const { openSandbox, SandboxError } = await import("./sandbox/connect.ts");
   try {
     const { io } = context;
