@@ -12,7 +12,7 @@ import { namesInside, namesSavedQuery, notFirst, parseWithSaved } from "../cli/l
 import { logText } from "../cli/output/log-text.ts";
 import { applyEdits, renderProblem } from "../grammar/problem.ts";
 import { parsePipeline, printPipeline } from "../grammar/query/index.ts";
-import { cliPath, shell, spawnTool, tool, until } from "./support/cli.ts";
+import { cliPath, shell, spawnTool, tool, until, untilCatches } from "./support/cli.ts";
 import rows from "./vectors/logs.json" with { type: "json" };
 
 const NOW_MS = Date.parse("2025-06-30T12:00:00Z");
@@ -549,7 +549,7 @@ t.test("a FIFO that nobody opens or writes ends with Ctrl-C", { skip: process.pl
       const running = spawnTool(["logs", "--file", "q", ...argv, "error"], { cwd });
       // Only with a reader at the other end, so that the command is known to wait.
       const writer = isOpen ? openSync(join(cwd, "q"), constants.O_WRONLY) : undefined;
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await untilCatches(running.child.pid!, "SIGINT");
       running.child.kill("SIGINT");
       const { code, signal } = await running.ended;
       t.ok(code !== null && signal === null, `${argv.join(" ")}, ${isOpen ? "open" : "not open"}: ${code} ${signal}`);

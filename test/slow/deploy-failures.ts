@@ -51,9 +51,9 @@ function killed(
   before: Row["before"],
   place: Place,
   when: "before" | "after",
-  after: Pick<Row, "inForce" | "next"> & { readonly nth?: number },
+  after: Pick<Row, "inForce" | "next" | "options"> & { readonly nth?: number },
 ): Row {
-  const { nth = 1, inForce, next } = after;
+  const { nth = 1, inForce, next, options } = after;
   const kill = (send: (signal: NodeJS.Signals) => void) => async () => {
     send("SIGKILL");
     // Until the process is gone: it must not see an answer.
@@ -62,6 +62,7 @@ function killed(
   return {
     name: `killed ${when} ${place}${nth === 1 ? "" : ` (${nth})`}`,
     before,
+    ...(options !== undefined && { options }),
     breaks: (aws, send) =>
       aws.controls.failures.plan(
         failure(place, { nth, run: kill(send), ...(when === "before" && { drop: "before" as const }) }),
@@ -153,7 +154,12 @@ const rows: readonly Row[] = [
   killed("nothing", "cloudformation.CreateStack", "before", made),
   killed("nothing", "cloudformation.CreateStack", "after", made),
   killed("nothing", "cloudformation.DescribeStackEvents", "before", made),
-  killed("nothing", "cloudformation.DescribeStackEvents", "after", { ...made, nth: 2 }),
+  // Slow enough that the stack is not complete at the first poll, however busy the machine is.
+  killed("nothing", "cloudformation.DescribeStackEvents", "after", {
+    ...made,
+    nth: 2,
+    options: { clock: { speed: 10 } },
+  }),
   killed("nothing", "lambda.UpdateAlias", "before", made),
   killed("nothing", "lambda.UpdateAlias", "after", made),
 

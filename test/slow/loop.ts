@@ -14,6 +14,7 @@ const FILES = {
   "package.json": '{ "type": "module" }',
   ".gitignore": "/node_modules\n/dist\n/.tap\n",
   "cli/build/generate.mjs": "",
+  "cli/sandbox/cloud/protocol/operations.json": "{}",
   "grammar/one.ts": "export const one: number = 1;\n",
   "grammar/data.json": "1",
   "grammar/two.ts":
