@@ -1,9 +1,7 @@
 // Spawns the real command: dist/bin/cli.cjs, as people get it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { constants as osConstants } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 /** The project's folder; compiled tests run in dist/test. */
@@ -145,16 +143,6 @@ export async function until<T>(what: string, ask: () => T | Promise<T>, timeoutM
     if (performance.now() - begin > timeoutMs) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-}
-
-/** Until a process handles a signal, however long it takes to load. Only Linux tells; elsewhere it is given some time. */
-export async function untilCatches(pid: number, signal: NodeJS.Signals): Promise<void> {
-  if (process.platform !== "linux") return sleep(2000);
-  const bit = 1n << BigInt(osConstants.signals[signal] - 1);
-  await until(`${signal} to be handled by ${pid}`, () => {
-    const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
-    return (BigInt(`0x${caught}`) & bit) !== 0n;
-  });
 }
 
 /** Whether a process still runs; one that has ended and was not yet waited for does not. */
