@@ -19,6 +19,8 @@ import {
   migrate,
   servesStatic,
   toolSchema,
+  variableNameProblem,
+  variableValueProblem,
   withDefaults,
 } from "../schema/index.ts";
 import { randomOf } from "./support/random.ts";
@@ -164,6 +166,59 @@ t.test("no problem quotes the value of a variable", (t) => {
     checkConfig('{"name":"A","environment":{"B":"1"}}').problems,
   );
   t.match(wrong!.message, /"A"/, "what is no value is quoted as before");
+  t.end();
+});
+
+t.test("names and values of variables, as the command line has them", (t) => {
+  const rows: [name: string, code: string | undefined, message?: string, suggestion?: string][] = [
+    ["API_KEY", undefined],
+    ["a1", undefined],
+    ["TOOLS", undefined],
+    ["PORTS", undefined],
+    ["AWS_REGION_2", undefined],
+    ["PORT", "config/provided-variable", 'the tool sets "PORT" itself'],
+    ["TOOL_STAGE", "config/provided-variable", 'the tool sets "TOOL_STAGE" itself'],
+    [
+      "TOOL_X",
+      "config/provided-variable",
+      'names that begin with TOOL_ are for the tool, and "TOOL_X" is one of them',
+      "APP_X",
+    ],
+    [
+      "TOOL_",
+      "config/provided-variable",
+      'names that begin with TOOL_ are for the tool, and "TOOL_" is one of them',
+      "APP_VALUE",
+    ],
+    ["AWS_REGION", "config/reserved-variable", 'the function platform sets "AWS_REGION" itself', "APP_AWS_REGION"],
+    ["AWS-REGION", "config/variable-name", '"AWS-REGION" is not a valid variable name', "APP_AWS_REGION"],
+    ["A=1", "config/variable-name", '"A=1" is not a valid variable name', "APP_A"],
+    ["X", "config/variable-name", '"X" is a name that the function platform refuses', "APP_X"],
+    ["", "config/variable-name", '"" is not a valid variable name', "APP_VALUE"],
+  ];
+  for (const [name, code, message, suggestion] of rows) {
+    const problem = variableNameProblem(name);
+    t.same([problem?.code, problem?.message, problem?.suggestion], [code, message, suggestion], name);
+    const [found] = checkConfig(JSON.stringify({ name: "app", environment: { [name]: "1" } })).problems;
+    t.same(
+      [found?.code, found?.message, found?.hint],
+      [problem?.code, problem?.message, problem?.hint],
+      `${name} in tool.json`,
+    );
+  }
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^_?(TOOL|AWS|PORT)[-_ =]?[A-Z_]{0,8}$/)), (name) => {
+      const near = variableNameProblem(name)?.suggestion;
+      return near === undefined || variableNameProblem(near) === undefined;
+    }),
+  );
+  t.equal(variableValueProblem("API_KEY", ""), undefined);
+  t.same(variableValueProblem("API_KEY", "hunter2!\0"), {
+    code: "config/variable-value",
+    message: 'the value of "API_KEY" contains a NUL character',
+    hint: "remove it",
+    suggestion: "hunter2!",
+  });
   t.end();
 });
 
