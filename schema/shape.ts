@@ -230,7 +230,10 @@ function notPerStage(report: Report, root: ObjectNode, place: Place, member: Mem
   if (!known) return false;
   const setting = part === undefined ? name : `proxy.${name}`;
   report.error("config/not-per-stage", member.key.span, `${quote(setting)} cannot be overridden for a stage`, {
-    hint: `a stage overrides only hooks, function and proxy.command: write ${setting} outside of stages`,
+    hint:
+      setting === "environment"
+        ? `write it outside of stages, or keep what differs by \`tool env add NAME VALUE -s ${stage}\``
+        : `a stage overrides only hooks, function and proxy.command: write ${setting} outside of stages`,
     // For all stages it is another setting, if the value is the same.
     fixes: movesOf(report.source, { root, path: place.path, object: place.node as ObjectNode, member }).map(
       ({ fix }): Fix => ({ ...fix, isSuggestion: true }),

@@ -27,13 +27,18 @@ export function commandsOf(root: Node): { readonly node: StringNode; readonly ho
 
 /** Secrets that are written into a command: in an assignment, after a flag, in a header, or by their form. */
 export function checkCommandSecrets(report: Report, root: Node) {
-  for (const { node } of commandsOf(root)) {
+  for (const { node, hook } of commandsOf(root)) {
+    // The app and its build get the variables of the stage; the other hooks those of the shell.
+    const hint =
+      hook === undefined || hook.endsWith("build")
+        ? "tool.json is plain text: let the command read a variable, such as $TOKEN, which `tool env add TOKEN -` keeps encrypted"
+        : "tool.json is plain text: let the command read a variable of the shell, such as $TOKEN";
     for (const { span, name } of secretsIn(node.value)) {
       report.warning(
         "config/secret",
         spanInside(report.source, node, span),
         name === undefined ? "the command contains a secret" : `${quote(name)} looks like a secret`,
-        { hint: "tool.json is plain text: let the command read a variable of the shell, such as $TOKEN" },
+        { hint },
       );
     }
   }

@@ -3,7 +3,7 @@ import { removal } from "../edits.ts";
 import type { Node } from "../json.ts";
 import type { Report } from "../report.ts";
 import { variableNameProblem, variableValueProblem } from "../variable-name.ts";
-import { isSecretName, isSecretText, SECRET_VARIABLE_HINT } from "./secrets.ts";
+import { isSecretName, isSecretText, secretVariableHint } from "./secrets.ts";
 
 export function checkEnvironment(report: Report, environment: Node | undefined) {
   if (environment?.type !== "object") return;
@@ -28,7 +28,8 @@ export function checkEnvironment(report: Report, environment: Node | undefined) 
     if (!byValue && !isSecretName(name, value.value)) continue;
     // The value is not quoted: this message ends up in logs.
     report.warning("config/secret", byValue ? value.span : key.span, `${quote(name)} looks like a secret`, {
-      hint: SECRET_VARIABLE_HINT,
+      // Under a name that the command takes.
+      hint: secretVariableHint(wrongName?.suggestion ?? name),
     });
   }
 }

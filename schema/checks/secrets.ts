@@ -1,6 +1,6 @@
-/** Where else a secret variable can be: the tool does not keep any yet. */
-export const SECRET_VARIABLE_HINT =
-  "tool.json is plain text: set it in the shell for `tool start`, and let the deployed app read it from a secret store";
+/** The command that keeps a secret variable in place of tool.json. The value is for stdin: a shell keeps its history. */
+export const secretVariableHint = (name: string): string =>
+  `tool.json is plain text: \`tool env add ${name} -\` keeps it encrypted, for all stages; then remove it here`;
 
 /** Names that end so hold secrets. `MAX_TOKENS`, `TOKEN_URL` and `PUBLIC_KEY` do not. */
 const SECRET_NAME =

@@ -10,12 +10,7 @@ export function checkStages(report: Report, stages: Node | undefined, settings: 
   if (stages?.type !== "object") return;
   const places = new Map<string, string>();
   for (const { key, value: stage } of stages.members) {
-    if (!/^[a-z][a-z0-9_-]*$/.test(key.value)) {
-      report.error("config/stage-name", key.span, `${quote(key.value)} is not a valid stage name`, {
-        hint: "write lower-case letters, digits, - and _, beginning with a letter",
-        fix: report.suggest(key, cleanName(key.value, { others: "-_", lower: true })),
-      });
-    }
+    checkName(report, key);
     checkFunction(report, memberOf(stage, "function")?.value, settings);
 
     const domain = memberOf(stage, "domain")?.value;
@@ -49,6 +44,27 @@ export function checkStages(report: Report, stages: Node | undefined, settings: 
       places.set(place, key.value);
     }
     if (stage?.type === "object") checkZone(report, stage, domain);
+  }
+}
+
+/** What `tool env -s` calls all stages together. */
+const ALL_STAGES = "all";
+
+/** A name to suggest for a stage that is called so. */
+const INSTEAD_OF_ALL = "shared";
+
+function checkName(report: Report, key: StringNode) {
+  if (key.value === ALL_STAGES) {
+    report.error("config/stage-name", key.span, `no stage can be called ${quote(ALL_STAGES)}`, {
+      hint: `\`tool env -s ${ALL_STAGES}\` means all stages: choose another name; settings for all stages are written outside of stages`,
+      fix: report.suggest(key, INSTEAD_OF_ALL),
+    });
+  } else if (!/^[a-z][a-z0-9_-]*$/.test(key.value)) {
+    const near = cleanName(key.value, { others: "-_", lower: true });
+    report.error("config/stage-name", key.span, `${quote(key.value)} is not a valid stage name`, {
+      hint: "write lower-case letters, digits, - and _, beginning with a letter",
+      fix: report.suggest(key, near === ALL_STAGES ? INSTEAD_OF_ALL : near),
+    });
   }
 }
 
