@@ -3,6 +3,7 @@
 import { lineOf } from "../entries.ts";
 import type { Application } from "../index.ts";
 import { loadDeployment } from "./deployment.ts";
+import { InitError } from "./init-error.ts";
 import { answerInvocations } from "./loop.ts";
 import { connectRuntimeApi } from "./runtime-api.ts";
 
@@ -28,7 +29,8 @@ async function main(): Promise<void> {
       log: (entries) => process.stdout.write(entries.map((entry) => `${lineOf(entry)}\n`).join("")),
     });
   } catch (error) {
-    await api.initError("Tool.NotStarted", `the deployment cannot be read: ${(error as Error).message}`);
+    if (error instanceof InitError) await api.initError(error.type, error.message);
+    else await api.initError("Tool.NotStarted", `the deployment cannot be read: ${(error as Error).message}`);
     throw error;
   }
   process.once("SIGTERM", () => void stop(application));
@@ -45,7 +47,7 @@ async function stop({ supervisor, entries }: Application): Promise<void> {
 }
 
 main().catch((error: Error) => {
-  // The platform shows stderr, and restarts a process that exited.
-  process.stderr.write(`${error.stack}\n`);
+  // The platform shows stderr, and restarts a process that exited. What an InitError says is in an entry.
+  if (!(error instanceof InitError)) process.stderr.write(`${error.stack}\n`);
   process.exit(1);
 });

@@ -2,7 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "../../grammar/entry.ts";
 import { type Config, withDefaults } from "../../schema/index.ts";
+import { EntryLog } from "../entries.ts";
 import { type Application, createApplication } from "../index.ts";
+import type { Variables } from "./variables.ts";
 
 /** The folder of the runtime's own files in a deployment. Never served, like every dotfile. */
 export const RUNTIME_FOLDER = ".tool";
@@ -25,27 +27,52 @@ export interface DeploymentOptions {
   readonly log: (entries: readonly Entry[]) => void;
 }
 
-/** The deployed app behind the pipeline, not started yet. Rejects if the deployment cannot be read. */
+/**
+ * The deployed app behind the pipeline, not started yet. Rejects if the deployment cannot be read, and with an `InitError` if
+ * the variables that are stored for it cannot be.
+ */
 export async function loadDeployment(options: DeploymentOptions): Promise<Application> {
   const { directory, env, log } = options;
   const path = join(directory, RUNTIME_FOLDER, "deployment.json");
   const { config, stage, command, environment }: Deployment = JSON.parse(await readFile(path, "utf8"));
-  return createApplication({
-    config: withDefaults(config, { env }),
-    directory,
+  const said = {
     stage: env.TOOL_STAGE ?? stage,
     version: env.AWS_LAMBDA_FUNCTION_VERSION ?? "$LATEST",
-    commit: env.TOOL_COMMIT,
-    command,
-    env: { ...forApp(env), ...environment },
+    ...(env.TOOL_COMMIT !== undefined && { commit: env.TOOL_COMMIT }),
     log,
+  };
+  const variables = env.TOOL_VARIABLES === undefined ? undefined : await stored(config.name, env, new EntryLog(said));
+  const application = createApplication({
+    ...said,
+    config: withDefaults(config, { env }),
+    directory,
+    command,
+    env: { ...forApp({ ...env, ...variables?.values }), ...environment },
     // The platform stores lines by the time at which it takes them, and searches by that.
     entryTimes: "now",
   });
+  if (variables !== undefined) {
+    const { parts, durationMs } = variables;
+    application.entries.write("info", "variables read", { parts, duration: durationMs });
+  }
+  return application;
+}
+
+/** What fails is in the log, too, where the requests that are not answered are looked for. */
+async function stored(app: string, env: NodeJS.ProcessEnv, entries: EntryLog): Promise<Variables> {
+  // Evaluated here: functions without a snapshot do not load what it takes, such as node:crypto and node:https.
+  const { readVariables } = await import("./variables.ts");
+  try {
+    return await readVariables(app, env);
+  } catch (error) {
+    entries.write("error", "variables were not read", { reason: (error as Error).message });
+    entries.flush();
+    throw error;
+  }
 }
 
 /** An app that talked to the Runtime API would take events away, and its own children would be wrapped again. */
 function forApp(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { AWS_LAMBDA_RUNTIME_API: _api, AWS_LAMBDA_EXEC_WRAPPER: _wrapper, ...own } = env;
+  const { AWS_LAMBDA_RUNTIME_API: _api, AWS_LAMBDA_EXEC_WRAPPER: _wrapper, TOOL_VARIABLES: _snapshot, ...own } = env;
   return own;
 }
