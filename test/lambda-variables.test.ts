@@ -271,7 +271,7 @@ for (const value of ["", "no", `${HASH}/0`, `${HASH}/01`, `${HASH}/17`, `${HASH}
   });
 }
 
-const DENIED = (action: string, resource: string): Failure["error"] => ({
+const DENIED = (action: string, resource: string): NonNullable<Failure["error"]> => ({
   code: "AccessDeniedException",
   message: `User: arn:aws:sts::123456789012:assumed-role/app/app is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`,
   status: 400,

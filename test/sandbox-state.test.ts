@@ -57,8 +57,10 @@ function muchLater(): Clock {
 }
 
 const parameters = (world: World) => world.service("ssm", REGION);
-const put = (world: World, Name: string, Value: string) =>
-  world.run("PutParameter", () => parameters(world).operations.PutParameter({ Name, Value, Overwrite: true }));
+const CALL = { region: REGION, service: "ssm", operation: "PutParameter", accessKeyId: "AKIAEXAMPLE" };
+const putNow = (world: World, Name: string, Value: string) =>
+  parameters(world).operations.PutParameter({ Name, Value, Type: "String", Overwrite: true }, CALL);
+const put = (world: World, Name: string, Value: string) => world.run("PutParameter", () => putNow(world, Name, Value));
 const valuesOf = (world: World) =>
   Object.fromEntries([...parameters(world).parameters.values()].map(({ name, value }) => [name, value]));
 
@@ -224,6 +226,24 @@ t.test("a call is answered when its change is in the journal", async (t) => {
   t.equal(statSync(join(folder, "journal")).size, size, "what is the same is not written");
 });
 
+t.test("a parameter that was written before parameters had descriptions, tags and writers", async (t) => {
+  const folder = folderOf(t);
+  const first = openIn(t, folder);
+  const before = { name: "/a", value: "one", type: "SecureString", version: 3, modifiedAt: new Date(0) };
+  await first.world.run("Change", () => first.world.collection("ssm", REGION, "parameters").set("/a", before));
+  await first.world.close();
+  const { world } = openIn(t, folder);
+  const { operations } = parameters(world);
+  t.match(operations.DescribeParameters({}).Parameters, [
+    { Name: "/a", Version: 3, LastModifiedDate: new Date(0), LastModifiedUser: /:user\/deployer$/, Tier: "Standard" },
+  ]);
+  t.same(operations.ListTagsForResource({ ResourceType: "Parameter", ResourceId: "/a" }), { TagList: [] });
+  t.same(operations.PutParameter({ Name: "/a", Value: "two", Overwrite: true }, CALL), {
+    Version: 4,
+    Tier: "Standard",
+  });
+});
+
 t.test("a journal that is cut anywhere in its last batch is as before it", async (t) => {
   const folder = folderOf(t);
   const first = openIn(t, folder);
@@ -232,8 +252,7 @@ t.test("a journal that is cut anywhere in its last batch is as before it", async
   const before = statSync(path).size;
   // One call, two records.
   await first.world.run("Change", () => {
-    for (const Name of ["/a", "/b"])
-      parameters(first.world).operations.PutParameter({ Name, Value: "two", Overwrite: true });
+    for (const name of ["/a", "/b"]) putNow(first.world, name, "two");
   });
   await first.world.close();
   const whole = readFileSync(path);

@@ -899,12 +899,33 @@ t.test("parameters", async (t) => {
   const ssm = new SSM(client);
   const put = (Name: string, more: object = {}) =>
     ssm.putParameter({ Name, Value: "v", Type: "SecureString", ...more });
+  const over = (Name: string, more: object = {}) => put(Name, { Overwrite: true, ...more });
+  const levels = (count: number) => "/x".repeat(count);
   await check(t, [
-    ["put", () => put("/tool/app/A"), { Version: 1 }],
+    ["put", () => put("/tool/app/A"), { Version: 1, Tier: "Standard" }],
     ["again", () => put("/tool/app/A"), "ParameterAlreadyExists"],
-    ["over it", () => put("/tool/app/A", { Overwrite: true }), { Version: 2 }],
+    ["over it", () => over("/tool/app/A"), { Version: 2 }],
+    ["over it without a type", () => over("/tool/app/A", { Type: undefined }), { Version: 3 }],
+    ["as another type", () => over("/tool/app/A", { Type: "String" }), "HierarchyTypeMismatchException"],
+    ["a new one without a type", () => over("/tool/app/B", { Type: undefined }), "ValidationException"],
+    ["of a type that is none", () => put("/tool/app/B", { Type: "Secret" }), "ValidationException"],
     ["4,097 bytes", () => put("/tool/app/B", { Value: "x".repeat(4097) }), "ValidationException"],
     ["nothing", () => put("/tool/app/B", { Value: "" }), "ValidationException"],
+    ["the name of another parameter", () => put("/tool/app/B", { Value: "a {{ssm:x}}" }), "ValidationException"],
+    ["half of such a name", () => put("/tool/app/half", { Value: "a {{ b" }), { Version: 1 }],
+    ["a description", () => put("/tool/app/B", { Description: "x".repeat(1024) }), { Version: 1 }],
+    ["that is too long", () => over("/tool/app/B", { Description: "x".repeat(1025) }), "ValidationException"],
+    ["tags over what is there", () => over("/tool/app/B", { Tags: [{ Key: "a", Value: "b" }] }), "ValidationException"],
+    ["15 levels", () => put(levels(15)), { Version: 1 }],
+    ["16 levels", () => put(levels(16)), "HierarchyLevelLimitExceededException"],
+    ["an advanced one", () => put("/large", { Tier: "Advanced", Value: "x".repeat(8192) }), { Tier: "Advanced" }],
+    ["that is to be a standard one", () => over("/large", { Tier: "Standard" }), "ValidationException"],
+    ["8,193 bytes", () => over("/large", { Tier: "Advanced", Value: "x".repeat(8193) }), "ValidationException"],
+    ["a tier as needed", () => put("/tiered", { Tier: "Intelligent-Tiering" }), { Tier: "Standard" }],
+    ...["/aws/x", "/AWSOME/x"].map((name): Row => [name, () => put(name), "AccessDeniedException"]),
+    ...["", "aws", "/ssm/x", "/SSMx", "ssm-x", "a/b", "/a b", "/a//b", "/a/", "/", `/${"x".repeat(1000)}`].map(
+      (name): Row => [`the name ${name.slice(0, 20)}`, () => put(name), "ValidationException"],
+    ),
     ["as it is stored", () => ssm.getParameter({ Name: "/tool/app/A" }), { Parameter: { Value: /^AQICAH/ } }],
     [
       "as it is meant",
@@ -912,13 +933,143 @@ t.test("parameters", async (t) => {
       { Parameter: { Value: "v" } },
     ],
     [
+      "some that are not there",
+      () => ssm.getParameters({ Names: ["/tool/app/A", "/tool/app/Z"] }),
+      { Parameters: [{ Name: "/tool/app/A" }], InvalidParameters: ["/tool/app/Z"] },
+    ],
+    ["none", () => ssm.getParameters({ Names: [] }), "ValidationException"],
+    ["eleven", () => ssm.getParameters({ Names: Array(11).fill("/tool/app/A") }), "ValidationException"],
+    ["delete eleven", () => ssm.deleteParameters({ Names: Array(11).fill("/tool/app/A") }), "ValidationException"],
+    [
       "below a path",
-      () => ssm.getParametersByPath({ Path: "/tool/app/", WithDecryption: true }),
-      { Parameters: [{ Name: "/tool/app/A", Value: "v" }] },
+      () => ssm.getParametersByPath({ Path: "/tool/", Recursive: true, WithDecryption: true, MaxResults: 1 }),
+      { Parameters: [{ Name: "/tool/app/A", Value: "v" }], NextToken: /./ },
+    ],
+    ["below no path", () => ssm.getParametersByPath({ Path: "tool" }), "ValidationException"],
+    ["eleven at once", () => ssm.getParametersByPath({ Path: "/tool", MaxResults: 11 }), "ValidationException"],
+    [
+      "by a filter that it does not have",
+      () => ssm.getParametersByPath({ Path: "/tool", ParameterFilters: [{ Key: "Name", Values: ["a"] }] }),
+      "InvalidFilterKey",
     ],
     ["delete", () => ssm.deleteParameter({ Name: "/tool/app/A" }), {}],
     ["a missing one", () => ssm.getParameter({ Name: "/tool/app/A" }), "ParameterNotFound"],
   ]);
+});
+
+t.test("parameters without their values", async (t) => {
+  const { aws, client } = await open(t);
+  const ssm = new SSM(client);
+  for (const name of ["all/TOKEN", "all/PLAIN", "production/TOKEN", "production/deep/X"]) {
+    const Type = name.endsWith("PLAIN") ? "String" : "SecureString";
+    await ssm.putParameter({ Name: `/tool/app/${name}`, Value: "secret", Type, Description: `of ${name}` });
+  }
+  await ssm.putParameter({
+    Name: "/tool/app-2/all/X",
+    Value: "secret",
+    Type: "String",
+    Tags: [{ Key: "a", Value: "b" }],
+  });
+  await new IAM(client).createRole({ RoleName: "app", AssumeRolePolicyDocument: trustOf("lambda.amazonaws.com") });
+  const { Credentials } = await new STS(client).assumeRole({ RoleArn: ROLE, RoleSessionName: "ci" });
+  const { AccessKeyId = "", SecretAccessKey = "", SessionToken = "" } = Credentials!;
+  const asRole = new SSM({
+    ...client,
+    credentials: { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken },
+  });
+  await asRole.putParameter({ Name: "/tool/app/production/TOKEN", Value: "new", Overwrite: true });
+  const names = async (Key: string, Values: string[], Option?: string) => {
+    const filter = { Key, Values, ...(Option !== undefined && { Option }) };
+    const { Parameters = [] } = await ssm.describeParameters({ ParameterFilters: [filter] });
+    return Parameters.map(({ Name }) => Name?.replace("/tool/", ""));
+  };
+  const OWN = ["app/all/PLAIN", "app/all/TOKEN", "app/production/TOKEN", "app/production/deep/X"];
+  const describe = (filter: object) => ssm.describeParameters({ ParameterFilters: [filter as { Key: string }] });
+  await check(t, [
+    ["all below", () => names("Path", ["/tool/app"], "Recursive"), OWN],
+    ["one level below", () => names("Path", ["/tool/app/production"]), ["app/production/TOKEN"]],
+    [
+      "of two paths",
+      () => names("Path", ["/tool/app/all", "/tool/app-2/all/"], "OneLevel"),
+      ["app-2/all/X", ...OWN.slice(0, 2)],
+    ],
+    ["by name", () => names("Name", ["/tool/app/all/TOKEN"]), ["app/all/TOKEN"]],
+    ["by the begin of a name", () => names("Name", ["/tool/app/a"], "BeginsWith"), OWN.slice(0, 2)],
+    ["by type", () => names("Type", ["String"]), ["app-2/all/X", "app/all/PLAIN"]],
+    ["by key", () => names("KeyId", ["alias/aws/ssm"]), ["app/all/TOKEN", ...OWN.slice(2)]],
+    [
+      "what is said",
+      () => ssm.describeParameters({ ParameterFilters: [{ Key: "Name", Values: ["/tool/app/production/TOKEN"] }] }),
+      {
+        Parameters: [
+          {
+            Name: "/tool/app/production/TOKEN",
+            ARN: "arn:aws:ssm:eu-west-1:123456789012:parameter/tool/app/production/TOKEN",
+            Type: "SecureString",
+            KeyId: "alias/aws/ssm",
+            LastModifiedDate: Date,
+            LastModifiedUser: "arn:aws:sts::123456789012:assumed-role/app/ci",
+            Description: "of production/TOKEN",
+            Version: 2,
+            Tier: "Standard",
+            DataType: "text",
+          },
+        ],
+      },
+    ],
+    ["another key", () => describe({ Key: "Label", Values: ["x"] }), "NotImplemented"],
+    ["no key", () => describe({ Key: "Colour", Values: ["x"] }), "InvalidFilterKey"],
+    ["without values", () => describe({ Key: "Name" }), "InvalidFilterValue"],
+    ["another option", () => describe({ Key: "Path", Option: "Equals", Values: ["/x"] }), "InvalidFilterOption"],
+    ["another type", () => describe({ Key: "Type", Values: ["Text"] }), "InvalidFilterValue"],
+    ["a path without a slash", () => describe({ Key: "Path", Values: ["tool"] }), "ValidationException"],
+    ["51 at once", () => ssm.describeParameters({ MaxResults: 51 }), "ValidationException"],
+    ["another token", () => ssm.describeParameters({ NextToken: "x" }), "InvalidNextToken"],
+    [
+      "tags of its creation",
+      () => ssm.listTagsForResource({ ResourceType: "Parameter", ResourceId: "/tool/app-2/all/X" }),
+      { TagList: [{ Key: "a", Value: "b" }] },
+    ],
+    [
+      "add a tag",
+      () =>
+        ssm.addTagsToResource({
+          ResourceType: "Parameter",
+          ResourceId: "/tool/app-2/all/X",
+          Tags: [{ Key: "c", Value: "d" }],
+        }),
+      {},
+    ],
+    [
+      "both",
+      () => ssm.listTagsForResource({ ResourceType: "Parameter", ResourceId: "/tool/app-2/all/X" }),
+      {
+        TagList: [
+          { Key: "a", Value: "b" },
+          { Key: "c", Value: "d" },
+        ],
+      },
+    ],
+    [
+      "of none",
+      () => ssm.addTagsToResource({ ResourceType: "Parameter", ResourceId: "/no", Tags: [{ Key: "c", Value: "d" }] }),
+      "InvalidResourceId",
+    ],
+  ]);
+  t.notMatch(JSON.stringify(await ssm.describeParameters({})), "secret", "no values");
+  for (let i = 0; i < 12; i += 1) await ssm.putParameter({ Name: `/many/${i}`, Value: "v", Type: "String" });
+  const found: string[] = [];
+  let NextToken: string | undefined;
+  do {
+    const page = await ssm.describeParameters({ MaxResults: 5, ...(NextToken !== undefined && { NextToken }) });
+    found.push(...(page.Parameters ?? []).map(({ Name = "" }) => Name));
+    // What is deleted meanwhile leaves nothing else out.
+    if (NextToken === undefined) await ssm.deleteParameter({ Name: found[0]! });
+    NextToken = page.NextToken;
+  } while (NextToken !== undefined);
+  t.equal(new Set(found).size, 17);
+  t.equal((await ssm.describeParameters({})).Parameters?.length, 10, "ten where no size is said");
+  t.equal(aws.journal.entries.filter(({ outcome }) => outcome === "InternalFailure").length, 0);
 });
 
 t.test("figures, alarms and topics", async (t) => {

@@ -12,7 +12,7 @@ import { openRoute53Domains } from "./route53-domains.ts";
 import { openS3 } from "./s3.ts";
 import { openScheduler } from "./scheduler.ts";
 import { openSns } from "./sns.ts";
-import { openSsm } from "./ssm.ts";
+import { openSsm } from "./ssm/index.ts";
 import { openSts } from "./sts.ts";
 import type { Factories, Services } from "./world.ts";
 

@@ -36,11 +36,15 @@ export function openSts(world: World) {
     };
   };
 
+  /** Whose key it is. */
+  const arnOf = (accessKeyId: string) => sessions.get(accessKeyId) ?? `arn:aws:iam::${world.accountId}:user/deployer`;
+
   const operations = {
-    GetCallerIdentity(_input: GetCallerIdentityCommandInput, call: Call) {
-      const arn = sessions.get(call.accessKeyId) ?? `arn:aws:iam::${world.accountId}:user/deployer`;
-      return { Account: world.accountId, Arn: arn, UserId: call.accessKeyId };
-    },
+    GetCallerIdentity: (_input: GetCallerIdentityCommandInput, { accessKeyId }: Call) => ({
+      Account: world.accountId,
+      Arn: arnOf(accessKeyId),
+      UserId: accessKeyId,
+    }),
     AssumeRole: (input: AssumeRoleCommandInput) =>
       assumed(input.RoleArn ?? "", input.RoleSessionName ?? "", input.DurationSeconds ?? 3600),
     AssumeRoleWithWebIdentity(input: AssumeRoleWithWebIdentityCommandInput) {
@@ -58,5 +62,5 @@ export function openSts(world: World) {
       };
     },
   };
-  return { operations };
+  return { operations, arnOf };
 }
