@@ -1,17 +1,22 @@
 // The address of the sandbox: calls to services, by the service that their signature is for, and all else to the apps.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type FunctionKey, isOfFunction } from "./cloud/function-keys.ts";
 import { AwsError } from "./cloud/protocol/error.ts";
 import { readRequest, writeError, writeOutput } from "./cloud/protocol/exchange.ts";
 import type { Model } from "./cloud/protocol/model.ts";
 import type { WireResponse } from "./cloud/protocol/wire.ts";
 import { isServiceName, loadModel } from "./cloud/services.ts";
 import type { Call, Operations, World } from "./cloud/world.ts";
+import { authenticateFunction, authorizeFunction, unknownKey } from "./function-access.ts";
 import { type Scope, type SignedRequest, scopeOf } from "./signature.ts";
 
 export interface ServerOptions {
   readonly world: World;
-  /** Whether a key may call at all: without it the body of a request is not even read. */
+  /**
+   * Whether a key may call at all: without it the body of a request is not even read. Those of functions are the server's
+   * own affair, here and in `authenticate`.
+   */
   readonly knows?: (accessKeyId: string) => boolean;
   /** Whether the signer of a request may call; throws an `AwsError` otherwise. */
   readonly authenticate: (request: SignedRequest, scope: Scope) => void;
@@ -63,8 +68,10 @@ export async function listen(options: ServerOptions): Promise<Endpoint> {
     });
   });
   const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  options.world.answersAt(url);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     port,
     close: () =>
       new Promise((resolve) => {
@@ -82,11 +89,30 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Server
     const refusal = new AwsError("InvalidHost", "Services are called at 127.0.0.1 or localhost only.", 403);
     return refuse(req, res, refusal);
   }
+  if (isOfFunction(scope.accessKeyId)) return answerFunction(req, res, scope, options);
   if (options.knows?.(scope.accessKeyId) === false) {
     const refusal = new AwsError("InvalidClientTokenId", "The access key is not that of this sandbox.", 403);
     return refuse(req, res, refusal);
   }
-  return scope.service === CONTROL ? callControl(req, res, scope, options) : callService(req, res, scope, options);
+  return scope.service === CONTROL ? callControl(req, res, scope, options) : callService(req, res, { scope }, options);
+}
+
+/** Ten names of parameters are some 20 KB at most. */
+const MAX_BODY_OF_FUNCTION_BYTES = 64 * 1024;
+
+/** A call with the keys of an execution environment. */
+async function answerFunction(req: IncomingMessage, res: ServerResponse, scope: Scope, options: ServerOptions) {
+  const key = options.world.functionKeys.find(scope.accessKeyId);
+  if (key === undefined) return refuse(req, res, unknownKey());
+  if (scope.service === CONTROL) {
+    const refusal = new AwsError("AccessDeniedException", "A function has no access to the sandbox itself.", 403);
+    return refuse(req, res, refusal);
+  }
+  const isBounded = req.headers["transfer-encoding"] === undefined;
+  if (!isBounded || Number(req.headers["content-length"] ?? 0) > MAX_BODY_OF_FUNCTION_BYTES) {
+    return refuse(req, res, new AwsError("RequestEntityTooLarge", "The request is too large for a function.", 413));
+  }
+  return callService(req, res, { scope, functionKey: key }, options);
 }
 
 /** Without reading what the client still sends. */
@@ -123,10 +149,16 @@ async function callControl(
   }
 }
 
+interface Caller {
+  readonly scope: Scope;
+  /** Undefined for everybody who is no function. */
+  readonly functionKey?: FunctionKey;
+}
+
 async function callService(
   req: IncomingMessage,
   res: ServerResponse,
-  scope: Scope,
+  { scope, functionKey }: Caller,
   { world, authenticate, watch, report }: ServerOptions,
 ): Promise<void> {
   const { service, region, accessKeyId } = scope;
@@ -138,7 +170,9 @@ async function callService(
     if (!isServiceName(service)) throw new AwsError("UnknownService", `no service ${service} here`, 404);
     model = loadModel(service);
     const request = { method: req.method ?? "GET", target: req.url ?? "/", headers: req.headers, body };
-    authenticate({ ...request, body: sent }, scope);
+    const signed = { ...request, body: sent };
+    if (functionKey === undefined) authenticate(signed, scope);
+    else authenticateFunction(signed, scope, functionKey);
     const asked = readRequest(model, request);
     const { operation } = asked;
     const input = asked.input();
@@ -147,6 +181,9 @@ async function callService(
       watcher?.ended("dropped");
       res.destroy();
       return;
+    }
+    if (functionKey !== undefined) {
+      authorizeFunction(world, functionKey, { service, region, operation: operation.name, input });
     }
     const call: Call = { region, service, operation: operation.name, accessKeyId };
     const operations: Operations = world.service(service, region).operations;

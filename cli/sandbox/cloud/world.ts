@@ -1,6 +1,7 @@
 // One account of the cloud: its services by region, its clock, and what was asked of them.
 import type { Clock } from "./clock.ts";
 import type { Collection } from "./collection.ts";
+import { FunctionKeys } from "./function-keys.ts";
 import type { Series } from "./series.ts";
 import type { Storage } from "./storage.ts";
 import { StoredBytes } from "./stored-bytes.ts";
@@ -76,6 +77,11 @@ export class World {
   readonly region: string;
   readonly clock: Clock;
   readonly options: AccountOptions;
+  readonly functionKeys = new FunctionKeys();
+  /** Where the services answer, once somebody listens there: work of the last run may begin before that. */
+  readonly url: Promise<string>;
+  /** Says it. */
+  readonly answersAt: (url: string) => void;
   readonly #factories: Factories;
   readonly #services = new Map<string, Service>();
   readonly #storage: Storage;
@@ -86,6 +92,11 @@ export class World {
     this.accountId = options.accountId ?? "123456789012";
     this.region = options.region ?? "eu-west-1";
     this.clock = clock;
+    let answersAt!: (url: string) => void;
+    this.url = new Promise((resolve) => {
+      answersAt = resolve;
+    });
+    this.answersAt = answersAt;
     this.#factories = factories;
     this.#storage = storage;
     this.#tasks = new Tasks(storage.collection<Task>("tasks"), clock, report);

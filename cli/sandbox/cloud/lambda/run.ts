@@ -8,6 +8,7 @@ import { type InvokeResult, LocalFunction, type OutputSource } from "../../funct
 import { languageHere, linkProgram } from "../../function/languages.ts";
 import { killWorkersIn } from "../../function/process-tree.ts";
 import { openWatchdog } from "../../function/watchdog.ts";
+import type { FunctionKey } from "../function-keys.ts";
 import { recordInvocation } from "./figures.ts";
 import type { Layers } from "./layers.ts";
 import { keepMessage } from "./messages.ts";
@@ -36,7 +37,15 @@ interface Pool {
 
 interface Slot {
   readonly local: LocalFunction;
+  readonly key: FunctionKey;
   busy: number;
+}
+
+interface Start {
+  readonly qualifier: string | undefined;
+  readonly pool: Pool;
+  /** Where the services answer, if the function reads from one. */
+  readonly readsFrom: string | undefined;
 }
 
 export class Runner {
@@ -56,6 +65,7 @@ export class Runner {
     payload: string,
   ): Promise<InvokeResult> {
     const pool = await this.#pool(found, version);
+    const readsFrom = await this.#readsFrom(version);
     // Its code has changed while this waited.
     if (pool.isRetired) return this.invoke(found, version, qualifier, payload);
     if (pool.refusal !== undefined) {
@@ -63,7 +73,7 @@ export class Runner {
     }
     let slot = pool.functions.find(({ busy }) => busy === 0);
     if (slot === undefined && pool.functions.length < MAX_ENVIRONMENTS) {
-      const made: Slot = { local: this.#start(found, version, qualifier, pool), busy: 0 };
+      const made = this.#start(found, version, { qualifier, pool, readsFrom });
       pool.functions.push(made);
       slot = made;
     }
@@ -88,7 +98,12 @@ export class Runner {
       const [own, number] = key.split(":");
       if (own !== name || (version !== undefined && number !== version)) continue;
       this.#pools.delete(key);
-      ended.push(pool.then(endPool, () => {}));
+      ended.push(
+        pool.then(
+          (made) => this.#endPool(made),
+          () => {},
+        ),
+      );
     }
     await Promise.all(ended);
   }
@@ -133,7 +148,12 @@ export class Runner {
     return { directory, bin, refusal, functions: [], isRetired: false };
   }
 
-  #start(found: LambdaFunction, version: Version, qualifier: string | undefined, pool: Pool): LocalFunction {
+  /** The services' address, where a version has variables that are stored there; it asks for nothing else here. */
+  async #readsFrom({ settings }: Version): Promise<string | undefined> {
+    return settings.environment?.TOOL_VARIABLES === undefined ? undefined : this.#state.world.url;
+  }
+
+  #start(found: LambdaFunction, version: Version, { qualifier, pool, readsFrom }: Start): Slot {
     const { settings } = version;
     const task = join(pool.directory, "task");
     const here = (path: string) =>
@@ -147,6 +167,7 @@ export class Runner {
         .service("logs", region)
         .append(`/aws/lambda/${found.name}`, logStream, [{ timestamp: world.clock.now(), message }]);
     });
+    const key = world.functionKeys.issue(found.name, settings.role);
     const command = commandOf(settings.runtime, task, world.options.nodeRuntime ?? compiledRuntime());
     const local: LocalFunction = new LocalFunction({
       command: wrapper === undefined ? command : [here(wrapper), ...command],
@@ -158,6 +179,7 @@ export class Runner {
       onIdle: () => {
         const at = pool.functions.findIndex((slot) => slot.local === local);
         if (at !== -1) pool.functions.splice(at, 1);
+        world.functionKeys.revoke(key);
       },
       identity: {
         name: found.name,
@@ -173,9 +195,10 @@ export class Runner {
       env: {
         PATH: [pool.bin, process.env.PATH].filter(Boolean).join(delimiter),
         AWS_EXECUTION_ENV: `AWS_Lambda_${settings.runtime}`,
-        AWS_ACCESS_KEY_ID: "ASIAFUNCTION",
-        AWS_SECRET_ACCESS_KEY: "function-secret-access-key",
-        AWS_SESSION_TOKEN: "function-session-token",
+        AWS_ACCESS_KEY_ID: key.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
+        AWS_SESSION_TOKEN: key.sessionToken,
+        ...(readsFrom !== undefined && { AWS_ENDPOINT_URL_SSM: readsFrom }),
         _HANDLER: settings.handler,
         ...settings.environment,
         // Apps have a wrapper: what is left are functions of the tool.
@@ -183,7 +206,12 @@ export class Runner {
         ...(wrapper !== undefined && { AWS_LAMBDA_EXEC_WRAPPER: here(wrapper) }),
       },
     });
-    return local;
+    return { local, key, busy: 0 };
+  }
+
+  async #endPool(pool: Pool): Promise<void> {
+    for (const { key } of pool.functions) this.#state.world.functionKeys.revoke(key);
+    await endPool(pool);
   }
 }
 
