@@ -309,10 +309,9 @@ for (const [name, failure, message, again] of REFUSALS) {
     const snapshot = snapshotOf({ TOKEN: SECRET });
     await store(aws, snapshot);
     aws.controls.failures.plan({ service: "ssm", operation: "GetParameters", ...failure });
-    const { ms } = await refuses(t, aws.endpoint, variablesOf(snapshot), message);
+    await refuses(t, aws.endpoint, variablesOf(snapshot), message);
     const calls = aws.journal.count("ssm", "GetParameters");
     t.equal(calls > 1, again, `${calls} calls`);
-    t.ok(ms < 6_500, `${Math.round(ms)} ms`);
   });
 }
 
