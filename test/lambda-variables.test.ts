@@ -220,15 +220,15 @@ const DAMAGES: readonly [name: string, stored: (whole: Snapshot) => Snapshot, me
   ["no gzip", ({ hash }) => ({ hash, parts: [Buffer.from(`${SECRET}!!!`).toString("base64")] }), /does not unpack/],
   ["a gzip that breaks off", ({ hash, parts: [a = ""] }) => ({ hash, parts: [a.slice(0, 400)] }), /does not unpack/],
   ["2 MB in a few KB", () => snapshotOf({ TOKEN: SECRET.repeat(180_000) }), /does not unpack/],
-  ["no JSON", () => snapshotOf(`{"TOKEN": ${SECRET}}`), /is not an object of texts/],
-  ["a list", () => snapshotOf([SECRET]), /is not an object of texts/],
-  ["a number", () => snapshotOf({ TOKEN: SECRET, COUNT: 1 }), /is not an object of texts/],
-  ["a value with a NUL", () => snapshotOf({ TOKEN: `${SECRET}\0` }), /is not an object of texts/],
-  ["a name with =", () => snapshotOf({ "TO=KEN": SECRET }), /is not an object of texts/],
+  ["no JSON", () => snapshotOf(`{"TOKEN": ${SECRET}}`), /is not an object of strings/],
+  ["a list", () => snapshotOf([SECRET]), /is not an object of strings/],
+  ["a number", () => snapshotOf({ TOKEN: SECRET, COUNT: 1 }), /is not an object of strings/],
+  ["a value with a NUL", () => snapshotOf({ TOKEN: `${SECRET}\0` }), /is not an object of strings/],
+  ["a name with =", () => snapshotOf({ "TO=KEN": SECRET }), /is not an object of strings/],
   [
     "a value of more than 128 KB",
     () => snapshotOf({ TOKEN: SECRET.repeat(11_000) }),
-    /^the variable TOKEN has more than the 128 KB that Linux takes: make it shorter, and deploy the stage again$/,
+    /^the variable TOKEN has more than the 128 KB that Linux accepts: make it shorter and deploy the stage again$/,
   ],
 ];
 

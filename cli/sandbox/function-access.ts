@@ -1,5 +1,5 @@
-// What a function may ask of the services here, with the keys of its execution environment: the parameters that its role may
-// read. On the platform it may do all that its role allows; here it is the code of somebody's app in the account of all apps.
+// What a function may call with the keys of its execution environment: GetParameters, for names that its role allows. On the
+// platform it may call whatever the role allows; here all apps of a person share one account.
 import type { FunctionKey } from "./cloud/function-keys.ts";
 import { evaluate } from "./cloud/policy-evaluation.ts";
 import { AwsError } from "./cloud/protocol/error.ts";
@@ -32,7 +32,7 @@ export function authorizeFunction(world: World, key: FunctionKey, { service, reg
   if (action !== "ssm:GetParameters") throw notAllowed(world, key, { action, resource: "*", decision: "not-allowed" });
   const role = world.read(() => world.service("iam").roles.get(roleName(key)));
   const { Names: names = [] } = input as { Names?: readonly string[] };
-  for (const name of names) {
+  for (const name of names.map(String)) {
     // A name may be an ARN, too.
     const resource = name.startsWith("arn:")
       ? name

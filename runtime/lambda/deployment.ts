@@ -58,9 +58,9 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Applic
   return application;
 }
 
-/** What fails is in the log, too, where the requests that are not answered are looked for. */
+/** A failure is written as an entry, too, so that `tool logs` shows it. */
 async function stored(app: string, env: NodeJS.ProcessEnv, entries: EntryLog): Promise<Variables> {
-  // Evaluated here: functions without a snapshot do not load what it takes, such as node:crypto and node:https.
+  // Imported late: functions without a snapshot load none of it.
   const { readVariables } = await import("./variables.ts");
   try {
     return await readVariables(app, env);

@@ -67,14 +67,14 @@ export function endpointOf(env: NodeJS.ProcessEnv, region: string): URL {
   return url;
 }
 
-/** One attempt's end: an answer to use, or what is wrong, and whether it may be right the next time. */
+/** Result of one attempt; an error that is not final is retried. */
 type Outcome = { readonly answer: unknown } | { readonly error: InitError; readonly isFinal: boolean };
 
 async function getGroup(store: Store, names: readonly string[]): Promise<[name: string, value: string][]> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LAST_WAIT_MS)) {
     const outcome = await attempt(store, names);
     if ("answer" in outcome) return valuesOf(outcome.answer, names);
-    // Half of it by chance: functions that start together do not come back together.
+    // Jitter: functions that start together should not retry together.
     const pauseMs = waitMs * (0.5 + Math.random() / 2);
     if (outcome.isFinal || performance.now() + pauseMs >= store.untilMs) throw outcome.error;
     await sleep(pauseMs);
@@ -124,7 +124,7 @@ const TOO_LARGE = "TOO_LARGE";
 
 /** The body of an answer as a whole; redirects are answers, too. Rejects if there is none in time. */
 async function post({ url, region, keys, untilMs }: Store, body: string): Promise<{ status: number; body: string }> {
-  // Loaded here: TLS takes some milliseconds, which the functions without a snapshot need not spend.
+  // Imported late: TLS takes some milliseconds to load.
   const request = url.protocol === "https:" ? (await import("node:https")).request : requestHttp;
   const headers = signedHeaders(
     {
@@ -136,7 +136,7 @@ async function post({ url, region, keys, untilMs }: Store, body: string): Promis
     { keys, region, service: "ssm", nowMs: Date.now() },
   );
   return new Promise((resolve, reject) => {
-    // A connection of its own: nothing of it is left when the platform stops this process between two invocations.
+    // No agent: no connection stays open while the platform stops this process between two invocations.
     const req = request(url, {
       method: "POST",
       agent: false,
@@ -187,7 +187,7 @@ function codeOf(document: unknown): string {
   return /(?:^|#)([A-Za-z]{1,64})$/.exec(String(type ?? ""))?.[1] ?? "";
 }
 
-/** What the service says names the action and the resource: also that of the key, where a key of the user's own encrypts. */
+/** The service's message names action and resource: those of KMS if the parameters are encrypted with a key of the user's. */
 function denied({ region }: Store, name: string, message: unknown): InitError {
   const said = typeof message === "string" ? message : "";
   const action = /not authorized to perform: (\w+:\w+)/.exec(said)?.[1] ?? "ssm:GetParameters";

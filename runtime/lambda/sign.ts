@@ -22,7 +22,7 @@ export interface SigningScope {
   readonly keys: Keys;
   readonly region: string;
   readonly service: string;
-  /** Milliseconds since 1970. The service refuses a signature that is off by more than five minutes. */
+  /** Milliseconds since 1970. The service refuses a signature whose time is some minutes off. */
   readonly nowMs: number;
 }
 

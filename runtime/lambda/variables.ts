@@ -1,17 +1,17 @@
-// The variables that do not fit into the function's configuration, whose limit is 4 KB: a snapshot that the deploy stored in
-// parts, and that the version names by its hash. So an old version never starts with new values.
+// The variables that exceed the 4 KB of a function's configuration: a snapshot that deploy has stored in parts. A version names
+// it by its hash, so that an old version never starts with new values.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { CANNOT, getParameters, noVariables } from "./parameter-store.ts";
 
-/** The variable of the function that names the snapshot: `<hash>/<number of parts>`. */
+/** TOOL_VARIABLES of the function: `<hash>/<number of parts>`. */
 const SNAPSHOT = /^([0-9a-f]{32})\/([1-9]|1[0-6])$/;
 
-/** 64 KB packed can unpack to a thousand times that. Linux takes up to 2 MB of arguments and variables for a new process. */
+/** 64 KB can unpack to a thousand times that. Linux accepts 2 MB of arguments and variables for a new process. */
 const MAX_UNPACKED_BYTES = 1024 * 1024;
 
-/** What Linux takes of one variable, with its name, `=` and a NUL. Node's error at the app's start would not say which. */
+/** Limit of Linux for one variable, with name, `=` and the final NUL. Node's error (E2BIG) does not name the variable. */
 const MAX_VARIABLE_BYTES = 128 * 1024;
 
 export interface Variables {
@@ -44,11 +44,11 @@ export async function readVariables(app: string, env: NodeJS.ProcessEnv): Promis
   return { values, parts: names.length, durationMs: Math.round(performance.now() - beginMs) };
 }
 
-/** Nothing of what is unpacked, or of what a parser says about it, is passed on: it may be a value. */
+/** Errors of gunzip and JSON.parse are not passed on, as they may quote a value. */
 async function unpacked(text: string, hash: string): Promise<Readonly<Record<string, string>>> {
   const damaged = (how: string) =>
     noVariables(`this version's variables are damaged: what is stored as ${hash} ${how}: deploy the stage again`);
-  // Buffer ignores what is no base64.
+  // Buffer.from skips other characters.
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) throw damaged("is not base64");
   const json = await promisify(gunzip)(Buffer.from(text, "base64"), { maxOutputLength: MAX_UNPACKED_BYTES }).catch(
     () => {
@@ -57,17 +57,17 @@ async function unpacked(text: string, hash: string): Promise<Readonly<Record<str
   );
   if (!createHash("sha256").update(json).digest("hex").startsWith(hash)) throw damaged("has another hash");
   const values = parsed(json.toString());
-  if (values === undefined) throw damaged("is not an object of texts");
+  if (values === undefined) throw damaged("is not an object of strings");
   const large = Object.keys(values).find((name) => Buffer.byteLength(`${name}=${values[name]}`) >= MAX_VARIABLE_BYTES);
   if (large !== undefined) {
     throw noVariables(
-      `the variable ${large} has more than the 128 KB that Linux takes: make it shorter, and deploy the stage again`,
+      `the variable ${large} has more than the 128 KB that Linux accepts: make it shorter and deploy the stage again`,
     );
   }
   return values;
 }
 
-/** A NUL cannot be in a variable; Node's error would have the value in it. */
+/** Undefined if it is not an object of strings. A NUL is refused here, as Node's error at the app's start quotes the value. */
 function parsed(json: string): Readonly<Record<string, string>> | undefined {
   try {
     const values: unknown = JSON.parse(json);
