@@ -419,6 +419,17 @@ const HOSTILE: readonly [name: string, listener: RequestListener, message: RegEx
   ["no HTTP", (req) => void req.socket.end(`${SECRET}\r\n\r\n`), /gives no answer \(\w+\)/, true],
 ];
 
+t.test("a last attempt that is cut short does not hide why the others failed", async (t) => {
+  let calls = 0;
+  // The third begins after more than 3 s of the 5 s, so that it has less than its 2 s.
+  const { url } = await serve(t, (_req, res) => {
+    calls += 1;
+    if (calls < 3) setTimeout(() => res.writeHead(503).end(), 1_500);
+  });
+  await refuses(t, url, { TOOL_VARIABLES: `${HASH}/1` }, /answers 503: deploy/);
+  t.equal(calls, 3);
+});
+
 for (const [name, listener, message, again] of HOSTILE) {
   t.test(`a server that sends ${name}`, async (t) => {
     const { url, calls } = await serve(t, listener);
@@ -494,6 +505,8 @@ t.test("a signature is that of the SDK", async (t) => {
   const TEXTS = ["x", "", "a b", "  a   b ", "ä日本🦀", "a/b?c=d+e%20f#g", "{}", "a\tb", "-_.~!*'()"];
   const PATHS = ["/", "/a", "/a/", "/a//b", "/a%20b/", "/ä/~x", "/a*b/(c)!'"];
   for (let seed = 1; seed <= ROUNDS; seed += 1) {
+    // The servers of other tests answer meanwhile.
+    await new Promise((resolve) => setImmediate(resolve));
     const random = randomOf(seed);
     const text = () => random.pick(TEXTS) + (random.chance(0.3) ? random.pick(TEXTS) : "");
     const keys = {

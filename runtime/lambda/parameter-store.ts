@@ -71,9 +71,13 @@ export function endpointOf(env: NodeJS.ProcessEnv, region: string): URL {
 type Outcome = { readonly answer: unknown } | { readonly error: InitError; readonly isFinal: boolean };
 
 async function getGroup(store: Store, names: readonly string[]): Promise<[name: string, value: string][]> {
+  let earlier: InitError | undefined;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LAST_WAIT_MS)) {
     const outcome = await attempt(store, names);
     if ("answer" in outcome) return valuesOf(outcome.answer, names);
+    // The last attempt was cut short: it would hide why the others failed.
+    if (earlier !== undefined && performance.now() >= store.untilMs) throw earlier;
+    earlier = outcome.error;
     // Jitter: functions that start together should not retry together.
     const pauseMs = waitMs * (0.5 + Math.random() / 2);
     if (outcome.isFinal || performance.now() + pauseMs >= store.untilMs) throw outcome.error;
